@@ -26,14 +26,14 @@ const maxNamed = 20
 const downloadable: ReadonlySet<Kind> = new Set<Kind>(['file', 'folder', 'dataset', 'collection'])
 
 interface Waiting {
-  readonly line: NewLine
+  line: NewLine
   readonly subjects: readonly Ref[]
   readonly permissions: readonly Permission[]
 }
 
 /**
- * Records reads of what not everyone may read. Lines are collected and written once a second, so that no read waits for the store; each read holds a place
- * in a bounded buffer from its beginning on.
+ * Records reads of resources that are not readable by everyone. Entries are buffered and written once a second, so that no read waits for the store; reads that
+ * differ in nothing but their request id share one entry with a count. Each read occupies a slot of a bounded buffer from its start.
  */
 export class AccessLog implements AccessTrail {
   readonly reads: Settings['reads']
@@ -44,6 +44,8 @@ export class AccessLog implements AccessTrail {
   readonly #clock: Clock
   readonly #log: Log
   #waiting: Waiting[] = []
+  /** Those of `#waiting` that are not being written yet, by everything that reads must have in common to share an entry. */
+  readonly #combinable = new Map<string, Waiting>()
   #open = 0
   #lost = 0
   #timer: NodeJS.Timeout | undefined
@@ -89,23 +91,34 @@ export class AccessLog implements AccessTrail {
   #add({ caller, subjects, permission, isDownload, ...access }: AccessNote, at: string, outcome: AccessOutcome): void {
     const [subject, ...others] = subjects
     const { status, bytes, range, isComplete } = outcome
+    const type = isDownload ? 'access.download' : 'access.read'
+    const actor = caller.user?.id ?? null
     const about = {
-      ...{ operation: access.operation, method: access.method, path: access.path, requestId: access.requestId, via: caller.via },
+      ...{ operation: access.operation, method: access.method, path: access.path, via: caller.via },
       ...(caller.keyId !== undefined && { key: caller.keyId }),
       ...(caller.sessionId !== undefined && { session: caller.sessionId }),
       ...(others.length > 0 && { things: others.slice(0, maxNamed).map(({ kind, id }) => `${kind} ${id}`) }),
       ...(range !== undefined && { range }),
       ...{ status, bytes, outcome: isComplete ? 'complete' : 'broken off' },
     }
+    const address = keptAddress(access.address, this.#settings.addresses)
+    const common = JSON.stringify([type, actor, about, address])
+    const same = this.#combinable.get(common)
+    if (same) {
+      same.line = { ...same.line, count: same.line.count + 1, last: at > same.line.last ? at : same.line.last }
+      return
+    }
     const line: NewLine = {
-      ...ownLine(this.#ids.next(), at, isDownload ? 'access.download' : 'access.read', about),
-      actor: caller.user?.id ?? null,
+      ...ownLine(this.#ids.next(), at, type, { ...about, requestId: access.requestId }),
+      actor,
       subject: subject ?? null,
-      address: keptAddress(access.address, this.#settings.addresses),
+      address,
     }
     const needsDownload = isDownload && subjects.some(({ kind }) => downloadable.has(kind))
     const permissions = new Set([...(permission ? [permission] : []), ...(needsDownload ? (['DownloadFiles'] as const) : [])])
-    this.#waiting.push({ line, subjects, permissions: [...permissions] })
+    const waiting = { line, subjects, permissions: [...permissions] }
+    this.#waiting.push(waiting)
+    this.#combinable.set(common, waiting)
     if (this.#waiting.length >= maxBatch && this.#retryMs === flushMs) this.#schedule(0)
     else this.#schedule(this.#retryMs)
   }
@@ -134,13 +147,14 @@ export class AccessLog implements AccessTrail {
 
   async #write(): Promise<void> {
     const some = this.#waiting.slice(0, maxBatch)
+    this.#combinable.clear()
     const kept = await this.#private(some)
     const lost = this.#lost
     const lines = kept.map(({ line }) => line)
     if (lost > 0) lines.push(ownLine(this.#ids.next(), this.#clock.now().toISOString(), 'access.lost', { reads: lost }))
     await this.#chain.append(lines)
     this.#waiting = this.#waiting.slice(some.length)
-    this.#open -= some.length
+    for (const { line } of some) this.#open -= line.count
     this.#lost -= lost
     this.#retryMs = flushMs
   }
