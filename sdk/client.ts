@@ -1,4 +1,5 @@
 import type { Bytes } from './bytes.ts'
+import type { EventStream } from './event-stream.ts'
 import type { ByteBody, MultipartBody, Responses, Route, TypedRoute } from './route.ts'
 import { bodyKind, type Static, type TSchema } from './schema.ts'
 
@@ -31,8 +32,8 @@ export class CallFailed extends Error {
   }
 }
 
-/** Bytes come as the `Response`, so that they can be streamed; rows come as one array. */
-type Received<T> = [T] extends [Bytes] ? Response : T extends AsyncIterable<infer Row> ? Row[] : T
+/** Bytes and events come as the `Response`, so that they can be streamed; rows come as one array. */
+type Received<T> = [T] extends [Bytes | EventStream] ? Response : T extends AsyncIterable<infer Row> ? Row[] : T
 
 /** An answer as a client gets it. */
 export type Answer<R extends Responses> = {
@@ -133,6 +134,7 @@ const problemOf = async (response: Response): Promise<unknown> => {
 const read = async (response: Response, schema: unknown): Promise<unknown> => {
   switch ((schema as { [bodyKind]?: string } | undefined)?.[bodyKind]) {
     case 'bytes':
+    case 'events':
       return response
     case 'text':
       return response.text()

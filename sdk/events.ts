@@ -184,7 +184,8 @@ export interface EventMap extends ScanEvents {
     readonly extractor: string
     readonly trigger: 'upload' | 'event' | 'manual' | 'archive'
   }
-  'extraction.status': { readonly target: Ref; readonly extractor: string }
+  /** The run ended. `state`: how; absent of events of versions before it. */
+  'extraction.status': { readonly target: Ref; readonly extractor: string; readonly state?: 'done' | 'failed' | 'cancelled' }
   /** Subject: who changed the settings of the site. */
   'site.updated': { readonly fields: readonly string[] }
   /** Subject: who wrote to the server admins. */

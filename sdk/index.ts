@@ -5,6 +5,7 @@
 
 export { authorize } from './authorize.ts'
 export type { ByteRange, Bytes } from './bytes.ts'
+export type { EventConnection, EventStream } from './event-stream.ts'
 export { eventTypes } from './event-types.ts'
 export { type AnyEvent, type EventMap, type EventType, event, type NewEvent, type StoredEvent } from './events.ts'
 export { signedIn } from './following.ts'

@@ -1,4 +1,5 @@
 import type { Static, TSchema, TUnsafe } from 'typebox'
+import type { EventStream } from './event-stream.ts'
 import * as Type from './schema-builders.ts'
 
 export * from './schema-builders.ts'
@@ -77,6 +78,10 @@ export const empty = (): TUnsafe<undefined> => Type.Unsafe<undefined>({ [bodyKin
  */
 export const bytes = <T>(content?: Readonly<Record<string, TSchema>>): TUnsafe<T> =>
   Type.Unsafe<T>({ type: 'string', format: 'binary', [bodyKind]: 'bytes', ...(content ? { 'x-content': content } : {}) })
+
+/** Server-sent events: an answer gives an `EventStream`, and stays open. Of each event, `data` is what `item` says. */
+export const events = <T extends TSchema>(item: T): TUnsafe<EventStream> =>
+  Type.Unsafe<EventStream>({ [bodyKind]: 'events', 'x-content': { 'text/event-stream': item } })
 
 /** A JSON array of any length, written row by row as they come, with back-pressure: for lists that v1 does not page. */
 export const rows = <T extends TSchema>(item: T): TUnsafe<AsyncIterable<Static<T>>> =>

@@ -288,14 +288,14 @@ export class RequestTracker {
   }
 }
 
-/** Uploads and downloads take as long as the line to the client does. */
+/** Uploads and downloads take as long as the line to the client does, and streams of events have no end. */
 const isTransfer = ({ route }: RequestContext): boolean => {
   const body: unknown = route?.declaration.body
   const isUpload = typeof body === 'object' && body !== null && ('multipart' in body || 'byteBody' in body)
   return (
     isUpload ||
     Object.values(route?.declaration.responses ?? {}).some(schema =>
-      ['bytes', 'rows'].includes((schema as { 'x-body'?: string })['x-body'] ?? ''),
+      ['bytes', 'rows', 'events'].includes((schema as { 'x-body'?: string })['x-body'] ?? ''),
     )
   )
 }

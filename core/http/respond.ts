@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable, type Writable } from 'node:stream'
 import { encodeExtended } from 'content-disposition'
-import { type ByteRange, type Bytes, Forbidden, type Log } from 'pounce/sdk'
+import { type ByteRange, type Bytes, type EventConnection, type EventStream, Forbidden, type Log } from 'pounce/sdk'
 import { pagePolicy, RawJson, streamed, youngGarbage } from 'pounce/sdk/kit'
 import parseRange from 'range-parser'
 import type { SchemaShape } from '../json-schema.ts'
@@ -45,6 +45,9 @@ class Responder {
         return this.#sendBytes(request, reply)
       case 'rows':
         return isIterable(body) ? this.#rows.send(request, reply) : this.#sendJson(request, reply)
+      case 'events':
+        sendEvents(this.#writer, request, reply, body as EventStream)
+        return undefined
       default:
         return this.#sendJson(request, reply)
     }
@@ -125,6 +128,61 @@ class RowsResponder {
       this.#log.error('streamed list interrupted', { requestId: request.id, path: request.target.redactedPath, error })
       res.destroy()
     }
+  }
+}
+
+/** Connects a client to a stream of events. Proxies must neither keep nor gather them. */
+const sendEvents = (writer: ResponseWriter, request: RequestContext, { status, headers }: AnyReply, stream: EventStream): void => {
+  const { res } = request
+  if (res.destroyed) {
+    stream.closed()
+    return
+  }
+  writer.head(request, status, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+    ...headers,
+  })
+  if (request.isHead) {
+    res.end()
+    stream.closed()
+    return
+  }
+  res.flushHeaders()
+  const forget = writer.onStopping(() => stream.stopping())
+  res.once('close', () => {
+    forget()
+    stream.closed()
+  })
+  stream.open(new ResponseConnection(res))
+}
+
+class ResponseConnection implements EventConnection {
+  readonly #res: ServerResponse
+
+  constructor(res: ServerResponse) {
+    this.#res = res
+  }
+
+  get pendingBytes(): number {
+    return this.#res.writableLength
+  }
+
+  write(events: Uint8Array): void {
+    if (!this.#res.writableEnded && !this.#res.destroyed) this.#res.write(events)
+  }
+
+  drained(): Promise<void> {
+    return this.#res.writableNeedDrain ? drained(this.#res) : Promise.resolve()
+  }
+
+  end(): void {
+    this.#res.end()
+  }
+
+  destroy(): void {
+    this.#res.destroy()
   }
 }
 

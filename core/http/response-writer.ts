@@ -25,8 +25,8 @@ export class ResponseWriter {
   readonly #config: HttpConfig
   readonly #isEncrypted: boolean
   readonly #exposed: string
-  /** From now on each connection is closed after its answer. */
-  isStopping = false
+  #isStopping = false
+  readonly #stopListeners = new Set<() => void>()
   #gzips = 0
 
   /** `isEncrypted`: people reach the server over TLS, so browsers may be told to use nothing else. `exposed`: headers of plugins for pages of other origins. */
@@ -34,6 +34,24 @@ export class ResponseWriter {
     this.#config = config
     this.#exposed = [...exposedHeaders, ...exposed].join(', ')
     this.#isEncrypted = isEncrypted
+  }
+
+  /** True when each connection is closed after its response. */
+  get isStopping(): boolean {
+    return this.#isStopping
+  }
+
+  /** From now on each connection is closed after its response; streams are asked to end. */
+  stop(): void {
+    this.#isStopping = true
+    for (const listener of this.#stopListeners) listener()
+  }
+
+  /** Calls back at `stop`, or soon when that was before. Returns how to cancel it. */
+  onStopping(listener: () => void): () => void {
+    if (this.#isStopping) queueMicrotask(listener)
+    this.#stopListeners.add(listener)
+    return () => this.#stopListeners.delete(listener)
   }
 
   /** True where pages of any origin may read answers. */
@@ -110,7 +128,7 @@ export class ResponseWriter {
     headers['x-request-id'] = request.id
     headers['x-content-type-options'] = 'nosniff'
     if (this.#isEncrypted) headers['strict-transport-security'] = strictTransport
-    if (this.isStopping || request.isBodyOpen) headers['connection'] = 'close'
+    if (this.#isStopping || request.isBodyOpen) headers['connection'] = 'close'
     const cors = corsHeaders(req.headers.origin, this.#config.allowedOrigins, this.#exposed)
     if (cors)
       for (const [name, value] of Object.entries(cors))

@@ -83,7 +83,7 @@ class HttpServer implements Http {
   }
 
   setStopping(): void {
-    this.#writer.isStopping = true
+    this.#writer.stop()
   }
 
   async drain(timeoutMs: number): Promise<void> {

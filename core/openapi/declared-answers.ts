@@ -76,6 +76,7 @@ export const contentOf = (schema: SchemaShape): Readonly<Record<string, SchemaSh
     case 'text':
       return { 'text/plain': schema }
     case 'bytes':
+    case 'events':
       return schema['x-content'] ?? { '*/*': schema }
     default:
       return { 'application/json': schema }

@@ -30,6 +30,8 @@ export interface PublicEvent {
   readonly about: readonly Ref[]
   /** The spaces that the subject was in. */
   readonly spaces: readonly string[]
+  /** Only this person receives it, and server admins in superadmin mode; absent where rights on `about` decide. */
+  readonly recipient?: string
   /** Who made the subject; null when unknown. */
   readonly author: string | null
   /** Who acted; null for the system. */
@@ -64,19 +66,21 @@ export const PublicEvents = port<PublicEvents>('publicEvents')
 
 /** How far an activity that takes a while is. */
 export interface Progress {
-  /** `upload`, `archive`, `import`, `reindex`, `migration`: the type of the events is `<activity>.progressed`, and of the last one `<activity>.finished` or `<activity>.failed`. */
-  readonly activity: 'upload' | 'archive' | 'import' | 'reindex' | 'migration'
-  /** Unique among activities: the id of an upload, of a request. */
+  /** The type of the events is `<activity>.progressed`, and of the last one `<activity>.finished` or `<activity>.failed`. */
+  readonly activity: 'extraction' | 'upload' | 'archive' | 'import' | 'reindex'
+  /** Unique among activities: the id of a run, an upload, a request. */
   readonly id: string
-  /** What it works on. Absent: only the person, and server admins in superadmin mode, receive the events. */
+  /** What it works on: who may view that receives the events. Absent: only `actor`, and server admins in superadmin mode. */
   readonly subject?: Ref
   /** User id of who asked for it; null for the system. */
   readonly actor: string | null
   readonly state: 'running' | 'finished' | 'failed'
-  readonly done: number
-  /** Absent while it is unknown. */
+  /** How much is done and how much there is to do, as far as it is known. */
+  readonly done?: number
   readonly total?: number
-  readonly unit: 'bytes' | 'files' | 'documents'
+  readonly unit?: 'bytes' | 'files' | 'documents'
+  /** One line for a person, such as the status of an extractor. */
+  readonly message?: string
 }
 
 /** Receives the progress of activities for the live stream. Nothing is durable, and nothing may depend on it. */

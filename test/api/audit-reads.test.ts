@@ -71,11 +71,11 @@ test('reads that differ in nothing but the moment are counted in one line, and n
   await Promise.all([...reads, bytes(ann.call(`/api/files/${file}/blob`, part)), bytes(ann.call(`/api/files/${other}/blob`))])
   t.is((await bytes(bob.call(`/api/files/${file}/blob`))).status, 404)
   const lines = await until('all reads', linesOn(file), seen => readsIn(seen) === 21)
-  t.true(lines.length < 21)
+  t.true(lines.length < 21, JSON.stringify(lines))
   t.is(readsIn(lines.filter(({ about }) => about['range'] === undefined)), 20)
   t.is(readsIn(lines.filter(({ about }) => about['range'] === 'bytes 2-4/10')), 1)
   t.is(readsIn(await linesOn(other)()), 1)
-  t.true(lines.every(({ actor }) => actor?.id === ann.id))
+  t.deepEqual([...new Set(lines.map(({ actor }) => actor?.id))], [ann.id])
 })
 
 test('a session is named by its id, never by its cookie', async t => {

@@ -58,8 +58,19 @@ const bodyFault = (answer: SentAnswer, content: Readonly<Record<string, SchemaSh
   if (method === 'HEAD' || body === undefined) return undefined
   if (schema['x-body'] === 'bytes' || schema['x-body'] === 'text') return undefined
   if (!hasBody) return 'it has no body'
+  if (type === 'text/event-stream') return eventFault(body.toString(), compiled(schema))
   const validate = compiled(schema)
   return validate(jsonOf(answer)) ? undefined : faultMessage(validate.errors ?? [], 'the body')
+}
+
+/** The first fault in the data of server-sent events; the last one may be cut. */
+const eventFault = (text: string, validate: ValidateFunction): string | undefined => {
+  const blocks = text.split('\n\n').slice(0, -1)
+  for (const block of blocks) {
+    const data = block.split('\n').flatMap(line => (line.startsWith('data: ') ? [line.slice('data: '.length)] : []))
+    if (data.length > 0 && !validate(JSON.parse(data.join('\n')))) return faultMessage(validate.errors ?? [], 'the data of an event')
+  }
+  return undefined
 }
 
 const jsonOf = ({ method, headers, body }: SentAnswer): unknown => {

@@ -117,7 +117,9 @@ export class StoredExtractions {
   async #write(run: ExtractionRun, lines: readonly StatusLine[]): Promise<boolean> {
     const outcome = outcomeOf(lines)
     const isOver = outcome.state !== 'open' && outcome.state !== run.state
-    const news = event('extraction.status', { kind: 'job', id: run.id }, { target: run.target, extractor: run.extractor })
+    const { target, extractor } = run
+    const ended = { target, extractor, ...(outcome.state !== 'open' && { state: outcome.state }) }
+    const news = event('extraction.status', { kind: 'job', id: run.id }, ended)
     const change = {
       update: run.id,
       in: extractions,

@@ -1,0 +1,256 @@
+import {
+  type AnyEvent,
+  and,
+  type BatchHandler,
+  Clock,
+  CommitConflict,
+  collection,
+  configPort,
+  DocumentStore,
+  Ids,
+  Log,
+  type Progress,
+  type PublicEvent,
+  range,
+  type Time,
+  wire,
+} from 'pounce/sdk'
+import { type ProgressListener, removeFound } from 'pounce/sdk/kit'
+import { config, type Settings } from './config.ts'
+import { rightsEvents } from './event-types.ts'
+import { StoredPublicEvents } from './stored-public-events.ts'
+
+/** A batch of events, in the order in which they are sent. */
+export interface Segment {
+  /** From 1, without gaps: a segment is added only once the one before it is there, so a reader that has seen one has seen all before it. */
+  readonly sequence: number
+  readonly at: Time
+  readonly events: readonly PublicEvent[]
+  /** The number of events up to here, since the installation began. */
+  readonly total: number
+  /** The rights of callers may have changed, or credentials may have ended. */
+  readonly changesRights: boolean
+}
+
+/** The log of public events. The id is the sequence number, so that each has one writer. */
+export const liveLog = collection<Segment>('live.log', {
+  bySequence: { on: ['sequence'] },
+  byAt: { on: ['at'] },
+  byTotal: { on: ['total'] },
+})
+
+/** A place in the log: behind a whole segment, or behind one of its events. */
+export interface Position {
+  readonly sequence: number
+  /** Number of events of the segment that are before the position; absent: all of them. */
+  readonly events?: number
+}
+
+/** `17` or `17.3`. */
+export const printPosition = ({ sequence, events }: Position): string => (events === undefined ? `${sequence}` : `${sequence}.${events}`)
+
+export const parsePosition = (text: string): Position | undefined => {
+  const [, sequence, events] = /^(\d{1,15})(?:\.(\d{1,6}))?$/.exec(text) ?? []
+  if (sequence === undefined) return undefined
+  return { sequence: Number(sequence), ...(events !== undefined && { events: Number(events) }) }
+}
+
+const idOf = (sequence: number): string => String(sequence).padStart(15, '0')
+
+const maxSegments = 50
+const maxEventsPerSegment = 200
+
+/** Appends public events to the log, and reads it. */
+export class EventLog {
+  readonly #documents: DocumentStore
+  readonly #clock: Clock
+  readonly #listeners = new Set<(segment: Segment) => void>()
+  #last: Pick<Segment, 'sequence' | 'total'> | undefined
+  #appending: Promise<unknown> = Promise.resolve()
+
+  constructor(documents: DocumentStore, clock: Clock) {
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  /** Durable when it resolves. Batches of this kernel are appended one after the other. */
+  append(events: readonly PublicEvent[], changesRights: boolean): Promise<void> {
+    if (events.length === 0 && !changesRights) return Promise.resolve()
+    const appended = this.#appending.then(async () => {
+      for (let at = 0; at === 0 || at < events.length; at += maxEventsPerSegment)
+        await this.#add(events.slice(at, at + maxEventsPerSegment), changesRights)
+    })
+    this.#appending = appended.catch(() => undefined)
+    return appended
+  }
+
+  /** Called with each segment that this kernel appends. Returns how to stop. */
+  onAppended(listener: (segment: Segment) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** The newest segment; numbers of 0 when there is none. */
+  async last(): Promise<Pick<Segment, 'sequence' | 'total'>> {
+    return (await this.#end('descending')) ?? { sequence: 0, total: 0 }
+  }
+
+  /** The number of the oldest segment that is kept; undefined when there is none. */
+  async oldest(): Promise<number | undefined> {
+    return (await this.#end('ascending'))?.sequence
+  }
+
+  /** Segments behind one, oldest first; some of them. */
+  async after(sequence: number): Promise<readonly Segment[]> {
+    const where = range('sequence', { gt: sequence })
+    const sort = { by: 'sequence', order: 'ascending' } as const
+    return (await this.#documents.find(liveLog, { using: 'bySequence', where, sort, limit: maxSegments })).items
+  }
+
+  /** The position right before the first segment that was written at a time or later. */
+  async positionAt(time: string): Promise<Position> {
+    const where = range('at', { gte: time })
+    const { items } = await this.#documents.find(liveLog, { using: 'byAt', where, sort: { by: 'at', order: 'ascending' }, limit: 1 })
+    return { sequence: items[0] ? items[0].sequence - 1 : (await this.last()).sequence }
+  }
+
+  async #end(order: 'ascending' | 'descending'): Promise<Segment | undefined> {
+    return (await this.#documents.find(liveLog, { using: 'bySequence', sort: { by: 'sequence', order }, limit: 1 })).items[0]
+  }
+
+  async #add(events: readonly PublicEvent[], changesRights: boolean): Promise<void> {
+    for (;;) {
+      this.#last ??= await this.last()
+      const sequence = this.#last.sequence + 1
+      const total = this.#last.total + events.length
+      const segment: Segment = { sequence, at: this.#clock.now().toISOString(), events, total, changesRights }
+      try {
+        await this.#documents.commit({ insert: { id: idOf(sequence), ...segment }, into: liveLog })
+      } catch (error) {
+        // Unless another kernel was first, no one knows whether it was written.
+        this.#last = undefined
+        if (error instanceof CommitConflict) continue
+        throw error
+      }
+      this.#last = segment
+      for (const listener of this.#listeners) listener(segment)
+      return
+    }
+  }
+}
+wire(EventLog, DocumentStore, Clock)
+
+/** Writes what happens to the log. A repeat appends the same events again, with the same ids. */
+export class LogEvents implements BatchHandler {
+  readonly #log: EventLog
+  readonly #events: StoredPublicEvents
+
+  constructor(log: EventLog, events: StoredPublicEvents) {
+    this.#log = log
+    this.#events = events
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    const changesRights = events.some(({ type }) => rightsEvents.includes(type))
+    await this.#log.append(await this.#events.describe(events), changesRights)
+  }
+}
+wire(LogEvents, EventLog, StoredPublicEvents)
+
+const flushMs = 250
+/** Activities that are reported at the same time; more are not shown. */
+const maxActivities = 1000
+
+/** Writes progress to the log: the newest report of each activity four times a second, and the last one of each. */
+export class LogProgress implements ProgressListener {
+  readonly #log: EventLog
+  readonly #events: StoredPublicEvents
+  readonly #clock: Clock
+  readonly #ids: Ids
+  readonly #own: Log
+  readonly #waiting = new Map<string, Progress>()
+  #timer: NodeJS.Timeout | undefined
+  #flushing: Promise<void> | undefined
+
+  constructor(log: EventLog, events: StoredPublicEvents, clock: Clock, ids: Ids, own: Log) {
+    this.#log = log
+    this.#events = events
+    this.#clock = clock
+    this.#ids = ids
+    this.#own = own
+  }
+
+  report(progress: Progress): void {
+    const key = `${progress.activity} ${progress.id}`
+    if (!this.#waiting.has(key) && this.#waiting.size >= maxActivities) return
+    this.#waiting.set(key, progress)
+    this.#timer ??= setTimeout(() => void this.#flush(), flushMs).unref()
+  }
+
+  async dispose(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#flushing
+  }
+
+  /** Progress is not repeated: the next report says more. */
+  #flush(): Promise<void> {
+    const reports = [...this.#waiting.values()]
+    this.#waiting.clear()
+    this.#flushing = this.#write(reports)
+      .catch((error: unknown) => this.#own.debug('Failed to log progress', { reports: reports.length, error }))
+      .finally(() => {
+        this.#timer = this.#waiting.size > 0 ? setTimeout(() => void this.#flush(), flushMs).unref() : undefined
+      })
+    return this.#flushing
+  }
+
+  async #write(reports: readonly Progress[]): Promise<void> {
+    const at = this.#clock.now().toISOString()
+    const events = reports.map(({ activity, id, subject, actor, state, done, total, unit, message }) =>
+      this.#events.present(
+        {
+          type: `${activity}.${state === 'running' ? 'progressed' : state}`,
+          subject: { kind: 'job', id },
+          ...(subject ? { within: [subject] } : { recipient: actor ?? '' }),
+          data: {
+            ...(subject && { target: subject }),
+            ...(done !== undefined && { done }),
+            ...(total !== undefined && { total }),
+            ...(unit !== undefined && { unit }),
+            ...(message !== undefined && { message: message.slice(0, 200) }),
+          },
+        },
+        { id: this.#ids.next(), at, actor },
+      ),
+    )
+    await this.#log.append(await Promise.all(events), false)
+  }
+}
+wire(LogProgress, EventLog, StoredPublicEvents, Clock, Ids, Log)
+
+const hourMs = 3_600_000
+
+/** Removes segments that are too old or too many. The newest stays: the next one is counted from it. */
+export class LogRetention {
+  readonly #settings: Settings
+  readonly #documents: DocumentStore
+  readonly #log: EventLog
+  readonly #clock: Clock
+
+  constructor(settings: Settings, documents: DocumentStore, log: EventLog, clock: Clock) {
+    this.#settings = settings
+    this.#documents = documents
+    this.#log = log
+    this.#clock = clock
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { sequence, total } = await this.#log.last()
+    const isOld = range('at', { lt: new Date(this.#clock.now().getTime() - this.#settings.maxAgeHours * hourMs).toISOString() })
+    const isNotNewest = range('sequence', { lt: sequence })
+    await removeFound(this.#documents, liveLog, { using: 'byAt', where: and(isOld, isNotNewest), signal })
+    const isBeyond = range('total', { lte: total - this.#settings.maxEvents })
+    await removeFound(this.#documents, liveLog, { using: 'byTotal', where: and(isBeyond, isNotNewest), signal })
+  }
+}
+wire(LogRetention, configPort(config), DocumentStore, EventLog, Clock)

@@ -1,0 +1,255 @@
+import type { AnyEvent, EventType, Ref, StoredEvent } from 'pounce/sdk'
+
+/** Every type of public event, with what it means. */
+export const publicTypes: Readonly<Record<string, string>> = {
+  'space.created': 'A space was created',
+  'space.updated': 'Settings of a space were changed; `fields` names them',
+  'space.verified': 'A trial space was verified',
+  'space.member-changed': 'Somebody was added to a space, removed from it, or given another role',
+  'space.deleted': 'A space was deleted',
+  'collection.created': 'A collection was created',
+  'collection.updated': 'A collection was changed; `fields` names what',
+  'collection.attached': 'A collection was added to a space or a collection, or received a dataset',
+  'collection.detached': 'A collection was removed from a space or a collection, or lost a dataset',
+  'collection.trashed': 'A collection was moved to the trash',
+  'collection.restored': 'A collection was restored from the trash',
+  'collection.deleted': 'A collection was deleted',
+  'dataset.created': 'A dataset was created or imported, or copied',
+  'dataset.updated': 'A dataset was changed; `fields` names what',
+  'dataset.attached': 'A dataset was added to a space or a collection',
+  'dataset.detached': 'A dataset was removed from a space or a collection',
+  'dataset.trashed': 'A dataset was moved to the trash',
+  'dataset.restored': 'A dataset was restored from the trash',
+  'dataset.deleted': 'A dataset was deleted',
+  'folder.created': 'A folder was created',
+  'folder.updated': 'A folder was renamed',
+  'folder.moved': 'A folder was moved',
+  'folder.deleted': 'A folder was deleted',
+  'file.created': 'A file was uploaded',
+  'file.updated': 'A file was changed; `fields` names what, and `status` is PROCESSED once its extractions were submitted',
+  'file.attached': 'A file was added to a dataset',
+  'file.moved': 'A file was moved to another folder',
+  'file.detached': 'A file was removed from a dataset',
+  'file.archived': 'A file was archived',
+  'file.unarchived': 'A file was restored from the archive',
+  'file.deleted': 'A file was deleted',
+  'metadata.added': 'Metadata was added to a resource',
+  'metadata.deleted': 'Metadata was deleted from a resource',
+  'tags.added': 'Tags were added to a resource',
+  'tags.deleted': 'Tags were deleted from a resource',
+  'comment.added': 'A comment was posted',
+  'comment.updated': 'A comment was edited',
+  'comment.deleted': 'A comment was deleted',
+  'preview.attached': 'A preview was added to a resource',
+  'preview.deleted': 'A preview was deleted',
+  'thumbnail.attached': 'A resource received a thumbnail',
+  'section.created': 'A section of a file was created',
+  'section.updated': 'A section of a file was changed',
+  'section.deleted': 'A section of a file was deleted',
+  'extraction.submitted': 'A file or dataset was submitted to an extractor',
+  'extraction.progressed': 'An extractor reported its status',
+  'extraction.finished': 'An extraction ended successfully, or was cancelled; `state` says which',
+  'extraction.failed': 'An extraction failed',
+  'sensor.created': 'A sensor was created',
+  'sensor.updated': 'A sensor was changed',
+  'sensor.deleted': 'A sensor was deleted',
+  'stream.created': 'A stream was created',
+  'stream.updated': 'A stream was changed',
+  'stream.deleted': 'A stream was deleted',
+  'stream.datapoints-added': 'Datapoints were added to a stream; `from` and `to` are the first and last start times',
+  'stream.datapoints-deleted': 'Datapoints were deleted from a stream',
+  'user.updated': 'Your own account was changed',
+  'upload.progressed': 'A resumable upload of yours received bytes',
+  'upload.finished': 'A resumable upload of yours is complete',
+  'upload.failed': 'A resumable upload of yours failed',
+  'archive.progressed': 'Files of a dataset are being submitted for archiving or restoring',
+  'archive.finished': 'All files of a dataset were submitted for archiving or restoring',
+  'archive.failed': 'Archiving or restoring a dataset failed',
+  'import.progressed': 'A dataset of yours is being imported',
+  'import.finished': 'A dataset of yours was imported',
+  'import.failed': 'An import of yours failed',
+  'reindex.progressed': 'The search index is being rebuilt',
+  'reindex.finished': 'The search index was rebuilt',
+  'reindex.failed': 'Rebuilding the search index failed',
+}
+
+/** A public event before the records that it names were read. */
+export interface Draft {
+  readonly type: string
+  readonly subject: Ref
+  /** What the event relates the subject to: who receives the event may view these too. Of a deletion: what the subject was in; one of these is enough. */
+  readonly within?: readonly Ref[]
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly recipient?: string
+}
+
+type Drafts = { readonly [T in EventType]?: (event: StoredEvent<T>) => Draft | undefined }
+type Joined = StoredEvent<'dataset.attached' | 'dataset.detached' | 'collection.attached' | 'collection.detached'>
+
+const maxNames = 20
+
+const dataset = (id: string): Ref => ({ kind: 'dataset', id })
+const refs = (kind: Ref['kind'], ids: readonly string[]): readonly Ref[] => ids.slice(0, maxNames).map(id => ({ kind, id }))
+
+/** Under the name of the stored event. */
+const same = ({ type, subject }: StoredEvent): Draft => ({ type, subject })
+const updated = ({
+  type,
+  subject,
+  data,
+}: StoredEvent<'space.updated' | 'collection.updated' | 'dataset.updated' | 'file.updated'>): Draft => ({
+  type,
+  subject,
+  data: { fields: data.fields.slice(0, maxNames) },
+})
+const joined = ({ type, subject, data: { other } }: Joined): Draft => ({ type, subject, within: [other], data: { other } })
+const inDataset = ({ type, subject, data }: StoredEvent<'folder.created' | 'folder.updated' | 'folder.moved'>): Draft => ({
+  type,
+  subject,
+  within: [dataset(data.dataset)],
+  data: { dataset: data.dataset },
+})
+const onTarget =
+  (type: string) =>
+  ({
+    subject,
+    data: { target },
+  }: StoredEvent<'metadata.added' | 'metadata.removed' | 'comment.added' | 'comment.updated' | 'comment.removed'>): Draft => ({
+    type,
+    subject,
+    within: [target],
+    data: { target },
+  })
+const ofFile =
+  (type: string) =>
+  ({ subject, data: { file } }: StoredEvent<'section.created' | 'section.updated' | 'section.removed'>): Draft => ({
+    type,
+    subject,
+    within: [{ kind: 'file', id: file }],
+    data: { file },
+  })
+
+/** The public event of each stored one; stored events that are not here are not public. */
+const drafts: Drafts = {
+  'space.created': same,
+  'space.updated': updated,
+  'space.verified': same,
+  'space.member-changed': ({ type, subject, data: { user, change, role } }) => ({
+    type,
+    subject,
+    data: { user, change, ...(role !== undefined && { role }) },
+  }),
+  'space.removed': ({ subject }) => ({ type: 'space.deleted', subject }),
+  'collection.created': same,
+  'collection.updated': updated,
+  'collection.attached': joined,
+  'collection.detached': joined,
+  'collection.trashed': same,
+  'collection.restored': same,
+  'collection.removed': ({ subject, data }) => ({ type: 'collection.deleted', subject, within: refs('space', data.spaces) }),
+  'dataset.created': same,
+  'dataset.updated': updated,
+  'dataset.attached': joined,
+  'dataset.detached': joined,
+  'dataset.trashed': same,
+  'dataset.restored': same,
+  'dataset.removed': ({ subject, data }) =>
+    data.wasImporting ? undefined : { type: 'dataset.deleted', subject, within: refs('space', data.spaces) },
+  'folder.created': inDataset,
+  'folder.updated': inDataset,
+  'folder.moved': inDataset,
+  'folder.removed': ({ subject, data }) => ({ type: 'folder.deleted', subject, within: [dataset(data.dataset)] }),
+  // What comes with its dataset is told by `dataset.created`.
+  'file.created': ({ type, subject, data }) =>
+    data.isImported
+      ? undefined
+      : {
+          type,
+          subject,
+          ...(data.dataset !== null && { within: [dataset(data.dataset)], data: { dataset: data.dataset, folder: data.folder } }),
+        },
+  'file.updated': updated,
+  'file.attached': ({ type, subject, data }) => ({ type, subject, within: [dataset(data.dataset)], data: { dataset: data.dataset } }),
+  'file.moved': ({ type, subject, data }) => ({
+    type,
+    subject,
+    within: [dataset(data.dataset)],
+    data: { dataset: data.dataset, folder: data.folder },
+  }),
+  'file.detached': ({ type, subject, data }) => ({ type, subject, within: [dataset(data.dataset)], data: { dataset: data.dataset } }),
+  'file.archived': same,
+  'file.unarchived': same,
+  'file.removed': ({ subject, data }) =>
+    data.wasImporting ? undefined : { type: 'file.deleted', subject, within: refs('dataset', data.datasets) },
+  'metadata.added': onTarget('metadata.added'),
+  'metadata.removed': onTarget('metadata.deleted'),
+  'tags.added': ({ type, subject, data }) => ({ type, subject, data: { tags: data.tags.slice(0, maxNames) } }),
+  'tags.removed': ({ subject, data }) => ({ type: 'tags.deleted', subject, data: { tags: data.tags.slice(0, maxNames) } }),
+  'comment.added': onTarget('comment.added'),
+  'comment.updated': onTarget('comment.updated'),
+  'comment.removed': onTarget('comment.deleted'),
+  'preview.attached': ({ type, subject, data: { target } }) => ({ type, subject, within: [target], data: { target } }),
+  'preview.removed': ({ subject, data }) =>
+    data.target ? { type: 'preview.deleted', subject, within: [data.target], data: { target: data.target } } : undefined,
+  'thumbnail.attached': ({ type, subject, data: { target } }) => ({ type, subject, within: [target], data: { target } }),
+  'section.created': ofFile('section.created'),
+  'section.updated': ofFile('section.updated'),
+  'section.removed': ofFile('section.deleted'),
+  'extraction.submitted': ({ type, subject, data: { target, extractor, trigger } }) => ({
+    type,
+    subject,
+    within: [target],
+    data: { target, extractor, trigger },
+  }),
+  'extraction.status': ({ subject, data: { target, extractor, state } }) => ({
+    type: state === 'failed' ? 'extraction.failed' : 'extraction.finished',
+    subject,
+    within: [target],
+    data: { target, extractor, ...(state !== undefined && { state }) },
+  }),
+  'sensor.created': same,
+  'sensor.updated': same,
+  'sensor.removed': ({ subject }) => ({ type: 'sensor.deleted', subject }),
+  'stream.created': ({ type, subject, data }) => ({
+    type,
+    subject,
+    within: [{ kind: 'sensor', id: data.sensor }],
+    data: { sensor: data.sensor },
+  }),
+  'stream.updated': same,
+  'stream.removed': ({ subject, data }) => ({ type: 'stream.deleted', subject, within: [{ kind: 'sensor', id: data.sensor }] }),
+  'stream.datapoints-added': ({ type, subject, data: { count, fromMs, toMs } }) => ({
+    type,
+    subject,
+    data: { count, from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() },
+  }),
+  'stream.datapoints-removed': ({ subject, data }) => ({ type: 'stream.datapoints-deleted', subject, data: { count: data.count } }),
+  'user.updated': ({ type, subject, data }) => ({ type, subject, data: { fields: data.fields.slice(0, maxNames) }, recipient: subject.id }),
+}
+
+/** The stored events that are public. */
+export const publicEvents = Object.keys(drafts) as readonly EventType[]
+
+/** Stored events after which the rights of callers may be others, or credentials have ended. */
+export const rightsEvents: readonly EventType[] = [
+  'space.member-changed',
+  'space.group-changed',
+  'space.removed',
+  'group.member-changed',
+  'group.removed',
+  'role.updated',
+  'role.removed',
+  'user.updated',
+  'user.erased',
+  'user.signed-out',
+  'user.second-factor-changed',
+  'session.ended',
+  'key.revoked',
+]
+
+/** Undefined for an event that is not public. */
+export const draftOf = (event: AnyEvent): Draft | undefined =>
+  (drafts[event.type] as ((event: AnyEvent) => Draft | undefined) | undefined)?.(event)
+
+/** True of an event after which its subject has no record, so that no right on it can be read. */
+export const isDeletion = (type: string): boolean => type.endsWith('.deleted')

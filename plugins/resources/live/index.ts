@@ -1,0 +1,19 @@
+import { definePlugin, onBatch, ProgressListeners, PublicEvents, provide } from 'pounce/sdk'
+import { config } from './config.ts'
+import { LogEvents, LogProgress, LogRetention, liveLog } from './event-log.ts'
+import { publicEvents, rightsEvents } from './event-types.ts'
+import * as routes from './routes.ts'
+import { StoredPublicEvents } from './stored-public-events.ts'
+
+const minuteMs = 60_000
+
+export const plugin = definePlugin({
+  id: 'resources.live',
+  summary: 'Live events: a stream of server-sent events with replay, and the public events that webhooks deliver.',
+  config,
+  provides: [provide(PublicEvents, StoredPublicEvents), provide(ProgressListeners, LogProgress)],
+  routes,
+  collections: [liveLog],
+  handlers: [onBatch([...new Set([...publicEvents, ...rightsEvents])], LogEvents, 'log-events')],
+  periodic: [{ name: 'trim-log', everyMs: 5 * minuteMs, task: LogRetention }],
+})

@@ -1,0 +1,78 @@
+import type { EventConnection, EventFilter, EventStream } from 'pounce/sdk'
+import type { Position } from './event-log.ts'
+
+/** Why the server ends a stream. */
+export type CloseReason = 'credential-ended' | 'shutdown'
+
+/** What a stream needs of the hub. */
+export interface StreamOwner {
+  readonly maxPendingBytes: number
+  /** Replays the log from the stream's position, then sends what comes. */
+  opened(stream: LiveStream): void
+  left(stream: LiveStream): void
+  /** The last event of a stream, in the format of SSE. */
+  closing(reason: CloseReason): Buffer
+  /** A stream was cut because its client reads too slowly. */
+  cut(stream: LiveStream): void
+}
+
+/** The stream of one client. */
+export class LiveStream implements EventStream {
+  readonly filter: EventFilter
+  /** Streams of one credential have the rights in common. */
+  readonly group: string
+  /** Where the client wants to continue; absent: with what comes. */
+  readonly from: Position | undefined
+  /** The newest segment whose events were sent, or were not for this stream. */
+  sequence = 0
+  readonly #owner: StreamOwner
+  #connection: EventConnection | undefined
+
+  constructor(owner: StreamOwner, group: string, filter: EventFilter, from: Position | undefined) {
+    this.#owner = owner
+    this.group = group
+    this.filter = filter
+    this.from = from
+  }
+
+  get isOpen(): boolean {
+    return this.#connection !== undefined
+  }
+
+  open(connection: EventConnection): void {
+    this.#connection = connection
+    this.#owner.opened(this)
+  }
+
+  closed(): void {
+    this.#connection = undefined
+    this.#owner.left(this)
+  }
+
+  stopping(): void {
+    this.close('shutdown')
+  }
+
+  /** Cuts a connection whose client does not keep up: it continues from the log when it connects again. */
+  write(text: Uint8Array): void {
+    const connection = this.#connection
+    if (!connection) return
+    if (connection.pendingBytes > this.#owner.maxPendingBytes) {
+      this.#connection = undefined
+      this.#owner.cut(this)
+      connection.destroy()
+    } else connection.write(text)
+  }
+
+  /** Resolves when the client has taken most of what was written, or is gone. */
+  async drained(): Promise<void> {
+    await this.#connection?.drained()
+  }
+
+  close(reason: CloseReason): void {
+    const connection = this.#connection
+    this.#connection = undefined
+    connection?.write(this.#owner.closing(reason))
+    connection?.end()
+  }
+}

@@ -1,0 +1,271 @@
+import {
+  type AnyEvent,
+  type Caller,
+  type CloudEvent,
+  Collections,
+  type Contributions,
+  Datasets,
+  type EventFilter,
+  Files,
+  Folders,
+  Installation,
+  isSuperAdmin,
+  type Kind,
+  type Permission,
+  Policy,
+  type PublicEvent,
+  type PublicEvents,
+  type Ref,
+  type Resource,
+  Resources,
+  Sensors,
+  Spaces,
+  Streams,
+  wire,
+} from 'pounce/sdk'
+import { type Draft, draftOf, isDeletion, publicTypes } from './event-types.ts'
+
+/** What an event says and needs of a record. */
+interface Facts {
+  readonly name?: string
+  readonly status?: string
+  readonly author?: string
+  readonly spaces?: readonly string[]
+  /** What the resource is in. */
+  readonly within?: readonly Ref[]
+}
+type FactsById = ReadonlyMap<string, Facts>
+type Reader = (ids: readonly string[]) => Promise<FactsById>
+
+const maxRead = 1000
+
+/** Reads in batches of at most 1,000. */
+const inBatches = async <T>(ids: readonly string[], read: (some: readonly string[]) => Promise<Iterable<T>>): Promise<T[]> => {
+  const found: T[] = []
+  for (let at = 0; at < ids.length; at += maxRead) found.push(...(await read(ids.slice(at, at + maxRead))))
+  return found
+}
+
+const mapped = <T>(records: ReadonlyMap<string, T>, facts: (record: T) => Facts): FactsById =>
+  new Map([...records].map(([id, record]) => [id, facts(record)]))
+
+const dataset = (id: string): Ref => ({ kind: 'dataset', id })
+
+/** Public events of stored ones, from the records as they are, and who may receive them. */
+export class StoredPublicEvents implements PublicEvents {
+  readonly types = publicTypes
+  readonly #source: () => string
+  readonly #policy: Policy
+  readonly #resources: Contributions<Resource>
+  readonly #readers: Partial<Record<Kind, Reader>>
+  #views: ReadonlyMap<Kind, Permission> | undefined
+
+  constructor(
+    policy: Policy,
+    resources: Contributions<Resource>,
+    installation: Installation,
+    spaces: Spaces,
+    collections: Collections,
+    datasets: Datasets,
+    folders: Folders,
+    files: Files,
+    sensors: Sensors,
+    streams: Streams,
+  ) {
+    this.#policy = policy
+    this.#resources = resources
+    this.#source = () => installation.baseUrl
+    this.#readers = {
+      space: async ids => mapped(await spaces.getMany(ids), ({ name, author }) => ({ name, author })),
+      collection: async ids => mapped(await collections.getMany(ids), ({ name, author, spaces: held }) => ({ name, author, spaces: held })),
+      dataset: async ids => mapped(await datasets.getMany(ids), ({ name, author, spaces: held }) => ({ name, author, spaces: held })),
+      folder: async ids =>
+        mapped(await folders.getMany(ids), folder => ({
+          name: folder.displayName,
+          author: folder.author,
+          within: [dataset(folder.dataset), ...(folder.parent.kind === 'folder' ? [folder.parent] : [])],
+        })),
+      file: async ids =>
+        mapped(await files.getMany(ids), ({ name, author, status, places }) => ({
+          name,
+          author,
+          status,
+          within: places.flatMap(place => [
+            dataset(place.dataset),
+            ...(place.folder == null ? [] : [{ kind: 'folder', id: place.folder } as const]),
+          ]),
+        })),
+      sensor: async ids => mapped(await sensors.getMany(ids), ({ name, author, spaces: held }) => ({ name, author, spaces: held })),
+      stream: async ids =>
+        mapped(await streams.getMany(ids), ({ name, author, sensor }) => ({ name, author, within: [{ kind: 'sensor', id: sensor }] })),
+    }
+  }
+
+  async describe(events: readonly AnyEvent[]): Promise<readonly PublicEvent[]> {
+    const drafted = events.flatMap(event => {
+      const draft = draftOf(event)
+      return draft ? [{ event, draft }] : []
+    })
+    if (drafted.length === 0) return []
+    const facts = await this.#factsOf(drafted.flatMap(({ draft }) => [draft.subject, ...(draft.within ?? [])]))
+    return drafted.map(({ event: { id, at, actor = null }, draft }) => this.#completed(draft, { id, at, actor }, facts))
+  }
+
+  /** A public event that is made here rather than of a stored one. */
+  async present(draft: Draft, said: { readonly id: string; readonly at: string; readonly actor: string | null }): Promise<PublicEvent> {
+    return this.#completed(draft, said, await this.#factsOf([draft.subject, ...(draft.within ?? [])]))
+  }
+
+  #completed(
+    { type, subject, within = [], data = {}, recipient }: Draft,
+    { id, at, actor }: { readonly id: string; readonly at: string; readonly actor: string | null },
+    facts: FactsById,
+  ): PublicEvent {
+    const own = facts.get(subject.id)
+    const about = [subject, ...within, ...[subject, ...within].flatMap(ref => facts.get(ref.id)?.within ?? [])]
+    const spaces = about.flatMap(ref => (ref.kind === 'space' ? [ref.id] : (facts.get(ref.id)?.spaces ?? [])))
+    // A name outlives a deletion nowhere, and no one can say who was allowed to know it.
+    const named = isDeletion(type)
+      ? {}
+      : { ...(own?.name !== undefined && { name: own.name }), ...(own?.status !== undefined && { status: own.status }) }
+    return {
+      event: cloudEvent(this.#source(), {
+        id,
+        type,
+        subject: `${subject.kind}/${subject.id}`,
+        time: at,
+        data: { id: subject.id, ...named, ...data },
+      }),
+      subject,
+      about: unique(about),
+      spaces: [...new Set(spaces)],
+      ...(recipient === undefined ? {} : { recipient }),
+      author: own?.author ?? within.map(ref => facts.get(ref.id)?.author).find(Boolean) ?? null,
+      actor,
+    }
+  }
+
+  /** Of the resources, and of what they are in. */
+  async #factsOf(refs: readonly Ref[]): Promise<FactsById> {
+    const found = new Map<string, Facts>()
+    let wanted = unique(refs)
+    while (wanted.length > 0) {
+      for (const [kind, some] of Map.groupBy(wanted, ref => ref.kind)) {
+        const read = this.#readers[kind]
+        if (!read) continue
+        for (const [id, facts] of await inBatches(
+          some.map(ref => ref.id),
+          read,
+        ))
+          found.set(id, facts)
+      }
+      wanted = unique(wanted.flatMap(({ id }) => found.get(id)?.within ?? [])).filter(({ id }) => !found.has(id))
+    }
+    return found
+  }
+
+  matches(
+    { kinds, ids, spaces, types, mine }: EventFilter,
+    { event, subject, about, spaces: held, author }: PublicEvent,
+    caller: Caller,
+  ): boolean {
+    if (kinds && !kinds.includes(subject.kind)) return false
+    if (types && !types.some(type => type === event.type || (type.endsWith('.*') && event.type.startsWith(type.slice(0, -1))))) return false
+    if (ids && !about.some(({ id }) => ids.includes(id))) return false
+    if (spaces && !held.some(space => spaces.includes(space))) return false
+    return !mine || (author !== null && author === caller.user?.id)
+  }
+
+  async receivable(caller: Caller, events: readonly PublicEvent[]): Promise<readonly PublicEvent[]> {
+    if (events.length === 0) return []
+    if (isSuperAdmin(caller)) return events
+    const sight = new Sight(this.#policy, caller)
+    for (const event of events) for (const [permission, ref] of this.#checksOf(event)) sight.need(permission, ref)
+    await sight.look()
+    return events.filter(event => this.#mayReceive(caller, event, sight))
+  }
+
+  /** The rights that decide about an event; of a deletion one of them is enough. */
+  #checksOf({ event, subject, about, recipient }: PublicEvent): readonly (readonly [Permission, Ref])[] {
+    if (recipient !== undefined) return []
+    const view = this.#viewOf(subject.kind)
+    // What an extraction or another activity works on decides, as it has no rights of its own.
+    const [, ...within] = about
+    if (isDeletion(event.type)) return view ? within.filter(({ kind }) => kind !== 'space').map(ref => [view, ref] as const) : []
+    const refs = view ? about.filter(ref => ref === subject || this.#isNamed(event, ref)) : within.slice(0, 1)
+    return refs.flatMap(ref => {
+      const needed = this.#viewOf(ref.kind)
+      return needed ? [[needed, ref] as const] : []
+    })
+  }
+
+  /** Whether the data of an event has the id of a resource. */
+  #isNamed({ data }: CloudEvent, { id }: Ref): boolean {
+    return Object.values(data).some(
+      value => value === id || (typeof value === 'object' && value !== null && 'id' in value && value.id === id),
+    )
+  }
+
+  #mayReceive(caller: Caller, event: PublicEvent, sight: Sight): boolean {
+    const isWhole = caller.limits === undefined && caller.scope === 'full'
+    if (event.recipient !== undefined) return isWhole && caller.user?.id === event.recipient
+    const checks = this.#checksOf(event)
+    if (!isDeletion(event.event.type)) return checks.length > 0 && checks.every(([permission, ref]) => sight.has(permission, ref))
+    if (isWhole && event.actor !== null && caller.user?.id === event.actor) return true
+    return checks.some(([permission, ref]) => sight.has(permission, ref)) || this.#sawInSpace(caller, event)
+  }
+
+  /** By a role in a space that the resource was in. */
+  #sawInSpace({ user, limits }: Caller, { subject, about }: PublicEvent): boolean {
+    const view = this.#viewOf(subject.kind)
+    if (!view) return false
+    const spaces = new Set(about.flatMap(({ kind, id }) => (kind === 'space' && id !== subject.id ? [id] : [])))
+    return (user?.memberships ?? []).some(
+      ({ space, permissions }) => spaces.has(space) && permissions.has(view) && limits?.spaces?.has(space) !== false,
+    )
+  }
+
+  #viewOf(kind: Kind): Permission | undefined {
+    this.#views ??= new Map(this.#resources.all().map(resource => [resource.kind, resource.view]))
+    return this.#views.get(kind)
+  }
+}
+wire(StoredPublicEvents, Policy, Resources, Installation, Spaces, Collections, Datasets, Folders, Files, Sensors, Streams)
+
+/** What one caller may view, read once for many events. */
+class Sight {
+  readonly #policy: Policy
+  readonly #caller: Caller
+  readonly #needed = new Map<string, { readonly permission: Permission; readonly kind: Kind; readonly ids: Set<string> }>()
+  readonly #allowed = new Set<string>()
+
+  constructor(policy: Policy, caller: Caller) {
+    this.#policy = policy
+    this.#caller = caller
+  }
+
+  need(permission: Permission, { kind, id }: Ref): void {
+    const name = `${permission} ${kind}`
+    const known = this.#needed.get(name) ?? { permission, kind, ids: new Set<string>() }
+    this.#needed.set(name, known)
+    known.ids.add(id)
+  }
+
+  async look(): Promise<void> {
+    for (const [name, { permission, kind, ids }] of this.#needed)
+      for (const id of await inBatches([...ids], some => this.#policy.allowed(this.#caller, permission, kind, some)))
+        this.#allowed.add(`${name} ${id}`)
+  }
+
+  has(permission: Permission, { kind, id }: Ref): boolean {
+    return this.#allowed.has(`${permission} ${kind} ${id}`)
+  }
+}
+
+const unique = (refs: readonly Ref[]): readonly Ref[] => [...new Map(refs.map(ref => [`${ref.kind} ${ref.id}`, ref])).values()]
+
+/** An event in the form of CloudEvents 1.0. */
+export const cloudEvent = (
+  source: string,
+  said: { readonly id: string; readonly type: string; readonly subject: string; readonly time: string; readonly data: CloudEvent['data'] },
+): CloudEvent => ({ specversion: '1.0', source, datacontenttype: 'application/json', ...said })

@@ -1,0 +1,382 @@
+import {
+  anonymous,
+  Broadcasters,
+  type Caller,
+  Clock,
+  type Contributions,
+  CredentialRefs,
+  configPort,
+  type EventFilter,
+  Ids,
+  Installation,
+  Log,
+  type PublicEvent,
+  TooMany,
+  Unavailable,
+  wire,
+} from 'pounce/sdk'
+import { type Broadcaster, type CredentialRef, networkOf } from 'pounce/sdk/kit'
+import { config, type Settings } from './config.ts'
+import { EventLog, type Position, printPosition, type Segment } from './event-log.ts'
+import { type CloseReason, LiveStream, type StreamOwner } from './live-stream.ts'
+import { cloudEvent, StoredPublicEvents } from './stored-public-events.ts'
+
+/** How long the rights of a caller count before they are read again, when no event says that they changed. */
+const callerMs = 1000
+/** With a broker, lost announcements are made up for after this time. */
+const announcedPollMs = 2000
+const maxOutagePauseMs = 2000
+/** Callers whose rights are read at the same time. */
+const maxConcurrent = 32
+/** Segments of this kernel that wait to be sent; others are read from the log. */
+const maxQueued = 100
+const topic = 'live'
+
+/** Streams with the same filter, which receive the same bytes. */
+interface Channel {
+  readonly filter: EventFilter
+  readonly streams: Set<LiveStream>
+}
+
+/** The streams of one credential. */
+interface Group {
+  readonly credential: CredentialRef | undefined
+  readonly channels: Map<string, Channel>
+  /** Open streams, those included that have not joined a channel yet. */
+  size: number
+  /** Undefined once the credential has ended. */
+  caller: Caller | undefined
+  readMs: number
+}
+
+/** Who opens a stream, and for what. */
+export interface StreamRequest {
+  readonly caller: Caller
+  readonly address: string
+  readonly filter: EventFilter
+  readonly from?: Position
+}
+
+const text = (lines: string): Buffer => Buffer.from(lines)
+
+/** Sends the events of the log to the streams of this kernel, each with what its caller may receive at that moment. */
+export class StreamHub implements StreamOwner {
+  readonly maxPendingBytes: number
+  readonly #settings: Settings
+  readonly #log: EventLog
+  readonly #events: StoredPublicEvents
+  readonly #credentials: CredentialRefs
+  readonly #broadcasters: Contributions<Broadcaster>
+  readonly #installation: Installation
+  readonly #clock: Clock
+  readonly #ids: Ids
+  readonly #own: Log
+  readonly #groups = new Map<string, Group>()
+  readonly #open = new Map<LiveStream, string>()
+  readonly #openByCaller = new Map<string, number>()
+  readonly #queued = new Map<number, Segment>()
+  readonly #stopped = new AbortController()
+  #stopListening: (() => void)[] = []
+  #position = 0
+  #running: Promise<void> | undefined
+  #heartbeat: NodeJS.Timeout | undefined
+  #isWoken = false
+  readonly #waiting = new Set<() => void>()
+
+  constructor(
+    settings: Settings,
+    log: EventLog,
+    events: StoredPublicEvents,
+    credentials: CredentialRefs,
+    broadcasters: Contributions<Broadcaster>,
+    installation: Installation,
+    clock: Clock,
+    ids: Ids,
+    own: Log,
+  ) {
+    this.#settings = settings
+    this.maxPendingBytes = settings.maxPendingBytes
+    this.#log = log
+    this.#events = events
+    this.#credentials = credentials
+    this.#broadcasters = broadcasters
+    this.#installation = installation
+    this.#clock = clock
+    this.#ids = ids
+    this.#own = own
+  }
+
+  start(): void {
+    const broadcasters = this.#broadcasters.all()
+    const announce = (sequence: number) =>
+      broadcasters.map(one =>
+        one
+          .send(topic, String(sequence))
+          .catch((error: unknown) => this.#own.debug('Failed to announce events to other servers', { error })),
+      )
+    this.#stopListening = [
+      this.#log.onAppended(segment => {
+        if (this.#running && this.#queued.size < maxQueued) this.#queued.set(segment.sequence, segment)
+        this.#awaken()
+        announce(segment.sequence)
+      }),
+      ...broadcasters.map(one => one.listen(topic, () => this.#awaken())),
+    ]
+    this.#heartbeat = setInterval(() => void this.#beat(), this.#settings.heartbeatSeconds * 1000).unref()
+  }
+
+  async dispose(): Promise<void> {
+    this.#stopped.abort()
+    clearInterval(this.#heartbeat)
+    for (const stop of this.#stopListening) stop()
+    for (const stream of this.#open.keys()) stream.close('shutdown')
+    this.#awaken()
+    await this.#running
+  }
+
+  /** A stream that sends nothing before it is opened. `TooMany` beyond the limit of the caller, `Unavailable` beyond that of the server. */
+  async connect({ caller, address, filter, from }: StreamRequest): Promise<LiveStream> {
+    const who = caller.user?.id ?? `${caller.via} ${networkOf(address)}`
+    const count = this.#openByCaller.get(who) ?? 0
+    if (count >= this.#settings.maxStreamsPerCaller)
+      throw new TooMany(`At most ${this.#settings.maxStreamsPerCaller} streams may be open at the same time: close others first`, 10)
+    if (this.#open.size >= this.#settings.maxStreams) throw new Unavailable('The server has as many open streams as it accepts')
+    const credential = caller.user ? await this.#credentials.of(caller) : undefined
+    const key = credential ? JSON.stringify(credential) : caller.via
+    const own = caller.via === 'nothing' ? anonymous : caller
+    const group = this.#groups.get(key) ?? { credential, channels: new Map(), size: 0, caller: own, readMs: performance.now() }
+    group.size += 1
+    this.#groups.set(key, group)
+    const stream = new LiveStream(this, key, filter, from)
+    this.#open.set(stream, who)
+    this.#openByCaller.set(who, (this.#openByCaller.get(who) ?? 0) + 1)
+    return stream
+  }
+
+  opened(stream: LiveStream): void {
+    void this.#serve(stream)
+  }
+
+  left(stream: LiveStream): void {
+    const who = this.#open.get(stream)
+    if (who === undefined) return
+    this.#open.delete(stream)
+    const count = (this.#openByCaller.get(who) ?? 1) - 1
+    if (count > 0) this.#openByCaller.set(who, count)
+    else this.#openByCaller.delete(who)
+    const group = this.#groups.get(stream.group)
+    if (!group) return
+    for (const [key, { streams }] of group.channels) {
+      streams.delete(stream)
+      if (streams.size === 0) group.channels.delete(key)
+    }
+    group.size -= 1
+    if (group.size === 0) this.#groups.delete(stream.group)
+    if (this.#open.size === 0) this.#awaken()
+  }
+
+  cut(stream: LiveStream): void {
+    this.#own.info('Stream cut: the client reads too slowly', { user: this.#groups.get(stream.group)?.caller?.user?.id })
+  }
+
+  closing(reason: CloseReason): Buffer {
+    return this.#note('stream.closed', { reason })
+  }
+
+  /** An event about the stream itself. It has no position, so that a client continues from the event before it. */
+  #note(type: string, data: Readonly<Record<string, unknown>>): Buffer {
+    const time = this.#clock.now().toISOString()
+    const note = cloudEvent(this.#installation.baseUrl, { id: this.#ids.next(), type, subject: 'live', time, data })
+    return text(`data: ${JSON.stringify(note)}\n\n`)
+  }
+
+  async #serve(stream: LiveStream): Promise<void> {
+    for (let failures = 0; stream.isOpen; failures += 1) {
+      try {
+        await this.#tail()
+        if (failures === 0) this.#greet(stream)
+        return await this.#replay(stream)
+      } catch (error) {
+        if (failures === 0) this.#own.warn('Failed to replay the event log; it will be retried', { error })
+        await this.#pause(Math.min(maxOutagePauseMs, 100 * 2 ** failures))
+      }
+    }
+  }
+
+  #greet(stream: LiveStream): void {
+    const { from } = stream
+    stream.sequence = from ? from.sequence - (from.events === undefined ? 0 : 1) : this.#position
+    const position = printPosition(from ?? { sequence: stream.sequence })
+    stream.write(text(`retry: ${Math.round(this.#settings.retrySeconds * 1000)}\nid: ${position}\n: connected\n\n`))
+  }
+
+  /** Sends what the log has behind the stream's position, then adds it to those that receive what comes. */
+  async #replay(stream: LiveStream): Promise<void> {
+    if (stream.from && !(await this.#isKept(stream))) {
+      const { sequence } = await this.#log.last()
+      stream.write(this.#note('replay.incomplete', { position: String(sequence) }))
+      stream.sequence = Math.min(sequence, this.#position)
+    }
+    while (stream.isOpen) {
+      // Nothing is awaited between this comparison and joining, so that no segment is sent in between.
+      if (stream.sequence >= this.#position) return this.#join(stream)
+      const group = this.#groups.get(stream.group)
+      const segments = await this.#log.after(stream.sequence)
+      if (segments.length === 0) await this.#pause(this.#settings.pollMs)
+      for (const segment of segments) {
+        if (!stream.isOpen || !group) return
+        const caller = await this.#callerOf(group)
+        if (!caller) return stream.close('credential-ended')
+        const some = this.#partOf(segment, stream)
+        const wanted = some.filter(event => this.#events.matches(stream.filter, event, caller))
+        stream.write(this.#textOf(segment, new Set(await this.#events.receivable(caller, wanted))))
+        stream.sequence = segment.sequence
+        await stream.drained()
+      }
+    }
+  }
+
+  /** Whether the log still has everything behind the position of a stream. */
+  async #isKept({ from, sequence }: LiveStream): Promise<boolean> {
+    if (!from) return true
+    const [oldest, last] = [await this.#log.oldest(), await this.#log.last()]
+    return from.sequence <= last.sequence && sequence + 1 >= (oldest ?? 1)
+  }
+
+  #partOf({ sequence, events }: Segment, { from }: LiveStream): readonly PublicEvent[] {
+    return from?.events !== undefined && from.sequence === sequence ? events.slice(from.events) : events
+  }
+
+  #join(stream: LiveStream): void {
+    const group = this.#groups.get(stream.group)
+    if (!group || !stream.isOpen) return
+    const key = JSON.stringify(stream.filter)
+    const channel = group.channels.get(key) ?? { filter: stream.filter, streams: new Set() }
+    group.channels.set(key, channel)
+    channel.streams.add(stream)
+  }
+
+  /** Follows the log while streams are open. */
+  async #tail(): Promise<void> {
+    if (this.#running) return
+    const { sequence } = await this.#log.last()
+    if (this.#running) return
+    this.#position = sequence
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined
+      this.#queued.clear()
+    })
+  }
+
+  async #run(): Promise<void> {
+    for (let failures = 0; this.#open.size > 0 && !this.#stopped.signal.aborted; ) {
+      this.#isWoken = false
+      try {
+        const segments = await this.#next()
+        for (const segment of segments) await this.#send(segment)
+        failures = 0
+        if (segments.length === 0) await this.#pause(this.#broadcasters.all().length > 0 ? announcedPollMs : this.#settings.pollMs)
+      } catch (error) {
+        if (failures === 0) this.#own.warn('Event log unavailable; streams will continue from their position', { error })
+        failures += 1
+        await this.#pause(Math.min(maxOutagePauseMs, 100 * 2 ** failures))
+      }
+    }
+  }
+
+  async #next(): Promise<readonly Segment[]> {
+    const queued = this.#queued.get(this.#position + 1)
+    for (const sequence of this.#queued.keys()) if (sequence <= this.#position + 1) this.#queued.delete(sequence)
+    return queued ? [queued] : this.#log.after(this.#position)
+  }
+
+  /** Sends a segment to all that may receive something of it. Called again after a failure: who has it already does not get it twice. */
+  async #send(segment: Segment): Promise<void> {
+    this.#position = segment.sequence
+    try {
+      if (segment.changesRights) for (const group of this.#groups.values()) group.readMs = Number.NEGATIVE_INFINITY
+      const texts = new Map<string, Buffer>()
+      const groups = [...this.#groups.values()]
+      for (let at = 0; at < groups.length; at += maxConcurrent)
+        await Promise.all(groups.slice(at, at + maxConcurrent).map(group => this.#sendTo(group, segment, texts)))
+    } catch (error) {
+      this.#position = segment.sequence - 1
+      throw error
+    }
+  }
+
+  async #sendTo(group: Group, segment: Segment, texts: Map<string, Buffer>): Promise<void> {
+    const caller = await this.#callerOf(group)
+    if (!caller) return this.#end(group)
+    const channels = [...group.channels.values()].map(({ filter, streams }) => ({
+      streams,
+      events: segment.events.filter(event => this.#events.matches(filter, event, caller)),
+    }))
+    const wanted = segment.events.filter(event => channels.some(({ events }) => events.includes(event)))
+    const receivable = new Set(await this.#events.receivable(caller, wanted))
+    for (const { streams, events } of channels) {
+      const bytes = this.#textOf(segment, new Set(events.filter(event => receivable.has(event))), texts)
+      for (const stream of streams) {
+        if (stream.sequence >= segment.sequence) continue
+        stream.sequence = segment.sequence
+        if (bytes.length > 0) stream.write(bytes)
+      }
+    }
+  }
+
+  /** Some events of a segment in the format of SSE, made once for all streams that receive the same ones. */
+  #textOf({ sequence, events }: Segment, some: ReadonlySet<PublicEvent>, known?: Map<string, Buffer>): Buffer {
+    const chosen = events.flatMap((event, at) => (some.has(event) ? [at] : []))
+    const key = chosen.join()
+    const made =
+      known?.get(key) ??
+      text(chosen.map(at => `id: ${printPosition({ sequence, events: at + 1 })}\ndata: ${JSON.stringify(events[at]?.event)}\n\n`).join(''))
+    known?.set(key, made)
+    return made
+  }
+
+  /** The rights of a credential now; undefined once it has ended. */
+  async #callerOf(group: Group): Promise<Caller | undefined> {
+    if (!group.credential || performance.now() - group.readMs < callerMs) return group.caller
+    const readMs = performance.now()
+    group.caller = await this.#credentials.callerOf(group.credential)
+    group.readMs = readMs
+    return group.caller
+  }
+
+  #end({ channels }: Group): void {
+    for (const { streams } of channels.values()) for (const stream of [...streams]) stream.close('credential-ended')
+  }
+
+  /** Keeps connections open, moves the position of their clients on, and ends streams whose credential has ended. */
+  async #beat(): Promise<void> {
+    for (const group of this.#groups.values()) {
+      try {
+        if (!(await this.#callerOf(group))) this.#end(group)
+      } catch (error) {
+        this.#own.debug('Failed to check the credential of a stream', { error })
+      }
+      for (const { streams } of group.channels.values())
+        for (const stream of streams) stream.write(text(`: heartbeat\nid: ${stream.sequence}\n\n`))
+    }
+  }
+
+  #awaken(): void {
+    this.#isWoken = true
+    for (const wake of this.#waiting) wake()
+  }
+
+  #pause(ms: number): Promise<void> {
+    if (this.#isWoken || this.#stopped.signal.aborted) return Promise.resolve()
+    return new Promise(resolve => {
+      const wake = (): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(wake)
+        resolve()
+      }
+      const timer = setTimeout(wake, ms)
+      this.#waiting.add(wake)
+    })
+  }
+}
+wire(StreamHub, configPort(config), EventLog, StoredPublicEvents, CredentialRefs, Broadcasters, Installation, Clock, Ids, Log)
