@@ -1,7 +1,7 @@
 import type { AnyEvent } from '../events.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Kind, Ref } from '../model/kind.ts'
-import { contributions, port } from '../port.ts'
+import { type Contributions, contributions, port } from '../port.ts'
 
 /** An event as clients receive it: CloudEvents 1.0, JSON format. */
 export interface CloudEvent {
@@ -90,6 +90,11 @@ export interface ProgressListener {
 }
 /** Plugins that show progress. None without the live stream. */
 export const ProgressListeners = contributions<ProgressListener>('progressListeners')
+
+/** Reports progress to all who show it. */
+export const reportProgress = (listeners: Contributions<ProgressListener>, progress: Progress): void => {
+  for (const listener of listeners.all()) listener.report(progress)
+}
 
 /** Carries short messages to all kernels of the installation, this one included: hints that may be lost or repeated. */
 export interface Broadcaster {

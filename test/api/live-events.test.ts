@@ -1,4 +1,6 @@
+import { createServer } from 'node:net'
 import test from 'ava'
+import { EventSource } from 'eventsource'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { listen, of } from '../support/live-events.ts'
 import { byCookie, signIn } from '../support/people.ts'
@@ -8,6 +10,15 @@ import { until } from '../support/until.ts'
 
 const server = await bootForTest({ config: { access: { private: true } } })
 test.after.always(() => server.stop())
+
+/** A port that nothing listens on, to start again on the same one. */
+const freePort = (): Promise<number> =>
+  new Promise(resolve => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
 
 /** An event that everybody in the test may see last, so that all before it has come or never will. */
 const mark = async (call: Parameters<typeof upload>[0], dataset: string): Promise<string> => upload(call, dataset, 'mark', 'mark.txt')
@@ -317,4 +328,55 @@ test('a superadmin receives everything, and a server admin without that mode doe
   await some.first('the own dataset', of('dataset.created', own.id))
   t.false(some.text.includes('canary-of-ann'))
   for (const stream of [all, some]) stream.close()
+})
+
+test('progress of an upload in pieces is for the person who uploads, and ends with the file', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Editor', bob)
+  const dataset = await newDataset(ann, { space })
+  await server.drained()
+  const [own, other] = [await listen(server.url, ann.key), await listen(server.url, bob.key)]
+  const name = Buffer.from('pieces.bin').toString('base64')
+  const tus = { 'tus-resumable': '1.0.0' }
+  const made = await ann.call('/api/uploads', {
+    method: 'POST',
+    headers: { ...tus, 'upload-length': '10', 'upload-metadata': `filename ${name},dataset ${Buffer.from(dataset).toString('base64')}` },
+  })
+  t.is(made.status, 201)
+  const id = new URL(made.headers.get('location') ?? '', server.url).pathname.split('/').at(-1) ?? ''
+  for (const offset of [0, 5]) {
+    const headers = { ...tus, 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' }
+    t.is((await ann.call(`/api/uploads/${id}`, { method: 'PATCH', headers, body: 'bytes' })).status, 204)
+  }
+  const finished = await own.first('its end', of('upload.finished', id))
+  t.like(finished.data, { done: 10, total: 10, unit: 'bytes', message: 'pieces.bin' })
+  await other.first('the file', of('file.created', id))
+  t.false(other.events.some(({ type }) => type.startsWith('upload.')))
+  for (const stream of [own, other]) stream.close()
+})
+
+test('an EventSource of npm that is cut by a restart reconnects by itself and misses nothing', async t => {
+  const port = await freePort()
+  const own = await bootForTest({ t, config: { access: { private: true }, http: { port }, resources: { live: { retrySeconds: 0.1 } } } })
+  const ann = await somebody(own, 'ann')
+  const dataset = await newDataset(ann)
+  await own.drained()
+  const names: unknown[] = []
+  const source = new EventSource(`${own.url}/api/live?type=file.created&id=${dataset}`, {
+    fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, 'x-api-key': ann.key } }),
+  })
+  t.teardown(() => source.close())
+  source.addEventListener('message', ({ data }) => names.push(JSON.parse(data).data.name))
+  await new Promise(resolve => source.addEventListener('open', resolve, { once: true }))
+  for (let round = 0; round < 3; round += 1) {
+    await upload(own.as(ann.key), dataset, 'x', `${round} before`)
+    await own.restart()
+    await upload(own.as(ann.key), dataset, 'x', `${round} after`)
+  }
+  await until('all files', () => names.filter(name => typeof name === 'string').length === 6)
+  t.deepEqual(
+    names.filter(name => typeof name === 'string'),
+    ['0 before', '0 after', '1 before', '1 after', '2 before', '2 after'],
+  )
 })

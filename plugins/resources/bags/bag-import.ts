@@ -3,6 +3,7 @@ import {
   BlobStore,
   type CallerUser,
   Clock,
+  type Contributions,
   Datasets,
   FileIngest,
   Files,
@@ -10,11 +11,13 @@ import {
   Ids,
   Log,
   MetadataDocuments,
+  type Progress,
+  ProgressListeners,
   type StagedBlob,
   type Tag,
   wire,
 } from 'pounce/sdk'
-import { mediaTypeOf, type NewMetadata, streamed } from 'pounce/sdk/kit'
+import { mediaTypeOf, type NewMetadata, type ProgressListener, reportProgress, streamed } from 'pounce/sdk/kit'
 import { type BagContents, type BagFile, contentsOf } from './bag-contents.ts'
 import { type DatasetDescription, describeDataset, describeFile } from './bag-descriptions.ts'
 import { metadataIn } from './bag-metadata.ts'
@@ -54,6 +57,7 @@ export class BagImport {
   #ingest: FileIngest
   #ids: Ids
   #clock: Clock
+  #progress: Contributions<ProgressListener>
   #log: Log
 
   constructor(
@@ -65,6 +69,7 @@ export class BagImport {
     ingest: FileIngest,
     ids: Ids,
     clock: Clock,
+    progress: Contributions<ProgressListener>,
     log: Log,
   ) {
     this.#datasets = datasets
@@ -75,6 +80,7 @@ export class BagImport {
     this.#ingest = ingest
     this.#ids = ids
     this.#clock = clock
+    this.#progress = progress
     this.#log = log
   }
 
@@ -92,13 +98,20 @@ export class BagImport {
     try {
       await this.#build(id, bag, contents, order, budget)
       await this.#datasets.reveal(id)
+      this.#report(id, order, { state: 'finished', done: contents.files.length, total: contents.files.length })
       return id
     } catch (error) {
       await this.#takeBack(id)
+      this.#report(id, order, { state: 'failed', total: contents.files.length })
       throw error
     } finally {
       clearInterval(signOfLife)
     }
+  }
+
+  /** Only the importer can view the dataset, and not before it is complete. */
+  #report(dataset: string, { user, archiveName }: BagOrder, how: Pick<Progress, 'state' | 'done' | 'total'>): void {
+    reportProgress(this.#progress, { activity: 'import', id: dataset, actor: user.id, unit: 'files', message: archiveName, ...how })
   }
 
   #newDataset({ name, description, creators, tags, license }: DatasetDescription, user: CallerUser) {
@@ -116,9 +129,15 @@ export class BagImport {
     const signal = AbortSignal.any([order.signal, failed.signal])
     const building = { dataset, bag, order: { ...order, signal }, budget, folders }
     const waiting = contents.files[Symbol.iterator]()
+    const total = contents.files.length
+    let done = 0
     const work = async (): Promise<void> => {
       try {
-        for (const file of waiting) await this.#makeFile(file, building)
+        for (const file of waiting) {
+          await this.#makeFile(file, building)
+          done += 1
+          this.#report(dataset, order, { state: 'running', done, total })
+        }
       } catch (error) {
         // The first failure is the one that all others follow from.
         failed.abort(error)
@@ -186,4 +205,4 @@ export class BagImport {
     }
   }
 }
-wire(BagImport, Datasets, Folders, Files, MetadataDocuments, BlobStore, FileIngest, Ids, Clock, Log)
+wire(BagImport, Datasets, Folders, Files, MetadataDocuments, BlobStore, FileIngest, Ids, Clock, ProgressListeners, Log)

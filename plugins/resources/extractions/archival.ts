@@ -1,6 +1,7 @@
 import {
   Clock,
   Conflict,
+  type Contributions,
   DocumentStore,
   event,
   type FileRecord,
@@ -9,11 +10,14 @@ import {
   Ids,
   Invalid,
   type Json,
+  type Progress,
+  ProgressListeners,
   type Stored,
   type StoredEvent,
   type s,
   wire,
 } from 'pounce/sdk'
+import { type ProgressListener, reportProgress } from 'pounce/sdk/kit'
 import { type ArchivalRecord, archivals } from './collections.ts'
 import { Config, type config } from './config.ts'
 import { JobFactory, type JobOrder } from './job-factory.ts'
@@ -39,6 +43,7 @@ export class Archival {
   #transports: TransportRouter
   #extractions: StoredExtractions
   #ids: Ids
+  #progress: Contributions<ProgressListener>
   #clock: Clock
 
   constructor(
@@ -51,6 +56,7 @@ export class Archival {
     extractions: StoredExtractions,
     ids: Ids,
     clock: Clock,
+    progress: Contributions<ProgressListener>,
   ) {
     this.#archiveExtractor = archiveExtractorId
     this.#documents = documents
@@ -61,6 +67,7 @@ export class Archival {
     this.#extractions = extractions
     this.#ids = ids
     this.#clock = clock
+    this.#progress = progress
   }
 
   /** The bytes are in the archive, or back: what the archive extractor calls when it is done. */
@@ -111,11 +118,18 @@ export class Archival {
       orders.push({ ...order, id: derivedId(request, file.id) })
       if (orders.length < batch) continue
       await this.#publish(orders)
+      this.#report(request, wish, { state: 'running', done: files })
       orders = []
     }
     await this.#publish(orders)
     const queued = event('dataset.archival-queued', { kind: 'dataset', id: dataset }, { operation, files }, user ?? undefined)
     await this.#documents.commit({ tombstone: request, in: archivals }, [queued])
+    this.#report(request, wish, { state: 'finished', done: files, total: files })
+  }
+
+  #report(id: string, { dataset, operation, user }: ArchivalRecord, how: Pick<Progress, 'state' | 'done' | 'total'>): void {
+    const subject = { kind: 'dataset', id: dataset } as const
+    reportProgress(this.#progress, { activity: 'archive', id, subject, actor: user, unit: 'files', message: operation, ...how })
   }
 
   /** Unlike what someone waits for, this is tried again until it goes through: its runs stay open. */
@@ -141,7 +155,7 @@ export class Archival {
     }
   }
 }
-wire(Archival, Config, DocumentStore, Files, Submission, JobFactory, TransportRouter, StoredExtractions, Ids, Clock)
+wire(Archival, Config, DocumentStore, Files, Submission, JobFactory, TransportRouter, StoredExtractions, Ids, Clock, ProgressListeners)
 
 /** Carries out wishes to archive whole datasets. */
 export class ArchiveDataset {

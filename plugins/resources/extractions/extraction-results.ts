@@ -1,9 +1,31 @@
 import { join } from 'node:path'
-import { Files, Installation, type Json, Log, MetadataDocuments, Policy, Previews, type Ref, Tags, wire } from 'pounce/sdk'
-import { type Heartbeat, type JobResult, type JobStatus, requireUsable, type TransportListener } from 'pounce/sdk/kit'
+import {
+  type Contributions,
+  Files,
+  Installation,
+  type Json,
+  Log,
+  MetadataDocuments,
+  Policy,
+  Previews,
+  ProgressListeners,
+  type Ref,
+  Tags,
+  wire,
+} from 'pounce/sdk'
+import {
+  type Heartbeat,
+  type JobResult,
+  type JobStatus,
+  type ProgressListener,
+  reportProgress,
+  requireUsable,
+  type TransportListener,
+} from 'pounce/sdk/kit'
+
 import { ExtractorHeartbeats } from './extractor-heartbeats.ts'
 import { derivedId } from './job-message.ts'
-import { StoredExtractions } from './stored-extractions.ts'
+import { type ExtractionRun, StoredExtractions } from './stored-extractions.ts'
 import { TransportRouter } from './transport-router.ts'
 
 /** Hears from the transport: keeps the events of runs, and what Pounce's own extractors found. */
@@ -17,6 +39,7 @@ export class ExtractionResults implements TransportListener {
   #previews: Previews
   #policy: Policy
   #installation: Installation
+  #progress: Contributions<ProgressListener>
   #log: Log
 
   constructor(
@@ -29,6 +52,7 @@ export class ExtractionResults implements TransportListener {
     previews: Previews,
     policy: Policy,
     installation: Installation,
+    progress: Contributions<ProgressListener>,
     log: Log,
   ) {
     this.#transport = transport
@@ -40,6 +64,7 @@ export class ExtractionResults implements TransportListener {
     this.#previews = previews
     this.#policy = policy
     this.#installation = installation
+    this.#progress = progress
     this.#log = log
   }
 
@@ -48,9 +73,16 @@ export class ExtractionResults implements TransportListener {
   }
 
   async status(status: JobStatus): Promise<void> {
-    if (await this.#extractions.heard(status)) return
+    const run = await this.#extractions.heard(status)
+    if (run) return this.#report(run, status.status)
     const { jobId: job, targetId: target, extractor } = status
     this.#log.warn('status of an unknown extraction dropped', { job, target, extractor })
+  }
+
+  /** How a run ended is an event of its own. */
+  #report({ id, target, state }: ExtractionRun, message: string): void {
+    if (state === 'open' && message !== 'DONE')
+      reportProgress(this.#progress, { activity: 'extraction', id, subject: target, actor: null, state: 'running', message })
   }
 
   heartbeat(heartbeat: Heartbeat): Promise<void> {
@@ -110,5 +142,6 @@ wire(
   Previews,
   Policy,
   Installation,
+  ProgressListeners,
   Log,
 )

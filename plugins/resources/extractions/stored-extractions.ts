@@ -71,11 +71,11 @@ export class StoredExtractions {
     return this.#documents.count(extractions, { using: 'byQueue', where, upTo: 100_000 })
   }
 
-  /** Takes in news, repeated or in any order; false when it is about no run that is known. */
-  async heard({ jobId, targetId, extractor, status, at }: JobStatus): Promise<boolean> {
+  /** Adds a status to its run, repeated or in any order. Resolves to the run as it was before; undefined when no such run is known. */
+  async heard({ jobId, targetId, extractor, status, at }: JobStatus): Promise<ExtractionRun | undefined> {
     const run = jobId === undefined ? await this.#newestOpen(targetId, extractor) : await this.get(jobId)
     if (run) await this.#add(run.id, { status: tidyStatus(status), at: at.toISOString() })
-    return run !== undefined
+    return run
   }
 
   /** Says something about a run in our own words, such as `Cancel Success`. */

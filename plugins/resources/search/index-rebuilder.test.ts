@@ -58,7 +58,14 @@ async function kernels(t: Parameters<typeof freshIndex>[0], hold: () => Promise<
   const make = (roles: readonly ('http' | 'worker')[] = ['http', 'worker']): IndexRebuilder => {
     const contents = new IndexSources(new Indexer(index, searchables, metadata, comments, sections), searchables, files)
     const place = { instance: 'test', version: '0', dataFolder: '', baseUrl: '', plugins: [], isPrivate: false, admins: [] }
-    return new IndexRebuilder(index, contents, new ReindexTasks(documents, clock), { ...place, roles: new Set(roles) }, log)
+    return new IndexRebuilder(
+      index,
+      contents,
+      new ReindexTasks(documents, clock),
+      { ...place, roles: new Set(roles) },
+      { all: () => [] },
+      log,
+    )
   }
   const count = async (): Promise<number> => (await index.search(request({ op: 'all' }, { scope: everything }))).total
   return { make, index, clock, count, readings: () => readings, logged }

@@ -1,4 +1,16 @@
-import { type Command, Conflict, Installation, Log, Problem, type Ref, SearchIndex, wire } from 'pounce/sdk'
+import {
+  type Command,
+  Conflict,
+  type Contributions,
+  Installation,
+  Log,
+  Problem,
+  ProgressListeners,
+  type Ref,
+  SearchIndex,
+  wire,
+} from 'pounce/sdk'
+import { type ProgressListener, reportProgress } from 'pounce/sdk/kit'
 import { IndexSources } from './index-sources.ts'
 import { type Reindexing, ReindexTasks } from './reindex-tasks.ts'
 
@@ -11,11 +23,20 @@ export class IndexRebuilder {
   #contents: IndexSources
   #board: ReindexTasks
   #installation: Installation
+  #listeners: Contributions<ProgressListener>
   #log: Log
   #stop = new AbortController()
   #running = new Set<Promise<void>>()
 
-  constructor(index: SearchIndex, contents: IndexSources, board: ReindexTasks, installation: Installation, log: Log) {
+  constructor(
+    index: SearchIndex,
+    contents: IndexSources,
+    board: ReindexTasks,
+    installation: Installation,
+    listeners: Contributions<ProgressListener>,
+    log: Log,
+  ) {
+    this.#listeners = listeners
     this.#index = index
     this.#contents = contents
     this.#board = board
@@ -94,6 +115,7 @@ export class IndexRebuilder {
     try {
       const count = await this.#indexAnew(taken, signal, progress, tell)
       await this.#board.end(taken.id, { ...progress, state: 'done', count, problem: null })
+      this.#report(taken, progress, 'finished')
       return count
     } catch (error) {
       if (this.#stop.signal.aborted) {
@@ -102,6 +124,7 @@ export class IndexRebuilder {
       }
       const problem = error instanceof Problem ? error.message : 'an error that the log of the server tells of'
       await this.#board.end(taken.id, { ...progress, state: 'failed', problem })
+      this.#report(taken, progress, 'failed')
       throw error
     } finally {
       clearInterval(telling)
@@ -116,23 +139,26 @@ export class IndexRebuilder {
     }
   }
 
-  async #indexAnew(
-    { what, isRecursive }: Reindexing,
-    signal: AbortSignal,
-    progress: Progress,
-    tell: (count: number) => void,
-  ): Promise<number> {
+  /** Of the whole index only server admins in superadmin mode receive it. */
+  #report({ id, what }: Reindexing, { count, total }: Progress, state: 'running' | 'finished' | 'failed'): void {
+    const about = { ...(what && { subject: what }), ...(total !== null && { total }) }
+    reportProgress(this.#listeners, { activity: 'reindex', id, actor: null, state, done: count, unit: 'documents', ...about })
+  }
+
+  async #indexAnew(taken: Reindexing, signal: AbortSignal, progress: Progress, tell: (count: number) => void): Promise<number> {
     const told = (count: number): void => {
       progress.count = count
+      this.#report(taken, progress, 'running')
       tell(count)
     }
+    const { what, isRecursive } = taken
     if (what) return this.#contents.refreshAll(what, isRecursive, signal, total => Object.assign(progress, { total }), told)
     progress.total = await this.#contents.count(signal)
     const { count } = await this.#index.rebuild(this.#contents.everything(), { signal, progress: told })
     return count
   }
 }
-wire(IndexRebuilder, SearchIndex, IndexSources, ReindexTasks, Installation, Log)
+wire(IndexRebuilder, SearchIndex, IndexSources, ReindexTasks, Installation, ProgressListeners, Log)
 
 interface Progress {
   count: number

@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream'
-import { type Caller, FileIngest, Invalid, type StagedBlob, type Stored, wire } from 'pounce/sdk'
+import { type Caller, type Contributions, FileIngest, Invalid, ProgressListeners, type StagedBlob, type Stored, wire } from 'pounce/sdk'
+import type { ProgressListener } from 'pounce/sdk/kit'
 import type { PartRecord, UploadRecord } from './collections.ts'
 import { targetOf } from './new-upload.ts'
 import { StoredUploads } from './open-uploads.ts'
 import { StoredParts } from './parts.ts'
 import { ChecksumMismatch } from './problems.ts'
+import { reportUpload } from './upload-receiver.ts'
 
 type Upload = UploadRecord & Stored
 
@@ -16,9 +18,11 @@ export class UploadCompletion {
   readonly #uploads: StoredUploads
   readonly #parts: StoredParts
   readonly #ingest: FileIngest
+  readonly #progress: Contributions<ProgressListener>
   readonly #underWay = new Map<string, Promise<Upload>>()
 
-  constructor(uploads: StoredUploads, parts: StoredParts, ingest: FileIngest) {
+  constructor(uploads: StoredUploads, parts: StoredParts, ingest: FileIngest, progress: Contributions<ProgressListener>) {
+    this.#progress = progress
     this.#uploads = uploads
     this.#parts = parts
     this.#ingest = ingest
@@ -46,7 +50,9 @@ export class UploadCompletion {
       await using joined = await this.#joined(upload, chain)
       await this.#record(upload, joined, caller)
     }
-    return (await this.#uploads.finished(upload)) ?? upload
+    const finished = (await this.#uploads.finished(upload)) ?? upload
+    reportUpload(this.#progress, finished, 'finished')
+    return finished
   }
 
   async #record(upload: Upload, blob: StagedBlob, caller: Caller): Promise<void> {
@@ -72,4 +78,4 @@ export class UploadCompletion {
     return new ChecksumMismatch('SHA-256 mismatch; the upload is aborted')
   }
 }
-wire(UploadCompletion, StoredUploads, StoredParts, FileIngest)
+wire(UploadCompletion, StoredUploads, StoredParts, FileIngest, ProgressListeners)

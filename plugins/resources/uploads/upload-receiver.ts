@@ -1,6 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { and, Conflict, eq, FileIngest, Ids, type SentBytes, type Stored, TooLarge, wire } from 'pounce/sdk'
+import {
+  and,
+  Conflict,
+  type Contributions,
+  eq,
+  FileIngest,
+  Ids,
+  ProgressListeners,
+  type SentBytes,
+  type Stored,
+  TooLarge,
+  wire,
+} from 'pounce/sdk'
+import { type ProgressListener, reportProgress } from 'pounce/sdk/kit'
 import type { PartRecord, UploadRecord } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 import { StoredUploads } from './open-uploads.ts'
@@ -22,13 +35,22 @@ export class UploadReceiver {
   readonly #parts: StoredParts
   readonly #ingest: FileIngest
   readonly #ids: Ids
+  readonly #progress: Contributions<ProgressListener>
 
-  constructor({ partBytes }: Settings, uploads: StoredUploads, parts: StoredParts, ingest: FileIngest, ids: Ids) {
+  constructor(
+    { partBytes }: Settings,
+    uploads: StoredUploads,
+    parts: StoredParts,
+    ingest: FileIngest,
+    ids: Ids,
+    progress: Contributions<ProgressListener>,
+  ) {
     this.#partBytes = partBytes
     this.#uploads = uploads
     this.#parts = parts
     this.#ingest = ingest
     this.#ids = ids
+    this.#progress = progress
   }
 
   /**
@@ -103,12 +125,33 @@ export class UploadReceiver {
       set: { receivedBytes: last.startByte + last.sizeBytes, tail: last.id, expires: this.#uploads.nextExpiry },
       inc: { partCount: added.length },
     })
-    if (counted) return counted
+    if (counted) {
+      reportUpload(this.#progress, counted, 'running')
+      return counted
+    }
     for (const part of added) await this.#parts.drop(part)
     throw new UploadLocked()
   }
 }
-wire(UploadReceiver, Config, StoredUploads, StoredParts, FileIngest, Ids)
+wire(UploadReceiver, Config, StoredUploads, StoredParts, FileIngest, Ids, ProgressListeners)
+
+/** How far an upload is; once it is finished, its file has the same id. */
+export const reportUpload = (
+  listeners: Contributions<ProgressListener>,
+  { id, owner, name, receivedBytes, lengthBytes }: Upload,
+  state: 'running' | 'finished',
+): void =>
+  reportProgress(listeners, {
+    activity: 'upload',
+    id,
+    actor: owner,
+    state,
+    done: receivedBytes,
+    total: lengthBytes,
+    unit: 'bytes',
+    message: name,
+  })
+
 const tooLong = ({ lengthBytes }: Upload): TooLarge => new TooLarge(`The upload exceeds the ${lengthBytes} bytes of Upload-Length`)
 
 /** Fails when more bytes pass than there is room for, so that nothing of their piece is kept. */
