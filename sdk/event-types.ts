@@ -109,4 +109,8 @@ export const eventTypes = [
   'user.signed-out',
   'user.unfollowed',
   'user.updated',
+  'webhook.created',
+  'webhook.paused',
+  'webhook.removed',
+  'webhook.updated',
 ] as const satisfies readonly EventType[]

@@ -192,6 +192,12 @@ export interface EventMap extends ScanEvents {
   'letter.written': { readonly letter: string }
   /** Someone is to be told by mail what happened. */
   'digest.due': None
+  /** Subject: the owner. `space`: of a webhook of a space. */
+  'webhook.created': { readonly webhook: string; readonly scope: 'person' | 'space' | 'server'; readonly space: string | null }
+  'webhook.updated': { readonly webhook: string; readonly fields: readonly string[] }
+  'webhook.removed': { readonly webhook: string }
+  /** By the server. `host`: of its target. */
+  'webhook.paused': { readonly webhook: string; readonly reason: string; readonly host: string }
   'extractor.registered': { readonly name: string }
   'sensor.created': None
   'sensor.updated': { readonly fields: readonly string[] }

@@ -93,6 +93,7 @@ export {
   JobRecords,
   Keys,
   RateLimiter,
+  SecretEncryption,
   type SignUpWay,
   SignUpWays,
   type VerifiedIdentity,

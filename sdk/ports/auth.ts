@@ -133,6 +133,15 @@ export interface CredentialRefs {
 }
 export const CredentialRefs = port<CredentialRefs>('credentialRefs')
 
+/** Encrypts short secrets at rest with keys derived from the secret of the installation: any kernel opens what another one sealed. */
+export interface SecretEncryption {
+  /** `context` is not part of the result and must be the same when it is opened: what was sealed for one account is of no use to another. */
+  seal(purpose: string, context: string, text: string): Promise<string>
+  /** Undefined for what was not sealed here, or for another purpose or context. */
+  open(purpose: string, context: string, sealed: string): Promise<string | undefined>
+}
+export const SecretEncryption = port<SecretEncryption>('secretEncryption')
+
 /** Limits attempts that involve no password, such as mail links, for all kernels together. */
 export interface RateLimiter {
   /**

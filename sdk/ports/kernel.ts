@@ -62,6 +62,32 @@ export interface Fetch {
     readonly url: string
   }>
 
+  /** Throws what `post` would throw for an address that can never be reached: `Invalid`, or `Forbidden` for a numeric address that is not public. */
+  check(url: string): void
+
+  /**
+   * Sends a body to an address that a user gave, as guarded as `get`, over connections that are kept for the next one. Follows no redirects: they are
+   * answers too. At most `maxBytes` of the answer are read; the rest is not waited for. Rejects as `get` does.
+   */
+  post(
+    url: string,
+    options: {
+      readonly headers: Readonly<Record<string, string>>
+      readonly body: Uint8Array
+      readonly maxBytes: number
+      /** For all of it. An answer whose body is not complete by then counts as it is. */
+      readonly timeoutMs: number
+      readonly signal?: AbortSignal
+    },
+  ): Promise<{
+    readonly status: number
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>
+    /** As sent, not decoded. */
+    readonly body: Buffer
+    /** There was more of it. */
+    readonly isCut: boolean
+  }>
+
   /**
    * Asks something at or below an address of the configuration, which may for that be in a private network and hold `user:password@`; never pass text of a
    * request as `server`. `where` is: the path as sent, empty or from its first slash on, and the query with its question mark. `Invalid` for a path that might lead

@@ -1,4 +1,4 @@
-import type { AnyEvent } from '../events.ts'
+import type { AnyEvent, EventType } from '../events.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Kind, Ref } from '../model/kind.ts'
 import { type Contributions, contributions, port } from '../port.ts'
@@ -50,6 +50,65 @@ export interface EventFilter {
   /** Only resources that the caller made. */
   readonly mine?: boolean
 }
+
+/** The stored events that are public. */
+export const publicEventTypes = [
+  'space.created',
+  'space.updated',
+  'space.verified',
+  'space.member-changed',
+  'space.removed',
+  'collection.created',
+  'collection.updated',
+  'collection.attached',
+  'collection.detached',
+  'collection.trashed',
+  'collection.restored',
+  'collection.removed',
+  'dataset.created',
+  'dataset.updated',
+  'dataset.attached',
+  'dataset.detached',
+  'dataset.trashed',
+  'dataset.restored',
+  'dataset.removed',
+  'folder.created',
+  'folder.updated',
+  'folder.moved',
+  'folder.removed',
+  'file.created',
+  'file.updated',
+  'file.attached',
+  'file.moved',
+  'file.detached',
+  'file.archived',
+  'file.unarchived',
+  'file.removed',
+  'metadata.added',
+  'metadata.removed',
+  'tags.added',
+  'tags.removed',
+  'comment.added',
+  'comment.updated',
+  'comment.removed',
+  'preview.attached',
+  'preview.removed',
+  'thumbnail.attached',
+  'section.created',
+  'section.updated',
+  'section.removed',
+  'extraction.submitted',
+  'extraction.status',
+  'sensor.created',
+  'sensor.updated',
+  'sensor.removed',
+  'stream.created',
+  'stream.updated',
+  'stream.removed',
+  'stream.datapoints-added',
+  'stream.datapoints-removed',
+  'user.updated',
+] as const satisfies readonly EventType[]
 
 /** Public events: what they say, and who may receive them. */
 export interface PublicEvents {

@@ -34,6 +34,12 @@ const fetch: Fetch = {
   async below() {
     throw new Unreachable('nobody asks there')
   },
+  check() {
+    throw new Unreachable('nobody asks there')
+  },
+  async post() {
+    throw new Unreachable('nobody asks there')
+  },
 }
 
 let server: TestServer

@@ -108,6 +108,7 @@ const Config = configPort(config)
 /** The only door to other servers. What a name resolves to is checked, and the checked address is the one connected to. */
 export class GuardedFetch implements Fetch {
   readonly #allowed: AllowedAddresses
+  #agents: Agents | undefined
 
   constructor({ allow }: { readonly allow: readonly string[] }) {
     this.#allowed = new AllowedAddresses(allow)
@@ -128,6 +129,70 @@ export class GuardedFetch implements Fetch {
       url = this.#checked(answer.headers.location, url)
     }
     throw new Unreachable(`${address} redirects more than ${maxRedirects} times`)
+  }
+
+  check(address: string): void {
+    this.#checked(address)
+  }
+
+  async post(address: string, options: Parameters<Fetch['post']>[1]): ReturnType<Fetch['post']> {
+    const url = this.#checked(address)
+    try {
+      return await this.#post(url, options)
+    } catch (error) {
+      // The other side may close a connection at the moment in which it is used again.
+      if (error instanceof StaleConnection) return this.#post(url, options)
+      throw error
+    }
+  }
+
+  #post(url: URL, { headers, body, maxBytes, timeoutMs, signal }: Parameters<Fetch['post']>[1]): ReturnType<Fetch['post']> {
+    this.#agents ??= keptConnections(this.#lookup)
+    const { send, agent } = this.#agents[url.protocol === 'https:' ? 'https' : 'http']
+    return new Promise((resolve, reject) => {
+      const request = send(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-length': body.byteLength, 'accept-encoding': 'identity' },
+        agent,
+        ...(signal ? { signal } : {}),
+      })
+      let timedOut: (() => void) | undefined
+      const deadline = new RequestDeadline(Date.now() + timeoutMs, undefined, () => {
+        if (timedOut) timedOut()
+        else request.destroy(new Unreachable(`Request to ${url.host} timed out`))
+      })
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        deadline.end()
+        if (request.reusedSocket && error.code === 'ECONNRESET') reject(new StaleConnection())
+        else
+          reject(
+            error instanceof Unreachable ? error : new Unreachable(`${url.host} is unreachable or has no public address`, { cause: error }),
+          )
+      })
+      request.on('response', answer => {
+        const pieces: Buffer[] = []
+        let length = 0
+        const end = (isCut: boolean): void => {
+          deadline.end()
+          const read = Buffer.concat(pieces).subarray(0, maxBytes)
+          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: read, isCut })
+          if (isCut) request.destroy()
+        }
+        timedOut = () => end(true)
+        answer.on('data', (piece: Buffer) => {
+          pieces.push(piece)
+          length += piece.length
+          if (length > maxBytes) end(true)
+        })
+        answer.on('end', () => end(false))
+        answer.on('error', () => end(true))
+      })
+      request.end(body)
+    })
+  }
+
+  dispose(): void {
+    for (const { agent } of Object.values(this.#agents ?? {})) agent.destroy()
   }
 
   async below(server: string, where: Parameters<Fetch['below']>[1], options: Parameters<Fetch['below']>[2]): ReturnType<Fetch['below']> {
@@ -168,6 +233,23 @@ export class GuardedFetch implements Fetch {
   }
 }
 wire(GuardedFetch, Config)
+
+/** A connection was closed by the other side before the request got through. */
+class StaleConnection extends Error {}
+
+/** Connections per host, and all together. */
+const [maxSockets, maxTotalSockets] = [32, 256]
+
+/** Connections that are kept open for the next request. Each was made to an address that was checked. */
+const keptConnections = (lookup: LookupFunction) => {
+  const [http, https] = [process.getBuiltinModule('node:http'), process.getBuiltinModule('node:https')]
+  const options = { keepAlive: true, maxSockets, maxTotalSockets, maxFreeSockets: maxSockets, timeout: 60_000, lookup }
+  return {
+    http: { send: http.request, agent: new http.Agent(options) },
+    https: { send: https.request, agent: new https.Agent(options) },
+  }
+}
+type Agents = ReturnType<typeof keptConnections>
 
 interface Asked {
   readonly answer: IncomingMessage

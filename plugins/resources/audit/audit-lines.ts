@@ -61,6 +61,13 @@ const lines: Lines = {
   'group.updated': ({ data: { fields } }) => ({ about: { fields } }),
   'group.removed': ({ data: { name } }) => ({ about: { name } }),
   'group.member-changed': ({ data: { user, change } }) => ({ user, about: { change } }),
+  'webhook.created': ({ subject, data: { webhook, scope, space } }) => ({
+    user: subject.id,
+    about: { webhook, scope, ...(space && { space }) },
+  }),
+  'webhook.updated': ({ subject, data: { webhook, fields } }) => ({ user: subject.id, about: { webhook, fields } }),
+  'webhook.removed': ({ subject, data: { webhook } }) => ({ user: subject.id, about: { webhook } }),
+  'webhook.paused': ({ subject, data: { webhook, reason } }) => ({ user: subject.id, about: { webhook, reason } }),
   'site.updated': ({ data: { fields } }) => ({ about: { fields } }),
   'extractor.registered': ({ data: { name } }) => ({ about: { name } }),
   'file.link-created': ({ data: { link, expires } }) => ({ about: { link, expires } }),

@@ -1,4 +1,5 @@
 import type { AnyEvent, EventType, Ref, StoredEvent } from 'pounce/sdk'
+import type { publicEventTypes } from 'pounce/sdk/kit'
 
 /** Every type of public event, with what it means. */
 export const publicTypes: Readonly<Record<string, string>> = {
@@ -83,7 +84,7 @@ export interface Draft {
   readonly recipient?: string
 }
 
-type Drafts = { readonly [T in EventType]?: (event: StoredEvent<T>) => Draft | undefined }
+type Drafts = { readonly [T in (typeof publicEventTypes)[number]]: (event: StoredEvent<T>) => Draft | undefined }
 type Joined = StoredEvent<'dataset.attached' | 'dataset.detached' | 'collection.attached' | 'collection.detached'>
 
 const maxNames = 20
@@ -129,7 +130,7 @@ const ofFile =
     data: { file },
   })
 
-/** The public event of each stored one; stored events that are not here are not public. */
+/** The public event of each stored one. */
 const drafts: Drafts = {
   'space.created': same,
   'space.updated': updated,
@@ -227,9 +228,6 @@ const drafts: Drafts = {
   'user.updated': ({ type, subject, data }) => ({ type, subject, data: { fields: data.fields.slice(0, maxNames) }, recipient: subject.id }),
 }
 
-/** The stored events that are public. */
-export const publicEvents = Object.keys(drafts) as readonly EventType[]
-
 /** Stored events after which the rights of callers may be others, or credentials have ended. */
 export const rightsEvents: readonly EventType[] = [
   'space.member-changed',
@@ -249,7 +247,7 @@ export const rightsEvents: readonly EventType[] = [
 
 /** Undefined for an event that is not public. */
 export const draftOf = (event: AnyEvent): Draft | undefined =>
-  (drafts[event.type] as ((event: AnyEvent) => Draft | undefined) | undefined)?.(event)
+  ((drafts as Readonly<Record<string, unknown>>)[event.type] as ((event: AnyEvent) => Draft | undefined) | undefined)?.(event)
 
 /** True of an event after which its subject has no record, so that no right on it can be read. */
 export const isDeletion = (type: string): boolean => type.endsWith('.deleted')

@@ -1,7 +1,8 @@
 import { definePlugin, onBatch, ProgressListeners, PublicEvents, provide } from 'pounce/sdk'
+import { publicEventTypes } from 'pounce/sdk/kit'
 import { config } from './config.ts'
 import { LogEvents, LogProgress, LogRetention, liveLog } from './event-log.ts'
-import { publicEvents, rightsEvents } from './event-types.ts'
+import { rightsEvents } from './event-types.ts'
 import * as routes from './routes.ts'
 import { StoredPublicEvents } from './stored-public-events.ts'
 
@@ -14,6 +15,6 @@ export const plugin = definePlugin({
   provides: [provide(PublicEvents, StoredPublicEvents), provide(ProgressListeners, LogProgress)],
   routes,
   collections: [liveLog],
-  handlers: [onBatch([...new Set([...publicEvents, ...rightsEvents])], LogEvents, 'log-events')],
+  handlers: [onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events')],
   periodic: [{ name: 'trim-log', everyMs: 5 * minuteMs, task: LogRetention }],
 })

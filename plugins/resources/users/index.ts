@@ -9,6 +9,7 @@ import {
   PersonalDataSources,
   provide,
   RateLimiter,
+  SecretEncryption,
   Users,
 } from 'pounce/sdk'
 import { NotifyAccountOwner, NotifyAdminsOfPendingAccount } from './accounts/account-notifications.ts'
@@ -22,7 +23,7 @@ import { ChangePassword, CreateUser, ListUsers, PromoteUser } from './accounts/u
 import { identityLinks, keys, roles, sessions, settings, tries } from './collections.ts'
 import { config } from './config.ts'
 import { RevokeKeysOnUserUpdated } from './keys/api-keys.ts'
-import { RotateSecret } from './keys/installation-secret.ts'
+import { InstallationSecretEncryption, RotateSecret } from './keys/installation-secret.ts'
 import { JobKeys } from './keys/job-keys.ts'
 import { CreateKey, ListKeys, RevokeKey } from './keys/key-commands.ts'
 import * as keyRoutes from './keys/routes-keys.ts'
@@ -51,6 +52,7 @@ export const plugin = definePlugin({
     provide(RateLimiter, LoginThrottle),
     provide(Callers, RequestCallers),
     provide(CredentialRefs, StoredCredentialRefs),
+    provide(SecretEncryption, InstallationSecretEncryption),
     provide(Greetings, FirstAdmin),
     provide(Commands, CreateUser),
     provide(Commands, PromoteUser),

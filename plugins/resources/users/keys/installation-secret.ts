@@ -1,5 +1,16 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
-import { Clock, type Command, CommitConflict, configPort, DocumentStore, eq, Invalid, type Stored, wire } from 'pounce/sdk'
+import {
+  Clock,
+  type Command,
+  CommitConflict,
+  configPort,
+  DocumentStore,
+  eq,
+  Invalid,
+  type SecretEncryption,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
 import { type SettingRecord, settings } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 
@@ -129,15 +140,14 @@ wire(RotateSecret, InstallationSecret)
 
 const [ivBytes, tagBytes] = [12, 16]
 
-/** Encrypts short texts with keys derived from the installation's secret, one for each purpose: any kernel opens what another one sealed. */
-export class SecretEncryption {
+/** AES-256-GCM, with a key for each purpose. */
+export class InstallationSecretEncryption implements SecretEncryption {
   readonly #secret: InstallationSecret
 
   constructor(secret: InstallationSecret) {
     this.#secret = secret
   }
 
-  /** `context` is not in the result, and has to be the same when it is opened: what was sealed for one account is of no use to another. */
   async seal(purpose: string, context: string, text: string): Promise<string> {
     const iv = randomBytes(ivBytes)
     const [secret] = await this.#secret.sealing()
@@ -146,7 +156,6 @@ export class SecretEncryption {
     return Buffer.concat([iv, sealed, cipher.getAuthTag()]).toString('base64url')
   }
 
-  /** Undefined for what was not sealed here, or for another purpose or context. */
   async open(purpose: string, context: string, sealed: string): Promise<string | undefined> {
     const bytes = Buffer.from(sealed, 'base64url')
     if (bytes.length <= ivBytes + tagBytes) return undefined
@@ -157,7 +166,7 @@ export class SecretEncryption {
     return undefined
   }
 }
-wire(SecretEncryption, InstallationSecret)
+wire(InstallationSecretEncryption, InstallationSecret)
 
 const keyOf = (secret: string, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', `sealed: ${purpose}`, 32))
 

@@ -1,6 +1,6 @@
-import { Clock, NotSignedIn, SecondFactorRequired, type Stored, TooMany, type UserRecord, Users, wire } from 'pounce/sdk'
+import { Clock, NotSignedIn, SecondFactorRequired, SecretEncryption, type Stored, TooMany, type UserRecord, Users, wire } from 'pounce/sdk'
 import type { SignInMethod } from '../collections.ts'
-import { isSameDigest, SecretEncryption } from '../keys/installation-secret.ts'
+import { isSameDigest } from '../keys/installation-secret.ts'
 import { LoginThrottle } from '../sign-in/login-throttle.ts'
 import { usable } from '../sign-in/sign-in.ts'
 import { stampOf } from '../sign-in/stored-sessions.ts'

@@ -9,6 +9,7 @@ import {
   Invalid,
   type NewEvent,
   NotFound,
+  SecretEncryption,
   type Stored,
   type UserRecord,
   Users,
@@ -16,7 +17,7 @@ import {
 } from 'pounce/sdk'
 import type { PasskeyRecord, SecondFactorChange, SecondFactorRecord } from 'pounce/sdk/kit'
 import type { SignInMethod } from '../collections.ts'
-import { isSameDigest, SecretEncryption, sha256 } from '../keys/installation-secret.ts'
+import { isSameDigest, sha256 } from '../keys/installation-secret.ts'
 import { type Assertion, Passkeys } from './passkeys.ts'
 
 const periodSeconds = 30

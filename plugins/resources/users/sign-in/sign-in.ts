@@ -10,6 +10,7 @@ import {
   KnownGroups,
   NotFound,
   NotSignedIn,
+  SecretEncryption,
   type Stored,
   TooMany,
   Unavailable,
@@ -21,7 +22,7 @@ import {
 } from 'pounce/sdk'
 import { cookieIn, cookieName, plainEmail, type SignInSite, setCookie } from 'pounce/sdk/kit'
 import { ApiKeys } from '../keys/api-keys.ts'
-import { SecretEncryption } from '../keys/installation-secret.ts'
+
 import { IdentityLinks } from './identity-links.ts'
 import { LoginAttempts, LoginThrottle } from './login-throttle.ts'
 import { OutsideAccounts } from './outside-accounts.ts'

@@ -1,0 +1,210 @@
+import {
+  type After,
+  type AnyEvent,
+  and,
+  type BatchHandler,
+  type Caller,
+  Clock,
+  DocumentStore,
+  eq,
+  isIn,
+  Log,
+  type Page,
+  type PublicEvent,
+  PublicEvents,
+  range,
+  type StoredEvent,
+  wire,
+} from 'pounce/sdk'
+import { removeFound, requireDone } from 'pounce/sdk/kit'
+import { Config, type Settings } from './config.ts'
+import { DeliveryDispatcher } from './delivery-dispatcher.ts'
+import { type Delivery, type DeliveryRecord, deliveries, deliveryId, type Webhook, webhooks } from './records.ts'
+import { StoredWebhooks } from './stored-webhooks.ts'
+
+const dayMs = 86_400_000
+const batch = 500
+/** Deliveries that one request sends again. */
+const maxResent = 10_000
+const maxWebhooks = 1000
+
+/** The webhook's owner, for filters: rights are checked when a delivery is sent. */
+const ownerOf = ({ owner }: Webhook): Caller => ({
+  user: { id: owner, email: '', fullName: '', status: 'Active', memberships: [] },
+  via: 'nothing',
+  scope: 'full',
+  superAdmin: false,
+})
+
+/** Makes a delivery of each event for each webhook that selects it. A repeat makes none. */
+export class EnqueueDeliveries implements BatchHandler {
+  readonly #documents: DocumentStore
+  readonly #events: PublicEvents
+  readonly #dispatcher: DeliveryDispatcher
+  readonly #clock: Clock
+
+  constructor(documents: DocumentStore, events: PublicEvents, dispatcher: DeliveryDispatcher, clock: Clock) {
+    this.#documents = documents
+    this.#events = events
+    this.#dispatcher = dispatcher
+    this.#clock = clock
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    const active: Webhook[] = []
+    for await (const webhook of this.#documents.scan(webhooks, { using: 'byActive', where: eq('isActive', true) })) active.push(webhook)
+    if (active.length === 0) return
+    const described = await this.#events.describe(events)
+    const now = this.#clock.now().toISOString()
+    const made = described.flatMap(event =>
+      active
+        .filter(webhook => this.#selects(webhook, event))
+        .map(({ id, owner }): DeliveryRecord & { readonly id: string } => ({
+          ...{ id: deliveryId(event, id), webhook: id, owner, event },
+          ...{ state: 'waiting', since: now, created: now, dueAt: now, tries: 0, attempts: [] },
+        })),
+    )
+    for (let at = 0; at < made.length; at += batch)
+      requireDone(await this.#documents.commitEach(made.slice(at, at + batch).map(insert => ({ change: { insert, into: deliveries } }))))
+    for (const webhook of new Set(made.map(one => one.webhook))) this.#dispatcher.wake(webhook)
+  }
+
+  #selects(webhook: Webhook, event: PublicEvent): boolean {
+    if (webhook.scope === 'space' && !event.spaces.includes(webhook.space ?? '')) return false
+    return this.#events.matches(webhook.filter, event, ownerOf(webhook))
+  }
+}
+wire(EnqueueDeliveries, DocumentStore, PublicEvents, DeliveryDispatcher, Clock)
+
+/** The log of deliveries. */
+export class DeliveryLog {
+  readonly #documents: DocumentStore
+  readonly #dispatcher: DeliveryDispatcher
+  readonly #clock: Clock
+
+  constructor(documents: DocumentStore, dispatcher: DeliveryDispatcher, clock: Clock) {
+    this.#documents = documents
+    this.#dispatcher = dispatcher
+    this.#clock = clock
+  }
+
+  /** Newest first. */
+  page(
+    webhook: string,
+    state: DeliveryRecord['state'] | undefined,
+    page: { readonly after?: After; readonly limit: number },
+  ): Promise<Page<Delivery>> {
+    const where = and(eq('webhook', webhook), ...(state === undefined ? [] : [eq('state', state)]))
+    return this.#documents.find(deliveries, {
+      using: 'byCreated',
+      where,
+      sort: { by: 'created', order: 'descending' },
+      maxScanned: 2000,
+      ...page,
+    })
+  }
+
+  async get(webhook: string, id: string): Promise<Delivery | undefined> {
+    const found = await this.#documents.get(deliveries, id)
+    return found?.webhook === webhook ? found : undefined
+  }
+
+  /** Sends one again, whatever became of it. */
+  async resend({ id, webhook }: Delivery): Promise<Delivery> {
+    const sent = await this.#documents.commit({ update: id, in: deliveries, set: this.#again() })
+    this.#dispatcher.wake(webhook)
+    return sent
+  }
+
+  /** Sends those of a time again, oldest first; at most 10,000. How many, and whether there are more. */
+  async resendAll(
+    webhook: string,
+    { since, until, states }: { readonly since: string; readonly until: string; readonly states: readonly DeliveryRecord['state'][] },
+  ): Promise<{ readonly resent: number; readonly hasMore: boolean }> {
+    const where = and(eq('webhook', webhook), range('created', { gte: since, lte: until }), isIn('state', states))
+    let [resent, hasMore] = [0, false]
+    let after: After | undefined
+    do {
+      const query = { using: 'byCreated', where, sort: { by: 'created', order: 'ascending' }, limit: batch } as const
+      const page = await this.#documents.find(deliveries, { ...query, ...(after && { after }) })
+      const again = this.#again()
+      requireDone(await this.#documents.commitEach(page.items.map(({ id }) => ({ change: { update: id, in: deliveries, set: again } }))))
+      resent += page.items.length
+      after = page.next
+      hasMore = after !== undefined && resent >= maxResent
+    } while (after && !hasMore)
+    this.#dispatcher.wake(webhook)
+    return { resent, hasMore }
+  }
+
+  #again() {
+    const now = this.#clock.now().toISOString()
+    return { state: 'waiting', since: now, dueAt: now, tries: 0 }
+  }
+}
+wire(DeliveryLog, DocumentStore, DeliveryDispatcher, Clock)
+
+/** Removes the deliveries of a webhook that is gone. */
+export class RemoveDeliveries {
+  readonly #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async handle({ data: { webhook } }: StoredEvent<'webhook.removed'>): Promise<void> {
+    await removeFound(this.#documents, deliveries, { using: 'byState', where: eq('webhook', webhook) })
+  }
+}
+wire(RemoveDeliveries, DocumentStore)
+
+/** Makes what has waited too long a dead letter, pauses webhooks with too much that waits, and removes what is kept no longer. */
+export class DeliveryRetention {
+  readonly #settings: Settings
+  readonly #documents: DocumentStore
+  readonly #webhooks: StoredWebhooks
+  readonly #clock: Clock
+  readonly #log: Log
+
+  constructor(settings: Settings, documents: DocumentStore, stored: StoredWebhooks, clock: Clock, log: Log) {
+    this.#settings = settings
+    this.#documents = documents
+    this.#webhooks = stored
+    this.#clock = clock
+    this.#log = log
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    for (const state of ['delivered', 'failed'] as const) {
+      const where = and(eq('state', state), range('created', { lt: this.#before(this.#settings.keptDays) }))
+      await removeFound(this.#documents, deliveries, { using: 'byAge', where, signal })
+    }
+    await this.#expire(signal)
+    const { items } = await this.#documents.find(webhooks, { using: 'byActive', where: eq('isActive', true), limit: maxWebhooks })
+    for (const webhook of items) {
+      if (signal.aborted) return
+      const where = and(eq('webhook', webhook.id), eq('state', 'waiting'))
+      const waiting = await this.#documents.count(deliveries, { using: 'byState', where, upTo: this.#settings.maxWaiting })
+      if (waiting < this.#settings.maxWaiting) continue
+      this.#log.warn('Webhook paused: too many deliveries wait', { webhook: webhook.id, waiting })
+      await this.#webhooks.pause(webhook, 'backlog')
+    }
+  }
+
+  /** While a target fails only one delivery is tried at a time: the others expire here. */
+  async #expire(signal: AbortSignal): Promise<void> {
+    const before = this.#before(this.#settings.retryDays)
+    while (!signal.aborted) {
+      const where = and(eq('state', 'waiting'), range('created', { lt: before }), range('since', { lt: before }))
+      const { items } = await this.#documents.find(deliveries, { using: 'byAge', where, limit: batch })
+      if (items.length === 0) return
+      const change = (id: string) => ({ change: { update: id, in: deliveries, where: eq('state', 'waiting'), set: { state: 'failed' } } })
+      requireDone(await this.#documents.commitEach(items.map(({ id }) => change(id))))
+    }
+  }
+
+  #before(days: number): string {
+    return new Date(this.#clock.now().getTime() - days * dayMs).toISOString()
+  }
+}
+wire(DeliveryRetention, Config, DocumentStore, StoredWebhooks, Clock, Log)

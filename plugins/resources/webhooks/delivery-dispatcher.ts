@@ -1,0 +1,381 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type After,
+  and,
+  type Caller,
+  Clock,
+  CommitConflict,
+  DocumentStore,
+  eq,
+  Installation,
+  Log,
+  or,
+  Policy,
+  type PublicEvent,
+  PublicEvents,
+  range,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { requireDone, Semaphore } from 'pounce/sdk/kit'
+import type { Change } from 'pounce/sdk/store-kit'
+import { Config, type Settings } from './config.ts'
+import { DeliverySender, type Outcome } from './delivery-sender.ts'
+import { type Delivery, type DeliveryRecord, deliveries, type Webhook, type WebhookRecord, webhooks } from './records.ts'
+import { type Signer, WebhookSigner } from './signer.ts'
+import { StoredWebhooks } from './stored-webhooks.ts'
+
+const pollMs = 1000
+/** How long a kernel delivers for a webhook without renewing its claim. */
+const claimMs = 60_000
+const dayMs = 86_400_000
+const maxBatch = 100
+/** Deliveries that are not due, or wait behind one of the same subject, are passed over up to this many. */
+const maxPassedOver = 5000
+const pageSize = 200
+const maxAttemptsKept = 10
+/** The first retry after 2 s, then each pause a quarter longer than the one before, so that it stays a fraction of the outage; at most an hour. */
+const [firstRetryMs, retryFactor, maxRetryMs] = [2000, 1.25, 3_600_000]
+/** An event that is new while a target fails is tried after this time: it may be back. */
+const probeMs = 5000
+
+/** Milliseconds until the next try after some failures, with 20 % of jitter either way. */
+export const retryPauseMs = (failures: number, random: () => number = Math.random): number =>
+  Math.round(Math.min(maxRetryMs, firstRetryMs * retryFactor ** Math.max(0, failures - 1)) * (0.8 + 0.4 * random()))
+
+/** What a webhook is delivered with. */
+interface Round {
+  readonly webhook: Webhook
+  readonly signer: Signer
+}
+
+interface Result {
+  readonly delivery: Delivery
+  readonly outcome: Outcome
+}
+
+/** Sends what waits: for each webhook in order per subject, several subjects at a time, while its target answers. */
+export class DeliveryDispatcher {
+  readonly #settings: Settings
+  readonly #documents: DocumentStore
+  readonly #webhooks: StoredWebhooks
+  readonly #events: PublicEvents
+  readonly #users: Users
+  readonly #policy: Policy
+  readonly #sender: DeliverySender
+  readonly #signer: WebhookSigner
+  readonly #installation: Installation
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #kernel = randomUUID()
+  readonly #stopped = new AbortController()
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #woken = new Set<string>()
+  readonly #slots: Semaphore
+  readonly #targets = new Map<string, Semaphore>()
+  #poll: NodeJS.Timeout | undefined
+  #looking: Promise<void> | undefined
+
+  constructor(
+    settings: Settings,
+    documents: DocumentStore,
+    stored: StoredWebhooks,
+    events: PublicEvents,
+    users: Users,
+    policy: Policy,
+    sender: DeliverySender,
+    signer: WebhookSigner,
+    installation: Installation,
+    clock: Clock,
+    log: Log,
+  ) {
+    this.#settings = settings
+    this.#documents = documents
+    this.#webhooks = stored
+    this.#events = events
+    this.#users = users
+    this.#policy = policy
+    this.#sender = sender
+    this.#signer = signer
+    this.#installation = installation
+    this.#clock = clock
+    this.#log = log
+    this.#slots = new Semaphore({ max: settings.maxConcurrent })
+  }
+
+  start(): void {
+    if (!this.#installation.roles.has('worker')) return
+    this.#poll = setInterval(() => {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = undefined
+      })
+    }, pollMs).unref()
+  }
+
+  async dispose(): Promise<void> {
+    this.#stopped.abort(new Error('the server is stopping'))
+    clearInterval(this.#poll)
+    await this.#looking
+    await Promise.all(this.#running.values())
+  }
+
+  /** Something may be due for a webhook. */
+  wake(webhook: string): void {
+    if (this.#stopped.signal.aborted || !this.#installation.roles.has('worker')) return
+    if (this.#running.has(webhook)) {
+      this.#woken.add(webhook)
+      return
+    }
+    const work = this.#deliver(webhook).finally(() => {
+      this.#running.delete(webhook)
+      if (this.#woken.delete(webhook)) this.wake(webhook)
+    })
+    this.#running.set(webhook, work)
+  }
+
+  /** Sends one event at once, whatever waits, and keeps no record of it. */
+  async test(webhook: Webhook, id: string, event: Pick<PublicEvent, 'event'>): Promise<Outcome> {
+    return this.#sender.send(webhook.url, id, event, await this.#signer.signerOf(webhook), this.#stopped.signal)
+  }
+
+  /** Finds the webhooks for which something waits, one read for each. */
+  async #look(): Promise<void> {
+    try {
+      let last = ''
+      while (!this.#stopped.signal.aborted) {
+        const where = and(eq('state', 'waiting'), range('webhook', { gt: last }))
+        const sort = { by: 'webhook', order: 'ascending' } as const
+        const [next] = (await this.#documents.find(deliveries, { using: 'byWaiting', where, sort, limit: 1 })).items
+        if (!next) return
+        last = next.webhook
+        this.wake(last)
+      }
+    } catch (error) {
+      this.#log.debug('Failed to look for waiting deliveries', { error })
+    }
+  }
+
+  async #deliver(id: string): Promise<void> {
+    try {
+      for (;;) {
+        const known = await this.#documents.get(webhooks, id)
+        if (!known || !this.#isReady(known)) return
+        const webhook = await this.#claim(id)
+        if (!webhook || this.#stopped.signal.aborted) return
+        if (!(await this.#round(webhook))) return await this.#release(id)
+      }
+    } catch (error) {
+      if (!this.#stopped.signal.aborted) this.#log.warn('Webhook deliveries interrupted; they will continue', { webhook: id, error })
+    }
+  }
+
+  /** Whether it may be tried now at all. */
+  #isReady({ isActive, retryAt, lastFailure }: Webhook): boolean {
+    const now = this.#clock.now().getTime()
+    return isActive && (retryAt === null || Date.parse(retryAt) <= now || lastFailure === null || Date.parse(lastFailure) + probeMs <= now)
+  }
+
+  /** Undefined when another kernel delivers for it, or it is paused. */
+  async #claim(id: string): Promise<Webhook | undefined> {
+    const now = this.#clock.now()
+    const isFree = or(eq('claimedBy', null), eq('claimedBy', this.#kernel), range('claimedUntil', { lt: now.toISOString() }))
+    const set = { claimedBy: this.#kernel, claimedUntil: new Date(now.getTime() + claimMs).toISOString() }
+    return this.#change(id, { where: and(eq('isActive', true), isFree), set })
+  }
+
+  async #release(id: string): Promise<void> {
+    await this.#change(id, { where: eq('claimedBy', this.#kernel), set: { claimedBy: null, claimedUntil: null } })
+  }
+
+  async #change(
+    id: string,
+    change: Omit<Extract<Change<WebhookRecord>, { update: string }>, 'update' | 'in'>,
+  ): Promise<Webhook | undefined> {
+    try {
+      return await this.#documents.commit({ update: id, in: webhooks, ...change })
+    } catch (error) {
+      if (error instanceof CommitConflict) return undefined
+      throw error
+    }
+  }
+
+  /** Sends what is due, at most a hundred deliveries. False when nothing more is due now. */
+  async #round(webhook: Webhook): Promise<boolean> {
+    const isProbing = webhook.failures > 0
+    const due = isProbing ? await this.#probe(webhook) : await this.#due(webhook)
+    if (due.length === 0) return false
+    const signer = await this.#signer.signerOf(webhook)
+    const permitted = await this.#permitted(webhook, due)
+    if (!permitted) return false
+    if (!signer.canSign) {
+      await this.#webhooks.pause(webhook, 'owner')
+      return false
+    }
+    const results = await this.#sendAll({ webhook, signer }, permitted)
+    await this.#record(results)
+    return this.#note(webhook, results, permitted.length)
+  }
+
+  /** Due deliveries in the order of their events; of one subject none overtakes another. */
+  async #due({ id, recoveredAt }: Webhook): Promise<readonly Delivery[]> {
+    const now = this.#clock.now().toISOString()
+    const due: Delivery[] = []
+    const held = new Set<string>()
+    let after: After | undefined
+    for (let passed = 0; passed < maxPassedOver; passed += pageSize) {
+      const page = await this.#waiting(id, pageSize, after)
+      for (const delivery of page.items) {
+        const { event, dueAt, attempts } = delivery
+        const isDue = dueAt <= now || (recoveredAt !== null && (attempts.at(-1)?.at ?? '') < recoveredAt)
+        if (held.has(event.event.subject)) continue
+        if (isDue) due.push(delivery)
+        else held.add(event.event.subject)
+        if (due.length === maxBatch) return due
+      }
+      after = page.next
+      if (!after) break
+    }
+    return due
+  }
+
+  /** One delivery that tells whether the target is back: one that was tried least, and no later one of its subject. */
+  async #probe({ id, retryAt }: Webhook): Promise<readonly Delivery[]> {
+    const { items } = await this.#waiting(id, pageSize)
+    const first = [...new Map(items.toReversed().map(delivery => [delivery.event.event.subject, delivery])).values()]
+    const isDue = retryAt === null || retryAt <= this.#clock.now().toISOString()
+    const candidates = isDue ? first : first.filter(({ tries }) => tries === 0)
+    return candidates.toSorted((one, other) => one.tries - other.tries || (one.id < other.id ? -1 : 1)).slice(0, 1)
+  }
+
+  #waiting(webhook: string, limit: number, after?: After) {
+    const where = and(eq('webhook', webhook), eq('state', 'waiting'))
+    return this.#documents.find(deliveries, { using: 'byState', where, limit, ...(after && { after }) })
+  }
+
+  /** Those that the owner may receive now; the others are dropped. Undefined when the webhook was paused because its owner lacks the rights. */
+  async #permitted(webhook: Webhook, due: readonly Delivery[]): Promise<readonly Delivery[] | undefined> {
+    const caller = await this.#callerOf(webhook)
+    if (!caller) {
+      await this.#webhooks.pause(webhook, 'owner-without-rights')
+      return undefined
+    }
+    const receivable = new Set(
+      await this.#events.receivable(
+        caller,
+        due.map(({ event }) => event),
+      ),
+    )
+    const dropped = due.filter(({ event }) => !receivable.has(event))
+    if (dropped.length > 0)
+      requireDone(await this.#documents.commitEach(dropped.map(({ id }) => ({ change: { tombstone: id, in: deliveries } }))))
+    return due.filter(({ event }) => receivable.has(event))
+  }
+
+  /** The owner with the rights of now; undefined for one who may not have such a webhook any more. */
+  async #callerOf({ owner, scope, space }: Webhook): Promise<Caller | undefined> {
+    const user = await this.#users.get(owner)
+    if (!user || user.status === 'Inactive') return undefined
+    const caller = await this.#users.callerOf(user)
+    if (scope === 'person') return caller
+    if (scope === 'server') return user.status === 'Admin' ? { ...caller, superAdmin: true } : undefined
+    return (await this.#policy.canOn(caller, 'EditSpace', { kind: 'space', id: space ?? '' })) === 'yes' ? caller : undefined
+  }
+
+  /** Subjects side by side, each in order. A failure ends what follows of its subject, and failures without a success the whole round. */
+  async #sendAll(round: Round, some: readonly Delivery[]): Promise<readonly Result[]> {
+    const results: Result[] = []
+    const target = this.#targetOf(round.webhook.url)
+    const state = { successes: 0, failures: 0 }
+    const isHopeless = () => state.successes === 0 && state.failures >= this.#settings.maxConcurrentPerTarget
+    const chains = Map.groupBy(some, ({ event }) => event.event.subject)
+    await Promise.all(
+      [...chains.values()].map(chain =>
+        target.use(async () => {
+          for (const delivery of chain) {
+            if (isHopeless() || this.#stopped.signal.aborted) return
+            const outcome = await this.#slots.use(() =>
+              this.#sender.send(round.webhook.url, delivery.id, delivery.event, round.signer, this.#stopped.signal),
+            )
+            if (this.#stopped.signal.aborted && !outcome.isDelivered) return
+            results.push({ delivery, outcome })
+            if (outcome.isDelivered) state.successes += 1
+            else state.failures += 1
+            if (!outcome.isDelivered) return
+          }
+        }),
+      ),
+    )
+    return results
+  }
+
+  #targetOf(url: string): Semaphore {
+    const { host } = new URL(url)
+    const known = this.#targets.get(host) ?? new Semaphore({ max: this.#settings.maxConcurrentPerTarget })
+    this.#targets.set(host, known)
+    return known
+  }
+
+  async #record(results: readonly Result[]): Promise<void> {
+    const now = this.#clock.now().getTime()
+    const changes = results.map(({ delivery, outcome }) => {
+      const { attempt, isDelivered, retryAfterSeconds = 0 } = outcome
+      const tries = delivery.tries + 1
+      const isOver = now - Date.parse(delivery.since) >= this.#settings.retryDays * dayMs
+      const pauseMs = Math.max(retryPauseMs(tries), retryAfterSeconds * 1000)
+      const set = {
+        tries,
+        state: isDelivered ? 'delivered' : isOver ? 'failed' : 'waiting',
+        ...(isDelivered ? {} : { dueAt: new Date(now + pauseMs).toISOString() }),
+      } satisfies Partial<DeliveryRecord>
+      const push = { attempts: { values: [attempt], keepLast: maxAttemptsKept } }
+      return { change: { update: delivery.id, in: deliveries, where: eq('state', 'waiting'), set, push } }
+    })
+    if (changes.length > 0) requireDone(await this.#documents.commitEach(changes))
+  }
+
+  /** Keeps how the target does. True when more may be due at once. */
+  async #note(webhook: Webhook, results: readonly Result[], count: number): Promise<boolean> {
+    const { id, failures, failingSince } = webhook
+    const failed = results.filter(({ outcome }) => !outcome.isDelivered)
+    const now = this.#clock.now()
+    if (failed.some(({ outcome }) => outcome.isGone)) {
+      await this.#webhooks.pause(webhook, 'gone')
+      return false
+    }
+    if (results.length > failed.length || failed.length === 0) {
+      if (failures === 0) return results.length > 0 || count === 0
+      this.#log.info('Webhook target reachable again', { webhook: id, host: new URL(webhook.url).host })
+      await this.#change(id, { set: { failures: 0, failingSince: null, retryAt: null, recoveredAt: now.toISOString() } })
+      return true
+    }
+    const since = failingSince ?? now.toISOString()
+    if (now.getTime() - Date.parse(since) >= this.#settings.pauseAfterDays * dayMs) {
+      this.#log.warn('Webhook paused: its target has been failing for too long', { webhook: id, since })
+      await this.#webhooks.pause(webhook, 'failing')
+      return false
+    }
+    const [last] = failed.toReversed()
+    const pauseMs = Math.max(retryPauseMs(failures + 1), ...failed.map(({ outcome }) => (outcome.retryAfterSeconds ?? 0) * 1000))
+    if (failures === 0) {
+      const { status, error } = last?.outcome.attempt ?? {}
+      this.#log.warn('Webhook target failed; deliveries will be retried', { webhook: id, host: new URL(webhook.url).host, status, error })
+    }
+    const retryAt = new Date(now.getTime() + pauseMs).toISOString()
+    await this.#change(id, { set: { failures: failures + 1, failingSince: since, lastFailure: now.toISOString(), retryAt } })
+    return false
+  }
+}
+wire(
+  DeliveryDispatcher,
+  Config,
+  DocumentStore,
+  StoredWebhooks,
+  PublicEvents,
+  Users,
+  Policy,
+  DeliverySender,
+  WebhookSigner,
+  Installation,
+  Clock,
+  Log,
+)

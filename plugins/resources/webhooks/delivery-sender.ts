@@ -1,0 +1,71 @@
+import { Clock, Fetch, Installation, Problem, type PublicEvent, wire } from 'pounce/sdk'
+import { Config, type Settings } from './config.ts'
+import type { Attempt } from './records.ts'
+import type { Signer } from './signer.ts'
+
+/** As much of an answer is read, and as much of it is kept. */
+const [maxResponseBytes, maxKeptBytes] = [64 * 1024, 4096]
+const maxRetryAfterSeconds = 3600
+
+/** How an attempt ended. */
+export interface Outcome {
+  readonly attempt: Attempt
+  readonly isDelivered: boolean
+  /** The target says that it is gone for good (410). */
+  readonly isGone: boolean
+  /** In how many seconds the target wants to be asked again. */
+  readonly retryAfterSeconds?: number
+}
+
+/** Sends one message. */
+export class DeliverySender {
+  readonly #timeoutMs: number
+  readonly #fetch: Fetch
+  readonly #clock: Clock
+  readonly #version: string
+
+  constructor({ timeoutMs }: Settings, fetch: Fetch, clock: Clock, { version }: Installation) {
+    this.#timeoutMs = timeoutMs
+    this.#fetch = fetch
+    this.#clock = clock
+    this.#version = version
+  }
+
+  /** Never rejects for what the target does. Any answer but 2xx is a failure; redirects are not followed. */
+  async send(url: string, id: string, { event }: Pick<PublicEvent, 'event'>, signer: Signer, signal: AbortSignal): Promise<Outcome> {
+    const at = this.#clock.now()
+    const body = JSON.stringify(event)
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': `Pounce/${this.#version}`,
+      ...signer.headers(messageId(id), at, body),
+    }
+    const began = performance.now()
+    const attempt = () => ({ at: at.toISOString(), durationMs: Math.round(performance.now() - began) })
+    try {
+      const options = { headers, body: Buffer.from(body), maxBytes: maxResponseBytes, timeoutMs: this.#timeoutMs, signal }
+      const answer = await this.#fetch.post(url, options)
+      const response = answer.body.subarray(0, maxKeptBytes).toString()
+      return {
+        attempt: { ...attempt(), status: answer.status, response },
+        isDelivered: answer.status >= 200 && answer.status <= 299,
+        isGone: answer.status === 410,
+        ...retryAfter(answer.status, answer.headers['retry-after'], at),
+      }
+    } catch (error) {
+      // What is not a problem of the address or its server is a bug.
+      if (!(error instanceof Problem)) throw error
+      return { attempt: { ...attempt(), error: error.message }, isDelivered: false, isGone: false }
+    }
+  }
+}
+wire(DeliverySender, Config, Fetch, Clock, Installation)
+
+/** `webhook-id`: the same for every attempt. */
+export const messageId = (delivery: string): string => `msg_${delivery}`
+
+const retryAfter = (status: number, header: string | string[] | undefined, now: Date): { readonly retryAfterSeconds?: number } => {
+  if ((status !== 429 && status !== 503) || typeof header !== 'string') return {}
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - now.getTime()) / 1000
+  return Number.isFinite(seconds) && seconds > 0 ? { retryAfterSeconds: Math.min(seconds, maxRetryAfterSeconds) } : {}
+}

@@ -1,0 +1,213 @@
+import {
+  type Caller,
+  Clock,
+  CommitConflict,
+  Conflict,
+  DocumentStore,
+  type EventFilter,
+  eq,
+  event,
+  Fetch,
+  Forbidden,
+  Ids,
+  Invalid,
+  isServerAdmin,
+  type NewEvent,
+  NotFound,
+  Policy,
+  Problem,
+  PublicEvents,
+  signedIn,
+  type Update,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { Config, type Settings } from './config.ts'
+import { type PauseReason, type Webhook, type WebhookRecord, webhooks } from './records.ts'
+import { WebhookSigner } from './signer.ts'
+
+const hourMs = 3_600_000
+/** Secrets of one webhook that are valid at the same time. */
+const maxSecrets = 5
+const maxListed = 1000
+
+/** What people say about a webhook. */
+export interface WebhookChange {
+  readonly url?: string
+  readonly description?: string
+  readonly filter?: EventFilter
+  readonly active?: boolean
+}
+
+/** Whose a new webhook is. */
+export type WebhookOwner = { readonly scope: 'person' | 'server' } | { readonly scope: 'space'; readonly space: string }
+
+/** Subscriptions, and who may manage them. */
+export class StoredWebhooks {
+  readonly #settings: Settings
+  readonly #documents: DocumentStore
+  readonly #policy: Policy
+  readonly #events: PublicEvents
+  readonly #fetch: Fetch
+  readonly #signer: WebhookSigner
+  readonly #clock: Clock
+  readonly #ids: Ids
+
+  constructor(
+    settings: Settings,
+    documents: DocumentStore,
+    policy: Policy,
+    events: PublicEvents,
+    fetch: Fetch,
+    signer: WebhookSigner,
+    clock: Clock,
+    ids: Ids,
+  ) {
+    this.#settings = settings
+    this.#documents = documents
+    this.#policy = policy
+    this.#events = events
+    this.#fetch = fetch
+    this.#signer = signer
+    this.#clock = clock
+    this.#ids = ids
+  }
+
+  /** The secret is shown once. `Conflict` beyond the limit of the person, the space or the server. */
+  async create(
+    caller: Caller,
+    of: WebhookOwner,
+    { url = '', description = '', filter = {} }: WebhookChange,
+  ): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
+    const owner = signedIn(caller).id
+    this.#check(url, filter)
+    const space = of.scope === 'space' ? of.space : null
+    const count = await this.#documents.count(webhooks, { ...queryOf(of, owner), upTo: this.#settings.maxPerOwner })
+    if (count >= this.#settings.maxPerOwner)
+      throw new Conflict(`At most ${this.#settings.maxPerOwner} webhooks are allowed here: delete others first`)
+    const id = this.#ids.next()
+    const { secret, stored } = await this.#signer.newSecret(id)
+    const record: WebhookRecord = {
+      ...{ scope: of.scope, owner, space, url, description, filter, secrets: [stored], created: this.#clock.now().toISOString() },
+      ...{ isActive: true, pauseReason: null, failures: 0, failingSince: null, retryAt: null, recoveredAt: null, lastFailure: null },
+      ...{ claimedBy: null, claimedUntil: null },
+    }
+    const created = event('webhook.created', { kind: 'user', id: owner }, { webhook: id, scope: of.scope, space }, owner)
+    return { webhook: await this.#documents.commit({ insert: { id, ...record }, into: webhooks }, [created]), secret }
+  }
+
+  /** Newest first; all there are. */
+  async list(of: WebhookOwner, owner: string): Promise<readonly Webhook[]> {
+    const { items } = await this.#documents.find(webhooks, { ...queryOf(of, owner), limit: maxListed })
+    return items.toReversed()
+  }
+
+  /** `NotFound` for a webhook that does not exist or that the caller may not manage. */
+  async managed(caller: Caller, id: string): Promise<Webhook> {
+    const webhook = await this.#documents.get(webhooks, id)
+    if (!webhook || !(await this.#mayManage(caller, webhook))) throw new NotFound('webhook')
+    return webhook
+  }
+
+  /** Who changes a webhook of a space or of the server is its owner from then on: deliveries follow their rights. */
+  async change(caller: Caller, id: string, { url, description, filter, active }: WebhookChange): Promise<Webhook> {
+    await this.managed(caller, id)
+    const owner = signedIn(caller).id
+    this.#check(url, filter)
+    const resumed = {
+      isActive: true,
+      pauseReason: null,
+      failures: 0,
+      failingSince: null,
+      retryAt: null,
+      recoveredAt: this.#clock.now().toISOString(),
+    }
+    const set = {
+      ...{ owner, ...(url !== undefined && { url }), ...(description !== undefined && { description }), ...(filter && { filter }) },
+      ...(active === true && resumed),
+      ...(active === false && { isActive: false, pauseReason: 'owner' }),
+    }
+    const fields = Object.entries({ url, description, filter, active }).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+    return this.#update(id, { set }, [event('webhook.updated', { kind: 'user', id: owner }, { webhook: id, fields }, owner)])
+  }
+
+  /** A new secret; deliveries are signed with the ones before it too until the overlap ends. */
+  async rotate(caller: Caller, id: string): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
+    const { secrets, revision } = await this.managed(caller, id)
+    const owner = signedIn(caller).id
+    const { secret, stored } = await this.#signer.newSecret(id)
+    const expires = new Date(this.#clock.now().getTime() + this.#settings.rotationHours * hourMs).toISOString()
+    const now = this.#clock.now().toISOString()
+    const former = secrets.map(one => ({ ...one, expires: one.expires ?? expires })).filter(one => one.expires > now)
+    const set = { secrets: [stored, ...former].slice(0, maxSecrets) }
+    const told = event('webhook.updated', { kind: 'user', id: owner }, { webhook: id, fields: ['secret'] }, owner)
+    return { webhook: await this.#update(id, { set, where: eq('revision', revision) }, [told]), secret }
+  }
+
+  async remove(caller: Caller, id: string): Promise<void> {
+    const { owner } = await this.managed(caller, id)
+    const removed = event('webhook.removed', { kind: 'user', id: owner }, { webhook: id }, caller.user?.id)
+    try {
+      await this.#documents.commit({ tombstone: id, in: webhooks }, [removed])
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+      throw new NotFound('webhook', { cause: error })
+    }
+  }
+
+  /** Stops deliveries until somebody resumes them. Twice is once. */
+  async pause({ id, owner, url }: Webhook, reason: PauseReason): Promise<void> {
+    const paused = event('webhook.paused', { kind: 'user', id: owner }, { webhook: id, reason, host: new URL(url).host })
+    const set = { isActive: false, pauseReason: reason, claimedBy: null, claimedUntil: null }
+    try {
+      await this.#documents.commit({ update: id, in: webhooks, where: eq('isActive', true), set }, [paused])
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  #check(url: string | undefined, filter: EventFilter | undefined): void {
+    if (url !== undefined) {
+      try {
+        this.#fetch.check(url)
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        throw error instanceof Forbidden ? new Invalid(error.message, { cause: error }) : error
+      }
+    }
+    for (const type of filter?.types ?? []) {
+      const isKnown =
+        type in this.#events.types ||
+        (type.endsWith('.*') && Object.keys(this.#events.types).some(known => known.startsWith(type.slice(0, -1))))
+      if (!isKnown)
+        throw new Invalid(
+          `${type} is not a type of event: use one of ${Object.keys(this.#events.types).join(', ')}, or all of a kind such as \`file.*\``,
+        )
+    }
+  }
+
+  async #mayManage(caller: Caller, { scope, owner, space }: Webhook): Promise<boolean> {
+    if (caller.limits !== undefined || caller.scope !== 'full') return false
+    if (scope === 'server') return isServerAdmin(caller)
+    if (scope === 'space') return (await this.#policy.canOn(caller, 'EditSpace', { kind: 'space', id: space ?? '' })) === 'yes'
+    return caller.user?.id === owner || caller.superAdmin
+  }
+
+  async #update(id: string, { where, ...update }: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<Webhook> {
+    try {
+      return await this.#documents.commit({ update: id, in: webhooks, ...(where && { where }), ...update }, events)
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+      if (error.reason === 'absent') throw new NotFound('webhook', { cause: error })
+      throw new Conflict('The webhook was changed at the same moment: try again', { cause: error })
+    }
+  }
+}
+wire(StoredWebhooks, Config, DocumentStore, Policy, PublicEvents, Fetch, WebhookSigner, Clock, Ids)
+
+const queryOf = (of: WebhookOwner, owner: string) =>
+  of.scope === 'space'
+    ? ({ using: 'bySpace', where: { op: 'and', all: [eq('scope', 'space'), eq('space', of.space)] } } as const)
+    : of.scope === 'server'
+      ? ({ using: 'byOwner', where: eq('scope', 'server') } as const)
+      : ({ using: 'byOwner', where: { op: 'and', all: [eq('scope', 'person'), eq('owner', owner)] } } as const)
