@@ -3,7 +3,6 @@ import {
   type AnyEvent,
   and,
   type BatchHandler,
-  type Caller,
   Clock,
   DocumentStore,
   eq,
@@ -18,7 +17,7 @@ import {
 } from 'pounce/sdk'
 import { removeFound, requireDone } from 'pounce/sdk/kit'
 import { Config, type Settings } from './config.ts'
-import { DeliveryDispatcher } from './delivery-dispatcher.ts'
+import { DeliveryDispatcher, WebhookOwners } from './delivery-dispatcher.ts'
 import { type Delivery, type DeliveryRecord, deliveries, deliveryId, type Webhook, webhooks } from './records.ts'
 import { StoredWebhooks } from './stored-webhooks.ts'
 
@@ -28,24 +27,21 @@ const batch = 500
 const maxResent = 10_000
 const maxWebhooks = 1000
 
-/** The webhook's owner, for filters: rights are checked when a delivery is sent. */
-const ownerOf = ({ owner }: Webhook): Caller => ({
-  user: { id: owner, email: '', fullName: '', status: 'Active', memberships: [] },
-  via: 'nothing',
-  scope: 'full',
-  superAdmin: false,
-})
-
-/** Makes a delivery of each event for each webhook that selects it. A repeat makes none. */
+/**
+ * Makes a delivery of each event for each webhook that selects it and whose owner may receive it; that is checked again when it is sent. A repeat makes
+ * none.
+ */
 export class EnqueueDeliveries implements BatchHandler {
   readonly #documents: DocumentStore
   readonly #events: PublicEvents
+  readonly #owners: WebhookOwners
   readonly #dispatcher: DeliveryDispatcher
   readonly #clock: Clock
 
-  constructor(documents: DocumentStore, events: PublicEvents, dispatcher: DeliveryDispatcher, clock: Clock) {
+  constructor(documents: DocumentStore, events: PublicEvents, owners: WebhookOwners, dispatcher: DeliveryDispatcher, clock: Clock) {
     this.#documents = documents
     this.#events = events
+    this.#owners = owners
     this.#dispatcher = dispatcher
     this.#clock = clock
   }
@@ -55,26 +51,28 @@ export class EnqueueDeliveries implements BatchHandler {
     for await (const webhook of this.#documents.scan(webhooks, { using: 'byActive', where: eq('isActive', true) })) active.push(webhook)
     if (active.length === 0) return
     const described = await this.#events.describe(events)
-    const now = this.#clock.now().toISOString()
-    const made = described.flatMap(event =>
-      active
-        .filter(webhook => this.#selects(webhook, event))
-        .map(({ id, owner }): DeliveryRecord & { readonly id: string } => ({
-          ...{ id: deliveryId(event, id), webhook: id, owner, event },
-          ...{ state: 'waiting', since: now, created: now, dueAt: now, tries: 0, attempts: [] },
-        })),
-    )
-    for (let at = 0; at < made.length; at += batch)
-      requireDone(await this.#documents.commitEach(made.slice(at, at + batch).map(insert => ({ change: { insert, into: deliveries } }))))
-    for (const webhook of new Set(made.map(one => one.webhook))) this.#dispatcher.wake(webhook)
+    if (described.length === 0) return
+    for (const webhook of active) await this.#enqueue(webhook, described)
   }
 
-  #selects(webhook: Webhook, event: PublicEvent): boolean {
-    if (webhook.scope === 'space' && !event.spaces.includes(webhook.space ?? '')) return false
-    return this.#events.matches(webhook.filter, event, ownerOf(webhook))
+  async #enqueue(webhook: Webhook, described: readonly PublicEvent[]): Promise<void> {
+    const { id, owner, scope, space, filter } = webhook
+    const caller = await this.#owners.callerOf(webhook)
+    const held = scope === 'space' ? described.filter(event => event.spaces.includes(space ?? '')) : described
+    // The dispatcher pauses the webhook of an owner without rights when it comes to these.
+    const selected = caller ? held.filter(event => this.#events.matches(filter, event, caller)) : held
+    const receivable = caller ? await this.#events.receivable(caller, selected) : selected
+    if (receivable.length === 0) return
+    const now = this.#clock.now().toISOString()
+    const made = receivable.map((event): DeliveryRecord & { readonly id: string } => ({
+      ...{ id: deliveryId(event, id), webhook: id, owner, event },
+      ...{ state: 'waiting', since: now, created: now, dueAt: now, tries: 0, attempts: [] },
+    }))
+    requireDone(await this.#documents.commitEach(made.map(insert => ({ change: { insert, into: deliveries } }))))
+    this.#dispatcher.wake(id)
   }
 }
-wire(EnqueueDeliveries, DocumentStore, PublicEvents, DeliveryDispatcher, Clock)
+wire(EnqueueDeliveries, DocumentStore, PublicEvents, WebhookOwners, DeliveryDispatcher, Clock)
 
 /** The log of deliveries. */
 export class DeliveryLog {

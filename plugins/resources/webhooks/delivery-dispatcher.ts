@@ -54,14 +54,35 @@ interface Result {
   readonly outcome: Outcome
 }
 
+/** The rights of webhooks. */
+export class WebhookOwners {
+  readonly #users: Users
+  readonly #policy: Policy
+
+  constructor(users: Users, policy: Policy) {
+    this.#users = users
+    this.#policy = policy
+  }
+
+  /** The owner with the rights of now; undefined for one who may not have such a webhook any more. */
+  async callerOf({ owner, scope, space }: Webhook): Promise<Caller | undefined> {
+    const user = await this.#users.get(owner)
+    if (!user || user.status === 'Inactive') return undefined
+    const caller = await this.#users.callerOf(user)
+    if (scope === 'person') return caller
+    if (scope === 'server') return user.status === 'Admin' ? { ...caller, superAdmin: true } : undefined
+    return (await this.#policy.canOn(caller, 'EditSpace', { kind: 'space', id: space ?? '' })) === 'yes' ? caller : undefined
+  }
+}
+wire(WebhookOwners, Users, Policy)
+
 /** Sends what waits: for each webhook in order per subject, several subjects at a time, while its target answers. */
 export class DeliveryDispatcher {
   readonly #settings: Settings
   readonly #documents: DocumentStore
   readonly #webhooks: StoredWebhooks
   readonly #events: PublicEvents
-  readonly #users: Users
-  readonly #policy: Policy
+  readonly #owners: WebhookOwners
   readonly #sender: DeliverySender
   readonly #signer: WebhookSigner
   readonly #installation: Installation
@@ -81,8 +102,7 @@ export class DeliveryDispatcher {
     documents: DocumentStore,
     stored: StoredWebhooks,
     events: PublicEvents,
-    users: Users,
-    policy: Policy,
+    owners: WebhookOwners,
     sender: DeliverySender,
     signer: WebhookSigner,
     installation: Installation,
@@ -93,8 +113,7 @@ export class DeliveryDispatcher {
     this.#documents = documents
     this.#webhooks = stored
     this.#events = events
-    this.#users = users
-    this.#policy = policy
+    this.#owners = owners
     this.#sender = sender
     this.#signer = signer
     this.#installation = installation
@@ -254,7 +273,7 @@ export class DeliveryDispatcher {
 
   /** Those that the owner may receive now; the others are dropped. Undefined when the webhook was paused because its owner lacks the rights. */
   async #permitted(webhook: Webhook, due: readonly Delivery[]): Promise<readonly Delivery[] | undefined> {
-    const caller = await this.#callerOf(webhook)
+    const caller = await this.#owners.callerOf(webhook)
     if (!caller) {
       await this.#webhooks.pause(webhook, 'owner-without-rights')
       return undefined
@@ -269,16 +288,6 @@ export class DeliveryDispatcher {
     if (dropped.length > 0)
       requireDone(await this.#documents.commitEach(dropped.map(({ id }) => ({ change: { tombstone: id, in: deliveries } }))))
     return due.filter(({ event }) => receivable.has(event))
-  }
-
-  /** The owner with the rights of now; undefined for one who may not have such a webhook any more. */
-  async #callerOf({ owner, scope, space }: Webhook): Promise<Caller | undefined> {
-    const user = await this.#users.get(owner)
-    if (!user || user.status === 'Inactive') return undefined
-    const caller = await this.#users.callerOf(user)
-    if (scope === 'person') return caller
-    if (scope === 'server') return user.status === 'Admin' ? { ...caller, superAdmin: true } : undefined
-    return (await this.#policy.canOn(caller, 'EditSpace', { kind: 'space', id: space ?? '' })) === 'yes' ? caller : undefined
   }
 
   /** Subjects side by side, each in order. A failure ends what follows of its subject, and failures without a success the whole round. */
@@ -371,8 +380,7 @@ wire(
   DocumentStore,
   StoredWebhooks,
   PublicEvents,
-  Users,
-  Policy,
+  WebhookOwners,
   DeliverySender,
   WebhookSigner,
   Installation,
