@@ -65,6 +65,7 @@ export const eventTypes = [
   'letter.written',
   'metadata.added',
   'metadata.removed',
+  'notification.created',
   'preview.attached',
   'preview.removed',
   'role.created',

@@ -26,7 +26,7 @@ export interface EventMap extends ScanEvents {
   'space.join-requested': { readonly user: string; readonly to: string }
   'space.request-rejected': { readonly user: string }
   /** To someone who has no account yet, or whom the inviter may not see. */
-  'space.invited': { readonly invitation: string }
+  'space.invited': { readonly invitation: string; readonly user?: string }
   'space.invitation-ended': { readonly invitation: string; readonly how: 'accepted' | 'declined' | 'withdrawn' }
   'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role'; readonly role?: string }
   'collection.created': None
@@ -129,7 +129,7 @@ export interface EventMap extends ScanEvents {
   'comment.updated': { readonly target: Ref }
   'comment.removed': { readonly target: Ref }
   /** Someone is spoken to in a comment on the target, or beside one. Subject: that person; the actor is who commented. `notice`: what is kept of it. */
-  'comment.mentioned': { readonly target: Ref; readonly notice: string }
+  'comment.mentioned': { readonly target: Ref; readonly notice: string; readonly comment?: string }
   'preview.attached': { readonly target: Ref }
   /** Of previews, thumbnails and tiles. `target`: what it showed, if anything. */
   'preview.removed': { readonly blob: string | null; readonly target?: Ref | null }
@@ -190,6 +190,8 @@ export interface EventMap extends ScanEvents {
   'site.updated': { readonly fields: readonly string[] }
   /** Subject: who wrote to the server admins. */
   'letter.written': { readonly letter: string }
+  /** Subject: who is notified. `about`: the kind of notification. */
+  'notification.created': { readonly notification: string; readonly about: string }
   /** Someone is to be told by mail what happened. */
   'digest.due': None
   /** Subject: the owner. `space`: of a webhook of a space. */

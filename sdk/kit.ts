@@ -63,7 +63,13 @@ export type { LineCell, Lines } from './ports/lines.ts'
 export { type Broadcaster, type ProgressListener, publicEventTypes, reportProgress } from './ports/live-events.ts'
 export { checkMail, isMailAddress, type Mail } from './ports/mail.ts'
 export { isUsable, Quarantined, requireUsable, type ScanEvents, ScanPending, type ScanResult } from './ports/malware-scan.ts'
-export { notificationKinds } from './ports/notifications.ts'
+export {
+  type NotificationKind,
+  type NotificationPreference,
+  notificationKinds,
+  type UnreadCount,
+  wantsMailOf,
+} from './ports/notifications.ts'
 export {
   createdBy,
   createdOrTaggedBy,

@@ -108,6 +108,7 @@ export const publicEventTypes = [
   'stream.datapoints-added',
   'stream.datapoints-removed',
   'user.updated',
+  'notification.created',
 ] as const satisfies readonly EventType[]
 
 /** Public events: what they say, and who may receive them. */

@@ -1,7 +1,9 @@
-import type { Ref } from '../model/kind.ts'
-import { port } from '../port.ts'
+import type { UserRecord } from '../model/people.ts'
+import { wantsMail } from '../people.ts'
+import { type Contributions, contributions } from '../port.ts'
+import type { Stored } from './document-store.ts'
 
-/** What people are notified of, and choose a channel for. */
+/** What people are notified of, each with a channel of its own. */
 export const notificationKinds = [
   'mention',
   'reply',
@@ -16,28 +18,28 @@ export const notificationKinds = [
 /** A kind of `notificationKinds`. */
 export type NotificationKind = (typeof notificationKinds)[number]
 
-/** Something that concerns one person. */
-export interface NewNotification {
-  /** 24 hex digits, derived from the event and the person: notifying twice is notifying once. */
-  readonly id: string
-  /** User id of who is notified. */
-  readonly user: string
-  readonly kind: NotificationKind
-  /** User id of who caused it; null for the system. Nobody is notified of what they did themselves. */
-  readonly actor: string | null
-  /** What it is about. It is shown and mailed only while the person may view it; null for what needs no right. */
-  readonly about: Ref | null
-  /** One line for a person, at most 900 characters: `Ann Lovelace mentioned you in a comment on the dataset Soil cores`. */
-  readonly title: string
-  /** More for the mail, such as the comment; at most 10,000 characters. */
-  readonly text?: string
-  /** Below the address of the installation, such as `/datasets/5f0c…`. */
-  readonly path: string
+/** What people have chosen. */
+export interface NotificationPreference {
+  /** Whether a person wants a mail at once of what is of this kind. */
+  wantsMail(user: UserRecord & Stored, kind: NotificationKind): Promise<boolean>
+}
+/** The plugin that keeps the preferences of people, if one does. */
+export const NotificationPreferences = contributions<NotificationPreference>('notificationPreferences')
+
+/** Whether a person wants a mail of what is of this kind; by their account alone where no plugin keeps preferences. */
+export const wantsMailOf = async (
+  preferences: Contributions<NotificationPreference>,
+  user: UserRecord & Stored,
+  kind: NotificationKind,
+): Promise<boolean> => {
+  const [preference] = preferences.all()
+  return preference ? preference.wantsMail(user, kind) : wantsMail(user)
 }
 
-/** Notifies people by the channels that they chose: inbox, mail at once, digest, off. */
-export interface Notifications {
-  /** Durable when it resolves. Called from event handlers, so that the outbox repeats it. */
-  notify(notifications: readonly NewNotification[]): Promise<void>
+/** Counts the notifications that a person has not read; contributed by the plugin that keeps them. */
+export interface UnreadCount {
+  /** Counted up to 100. */
+  unread(user: string): Promise<number>
 }
-export const Notifications = port<Notifications>('notifications')
+/** Plugins that keep notifications. */
+export const UnreadCounts = contributions<UnreadCount>('unreadCounts')

@@ -1,134 +1,255 @@
 import test from 'ava'
-import { event, Mailer, Unavailable, Users } from 'pounce/sdk'
-import { bootForTest, FixedClock, MemoryMailer } from 'pounce/sdk/testing'
-import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { Mailer } from 'pounce/sdk'
+import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
+import { listen } from '../support/live-events.ts'
+import { ok, refusal, unknownId, upload } from '../support/scene.ts'
+import { letIn, meet, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const task = 'resources.notifications/ask-digests'
-
-/** Keeps mails while it is not away. */
-class Flaky extends MemoryMailer {
-  isUnavailable = false
-  override async send(mail: Parameters<Mailer['send']>[0]): Promise<void> {
-    if (this.isUnavailable) throw new Unavailable('The mail server is unavailable')
-    await super.send(mail)
-  }
-}
-
-const [clock, mailer] = [new FixedClock(), new Flaky()]
-const config = { access: { private: true }, resources: { notifications: { maxLines: 3 } } }
-const server = await bootForTest({ clock, overrides: { [Mailer]: mailer }, config })
+const mailer = new MemoryMailer()
+const server = await bootForTest({ overrides: { [Mailer]: mailer }, config: { access: { private: true } } })
 test.after.always(() => server.stop())
 
-const wish = async ({ id }: Somebody, notifications: 'none' | 'direct' | 'hourly' | 'daily'): Promise<void> => {
-  const wished = event('user.updated', { kind: 'user', id }, { fields: ['notifications'] }, id)
-  await server.get(Users).change(id, { set: { notifications } }, [wished])
-  await server.drained()
+interface Notification {
+  readonly id: string
+  readonly kind: string
+  readonly title: string
+  readonly text?: string
+  readonly url: string
+  readonly actor?: string
+  readonly about?: { readonly kind: string; readonly id: string }
+  readonly read: boolean
 }
 
-/** Bob follows a space of Ann's and wants news; nothing was written yet. */
-const scene = async (every: 'hourly' | 'daily') => {
-  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
-  const space = await newSpace(ann, 'Forest')
+const inbox = async (who: Somebody, query = ''): Promise<Notification[]> => {
+  await server.drained()
+  return ok<Notification[]>(who.call(`/api/me/notifications${query}`))
+}
+const unread = async (who: Somebody): Promise<number> =>
+  (await ok<{ unreadNotifications: number }>(who.call('/api/me'))).unreadNotifications
+const mailsTo = async (who: Somebody): Promise<readonly string[]> => {
+  await server.drained()
+  return mailer.sent.filter(({ to }) => to.includes(who.email.toLowerCase())).map(({ subject }) => subject)
+}
+const prefer = (who: Somebody, json: Record<string, string>) =>
+  ok<Record<string, string>>(who.call('/api/me/notifications/preferences', { method: 'PUT', json }))
+
+/** Two people who see each other and share a space with a dataset. */
+const scene = async () => {
+  const [ann, bob] = [await somebody(server, 'Ann'), await somebody(server, 'Bob')]
+  await meet(server, ann, bob)
+  const space = await newSpace(ann, 'Soil lab')
+  await letIn(ann, space, 'Editor', bob)
+  const dataset = await newDataset(ann, { name: 'Soil cores', space })
+  await server.drained()
+  return { ann, bob, space, dataset }
+}
+const comment = async (who: Somebody, dataset: string, text: string, parent?: string): Promise<string> => {
+  const path = parent === undefined ? `/api/datasets/${dataset}/comment` : `/api/comment/${parent}`
+  const answer = await who.call(path, { method: 'POST', json: { text } })
+  const said = await answer.text()
+  if (!answer.ok) throw new Error(`${answer.status} ${said}`)
+  return said.replaceAll('"', '')
+}
+
+test('a mention is in the inbox with who, what and where, and is read and unread', async t => {
+  const { ann, bob, dataset } = await scene()
+  const before = await unread(bob)
+  await comment(ann, dataset, `@${bob.email} please look`)
+  const [mention] = await inbox(bob, '?kind=mention')
+  t.like(mention, {
+    kind: 'mention',
+    actor: ann.id,
+    about: { kind: 'dataset', id: dataset },
+    read: false,
+    url: `${server.url}/datasets/${dataset}`,
+  })
+  t.regex(mention?.title ?? '', /^Ann Number \d+ mentioned you in a comment on the dataset Soil cores$/)
+  t.is(await unread(bob), before + 1)
+  t.deepEqual(await inbox(ann, '?kind=mention'), [])
+  t.is((await bob.call(`/api/me/notifications/${mention?.id}/read`, { method: 'PUT' })).status, 204)
+  t.is(await unread(bob), before)
+  t.true((await inbox(bob, '?kind=mention'))[0]?.read)
+  t.deepEqual(await inbox(bob, '?kind=mention&unread=true'), [])
+  t.is((await bob.call(`/api/me/notifications/${mention?.id}/read`, { method: 'DELETE' })).status, 204)
+  t.is((await inbox(bob, '?kind=mention&unread=true')).length, 1)
+  t.is((await bob.call(`/api/me/notifications/${mention?.id}`, { method: 'DELETE' })).status, 204)
+  t.deepEqual(await inbox(bob, '?kind=mention'), [])
+})
+
+test('a reply is for who is answered, with its text, and with a mention in it there is one notification', async t => {
+  const { ann, bob, dataset } = await scene()
+  const first = await comment(bob, dataset, 'what depth?')
+  await comment(ann, dataset, 'two metres', first)
+  const [reply] = await inbox(bob, '?kind=reply')
+  t.like(reply, { kind: 'reply', actor: ann.id, text: 'two metres' })
+  await comment(ann, dataset, `@${bob.email} or three`, first)
+  t.is((await inbox(bob)).filter(({ kind }) => kind === 'reply' || kind === 'mention').length, 2)
+})
+
+test('membership: being added, another role, a request and its answer', async t => {
+  const [ann, bob] = [await somebody(server, 'Ann'), await somebody(server, 'Bob')]
+  await meet(server, ann, bob)
+  const space = await newSpace(ann, 'Water lab')
   await letIn(ann, space, 'Viewer', bob)
-  await server.drained()
-  await bob.post(`/api/spaces/${space}/follow`)
-  await wish(bob, every)
-  clock.advance(1000)
-  mailer.sent.length = 0
-  return { ann, bob, space }
-}
-
-const pass = async (ms: number): Promise<void> => {
-  await server.drained()
-  clock.advance(ms)
-  await server.runPeriodic(task)
-  await server.drained(30_000)
-}
-
-test.serial('who wants news once an hour gets what others did, and nothing when nothing happened', async t => {
-  const { ann, bob, space } = await scene('hourly')
-  await newDataset(ann, { name: 'Leaves', space: [space] })
-  await bob.post(`/api/spaces/${space}/unfollow`)
-  await bob.post(`/api/spaces/${space}/follow`)
-  await pass(30 * minuteMs)
-  t.deepEqual(mailer.sent, [], 'the hour is not over')
-  await pass(31 * minuteMs)
-  t.is(mailer.sent.length, 1)
-  t.deepEqual(mailer.sent[0]?.to, [bob.email])
-  const text = mailer.sent[0]?.text ?? ''
-  t.regex(text, /ann Number \d+ added the dataset Leaves to the space Forest\n.*\/datasets\/[0-9a-f]{24}/)
-  t.notRegex(text, /bob/, 'what one did oneself is no news')
-  t.regex(text, /How often, or not at all, is /)
-  await pass(hourMs)
-  t.is(mailer.sent.length, 1)
-  await newDataset(ann, { name: 'Roots', space: [space] })
-  await pass(hourMs)
-  t.is(mailer.sent.length, 2)
-  t.regex(mailer.sent[1]?.text ?? '', /Roots/)
-  t.notRegex(mailer.sent[1]?.text ?? '', /Leaves/, 'nothing is told twice')
+  await letIn(ann, space, 'Editor', bob)
+  const titles = (await inbox(bob, '?kind=role-change')).map(({ title }) => title)
+  t.is(titles.filter(title => /^Ann Number \d+ added you to the space Water lab$/.test(title)).length, 1)
+  t.is(titles.filter(title => /^Ann Number \d+ changed your role in the space Water lab$/.test(title)).length, 1)
 })
 
-test.serial('once a day is once a day, and an end is an end', async t => {
-  const { ann, bob, space } = await scene('daily')
-  for (const [name, hours] of [
-    ['First', 11],
-    ['Second', 12],
-    ['Third', 2],
-  ] as const) {
-    await newDataset(ann, { name, space: [space] })
-    await pass(hours * hourMs)
+test('a dataset that somebody else adds to a space is news for its author', async t => {
+  const { bob, space } = await scene()
+  const dataset = await newDataset(bob, { name: 'Bobs data' })
+  const other = await newSpace(bob, 'Other lab')
+  t.true((await bob.post(`/api/spaces/${space}/addDatasetToSpace/${dataset}`)).status < 300)
+  t.deepEqual(await inbox(bob, '?kind=share'), [])
+  t.true((await bob.asAdmin(`/api/spaces/${other}/addDatasetToSpace/${dataset}?superAdmin=true`, { method: 'POST' })).ok)
+  const [share] = await inbox(bob, '?kind=share')
+  t.like(share, { kind: 'share', about: { kind: 'dataset', id: dataset } })
+  t.regex(share?.title ?? '', /added your dataset Bobs data to the space Other lab$/)
+})
+
+test('somebody else has no access to notifications: they look as if there were none', async t => {
+  const { ann, bob, dataset } = await scene()
+  await comment(ann, dataset, `@${bob.email} look`)
+  const [mention] = await inbox(bob, '?kind=mention')
+  t.is((await server.as()('/api/me/notifications')).status, 401)
+  for (const id of [mention?.id, unknownId])
+    for (const [method, path] of [
+      ['PUT', '/read'],
+      ['DELETE', '/read'],
+      ['DELETE', ''],
+    ] as const)
+      t.like(await refusal(ann.call(`/api/me/notifications/${id}${path}`, { method })), { status: 404, code: 'not-found' })
+  t.is((await inbox(bob, '?kind=mention')).length, 1)
+})
+
+test('what may no longer be viewed is neither in the inbox nor mailed', async t => {
+  const { ann, bob, space, dataset } = await scene()
+  await prefer(bob, { reply: 'mail' })
+  const first = await comment(bob, dataset, 'first')
+  await comment(ann, dataset, 'canary', first)
+  t.is((await inbox(bob, '?kind=reply')).length, 1)
+  t.is((await ann.post(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`)).status, 200)
+  t.deepEqual(await inbox(bob, '?kind=reply'), [])
+  const sent = mailer.sent.length
+  await comment(ann, dataset, 'canary-again', first)
+  await server.drained()
+  t.false(JSON.stringify(mailer.sent.slice(sent)).includes('canary-again'))
+  t.false(JSON.stringify(await inbox(bob)).includes('canary'))
+  t.false(JSON.stringify(await inbox(bob)).includes('Soil lab was'))
+})
+
+test('each kind goes by the channel that the person chose', async t => {
+  const { ann, bob, dataset } = await scene()
+  t.like(await ok(bob.call('/api/me/notifications/preferences')), { mention: 'mail', reply: 'inbox', followed: 'inbox' })
+  const first = await comment(bob, dataset, 'first')
+  const reply = async (text: string) => comment(ann, dataset, text, first)
+  await reply('inbox only')
+  t.is((await inbox(bob, '?kind=reply')).length, 1)
+  t.false((await mailsTo(bob)).some(subject => subject.includes('replied')))
+  t.like(await prefer(bob, { reply: 'mail' }), { reply: 'mail', mention: 'mail' })
+  await reply('by mail too')
+  t.is((await mailsTo(bob)).filter(subject => subject.includes('replied to your comment')).length, 1)
+  const mail = mailer.sent.findLast(({ to }) => to.includes(bob.email.toLowerCase()))
+  t.true(mail?.text.includes('by mail too') && mail.text.includes(`${server.url}/datasets/${dataset}`))
+  await prefer(bob, { reply: 'off', mention: 'inbox' })
+  await reply('nowhere')
+  t.is((await inbox(bob, '?kind=reply')).length, 2)
+  const before = (await mailsTo(bob)).length
+  await comment(ann, dataset, `@${bob.email} quietly`)
+  t.is((await inbox(bob, '?kind=mention')).length, 1)
+  t.is((await mailsTo(bob)).length, before)
+  t.is((await bob.call('/api/me/notifications/preferences', { method: 'PUT', json: { reply: 'pigeon' } })).status, 400)
+})
+
+test('who wants no mails at all gets none unless a kind is chosen', async t => {
+  const { ann, bob, dataset } = await scene()
+  await ok(bob.call(`/api/users/${bob.id}`, { method: 'PUT', json: { notifications: 'none' } }))
+  t.like(await ok(bob.call('/api/me/notifications/preferences')), { mention: 'inbox' })
+  const before = (await mailsTo(bob)).length
+  await comment(ann, dataset, `@${bob.email} hello`)
+  t.is((await mailsTo(bob)).length, before)
+  t.is((await inbox(bob, '?kind=mention')).length, 1)
+})
+
+test('all notifications up to a time are marked as read at once, and pages are linked', async t => {
+  const { ann, bob, dataset } = await scene()
+  const first = await comment(bob, dataset, 'first')
+  for (let round = 0; round < 5; round += 1) await comment(ann, dataset, `reply ${round}`, first)
+  await inbox(bob)
+  const seen: string[] = []
+  let next: string | undefined = '/api/me/notifications?limit=2&kind=reply'
+  while (next) {
+    const answer: Response = await bob.call(next)
+    seen.push(...((await answer.json()) as Notification[]).map(({ text = '' }) => text))
+    next = /<([^>]+)>/.exec(answer.headers.get('link') ?? '')?.[1]?.replace(server.url, '')
   }
-  t.is(mailer.sent.length, 1)
-  t.regex(mailer.sent[0]?.text ?? '', /dataset First /)
-  await newDataset(ann, { name: 'Later', space: [space] })
-  await wish(bob, 'direct')
-  await pass(25 * hourMs)
-  t.is(mailer.sent.length, 1)
+  t.deepEqual(seen, ['reply 4', 'reply 3', 'reply 2', 'reply 1', 'reply 0'])
+  t.is((await bob.call('/api/me/notifications/read?until=2020-01-01', { method: 'PUT' })).status, 204)
+  t.true((await unread(bob)) >= 5)
+  t.is((await bob.call('/api/me/notifications/read', { method: 'PUT' })).status, 204)
+  t.is(await unread(bob), 0)
 })
 
-test.serial('what a person may no longer see is not in the mail', async t => {
-  const { ann, space } = await scene('hourly')
-  await newDataset(ann, { name: 'Secret', space: [space] })
-  await letIn(ann, space, 'Viewer')
-  await pass(2 * hourMs)
-  t.deepEqual(
-    mailer.sent.filter(({ text }) => /Secret|happened/.test(text)),
-    [],
+test('what people follow is bundled: one notification for each resource and hour', async t => {
+  let now = Date.now()
+  const own = await bootForTest({ t, overrides: { [Mailer]: new MemoryMailer() }, clock: { now: () => new Date(now) } })
+  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Viewer', bob)
+  const dataset = await newDataset(ann, { name: 'Followed', space })
+  t.is((await bob.call(`/api/datasets/${dataset}/follow`, { method: 'POST' })).status, 200)
+  await own.drained()
+  now += 60_000
+  for (const name of ['1', '2', '3']) await upload(ann.call, dataset, 'x', name)
+  await own.drained()
+  now += 2 * 3_600_000
+  await own.runPeriodic('resources.notifications/notify-followers')
+  const found = await ok<Notification[]>(bob.call('/api/me/notifications?kind=followed'))
+  t.is(found.length, 1)
+  t.like(found[0], { about: { kind: 'dataset', id: dataset } })
+  t.regex(found[0]?.title ?? '', /added a file to the dataset Followed and 2 more changes$/)
+  await own.runPeriodic('resources.notifications/notify-followers')
+  t.is((await ok<Notification[]>(bob.call('/api/me/notifications?kind=followed'))).length, 1)
+})
+
+test('old notifications and those beyond the limit of a person are removed', async t => {
+  let now = Date.now()
+  const config = { resources: { notifications: { maxPerPerson: 10 } } }
+  const own = await bootForTest({ t, config, overrides: { [Mailer]: new MemoryMailer() }, clock: { now: () => new Date(now) } })
+  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Editor', bob)
+  const dataset = await newDataset(ann, { space })
+  await own.drained()
+  const first = await comment(bob, dataset, 'first')
+  for (let round = 0; round < 12; round += 1) {
+    now += 1000
+    await comment(ann, dataset, `reply ${round}`, first)
+    await own.drained()
+  }
+  const titles = async () => (await ok<Notification[]>(bob.call('/api/me/notifications?kind=reply'))).map(({ text }) => text)
+  t.is((await titles()).length, 12)
+  await own.runPeriodic('resources.notifications/retention')
+  t.deepEqual((await titles()).at(-1), 'reply 2')
+  now += 100 * 86_400_000
+  await own.runPeriodic('resources.notifications/retention')
+  t.deepEqual(await titles(), [])
+})
+
+test('a page learns of a notification at once, and nobody else does', async t => {
+  const { ann, bob, dataset } = await scene()
+  const [own, other] = [await listen(server.url, bob.key, '?kind=user'), await listen(server.url, ann.key, '?kind=user')]
+  await comment(ann, dataset, `@${bob.email} now`)
+  const event = await own.first('the notification', ({ type }) => type === 'notification.created')
+  t.like(event.data, { about: 'mention' })
+  await until(
+    'the inbox',
+    () => inbox(bob, '?kind=mention'),
+    seen => seen.length === 1,
   )
-})
-
-test.serial('an outage of the mail server loses no news and repeats none', async t => {
-  const { ann, space } = await scene('hourly')
-  mailer.isUnavailable = true
-  for (const name of ['First', 'Second', 'Third']) {
-    await newDataset(ann, { name, space: [space] })
-    await until(
-      `the feed to tell of ${name}`,
-      () => ann.get('/api/events'),
-      ({ body }) => JSON.stringify(body).includes(name),
-    )
-    clock.advance(hourMs + 1000)
-    await server.runPeriodic(task)
-  }
-  mailer.isUnavailable = false
-  await server.drained(30_000)
-  await pass(hourMs)
-  t.is(mailer.sent.length, 1)
-  for (const name of ['First', 'Second', 'Third']) t.is(mailer.sent[0]?.text.split(`dataset ${name} `).length, 2, name)
-})
-
-test.serial('much news is cut, with a link to the rest, and two kernels at once send it once', async t => {
-  const { ann, space } = await scene('hourly')
-  for (let at = 0; at < 5; at += 1) await newDataset(ann, { name: `Set ${at}`, space: [space] })
-  await server.drained()
-  clock.advance(hourMs)
-  await Promise.all([server.runPeriodic(task), server.runPeriodic(task)])
-  await server.drained()
-  t.is(mailer.sent.length, 1)
-  t.is(mailer.sent[0]?.subject, '[Pounce] more than 3 things happened')
-  t.is(mailer.sent[0]?.text.match(/added the dataset Set \d/g)?.length, 3)
-  t.regex(mailer.sent[0]?.text ?? '', /There is more: http/)
+  t.false(other.events.some(({ type }) => type === 'notification.created'))
+  for (const stream of [own, other]) stream.close()
 })

@@ -102,7 +102,12 @@ export class Mentions {
       .update(JSON.stringify([about.id, comment, user.id, by]))
       .digest('hex')
       .slice(0, 24)
-    const told = event('comment.mentioned', { kind: 'user', id: user.id }, { target: about, notice: id }, by)
+    const told = event(
+      'comment.mentioned',
+      { kind: 'user', id: user.id },
+      { target: about, notice: id, ...(comment !== null && { comment }) },
+      by,
+    )
     try {
       await this.#documents.commit({ insert: { id, target: about, comment, user: user.id, by, isMailed: false }, into: mentions }, [told])
     } catch (error) {

@@ -1,6 +1,7 @@
 import {
   and,
   Clock,
+  type Contributions,
   Datasets,
   DocumentStore,
   eq,
@@ -9,6 +10,7 @@ import {
   Invalid,
   Log,
   Mailer,
+  NotificationPreferences,
   type Ref,
   range,
   type Stored,
@@ -17,7 +19,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { fullNameOf, wantsMail } from 'pounce/sdk/kit'
+import { fullNameOf, type NotificationPreference, wantsMailOf } from 'pounce/sdk/kit'
 import { Mentions } from './mentions.ts'
 import { mentions, StoredComments } from './stored-comments.ts'
 
@@ -35,6 +37,7 @@ export class SendMentionMail {
   #datasets: Datasets
   #comments: StoredComments
   #mentions: Mentions
+  #preferences: Contributions<NotificationPreference>
   #mailer: Mailer
   #installation: Installation
   #clock: Clock
@@ -47,6 +50,7 @@ export class SendMentionMail {
     datasets: Datasets,
     comments: StoredComments,
     told: Mentions,
+    preferences: Contributions<NotificationPreference>,
     mailer: Mailer,
     installation: Installation,
     clock: Clock,
@@ -58,6 +62,7 @@ export class SendMentionMail {
     this.#datasets = datasets
     this.#comments = comments
     this.#mentions = told
+    this.#preferences = preferences
     this.#mailer = mailer
     this.#installation = installation
     this.#clock = clock
@@ -69,7 +74,8 @@ export class SendMentionMail {
     const people = await this.#users.getMany(actor === undefined ? [subject.id] : [subject.id, actor])
     const [user, writer] = [people.get(subject.id), people.get(actor ?? '')]
     if (!mention || mention.isMailed || !user || !writer || !(await this.#mentions.maySee(user, target))) return
-    if (!wantsMail(user) || (await this.#isOften(user.id, writer.id))) return this.#settle(notice, {})
+    if (!(await wantsMailOf(this.#preferences, user, 'mention')) || (await this.#isOften(user.id, writer.id)))
+      return this.#settle(notice, {})
     await this.#write(user, writer, mention.comment, target)
     await this.#settle(notice, { mailedAt: this.#clock.now().toISOString() })
   }
@@ -84,7 +90,7 @@ export class SendMentionMail {
       await this.#mailer.send({ to: [user.email], subject, text: `${subject}:\n\n${said}${link}\n` })
     } catch (error) {
       if (!(error instanceof Invalid)) throw error
-      this.#log.warn('failed to compose an email about a mention', { user: user.id, error })
+      this.#log.warn('Failed to send an email about a mention', { user: user.id, error })
     }
   }
 
@@ -104,4 +110,17 @@ export class SendMentionMail {
     return `the ${kind} ${thing?.name ?? ''}`.trim()
   }
 }
-wire(SendMentionMail, DocumentStore, Users, Files, Datasets, StoredComments, Mentions, Mailer, Installation, Clock, Log)
+wire(
+  SendMentionMail,
+  DocumentStore,
+  Users,
+  Files,
+  Datasets,
+  StoredComments,
+  Mentions,
+  NotificationPreferences,
+  Mailer,
+  Installation,
+  Clock,
+  Log,
+)

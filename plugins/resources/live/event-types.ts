@@ -60,6 +60,7 @@ export const publicTypes: Readonly<Record<string, string>> = {
   'stream.datapoints-added': 'Datapoints were added to a stream; `from` and `to` are the first and last start times',
   'stream.datapoints-deleted': 'Datapoints were deleted from a stream',
   'user.updated': 'Your own account was changed',
+  'notification.created': 'You were notified of something; `about` says of what kind',
   'upload.progressed': 'A resumable upload of yours received bytes',
   'upload.finished': 'A resumable upload of yours is complete',
   'upload.failed': 'A resumable upload of yours failed',
@@ -225,6 +226,12 @@ const drafts: Drafts = {
     data: { count, from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() },
   }),
   'stream.datapoints-removed': ({ subject, data }) => ({ type: 'stream.datapoints-deleted', subject, data: { count: data.count } }),
+  'notification.created': ({ type, subject, data: { notification, about } }) => ({
+    type,
+    subject,
+    data: { notification, about },
+    recipient: subject.id,
+  }),
   'user.updated': ({ type, subject, data }) => ({ type, subject, data: { fields: data.fields.slice(0, maxNames) }, recipient: subject.id }),
 }
 

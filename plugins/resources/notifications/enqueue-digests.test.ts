@@ -16,7 +16,14 @@ const opened = async (t: ExecutionContext, newsFor: (id: string) => readonly Fee
   const clock = new FixedClock()
   const users = { get: async (id: string) => ({ id, notifications: 'hourly', status: 'Active' }) as UserRecord & Stored } as Users
   const feed: Feed = { newsFor: async ({ id }) => ({ lines: newsFor(id), isCut: false }) }
-  const work = new EnqueueDigests({ maxLines: 50, settleSeconds: 60 }, documents, users, feed, clock, silent)
+  const work = new EnqueueDigests(
+    { maxLines: 50, settleSeconds: 60, keptDays: 90, maxPerPerson: 1000 },
+    documents,
+    users,
+    feed,
+    clock,
+    silent,
+  )
   const start = clock.now().toISOString()
   const add = async (...ids: readonly string[]): Promise<void> => {
     for (const id of ids) await documents.commit({ insert: { id, every: 'hourly', told: start, until: null, due: start }, into: digests })

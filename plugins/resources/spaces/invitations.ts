@@ -264,7 +264,9 @@ export class Invitations {
     const now = this.#clock.now()
     const id = createHash('sha256').update(`${asked.space}\n${asked.email}`).digest('hex').slice(0, 24)
     const expires = new Date(now.getTime() + this.#settings.invitationDays * dayMs).toISOString()
-    const told = [event('space.invited', { kind: 'space', id: asked.space }, { invitation: id }, asked.author)]
+    const account = await this.#users.byEmail(asked.email)
+    const user = account && !account.isEmailUnverified ? { user: account.id } : {}
+    const told = [event('space.invited', { kind: 'space', id: asked.space }, { invitation: id, ...user }, asked.author)]
     for (;;) {
       try {
         await this.#documents.commit({ insert: { id, ...asked, created: now.toISOString(), expires }, into: invitations }, told)

@@ -6,6 +6,7 @@ import {
   Invalid,
   Log,
   Mailer,
+  NotificationPreferences,
   type SignUpWay,
   SignUpWays,
   type SpaceRecord,
@@ -16,7 +17,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { fullNameOf, wantsMail } from 'pounce/sdk/kit'
+import { fullNameOf, type NotificationKind, type NotificationPreference, wantsMailOf } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { Invitations } from './invitations.ts'
 
@@ -34,13 +35,22 @@ const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu
 export class SpaceMail {
   #spaces: Spaces
   #users: Users
+  #preferences: Contributions<NotificationPreference>
   #mailer: Mailer
   #installation: Installation
   #log: Log
 
-  constructor(spaces: Spaces, users: Users, mailer: Mailer, installation: Installation, log: Log) {
+  constructor(
+    spaces: Spaces,
+    users: Users,
+    preferences: Contributions<NotificationPreference>,
+    mailer: Mailer,
+    installation: Installation,
+    log: Log,
+  ) {
     this.#spaces = spaces
     this.#users = users
+    this.#preferences = preferences
     this.#mailer = mailer
     this.#installation = installation
     this.#log = log
@@ -57,7 +67,8 @@ export class SpaceMail {
     const space = await this.#spaces.get(id)
     if (!space) return
     const link = `${this.#installation.baseUrl}/spaces/${id}`
-    if (told.type === 'space.verified') return this.#tell(await this.#members(id), `The space ${space.name} has been verified`, link)
+    if (told.type === 'space.verified')
+      return this.#tell(await this.#members(id), 'role-change', `The space ${space.name} has been verified`, link)
     await this.#tellOfMember(space, link, who, told as StoredEvent<Exclude<Told, 'space.verified' | 'space.removed'>>)
   }
 
@@ -74,16 +85,22 @@ export class SpaceMail {
     const editors = async () => (await this.#editors(id)).filter(editor => editor.id !== member.id)
     switch (change) {
       case 'added':
-        return this.#tell(others, `${who} added you to the space ${name}`, link, 'message' in data ? data.message : undefined)
+        return this.#tell(
+          others,
+          'role-change',
+          `${who} added you to the space ${name}`,
+          link,
+          'message' in data ? data.message : undefined,
+        )
       case 'role':
-        return this.#tell(others, `${who} gave you the role ${await this.#roleOf(member, id)} in the space ${name}`, link)
+        return this.#tell(others, 'role-change', `${who} gave you the role ${await this.#roleOf(member, id)} in the space ${name}`, link)
       case 'removed':
-        return this.#tell(others, `${who} removed you from the space ${name}`, link)
+        return this.#tell(others, 'role-change', `${who} removed you from the space ${name}`, link)
       case 'asked':
-        return this.#tell(await editors(), `${fullNameOf(member)} requests to join the space ${name}`, link)
+        return this.#tell(await editors(), 'request', `${fullNameOf(member)} requests to join the space ${name}`, link)
       default:
-        await this.#tell([member], `Your request to join the space ${name} was ${change}`, link)
-        await this.#tell(await editors(), `The request of ${fullNameOf(member)} to join the space ${name} was ${change}`, link)
+        await this.#tell([member], 'request', `Your request to join the space ${name} was ${change}`, link)
+        await this.#tell(await editors(), 'request', `The request of ${fullNameOf(member)} to join the space ${name} was ${change}`, link)
     }
   }
 
@@ -112,9 +129,11 @@ export class SpaceMail {
     return editors
   }
 
-  /** What concerns people as members, if they want mails. */
-  #tell(to: readonly User[], said: string, link: string, message?: string): Promise<void> {
-    return this.#write(to.filter(wantsMail), said, link, message)
+  /** What concerns people as members, if they want mails of it. */
+  async #tell(to: readonly User[], kind: NotificationKind, said: string, link: string, message?: string): Promise<void> {
+    const wanting: User[] = []
+    for (const user of to) if (await wantsMailOf(this.#preferences, user, kind)) wanting.push(user)
+    return this.#write(wanting, said, link, message)
   }
 
   async #write(to: readonly User[], said: string, link?: string, message?: string): Promise<void> {
@@ -129,12 +148,12 @@ export class SpaceMail {
         })
       } catch (error) {
         if (!(error instanceof Invalid)) throw error
-        this.#log.warn('failed to compose an email about a space', { user: id, error })
+        this.#log.warn('Failed to send an email about a space', { user: id, error })
       }
     }
   }
 }
-wire(SpaceMail, Spaces, Users, Mailer, Installation, Log)
+wire(SpaceMail, Spaces, Users, NotificationPreferences, Mailer, Installation, Log)
 
 /** Writes to those who are invited; after a crash they may get it twice. */
 export class InvitationMail {
@@ -143,6 +162,7 @@ export class InvitationMail {
   #invitations: Invitations
   #spaces: Spaces
   #users: Users
+  #preferences: Contributions<NotificationPreference>
   #mailer: Mailer
   #installation: Installation
   #log: Log
@@ -153,6 +173,7 @@ export class InvitationMail {
     invitations: Invitations,
     spaces: Spaces,
     users: Users,
+    preferences: Contributions<NotificationPreference>,
     mailer: Mailer,
     installation: Installation,
     log: Log,
@@ -162,6 +183,7 @@ export class InvitationMail {
     this.#invitations = invitations
     this.#spaces = spaces
     this.#users = users
+    this.#preferences = preferences
     this.#mailer = mailer
     this.#installation = installation
     this.#log = log
@@ -171,7 +193,7 @@ export class InvitationMail {
     const [found, space] = await Promise.all([this.#invitations.get(data.invitation), this.#spaces.get(subject.id)])
     if (!found || !space) return
     const [author, user] = await Promise.all([this.#users.get(found.author), this.#users.byEmail(found.email)])
-    if (user && !wantsMail(user)) return
+    if (user && !(await wantsMailOf(this.#preferences, user, 'invitation'))) return
     const said = oneLine(`${author ? fullNameOf(author) : 'Somebody'} invites you to the space ${space.name}`)
     const way = user ? `Sign in to accept:\n\n${this.#installation.baseUrl}/spaces/${space.id}` : await this.#wayFor(found.email)
     const text = [
@@ -184,7 +206,7 @@ export class InvitationMail {
       await this.#mailer.send({ to: [found.email], subject: said, text: `${text.join('\n\n')}\n` })
     } catch (error) {
       if (!(error instanceof Invalid)) throw error
-      this.#log.warn('failed to compose an invitation', { invitation: found.id, error })
+      this.#log.warn('Failed to send an invitation', { invitation: found.id, error })
     }
   }
 
@@ -195,4 +217,4 @@ export class InvitationMail {
       : `Sign up to join, within ${this.#days} days:\n\n${link}`
   }
 }
-wire(InvitationMail, configPort(config), SignUpWays, Invitations, Spaces, Users, Mailer, Installation, Log)
+wire(InvitationMail, configPort(config), SignUpWays, Invitations, Spaces, Users, NotificationPreferences, Mailer, Installation, Log)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { Installation, type Stored, s, type UserRecord, wire } from 'pounce/sdk'
-import { fullNameOf, identityProviderOf, personContext } from 'pounce/sdk/kit'
+import { type Contributions, Installation, type Stored, s, UnreadCounts, type UserRecord, wire } from 'pounce/sdk'
+import { fullNameOf, identityProviderOf, personContext, type UnreadCount } from 'pounce/sdk/kit'
 import { AccountStanding } from './standing.ts'
 
 /** White text has a contrast of 4.5 and more on each of them. */
@@ -73,6 +73,9 @@ export const OwnJson = s.model(
   s.Object({
     ...UserJson.properties,
     notifications: s.String({ description: 'Email notifications: `none`, `direct`, `hourly` or `daily`' }),
+    unreadNotifications: s.Optional(
+      s.Integer({ description: 'Number of unread notifications, counted up to 100; absent where no plugin keeps notifications' }),
+    ),
     termsPending: s.Optional(s.Boolean({ description: 'True while the terms of service are not accepted; otherwise absent' })),
   }),
 )
@@ -105,8 +108,10 @@ const toUserJson = (user: UserRecord & Stored, baseUrl: string): UserJson => {
 export class UserViews {
   #installation: Installation
   #standing: AccountStanding
+  #unread: Contributions<UnreadCount>
 
-  constructor(installation: Installation, standing: AccountStanding) {
+  constructor(installation: Installation, standing: AccountStanding, unread: Contributions<UnreadCount>) {
+    this.#unread = unread
     this.#standing = standing
     this.#installation = installation
   }
@@ -119,7 +124,9 @@ export class UserViews {
   async ownOf(user: UserRecord & Stored): Promise<OwnJson> {
     const { termsPending } = await this.#standing.of(user)
     const { notifications = 'direct' } = user
-    return { ...this.of(user), notifications, ...(termsPending ? { termsPending } : {}) }
+    const [inbox] = this.#unread.all()
+    const unread = inbox ? { unreadNotifications: await inbox.unread(user.id) } : {}
+    return { ...this.of(user), notifications, ...unread, ...(termsPending ? { termsPending } : {}) }
   }
 }
-wire(UserViews, Installation, AccountStanding)
+wire(UserViews, Installation, AccountStanding, UnreadCounts)

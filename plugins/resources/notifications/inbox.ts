@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto'
+import {
+  type After,
+  and,
+  Clock,
+  CommitConflict,
+  collection,
+  configPort,
+  DocumentStore,
+  eq,
+  event,
+  isIn,
+  NotFound,
+  type Page,
+  Policy,
+  type Ref,
+  range,
+  type Stored,
+  type Time,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { type NotificationKind, personalRecords, removeFound, requireDone, type UnreadCount } from 'pounce/sdk/kit'
+import { config, type Settings } from './config.ts'
+import { StoredPreferences } from './preferences.ts'
+
+/** Something that concerns one person. */
+export interface NotificationRecord {
+  readonly user: string
+  readonly kind: NotificationKind
+  /** Who caused it; null for the system. */
+  readonly actor: string | null
+  /** What it is about: it is shown and mailed only while the person may view that. Null for what takes no right. */
+  readonly about: Ref | null
+  readonly title: string
+  /** More for the mail, such as a comment. */
+  readonly text: string
+  /** Below the address of the installation. */
+  readonly path: string
+  readonly created: Time
+  readonly read: Time | null
+  /** `due` until the mail was sent; `digest` until the next digest has it. */
+  readonly mail: 'none' | 'due' | 'digest' | 'sent'
+}
+export type Notification = NotificationRecord & Stored
+
+export const notifications = collection<NotificationRecord>('notifications', {
+  byUser: { on: ['user', 'created'] },
+  byUnread: { on: ['user', 'read', 'created'] },
+  byMail: { on: ['user', 'mail', 'created'] },
+  byAge: { on: ['created'] },
+  byPerson: { on: ['user'] },
+})
+
+export const PersonalNotifications = personalRecords({
+  name: 'notification-inbox',
+  summary: 'Your notifications.',
+  in: notifications,
+  find: ({ id }) => ({ using: 'byUser', where: eq('user', id) }),
+  isOf: ({ user }, { id }) => user === id,
+  show: ({ kind, title, created, read }) => ({ kind, title, created, read }),
+  erase: () => 'remove',
+})
+
+/** What is told a person. `key`: what makes it one notification, however often it is told. */
+export interface NewNotification extends Pick<NotificationRecord, 'user' | 'kind' | 'actor' | 'about' | 'title' | 'path'> {
+  readonly key: string
+  readonly text?: string
+  /** Another part of the program mails this kind. */
+  readonly isMailedElsewhere?: boolean
+}
+
+const dayMs = 86_400_000
+const maxUnread = 100
+const maxTitle = 300
+const batch = 500
+
+/** The notifications of people. */
+export class Inbox implements UnreadCount {
+  readonly #documents: DocumentStore
+  readonly #users: Users
+  readonly #policy: Policy
+  readonly #preferences: StoredPreferences
+  readonly #clock: Clock
+
+  constructor(documents: DocumentStore, users: Users, policy: Policy, preferences: StoredPreferences, clock: Clock) {
+    this.#documents = documents
+    this.#users = users
+    this.#policy = policy
+    this.#preferences = preferences
+    this.#clock = clock
+  }
+
+  /** Adds what is new, by the channel that the person chose. Nobody is notified of what they did themselves, nor of what they may not view. */
+  async notify({ key, user: id, kind, actor, about, title, text = '', path, isMailedElsewhere = false }: NewNotification): Promise<void> {
+    if (actor === id) return
+    const user = await this.#users.get(id)
+    if (!user || user.status === 'Inactive' || !(await this.#sees(id, about))) return
+    const channel = (await this.#preferences.of(user))[kind]
+    if (channel === 'off') return
+    const mail = channel === 'mail' && !isMailedElsewhere ? 'due' : channel === 'digest' ? 'digest' : 'none'
+    const record: NotificationRecord = {
+      ...{ user: id, kind, actor, about, title: title.slice(0, maxTitle), text, path },
+      ...{ created: this.#clock.now().toISOString(), read: null, mail },
+    }
+    const insert = { id: createHash('sha256').update(`${id}\n${key}`).digest('hex').slice(0, 24), ...record }
+    const created = event('notification.created', { kind: 'user', id }, { notification: insert.id, about: kind }, actor ?? undefined)
+    try {
+      await this.#documents.commit({ insert, into: notifications }, [created])
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  /** Newest first; of what the person may not view any more nothing. A page can be short. */
+  async page(
+    user: string,
+    { isUnread, kind }: { readonly isUnread: boolean; readonly kind: NotificationKind | undefined },
+    page: { readonly after?: After; readonly limit: number },
+  ): Promise<Page<Notification>> {
+    const where = and(eq('user', user), ...(isUnread ? [eq('read', null)] : []), ...(kind === undefined ? [] : [eq('kind', kind)]))
+    const using = isUnread ? 'byUnread' : 'byUser'
+    const sort = { by: 'created', order: 'descending' } as const
+    const found = await this.#documents.find(notifications, { using, where, sort, maxScanned: 1000, ...page })
+    return { ...found, items: await this.visible(user, found.items) }
+  }
+
+  /** Those of some notifications that their person may see now. */
+  async visible(user: string, some: readonly Notification[]): Promise<readonly Notification[]> {
+    const person = await this.#users.get(user)
+    if (!person) return []
+    const caller = await this.#users.callerOf(person)
+    const seen = new Set<string>()
+    for (const [kind, refs] of Map.groupBy(
+      some.flatMap(({ about }) => (about ? [about] : [])),
+      ref => ref.kind,
+    ))
+      for (const id of await this.#policy.seen(caller, kind, [...new Set(refs.map(({ id }) => id))])) seen.add(id)
+    return some.filter(({ about }) => about === null || seen.has(about.id))
+  }
+
+  unread(user: string): Promise<number> {
+    return this.#documents.count(notifications, { using: 'byUnread', where: and(eq('user', user), eq('read', null)), upTo: maxUnread })
+  }
+
+  /** Marks one as read or unread. `NotFound` for one of another person. */
+  async mark(user: string, id: string, isRead: boolean): Promise<void> {
+    const read = isRead ? this.#clock.now().toISOString() : null
+    await this.#own(() => this.#documents.commit({ update: id, in: notifications, where: eq('user', user), set: { read } }))
+  }
+
+  /** Marks all that came up to a time as read. */
+  async markAll(user: string, until: string): Promise<void> {
+    const read = this.#clock.now().toISOString()
+    const where = and(eq('user', user), eq('read', null), range('created', { lte: until }))
+    for (;;) {
+      const { items } = await this.#documents.find(notifications, { using: 'byUnread', where, limit: batch })
+      if (items.length === 0) return
+      requireDone(await this.#documents.commitEach(items.map(({ id }) => ({ change: { update: id, in: notifications, set: { read } } }))))
+    }
+  }
+
+  async remove(user: string, id: string): Promise<void> {
+    await this.#own(() => this.#documents.commit({ tombstone: id, in: notifications, where: eq('user', user) }))
+  }
+
+  async #own(change: () => Promise<unknown>): Promise<void> {
+    try {
+      await change()
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+      throw new NotFound('notification', { cause: error })
+    }
+  }
+
+  async #sees(id: string, about: Ref | null): Promise<boolean> {
+    if (about === null) return true
+    const user = await this.#users.get(id)
+    return user !== undefined && (await this.#policy.seen(await this.#users.callerOf(user), about.kind, [about.id])).size > 0
+  }
+}
+wire(Inbox, DocumentStore, Users, Policy, StoredPreferences, Clock)
+
+/** Removes notifications that are too old, and the oldest of people who have too many. */
+export class InboxRetention {
+  readonly #settings: Settings
+  readonly #documents: DocumentStore
+  readonly #clock: Clock
+
+  constructor(settings: Settings, documents: DocumentStore, clock: Clock) {
+    this.#settings = settings
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const before = new Date(this.#clock.now().getTime() - this.#settings.keptDays * dayMs).toISOString()
+    await removeFound(this.#documents, notifications, { using: 'byAge', where: range('created', { lt: before }), signal })
+    let last = ''
+    while (!signal.aborted) {
+      const sort = { by: 'user', order: 'ascending' } as const
+      const [next] = (await this.#documents.find(notifications, { using: 'byPerson', where: range('user', { gt: last }), sort, limit: 1 }))
+        .items
+      if (!next) return
+      last = next.user
+      await this.#trim(last)
+    }
+  }
+
+  /** Of one person. */
+  async #trim(user: string): Promise<void> {
+    const { maxPerPerson } = this.#settings
+    const count = await this.#documents.count(notifications, { using: 'byUser', where: eq('user', user), upTo: maxPerPerson + batch })
+    if (count <= maxPerPerson) return
+    const query = { using: 'byUser', where: eq('user', user), sort: { by: 'created', order: 'ascending' } } as const
+    const { items } = await this.#documents.find(notifications, { ...query, limit: Math.min(count - maxPerPerson, batch) })
+    const ids = items.map(({ id }) => id)
+    await removeFound(this.#documents, notifications, { using: 'byUser', where: and(eq('user', user), isIn('id', ids)) })
+  }
+}
+wire(InboxRetention, configPort(config), DocumentStore, Clock)

@@ -1,0 +1,161 @@
+import { type AnyEvent, Comments, Datasets, type EventType, Files, type Ref, Spaces, type StoredEvent, Users, wire } from 'pounce/sdk'
+import { fullNameOf } from 'pounce/sdk/kit'
+import { Inbox, type NewNotification } from './inbox.ts'
+
+type Handled = Extract<
+  EventType,
+  | 'comment.mentioned'
+  | 'comment.added'
+  | 'space.member-changed'
+  | 'space.join-requested'
+  | 'space.request-rejected'
+  | 'space.invited'
+  | 'dataset.attached'
+  | 'extraction.status'
+  | 'webhook.paused'
+>
+
+export const notifiedEvents: readonly Handled[] = [
+  'comment.mentioned',
+  'comment.added',
+  'space.member-changed',
+  'space.join-requested',
+  'space.request-rejected',
+  'space.invited',
+  'dataset.attached',
+  'extraction.status',
+  'webhook.paused',
+]
+
+type Composers = { readonly [T in Handled]: (event: StoredEvent<T>) => Promise<readonly (NewNotification | undefined)[]> }
+
+const pauseReasons: Readonly<Record<string, string>> = {
+  failing: 'all deliveries failed for a week',
+  gone: 'its target answered 410 Gone',
+  backlog: 'too many deliveries were waiting',
+  'owner-without-rights': 'you no longer have the rights that it needs',
+}
+const maxEditors = 200
+
+/** Notifies people of what concerns them. The mails of mentions, invitations and memberships are sent by the plugins of these. */
+export class NotifyUsers {
+  readonly #inbox: Inbox
+  readonly #users: Users
+  readonly #spaces: Spaces
+  readonly #datasets: Datasets
+  readonly #files: Files
+  readonly #comments: Comments
+
+  constructor(inbox: Inbox, users: Users, spaces: Spaces, datasets: Datasets, files: Files, comments: Comments) {
+    this.#inbox = inbox
+    this.#users = users
+    this.#spaces = spaces
+    this.#datasets = datasets
+    this.#files = files
+    this.#comments = comments
+  }
+
+  async handle(event: StoredEvent<Handled>): Promise<void> {
+    const compose = this.#composers[event.type] as (event: AnyEvent) => ReturnType<Composers[Handled]>
+    for (const notification of await compose(event as AnyEvent)) if (notification) await this.#inbox.notify(notification)
+  }
+
+  readonly #composers: Composers = {
+    'comment.mentioned': async ({ id, subject, actor = null, data: { target, comment } }) => {
+      const title = `${await this.#nameOf(actor)} mentioned you in a comment on ${await this.#titleOf(target)}`
+      const common = { user: subject.id, actor, about: target, title, path: pathOf(target), isMailedElsewhere: true }
+      // A mention in a reply to the same person is one notification.
+      return [{ ...common, key: `comment ${comment ?? id}`, kind: 'mention' }]
+    },
+    'comment.added': async ({ subject, actor = null, data: { target } }) => {
+      const comment = await this.#comments.get(subject.id)
+      const parent = comment?.parent == null ? undefined : await this.#comments.get(comment.parent)
+      if (!comment || !parent) return []
+      const title = `${await this.#nameOf(actor)} replied to your comment on ${await this.#titleOf(target)}`
+      const common = { user: parent.author, actor, about: target, title, text: comment.text, path: pathOf(target) }
+      return [{ ...common, key: `comment ${subject.id}`, kind: 'reply' }]
+    },
+    'space.member-changed': async ({ id, subject, actor = null, data: { user, change } }) => {
+      const [who, space] = [await this.#nameOf(actor), await this.#titleOf(subject)]
+      const about = change === 'removed' ? null : subject
+      const common = { key: id, user, actor, about, path: pathOf(subject), isMailedElsewhere: true }
+      if (change === 'accepted') return [{ ...common, kind: 'request', title: `Your request to join ${space} was accepted` }]
+      if (change === 'added') return [{ ...common, kind: 'role-change', title: `${who} added you to ${space}` }]
+      // The name of a space that one may no longer view is not told again.
+      if (change === 'removed') return [{ ...common, kind: 'role-change', title: `${who} removed you from a space`, path: '/' }]
+      return [{ ...common, kind: 'role-change', title: `${who} changed your role in ${space}` }]
+    },
+    'space.join-requested': async ({ id, subject, data: { user } }) => {
+      const title = `${await this.#nameOf(user)} requests to join ${await this.#titleOf(subject)}`
+      const common = {
+        key: id,
+        kind: 'request',
+        actor: user,
+        about: subject,
+        title,
+        path: pathOf(subject),
+        isMailedElsewhere: true,
+      } as const
+      return (await this.#editors(subject.id)).map(editor => ({ ...common, user: editor }))
+    },
+    'space.request-rejected': async ({ id, subject, actor = null, data: { user } }) => {
+      const title = `Your request to join ${await this.#titleOf(subject)} was rejected`
+      return [{ key: id, user, kind: 'request', actor, about: subject, title, path: pathOf(subject), isMailedElsewhere: true }]
+    },
+    'space.invited': async ({ subject, actor = null, data: { invitation, user } }) => {
+      if (user === undefined) return []
+      // An invitation is the right to know the name of the space.
+      const title = `${await this.#nameOf(actor)} invites you to ${await this.#titleOf(subject)}`
+      return [{ key: invitation, user, kind: 'invitation', actor, about: null, title, path: pathOf(subject), isMailedElsewhere: true }]
+    },
+    'dataset.attached': async ({ id, subject, actor = null, data: { other } }) => {
+      const dataset = await this.#datasets.get(subject.id)
+      if (!dataset || other.kind !== 'space') return []
+      const title = `${await this.#nameOf(actor)} added your dataset ${dataset.name} to ${await this.#titleOf(other)}`
+      return [{ key: id, user: dataset.author, kind: 'share', actor, about: subject, title, path: pathOf(subject) }]
+    },
+    'extraction.status': async ({ at, data: { target, extractor, state } }) => {
+      if (state !== 'failed') return []
+      const owner = target.kind === 'file' ? (await this.#files.get(target.id))?.author : (await this.#datasets.get(target.id))?.author
+      if (owner === undefined) return []
+      const title = `An extraction of ${await this.#titleOf(target)} failed (${extractor})`
+      // Several failures of one resource in an hour are one notification.
+      const key = `failed ${target.id} ${at.slice(0, 13)}`
+      return [{ key, user: owner, kind: 'extraction-failed', actor: null, about: target, title, path: pathOf(target) }]
+    },
+    'webhook.paused': async ({ id, subject, data: { reason, host } }) => {
+      const title = `Your webhook to ${host} was paused: ${pauseReasons[reason] ?? reason}`
+      return [{ key: id, user: subject.id, kind: 'webhook-paused', actor: null, about: null, title, path: '/' }]
+    },
+  }
+
+  async #nameOf(user: string | null): Promise<string> {
+    const found = user === null ? undefined : await this.#users.get(user)
+    return found ? fullNameOf(found) : 'Somebody'
+  }
+
+  /** Such as `the dataset Soil cores`; people see the title only while they may view what it names. */
+  async #titleOf({ kind, id }: Ref): Promise<string> {
+    const sources = { space: this.#spaces, dataset: this.#datasets, file: this.#files } as const
+    const name = kind in sources ? (await sources[kind as keyof typeof sources].get(id))?.name : undefined
+    return `the ${kind}${name === undefined ? '' : ` ${name}`}`
+  }
+
+  async #editors(space: string): Promise<readonly string[]> {
+    const { items } = await this.#users.peopleOf(space, { limit: maxEditors })
+    const found: string[] = []
+    for (const person of items)
+      if ((await this.#users.membershipsOf(person)).some(held => held.space === space && held.permissions.has('EditSpace')))
+        found.push(person.id)
+    return found
+  }
+}
+wire(NotifyUsers, Inbox, Users, Spaces, Datasets, Files, Comments)
+
+const pages: Readonly<Partial<Record<Ref['kind'], string>>> = {
+  space: 'spaces',
+  dataset: 'datasets',
+  file: 'files',
+  collection: 'collection',
+}
+const pathOf = ({ kind, id }: Ref): string => (pages[kind] === undefined ? '/' : `/${pages[kind]}/${id}`)

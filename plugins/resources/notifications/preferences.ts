@@ -1,0 +1,64 @@
+import { CommitConflict, collection, DocumentStore, type Stored, type UserRecord, wire } from 'pounce/sdk'
+import { type NotificationKind, type NotificationPreference, notificationKinds, personalRecords, wantsMail } from 'pounce/sdk/kit'
+
+/** `inbox`: in the inbox. `mail`: there, and a mail at once. `digest`: there, and in the next digest. `off`: nowhere. */
+export const channels = ['inbox', 'mail', 'digest', 'off'] as const
+export type Channel = (typeof channels)[number]
+
+export type Preferences = Readonly<Record<NotificationKind, Channel>>
+
+/** What a person has chosen; its id is that of the account. Kinds that are absent have their default. */
+interface PreferenceRecord {
+  readonly channels: Readonly<Partial<Record<NotificationKind, Channel>>>
+}
+
+export const preferences = collection<PreferenceRecord>('notifications.preferences')
+
+export const PersonalPreferences = personalRecords({
+  name: 'notification-preferences',
+  summary: 'The channels that you chose for notifications.',
+  in: preferences,
+  isOf: (record, { id }) => record.id === id,
+  show: record => ({ channels: record.channels }),
+  erase: () => 'remove',
+})
+
+/** Of these there is no mail unless it is asked for. */
+const inboxOnly: ReadonlySet<NotificationKind> = new Set(['reply', 'extraction-failed', 'share', 'followed'])
+
+/** The channels of people. */
+export class StoredPreferences implements NotificationPreference {
+  readonly #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  /** For each kind what was chosen, else the default: mails as the account's `notifications` says. */
+  async of(user: UserRecord & Stored): Promise<Preferences> {
+    const chosen = (await this.#documents.get(preferences, user.id))?.channels ?? {}
+    const isMailed = wantsMail(user)
+    const channelOf = (kind: NotificationKind): Channel => chosen[kind] ?? (isMailed && !inboxOnly.has(kind) ? 'mail' : 'inbox')
+    return Object.fromEntries(notificationKinds.map(kind => [kind, channelOf(kind)])) as Preferences
+  }
+
+  async wantsMail(user: UserRecord & Stored, kind: NotificationKind): Promise<boolean> {
+    return user.status !== 'Inactive' && (await this.of(user))[kind] === 'mail'
+  }
+
+  /** Keeps what is chosen for some kinds; the others stay as they are. */
+  async choose(user: string, chosen: PreferenceRecord['channels']): Promise<void> {
+    for (;;) {
+      const known = await this.#documents.get(preferences, user)
+      const channelsNow = { ...known?.channels, ...chosen }
+      try {
+        if (known) await this.#documents.commit({ replace: { ...known, channels: channelsNow }, in: preferences })
+        else await this.#documents.commit({ insert: { id: user, channels: channelsNow }, into: preferences })
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+      }
+    }
+  }
+}
+wire(StoredPreferences, DocumentStore)
