@@ -253,3 +253,34 @@ test('a page learns of a notification at once, and nobody else does', async t =>
   t.false(other.events.some(({ type }) => type === 'notification.created'))
   for (const stream of [own, other]) stream.close()
 })
+
+test('what is chosen for the digest is in the next one, once, and not what may no longer be viewed', async t => {
+  let now = Date.now()
+  const mails = new MemoryMailer()
+  const own = await bootForTest({
+    t,
+    overrides: { [Mailer]: mails },
+    config: { access: { private: true } },
+    clock: { now: () => new Date(now) },
+  })
+  const [ann, bob] = [await somebody(own, 'Ann'), await somebody(own, 'Bob')]
+  await meet(own, ann, bob)
+  const [space, other] = [await newSpace(ann), await newSpace(ann)]
+  for (const one of [space, other]) await letIn(ann, one, 'Editor', bob)
+  const [still, lost] = [await newDataset(ann, { name: 'still', space }), await newDataset(ann, { name: 'canary', space: other })]
+  await own.drained()
+  await prefer(bob, { reply: 'digest' })
+  await own.drained()
+  for (const dataset of [still, lost]) await comment(ann, dataset, 'an answer', await comment(bob, dataset, 'a question'))
+  await own.drained()
+  t.is((await ann.post(`/api/spaces/${other}/removeUser?removeUser=${bob.id}`)).status, 200)
+  const sent = () => mails.sent.filter(({ subject }) => subject.includes('happened'))
+  for (let day = 0; day < 2; day += 1) {
+    now += 25 * 3_600_000
+    await own.runPeriodic('resources.notifications/ask-digests')
+    await own.drained()
+  }
+  t.is(sent().length, 1)
+  t.regex(sent()[0]?.text ?? '', /Your notifications[\s\S]*replied to your comment on the dataset still/)
+  t.false(JSON.stringify(sent()).includes('canary'))
+})

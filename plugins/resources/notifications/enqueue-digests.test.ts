@@ -4,6 +4,8 @@ import type { FeedLine } from 'pounce/sdk/kit'
 import { FixedClock, silent } from 'pounce/sdk/testing'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { digests, EnqueueDigests } from './enqueue-digests.ts'
+import { notifications } from './inbox.ts'
+import { preferences, StoredPreferences } from './preferences.ts'
 
 const hourMs = 3_600_000
 const never = new AbortController().signal
@@ -11,7 +13,7 @@ const line: FeedLine = { id: 'a', at: '', type: 'create_dataset', who: 'Ann', ob
 
 const opened = async (t: ExecutionContext, newsFor: (id: string) => readonly FeedLine[]) => {
   const documents = await openStore(t)
-  await documents.declare([digests as Collection<object>])
+  await documents.declare([digests, notifications, preferences] as readonly Collection<object>[])
   await documents.outbox.declareConsumers([{ name: 'test/all', types: '*' }])
   const clock = new FixedClock()
   const users = { get: async (id: string) => ({ id, notifications: 'hourly', status: 'Active' }) as UserRecord & Stored } as Users
@@ -21,6 +23,7 @@ const opened = async (t: ExecutionContext, newsFor: (id: string) => readonly Fee
     documents,
     users,
     feed,
+    new StoredPreferences(documents),
     clock,
     silent,
   )

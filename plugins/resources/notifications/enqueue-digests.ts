@@ -1,4 +1,5 @@
 import {
+  and,
   Clock,
   CommitConflict,
   collection,
@@ -13,15 +14,13 @@ import {
   type StoredEvent,
   type Time,
   Unavailable,
-  type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
 import { personalRecords } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
-
-/** How often someone is told by mail what happened. */
-export type Every = Extract<NonNullable<UserRecord['notifications']>, 'hourly' | 'daily'>
+import { notifications } from './inbox.ts'
+import { type Every, StoredPreferences } from './preferences.ts'
 
 /** How far someone who wants news by mail has been told. Its id is that of the account. */
 export interface DigestRecord {
@@ -41,10 +40,6 @@ const hourMs = 3_600_000
 
 const periodMs: Readonly<Record<Every, number>> = { hourly: hourMs, daily: 24 * hourMs }
 
-/** How often a person wants news; undefined for those who do not. */
-export const mailPreferenceOf = ({ notifications, status }: Pick<UserRecord, 'notifications' | 'status'>): Every | undefined =>
-  status !== 'Inactive' && (notifications === 'hourly' || notifications === 'daily') ? notifications : undefined
-
 export const PersonalDigests = personalRecords({
   name: 'notifications',
   summary: 'Your email digest setting, and the time of the last digest.',
@@ -62,10 +57,20 @@ export class EnqueueDigests {
   #documents: DocumentStore
   #users: Users
   #feed: Feed
+  #preferences: StoredPreferences
   #clock: Clock
   #log: Log
 
-  constructor({ settleSeconds }: Settings, documents: DocumentStore, users: Users, feed: Feed, clock: Clock, log: Log) {
+  constructor(
+    { settleSeconds }: Settings,
+    documents: DocumentStore,
+    users: Users,
+    feed: Feed,
+    preferences: StoredPreferences,
+    clock: Clock,
+    log: Log,
+  ) {
+    this.#preferences = preferences
     this.#settleMs = settleSeconds * 1000
     this.#documents = documents
     this.#users = users
@@ -103,7 +108,7 @@ export class EnqueueDigests {
       )
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
-      this.#log.debug('digest requested by another user', { user: digest.id })
+      this.#log.debug('Digest already requested by another kernel', { user: digest.id })
     }
   }
 
@@ -111,16 +116,19 @@ export class EnqueueDigests {
   async #hasNews({ id, told }: DigestRecord & Stored, until: string): Promise<boolean | undefined> {
     try {
       const user = await this.#users.get(id)
-      if (!user || !mailPreferenceOf(user) || until <= told) return false
+      if (!user || !(await this.#preferences.everyOf(user)) || until <= told) return false
+      const where = and(eq('user', id), eq('mail', 'digest'))
+      if ((await this.#documents.count(notifications, { using: 'byMail', where, upTo: 1 })) > 0) return true
+      if ((await this.#preferences.of(user)).followed !== 'digest') return false
       return (await this.#feed.newsFor(user, { since: told, until, limit: 1 })).lines.length > 0
     } catch (error) {
       if (error instanceof Unavailable) throw error
-      this.#log.error('failed to read the feed of a user', { user: id, error })
+      this.#log.error('Failed to read the feed of a user', { user: id, error })
       return undefined
     }
   }
 }
-wire(EnqueueDigests, configPort(config), DocumentStore, Users, Feed, Clock, Log)
+wire(EnqueueDigests, configPort(config), DocumentStore, Users, Feed, StoredPreferences, Clock, Log)
 
 const concerned = new Set(['notifications', 'status'])
 
@@ -128,9 +136,11 @@ const concerned = new Set(['notifications', 'status'])
 export class UpdateDigestOnUserUpdated {
   #documents: DocumentStore
   #users: Users
+  #preferences: StoredPreferences
   #clock: Clock
 
-  constructor(documents: DocumentStore, users: Users, clock: Clock) {
+  constructor(documents: DocumentStore, users: Users, preferences: StoredPreferences, clock: Clock) {
+    this.#preferences = preferences
     this.#documents = documents
     this.#users = users
     this.#clock = clock
@@ -139,7 +149,7 @@ export class UpdateDigestOnUserUpdated {
   async handle({ subject: { id }, data: { fields } }: StoredEvent<'user.updated'>): Promise<void> {
     if (!fields.some(field => concerned.has(field))) return
     const [user, known] = await Promise.all([this.#users.get(id), this.#documents.get(digests, id)])
-    const every = user && mailPreferenceOf(user)
+    const every = user && (await this.#preferences.everyOf(user))
     if (every === known?.every) return
     try {
       if (!every) await this.#documents.commit({ tombstone: id, in: digests })
@@ -157,4 +167,4 @@ export class UpdateDigestOnUserUpdated {
     else await this.#documents.commit({ insert: { id, every, told: now.toISOString(), until: null, due }, into: digests })
   }
 }
-wire(UpdateDigestOnUserUpdated, DocumentStore, Users, Clock)
+wire(UpdateDigestOnUserUpdated, DocumentStore, Users, StoredPreferences, Clock)

@@ -98,7 +98,8 @@ export class Inbox implements UnreadCount {
     if (!user || user.status === 'Inactive' || !(await this.#sees(id, about))) return
     const channel = (await this.#preferences.of(user))[kind]
     if (channel === 'off') return
-    const mail = channel === 'mail' && !isMailedElsewhere ? 'due' : channel === 'digest' ? 'digest' : 'none'
+    // What is followed is in the digest by the feed itself.
+    const mail = channel === 'mail' && !isMailedElsewhere ? 'due' : channel === 'digest' && kind !== 'followed' ? 'digest' : 'none'
     const record: NotificationRecord = {
       ...{ user: id, kind, actor, about, title: title.slice(0, maxTitle), text, path },
       ...{ created: this.#clock.now().toISOString(), read: null, mail },

@@ -102,11 +102,11 @@ export class NotifyUsers {
       const title = `Your request to join ${await this.#titleOf(subject)} was rejected`
       return [{ key: id, user, kind: 'request', actor, about: subject, title, path: pathOf(subject), isMailedElsewhere: true }]
     },
-    'space.invited': async ({ subject, actor = null, data: { invitation, user } }) => {
+    'space.invited': async ({ id, subject, actor = null, data: { user } }) => {
       if (user === undefined) return []
       // An invitation is the right to know the name of the space.
       const title = `${await this.#nameOf(actor)} invites you to ${await this.#titleOf(subject)}`
-      return [{ key: invitation, user, kind: 'invitation', actor, about: null, title, path: pathOf(subject), isMailedElsewhere: true }]
+      return [{ key: id, user, kind: 'invitation', actor, about: null, title, path: pathOf(subject), isMailedElsewhere: true }]
     },
     'dataset.attached': async ({ id, subject, actor = null, data: { other } }) => {
       const dataset = await this.#datasets.get(subject.id)

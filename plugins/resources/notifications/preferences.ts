@@ -1,4 +1,4 @@
-import { CommitConflict, collection, DocumentStore, type Stored, type UserRecord, wire } from 'pounce/sdk'
+import { CommitConflict, collection, DocumentStore, event, type Stored, type UserRecord, wire } from 'pounce/sdk'
 import { type NotificationKind, type NotificationPreference, notificationKinds, personalRecords, wantsMail } from 'pounce/sdk/kit'
 
 /** `inbox`: in the inbox. `mail`: there, and a mail at once. `digest`: there, and in the next digest. `off`: nowhere. */
@@ -23,6 +23,13 @@ export const PersonalPreferences = personalRecords({
   erase: () => 'remove',
 })
 
+/** How often digests are sent. */
+export type Every = Extract<NonNullable<UserRecord['notifications']>, 'hourly' | 'daily'>
+
+/** As the account says; undefined for those who want none by it. */
+const accountEvery = ({ notifications }: Pick<UserRecord, 'notifications'>): Every | undefined =>
+  notifications === 'hourly' || notifications === 'daily' ? notifications : undefined
+
 /** Of these there is no mail unless it is asked for. */
 const inboxOnly: ReadonlySet<NotificationKind> = new Set(['reply', 'extraction-failed', 'share', 'followed'])
 
@@ -37,13 +44,23 @@ export class StoredPreferences implements NotificationPreference {
   /** For each kind what was chosen, else the default: mails as the account's `notifications` says. */
   async of(user: UserRecord & Stored): Promise<Preferences> {
     const chosen = (await this.#documents.get(preferences, user.id))?.channels ?? {}
-    const isMailed = wantsMail(user)
-    const channelOf = (kind: NotificationKind): Channel => chosen[kind] ?? (isMailed && !inboxOnly.has(kind) ? 'mail' : 'inbox')
+    const defaultOf = (kind: NotificationKind): Channel => {
+      if (kind === 'followed' && accountEvery(user)) return 'digest'
+      return wantsMail(user) && !inboxOnly.has(kind) ? 'mail' : 'inbox'
+    }
+    const channelOf = (kind: NotificationKind): Channel => chosen[kind] ?? defaultOf(kind)
     return Object.fromEntries(notificationKinds.map(kind => [kind, channelOf(kind)])) as Preferences
   }
 
   async wantsMail(user: UserRecord & Stored, kind: NotificationKind): Promise<boolean> {
     return user.status !== 'Inactive' && (await this.of(user))[kind] === 'mail'
+  }
+
+  /** How often a person gets a digest; undefined for one who has no kind in it. Daily unless the account says hourly. */
+  async everyOf(user: UserRecord & Stored): Promise<Every | undefined> {
+    if (user.status === 'Inactive') return undefined
+    const isWanted = Object.values(await this.of(user)).includes('digest')
+    return isWanted ? (accountEvery(user) ?? 'daily') : undefined
   }
 
   /** Keeps what is chosen for some kinds; the others stay as they are. */
@@ -52,8 +69,9 @@ export class StoredPreferences implements NotificationPreference {
       const known = await this.#documents.get(preferences, user)
       const channelsNow = { ...known?.channels, ...chosen }
       try {
-        if (known) await this.#documents.commit({ replace: { ...known, channels: channelsNow }, in: preferences })
-        else await this.#documents.commit({ insert: { id: user, channels: channelsNow }, into: preferences })
+        const changed = [event('user.updated', { kind: 'user', id: user }, { fields: ['notifications'] }, user)]
+        if (known) await this.#documents.commit({ replace: { ...known, channels: channelsNow }, in: preferences }, changed)
+        else await this.#documents.commit({ insert: { id: user, channels: channelsNow }, into: preferences }, changed)
         return
       } catch (error) {
         if (!(error instanceof CommitConflict)) throw error

@@ -1,4 +1,5 @@
 import {
+  and,
   CommitConflict,
   type Contributions,
   configPort,
@@ -17,10 +18,12 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { type FeedLine, type FeedResource, siteName } from 'pounce/sdk/kit'
+import { type FeedLine, type FeedResource, requireDone, siteName } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { deedOf } from './deeds.ts'
-import { type DigestRecord, digests, type Every, mailPreferenceOf } from './enqueue-digests.ts'
+import { type DigestRecord, digests } from './enqueue-digests.ts'
+import { Inbox, type Notification, notifications } from './inbox.ts'
+import { type Every, StoredPreferences } from './preferences.ts'
 
 /** A line of text at most; names can be long and hold anything. */
 const oneLine = (text: string, most = 200): string => {
@@ -46,21 +49,31 @@ const pageOf = (baseUrl: string, { type, object, source }: FeedLine): string => 
 
 /** The mail that tells of what happened. */
 export const digestMail = (
-  { lines, isCut }: { readonly lines: readonly FeedLine[]; readonly isCut: boolean },
+  {
+    lines,
+    isCut,
+    notified = [],
+  }: {
+    readonly lines: readonly FeedLine[]
+    readonly isCut: boolean
+    readonly notified?: readonly Pick<Notification, 'title' | 'path' | 'created'>[]
+  },
   { displayName, every, baseUrl }: { readonly displayName: string; readonly every: Every; readonly baseUrl: string },
 ): { readonly subject: string; readonly text: string } => {
   const place = oneLine(displayName, 100)
-  const count = `${isCut ? 'more than ' : ''}${lines.length}`
+  const total = lines.length + notified.length
+  const count = `${isCut ? 'more than ' : ''}${total}`
+  const own = notified.map(({ title, path, created }) => `${minute(created)}  ${oneLine(title, 500)}\n    ${baseUrl}${path}`)
   const news = lines.map(
     line => `${minute(line.at)}  ${oneLine(line.who) || 'Somebody'} ${oneLine(deedOf(line), 500)}${pageOf(baseUrl, line)}`,
   )
   const text = [
-    `What happened at ${place} to what you follow (times in UTC):`,
-    news.join('\n\n'),
+    ...(own.length === 0 ? [] : [`Your notifications at ${place} (times in UTC):`, own.join('\n\n')]),
+    ...(news.length === 0 ? [] : [`What happened at ${place} to what you follow (times in UTC):`, news.join('\n\n')]),
     ...(isCut ? [`There is more: ${baseUrl}/`] : []),
     `--\nYou get this at most once ${every === 'hourly' ? 'an hour' : 'a day'}, and only when something happened. How often, or not at all, is what \`notifications\` of your profile says: ${baseUrl}/`,
   ]
-  return { subject: `[${place}] ${count} ${lines.length === 1 && !isCut ? 'thing' : 'things'} happened`, text: `${text.join('\n\n')}\n` }
+  return { subject: `[${place}] ${count} ${total === 1 && !isCut ? 'thing' : 'things'} happened`, text: `${text.join('\n\n')}\n` }
 }
 
 /** No later try would bring the mail to this person. */
@@ -72,6 +85,8 @@ export class SendDigest {
   #documents: DocumentStore
   #users: Users
   #feed: Feed
+  #inbox: Inbox
+  #preferences: StoredPreferences
   #sites: Contributions<Site>
   #mailer: Mailer
   #installation: Installation
@@ -82,6 +97,8 @@ export class SendDigest {
     documents: DocumentStore,
     users: Users,
     feed: Feed,
+    inbox: Inbox,
+    preferences: StoredPreferences,
     sites: Contributions<Site>,
     mailer: Mailer,
     installation: Installation,
@@ -91,6 +108,8 @@ export class SendDigest {
     this.#documents = documents
     this.#users = users
     this.#feed = feed
+    this.#inbox = inbox
+    this.#preferences = preferences
     this.#sites = sites
     this.#mailer = mailer
     this.#installation = installation
@@ -106,17 +125,30 @@ export class SendDigest {
 
   async #tell({ id, every, told }: DigestRecord & Stored, until: string): Promise<void> {
     const user = await this.#users.get(id)
-    if (!user || !mailPreferenceOf(user)) return
-    const news = await this.#feed.newsFor(user, { since: told, until, limit: this.#settings.maxLines })
-    if (news.lines.length === 0) return
+    if (!user || !(await this.#preferences.everyOf(user))) return
+    const isFollowing = (await this.#preferences.of(user)).followed === 'digest'
+    const span = { since: told, until, limit: this.#settings.maxLines }
+    const news = isFollowing ? await this.#feed.newsFor(user, span) : { lines: [], isCut: false }
+    const waiting = await this.#waitingFor(id)
+    const notified = await this.#inbox.visible(id, waiting)
+    if (news.lines.length === 0 && notified.length === 0) return
     const displayName = await siteName(this.#sites)
-    const { subject, text } = digestMail(news, { displayName, every, baseUrl: this.#installation.baseUrl })
+    const { subject, text } = digestMail({ ...news, notified }, { displayName, every, baseUrl: this.#installation.baseUrl })
     try {
       await this.#mailer.send({ to: [user.email], subject, text })
     } catch (error) {
       if (!isHopeless(error)) throw error
-      this.#log.warn('failed to send a digest', { user: id, error })
+      this.#log.warn('Failed to send a digest', { user: id, error })
     }
+    const sent = waiting.map(({ id: notification }) => ({ change: { update: notification, in: notifications, set: { mail: 'sent' } } }))
+    if (sent.length > 0) requireDone(await this.#documents.commitEach(sent))
+  }
+
+  /** Notifications that the person chose to have in digests, oldest first. */
+  async #waitingFor(user: string): Promise<readonly Notification[]> {
+    const where = and(eq('user', user), eq('mail', 'digest'))
+    const sort = { by: 'created', order: 'ascending' } as const
+    return (await this.#documents.find(notifications, { using: 'byMail', where, sort, limit: this.#settings.maxLines })).items
   }
 
   /** Where more was asked for meanwhile, its own event tells of the rest. */
@@ -134,8 +166,8 @@ export class SendDigest {
       await this.#documents.commit({ update: id, in: digests, where: range('told', { lt: until }), set: { told: until } })
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
-      this.#log.debug('digest already sent', { user: id })
+      this.#log.debug('Digest already sent', { user: id })
     }
   }
 }
-wire(SendDigest, configPort(config), DocumentStore, Users, Feed, Sites, Mailer, Installation, Log)
+wire(SendDigest, configPort(config), DocumentStore, Users, Feed, Inbox, StoredPreferences, Sites, Mailer, Installation, Log)
