@@ -41,6 +41,7 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
   'plugins/extractors/zip': ['yauzl'],
   'plugins/geo/postgis': ['pg'],
   'plugins/audit/webhook': ['standardwebhooks'],
+  'plugins/resources/webhooks': ['standardwebhooks'],
   'plugins/auth/ldap': ['ldapts'],
   'plugins/auth/oidc': ['jose', 'openid-client'],
   'plugins/mail/smtp': ['nodemailer'],

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable, type Writable } from 'node:stream'
 import { encodeExtended } from 'content-disposition'
-import { type ByteRange, type Bytes, type EventConnection, type EventStream, Forbidden, type Log } from 'pounce/sdk'
+import { type ByteRange, type Bytes, type EventStream, Forbidden, type Log } from 'pounce/sdk'
 import { pagePolicy, RawJson, streamed, youngGarbage } from 'pounce/sdk/kit'
 import parseRange from 'range-parser'
 import type { SchemaShape } from '../json-schema.ts'
+import { sendEvents } from './event-stream.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import { drained, worthCompressing } from './response-writer.ts'
@@ -128,61 +129,6 @@ class RowsResponder {
       this.#log.error('streamed list interrupted', { requestId: request.id, path: request.target.redactedPath, error })
       res.destroy()
     }
-  }
-}
-
-/** Connects a client to a stream of events. Proxies must neither keep nor gather them. */
-const sendEvents = (writer: ResponseWriter, request: RequestContext, { status, headers }: AnyReply, stream: EventStream): void => {
-  const { res } = request
-  if (res.destroyed) {
-    stream.closed()
-    return
-  }
-  writer.head(request, status, {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-store, no-transform',
-    'x-accel-buffering': 'no',
-    ...headers,
-  })
-  if (request.isHead) {
-    res.end()
-    stream.closed()
-    return
-  }
-  res.flushHeaders()
-  const forget = writer.onStopping(() => stream.stopping())
-  res.once('close', () => {
-    forget()
-    stream.closed()
-  })
-  stream.open(new ResponseConnection(res))
-}
-
-class ResponseConnection implements EventConnection {
-  readonly #res: ServerResponse
-
-  constructor(res: ServerResponse) {
-    this.#res = res
-  }
-
-  get pendingBytes(): number {
-    return this.#res.writableLength
-  }
-
-  write(events: Uint8Array): void {
-    if (!this.#res.writableEnded && !this.#res.destroyed) this.#res.write(events)
-  }
-
-  drained(): Promise<void> {
-    return this.#res.writableNeedDrain ? drained(this.#res) : Promise.resolve()
-  }
-
-  end(): void {
-    this.#res.end()
-  }
-
-  destroy(): void {
-    this.#res.destroy()
   }
 }
 

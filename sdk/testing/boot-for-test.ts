@@ -27,7 +27,7 @@ export interface BootOptions {
   readonly folder?: string
 }
 
-/** `fetch` with a path of the server; `json` is sent as the body. */
+/** `fetch` with a path of the server; `json` is sent as the body. Of a stream of events the first bytes are the whole body: use `fetch` itself to read on. */
 export type TestFetch = (path: string, init?: RequestInit & { readonly json?: unknown }) => Promise<Response>
 
 /** A real kernel with a real server on a free port. */
@@ -97,13 +97,21 @@ const adminOf = async (kernel: Kernel): Promise<TestServer['admin'] | undefined>
   return { ...account, id: user.id, key: String((made as Readonly<Record<string, unknown>>)['key']) }
 }
 
+const finite = async (answer: Response): Promise<Response> => {
+  if (!answer.headers.get('content-type')?.startsWith('text/event-stream') || !answer.body) return answer
+  const reader = answer.body.getReader()
+  const { value } = await reader.read()
+  await reader.cancel()
+  return new Response(value ?? null, answer)
+}
+
 const fetchOf =
   (urlNow: () => string, key: string | undefined): TestFetch =>
-  (path, { json, ...init } = {}) => {
+  async (path, { json, ...init } = {}) => {
     const headers = new Headers(init.headers)
     if (key !== undefined) headers.set('x-api-key', key)
     if (json !== undefined) headers.set('content-type', 'application/json')
-    return fetch(urlNow() + path, { ...init, headers, ...(json === undefined ? {} : { body: JSON.stringify(json) }) })
+    return finite(await fetch(urlNow() + path, { ...init, headers, ...(json === undefined ? {} : { body: JSON.stringify(json) }) }))
   }
 
 /**

@@ -63,9 +63,35 @@ const factorSendings: Readonly<Record<string, Sending>> = {
   resetSecondFactors: { with: { id: '@person' } },
 }
 
+const noWebhook: Sending = { with: { webhook: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a webhook' }
+const noDelivery: Sending = { ...noWebhook, with: { webhook: 'f'.repeat(24), delivery: 'm' } }
+const noNotification: Sending = { with: { id: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a notification' }
+const webhook = { url: 'https://example.org/hook' }
+
+/** Webhooks and notifications: those of a person. */
+const personalSendings: Readonly<Record<string, Sending>> = {
+  createWebhook: { body: webhook },
+  createWebhookOfSpace: { body: webhook },
+  createWebhookOfServer: { body: webhook },
+  getWebhook: noWebhook,
+  updateWebhook: { ...noWebhook, body: { active: false } },
+  deleteWebhook: noWebhook,
+  rotateWebhookSecret: noWebhook,
+  testWebhook: noWebhook,
+  listWebhookDeliveries: noWebhook,
+  getWebhookDelivery: noDelivery,
+  resendWebhookDelivery: noDelivery,
+  resendWebhookDeliveries: { ...noWebhook, body: { since: '2026-01-01' } },
+  markNotificationRead: noNotification,
+  markNotificationUnread: noNotification,
+  deleteNotification: noNotification,
+  setNotificationPreferences: { body: { reply: 'mail' } },
+}
+
 /** By route. What is not here is made from the declaration alone. */
 export const sendings: Readonly<Record<string, Sending>> = {
   ...geostreamSendings,
+  ...personalSendings,
   login: { body: { email: '@mail', password: '@password' } },
   createUser: { body: { email: '#@example.org', password: 'a long password', firstName: 'A', lastName: 'B' } },
   setStatuses: { body: { active: ['$user'] } },

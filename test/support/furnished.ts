@@ -112,6 +112,8 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
     kind: 'user',
     // No one has one here: the id is well formed, and bodies are refused before it is looked up.
     passkey: dataset,
+    webhook: dataset,
+    delivery: dataset,
   }
 }
 

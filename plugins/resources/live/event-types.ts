@@ -76,7 +76,7 @@ export const publicTypes: Readonly<Record<string, string>> = {
 }
 
 /** A public event before the records that it names were read. */
-export interface Draft {
+export interface EventDraft {
   readonly type: string
   readonly subject: Ref
   /** What the event relates the subject to: who receives the event may view these too. Of a deletion: what the subject was in; one of these is enough. */
@@ -85,7 +85,7 @@ export interface Draft {
   readonly recipient?: string
 }
 
-type Drafts = { readonly [T in (typeof publicEventTypes)[number]]: (event: StoredEvent<T>) => Draft | undefined }
+type Drafts = { readonly [T in (typeof publicEventTypes)[number]]: (event: StoredEvent<T>) => EventDraft | undefined }
 type Joined = StoredEvent<'dataset.attached' | 'dataset.detached' | 'collection.attached' | 'collection.detached'>
 
 const maxNames = 20
@@ -94,18 +94,18 @@ const dataset = (id: string): Ref => ({ kind: 'dataset', id })
 const refs = (kind: Ref['kind'], ids: readonly string[]): readonly Ref[] => ids.slice(0, maxNames).map(id => ({ kind, id }))
 
 /** Under the name of the stored event. */
-const same = ({ type, subject }: StoredEvent): Draft => ({ type, subject })
+const same = ({ type, subject }: StoredEvent): EventDraft => ({ type, subject })
 const updated = ({
   type,
   subject,
   data,
-}: StoredEvent<'space.updated' | 'collection.updated' | 'dataset.updated' | 'file.updated'>): Draft => ({
+}: StoredEvent<'space.updated' | 'collection.updated' | 'dataset.updated' | 'file.updated'>): EventDraft => ({
   type,
   subject,
   data: { fields: data.fields.slice(0, maxNames) },
 })
-const joined = ({ type, subject, data: { other } }: Joined): Draft => ({ type, subject, within: [other], data: { other } })
-const inDataset = ({ type, subject, data }: StoredEvent<'folder.created' | 'folder.updated' | 'folder.moved'>): Draft => ({
+const joined = ({ type, subject, data: { other } }: Joined): EventDraft => ({ type, subject, within: [other], data: { other } })
+const inDataset = ({ type, subject, data }: StoredEvent<'folder.created' | 'folder.updated' | 'folder.moved'>): EventDraft => ({
   type,
   subject,
   within: [dataset(data.dataset)],
@@ -116,7 +116,7 @@ const onTarget =
   ({
     subject,
     data: { target },
-  }: StoredEvent<'metadata.added' | 'metadata.removed' | 'comment.added' | 'comment.updated' | 'comment.removed'>): Draft => ({
+  }: StoredEvent<'metadata.added' | 'metadata.removed' | 'comment.added' | 'comment.updated' | 'comment.removed'>): EventDraft => ({
     type,
     subject,
     within: [target],
@@ -124,7 +124,7 @@ const onTarget =
   })
 const ofFile =
   (type: string) =>
-  ({ subject, data: { file } }: StoredEvent<'section.created' | 'section.updated' | 'section.removed'>): Draft => ({
+  ({ subject, data: { file } }: StoredEvent<'section.created' | 'section.updated' | 'section.removed'>): EventDraft => ({
     type,
     subject,
     within: [{ kind: 'file', id: file }],
@@ -253,8 +253,8 @@ export const rightsEvents: readonly EventType[] = [
 ]
 
 /** Undefined for an event that is not public. */
-export const draftOf = (event: AnyEvent): Draft | undefined =>
-  ((drafts as Readonly<Record<string, unknown>>)[event.type] as ((event: AnyEvent) => Draft | undefined) | undefined)?.(event)
+export const draftOf = (event: AnyEvent): EventDraft | undefined =>
+  ((drafts as Readonly<Record<string, unknown>>)[event.type] as ((event: AnyEvent) => EventDraft | undefined) | undefined)?.(event)
 
 /** True of an event after which its subject has no record, so that no right on it can be read. */
 export const isDeletion = (type: string): boolean => type.endsWith('.deleted')

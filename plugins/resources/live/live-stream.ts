@@ -5,7 +5,7 @@ import type { Position } from './event-log.ts'
 export type CloseReason = 'credential-ended' | 'shutdown'
 
 /** What a stream needs of the hub. */
-export interface StreamOwner {
+export interface LiveStreamOwner {
   readonly maxPendingBytes: number
   /** Replays the log from the stream's position, then sends what comes. */
   opened(stream: LiveStream): void
@@ -25,10 +25,10 @@ export class LiveStream implements EventStream {
   readonly from: Position | undefined
   /** The newest segment whose events were sent, or were not for this stream. */
   sequence = 0
-  readonly #owner: StreamOwner
+  readonly #owner: LiveStreamOwner
   #connection: EventConnection | undefined
 
-  constructor(owner: StreamOwner, group: string, filter: EventFilter, from: Position | undefined) {
+  constructor(owner: LiveStreamOwner, group: string, filter: EventFilter, from: Position | undefined) {
     this.#owner = owner
     this.group = group
     this.filter = filter

@@ -1,4 +1,4 @@
-import { type EventFilter, Invalid, type Kind, routesFor, s } from 'pounce/sdk'
+import { type EventFilter, Invalid, type Kind, routesFor, s, TooMany } from 'pounce/sdk'
 import { readTime } from 'pounce/sdk/kit'
 import { EventLog, type Position, parsePosition } from './event-log.ts'
 import { publicTypes } from './event-types.ts'
@@ -63,7 +63,7 @@ const route = routesFor('live', { hub: StreamHub, log: EventLog })
 export const streamEvents = route({
   method: 'GET',
   path: '/api/live',
-  summary: 'Stream events',
+  summary: 'Follow events as a stream',
   description:
     'Server-sent events as they happen, each a CloudEvent about a resource that the caller may view at that moment. A client that reconnects sends the id of the last event ' +
     '(`Last-Event-ID`) and receives what it missed; an event `replay.incomplete` comes first when the log no longer has all of it. The last event is `stream.closed` when the credential has ended or the server stops.',
@@ -92,7 +92,7 @@ export const streamEvents = route({
     ),
   }),
   responses: { 200: s.events(CloudEventJson) },
-  throws: [],
+  throws: [Invalid, TooMany],
   async handle({ caller, address, query, headers }, { hub, log }) {
     const filter = filterOf(query)
     const from = await positionOf(log, headers['last-event-id'], query.since)

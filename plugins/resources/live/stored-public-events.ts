@@ -23,7 +23,7 @@ import {
   Streams,
   wire,
 } from 'pounce/sdk'
-import { type Draft, draftOf, isDeletion, publicTypes } from './event-types.ts'
+import { draftOf, type EventDraft, isDeletion, publicTypes } from './event-types.ts'
 
 /** What an event says and needs of a record. */
 interface Facts {
@@ -112,12 +112,15 @@ export class StoredPublicEvents implements PublicEvents {
   }
 
   /** A public event that is made here rather than of a stored one. */
-  async present(draft: Draft, said: { readonly id: string; readonly at: string; readonly actor: string | null }): Promise<PublicEvent> {
+  async present(
+    draft: EventDraft,
+    said: { readonly id: string; readonly at: string; readonly actor: string | null },
+  ): Promise<PublicEvent> {
     return this.#completed(draft, said, await this.#factsOf([draft.subject, ...(draft.within ?? [])]))
   }
 
   #completed(
-    { type, subject, within = [], data = {}, recipient }: Draft,
+    { type, subject, within = [], data = {}, recipient }: EventDraft,
     { id, at, actor }: { readonly id: string; readonly at: string; readonly actor: string | null },
     facts: FactsById,
   ): PublicEvent {

@@ -18,7 +18,7 @@ import {
 import { type Broadcaster, type CredentialRef, networkOf } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { EventLog, type Position, printPosition, type Segment } from './event-log.ts'
-import { type CloseReason, LiveStream, type StreamOwner } from './live-stream.ts'
+import { type CloseReason, LiveStream, type LiveStreamOwner } from './live-stream.ts'
 import { cloudEvent, StoredPublicEvents } from './stored-public-events.ts'
 
 /** How long the rights of a caller count before they are read again, when no event says that they changed. */
@@ -60,7 +60,7 @@ export interface StreamRequest {
 const text = (lines: string): Buffer => Buffer.from(lines)
 
 /** Sends the events of the log to the streams of this kernel, each with what its caller may receive at that moment. */
-export class StreamHub implements StreamOwner {
+export class StreamHub implements LiveStreamOwner {
   readonly maxPendingBytes: number
   readonly #settings: Settings
   readonly #log: EventLog

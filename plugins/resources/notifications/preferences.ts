@@ -3,13 +3,13 @@ import { type NotificationKind, type NotificationPreference, notificationKinds, 
 
 /** `inbox`: in the inbox. `mail`: there, and a mail at once. `digest`: there, and in the next digest. `off`: nowhere. */
 export const channels = ['inbox', 'mail', 'digest', 'off'] as const
-export type Channel = (typeof channels)[number]
+export type NotificationChannel = (typeof channels)[number]
 
-export type Preferences = Readonly<Record<NotificationKind, Channel>>
+export type Preferences = Readonly<Record<NotificationKind, NotificationChannel>>
 
 /** What a person has chosen; its id is that of the account. Kinds that are absent have their default. */
 interface PreferenceRecord {
-  readonly channels: Readonly<Partial<Record<NotificationKind, Channel>>>
+  readonly channels: Readonly<Partial<Record<NotificationKind, NotificationChannel>>>
 }
 
 export const preferences = collection<PreferenceRecord>('notifications.preferences')
@@ -44,11 +44,11 @@ export class StoredPreferences implements NotificationPreference {
   /** For each kind what was chosen, else the default: mails as the account's `notifications` says. */
   async of(user: UserRecord & Stored): Promise<Preferences> {
     const chosen = (await this.#documents.get(preferences, user.id))?.channels ?? {}
-    const defaultOf = (kind: NotificationKind): Channel => {
+    const defaultOf = (kind: NotificationKind): NotificationChannel => {
       if (kind === 'followed' && accountEvery(user)) return 'digest'
       return wantsMail(user) && !inboxOnly.has(kind) ? 'mail' : 'inbox'
     }
-    const channelOf = (kind: NotificationKind): Channel => chosen[kind] ?? defaultOf(kind)
+    const channelOf = (kind: NotificationKind): NotificationChannel => chosen[kind] ?? defaultOf(kind)
     return Object.fromEntries(notificationKinds.map(kind => [kind, channelOf(kind)])) as Preferences
   }
 

@@ -1,7 +1,7 @@
 import { Clock, Installation, Invalid, NotFound, NotSignedIn, routesFor, s, signedIn, Users } from 'pounce/sdk'
 import { afterParameter, linkToNext, notificationKinds, pageOf, readTime } from 'pounce/sdk/kit'
 import { Inbox, type Notification } from './inbox.ts'
-import { type Channel, channels, type Preferences, StoredPreferences } from './preferences.ts'
+import { channels, type NotificationChannel, type Preferences, StoredPreferences } from './preferences.ts'
 
 const route = routesFor('notifications', {
   inbox: Inbox,
@@ -26,7 +26,7 @@ const NotificationJson = s.model(
     read: s.Boolean(),
   }),
 )
-const ChannelJson = s.Unsafe<Channel>({ type: 'string', enum: [...channels] })
+const ChannelJson = s.Unsafe<NotificationChannel>({ type: 'string', enum: [...channels] })
 const PreferencesJson = s.model(
   'NotificationPreferences',
   s.Object(

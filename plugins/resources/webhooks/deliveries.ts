@@ -18,7 +18,7 @@ import {
 import { removeFound, requireDone } from 'pounce/sdk/kit'
 import { Config, type Settings } from './config.ts'
 import { DeliveryDispatcher, WebhookOwners } from './delivery-dispatcher.ts'
-import { type Delivery, type DeliveryRecord, deliveries, deliveryId, type Webhook, webhooks } from './records.ts'
+import { type DeliveryRecord, deliveries, deliveryId, type Webhook, type WebhookDelivery, webhooks } from './records.ts'
 import { StoredWebhooks } from './stored-webhooks.ts'
 
 const dayMs = 86_400_000
@@ -91,7 +91,7 @@ export class DeliveryLog {
     webhook: string,
     state: DeliveryRecord['state'] | undefined,
     page: { readonly after?: After; readonly limit: number },
-  ): Promise<Page<Delivery>> {
+  ): Promise<Page<WebhookDelivery>> {
     const where = and(eq('webhook', webhook), ...(state === undefined ? [] : [eq('state', state)]))
     return this.#documents.find(deliveries, {
       using: 'byCreated',
@@ -102,13 +102,13 @@ export class DeliveryLog {
     })
   }
 
-  async get(webhook: string, id: string): Promise<Delivery | undefined> {
+  async get(webhook: string, id: string): Promise<WebhookDelivery | undefined> {
     const found = await this.#documents.get(deliveries, id)
     return found?.webhook === webhook ? found : undefined
   }
 
   /** Sends one again, whatever became of it. */
-  async resend({ id, webhook }: Delivery): Promise<Delivery> {
+  async resend({ id, webhook }: WebhookDelivery): Promise<WebhookDelivery> {
     const sent = await this.#documents.commit({ update: id, in: deliveries, set: this.#again() })
     this.#dispatcher.wake(webhook)
     return sent

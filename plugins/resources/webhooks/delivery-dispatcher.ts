@@ -21,7 +21,7 @@ import { requireDone, Semaphore } from 'pounce/sdk/kit'
 import type { Change } from 'pounce/sdk/store-kit'
 import { Config, type Settings } from './config.ts'
 import { DeliverySender, type Outcome } from './delivery-sender.ts'
-import { type Delivery, type DeliveryRecord, deliveries, type Webhook, type WebhookRecord, webhooks } from './records.ts'
+import { type DeliveryRecord, deliveries, type Webhook, type WebhookDelivery, type WebhookRecord, webhooks } from './records.ts'
 import { type Signer, WebhookSigner } from './signer.ts'
 import { StoredWebhooks } from './stored-webhooks.ts'
 
@@ -50,7 +50,7 @@ interface Round {
 }
 
 interface Result {
-  readonly delivery: Delivery
+  readonly delivery: WebhookDelivery
   readonly outcome: Outcome
 }
 
@@ -236,9 +236,9 @@ export class DeliveryDispatcher {
   }
 
   /** Due deliveries in the order of their events; of one subject none overtakes another. */
-  async #due({ id, recoveredAt }: Webhook): Promise<readonly Delivery[]> {
+  async #due({ id, recoveredAt }: Webhook): Promise<readonly WebhookDelivery[]> {
     const now = this.#clock.now().toISOString()
-    const due: Delivery[] = []
+    const due: WebhookDelivery[] = []
     const held = new Set<string>()
     let after: After | undefined
     for (let passed = 0; passed < maxPassedOver; passed += pageSize) {
@@ -258,7 +258,7 @@ export class DeliveryDispatcher {
   }
 
   /** One delivery that tells whether the target is back: one that was tried least, and no later one of its subject. */
-  async #probe({ id, retryAt }: Webhook): Promise<readonly Delivery[]> {
+  async #probe({ id, retryAt }: Webhook): Promise<readonly WebhookDelivery[]> {
     const { items } = await this.#waiting(id, pageSize)
     const first = [...new Map(items.toReversed().map(delivery => [delivery.event.event.subject, delivery])).values()]
     const isDue = retryAt === null || retryAt <= this.#clock.now().toISOString()
@@ -272,7 +272,7 @@ export class DeliveryDispatcher {
   }
 
   /** Those that the owner may receive now; the others are dropped. Undefined when the webhook was paused because its owner lacks the rights. */
-  async #permitted(webhook: Webhook, due: readonly Delivery[]): Promise<readonly Delivery[] | undefined> {
+  async #permitted(webhook: Webhook, due: readonly WebhookDelivery[]): Promise<readonly WebhookDelivery[] | undefined> {
     const caller = await this.#owners.callerOf(webhook)
     if (!caller) {
       await this.#webhooks.pause(webhook, 'owner-without-rights')
@@ -291,7 +291,7 @@ export class DeliveryDispatcher {
   }
 
   /** Subjects side by side, each in order. A failure ends what follows of its subject, and failures without a success the whole round. */
-  async #sendAll(round: Round, some: readonly Delivery[]): Promise<readonly Result[]> {
+  async #sendAll(round: Round, some: readonly WebhookDelivery[]): Promise<readonly Result[]> {
     const results: Result[] = []
     const target = this.#targetOf(round.webhook.url)
     const state = { successes: 0, failures: 0 }

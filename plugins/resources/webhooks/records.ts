@@ -61,7 +61,7 @@ export interface DeliveryRecord {
   readonly event: PublicEvent
   /** `waiting`: until it is delivered, or failed for too long. */
   readonly state: 'waiting' | 'delivered' | 'failed'
-  /** The attempts begin again from here when it is sent again by hand. */
+  /** The attempts begin again from here when it is resent on request. */
   readonly since: Time
   readonly created: Time
   readonly dueAt: Time
@@ -69,7 +69,7 @@ export interface DeliveryRecord {
   /** The last ten. */
   readonly attempts: readonly Attempt[]
 }
-export type Delivery = DeliveryRecord & Stored
+export type WebhookDelivery = DeliveryRecord & Stored
 
 export const webhooks = collection<WebhookRecord>('webhooks', {
   byOwner: { on: ['scope', 'owner'] },

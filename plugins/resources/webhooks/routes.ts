@@ -20,7 +20,7 @@ import { afterParameter, linkToNext, pageOf, readTime } from 'pounce/sdk/kit'
 import { DeliveryLog } from './deliveries.ts'
 import { DeliveryDispatcher } from './delivery-dispatcher.ts'
 import { messageId } from './delivery-sender.ts'
-import type { Delivery, Webhook } from './records.ts'
+import type { Webhook, WebhookDelivery } from './records.ts'
 import { StoredWebhooks, type WebhookOwner } from './stored-webhooks.ts'
 
 const route = routesFor('webhooks', {
@@ -142,7 +142,7 @@ const shown = ({ id, scope, space, owner, url: target, description: about, filte
   ...(more.retryAt !== null && isActive && { retryAt: more.retryAt }),
 })
 
-const shownDelivery = ({ id, event, state, created, dueAt, tries, attempts }: Delivery, isVisible: boolean) => ({
+const shownDelivery = ({ id, event, state, created, dueAt, tries, attempts }: WebhookDelivery, isVisible: boolean) => ({
   ...{ id, messageId: messageId(id), type: event.event.type, state, created, tries },
   ...(state === 'waiting' && { dueAt }),
   ...(isVisible && { event: event.event as unknown }),
@@ -261,8 +261,9 @@ export const getWebhook = route({
 export const updateWebhook = route({
   method: 'PUT',
   path: '/api/webhooks/:webhook',
-  summary: 'Update, pause or resume a webhook',
-  description: 'Members that are absent stay as they are. Deliveries follow the rights of the user who changed it last.',
+  summary: 'Update a webhook',
+  description:
+    '`active` pauses or resumes it. Members that are absent stay as they are. Deliveries follow the rights of the user who changed it last.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params,
@@ -421,7 +422,7 @@ const deliveryOf = async (
   caller: Caller,
   { webhook, delivery }: { readonly webhook: string; readonly delivery: string },
   { webhooks, deliveries }: { readonly webhooks: StoredWebhooks; readonly deliveries: DeliveryLog },
-): Promise<Delivery> => {
+): Promise<WebhookDelivery> => {
   await webhooks.managed(caller, webhook)
   const found = await deliveries.get(webhook, delivery)
   if (!found) throw new NotFound('delivery')
@@ -429,7 +430,7 @@ const deliveryOf = async (
 }
 
 /** Whose events the caller may still view. */
-const visibleTo = async (caller: Caller, events: PublicEvents, some: readonly Delivery[]): Promise<ReadonlySet<Delivery>> => {
+const visibleTo = async (caller: Caller, events: PublicEvents, some: readonly WebhookDelivery[]): Promise<ReadonlySet<WebhookDelivery>> => {
   const receivable = new Set(
     await events.receivable(
       caller,

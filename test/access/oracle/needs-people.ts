@@ -37,6 +37,31 @@ export const needsOfPeople: Needs = {
 
   getAvatar: 'anyone',
 
+  // events, webhooks and notifications
+  streamEvents: 'lookAround',
+  listWebhooks: 'account',
+  createWebhook: 'account',
+  listWebhooksOfSpace: 'account; EditSpace space=id',
+  createWebhookOfSpace: 'account; EditSpace space=id',
+  listWebhooksOfServer: 'serverAdmin',
+  createWebhookOfServer: 'serverAdmin',
+  getWebhook: 'account',
+  updateWebhook: 'account',
+  deleteWebhook: 'account',
+  rotateWebhookSecret: 'account',
+  testWebhook: 'account',
+  listWebhookDeliveries: 'account',
+  getWebhookDelivery: 'account',
+  resendWebhookDelivery: 'account',
+  resendWebhookDeliveries: 'account',
+  listNotifications: 'account',
+  markNotificationRead: 'account',
+  markNotificationUnread: 'account',
+  markNotificationsRead: 'account',
+  deleteNotification: 'account',
+  getNotificationPreferences: 'account',
+  setNotificationPreferences: 'account',
+
   // quotas
   getOwnQuota: 'signedIn',
   getSpaceQuota: 'EditSpace space=id',
