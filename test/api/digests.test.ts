@@ -1,0 +1,134 @@
+import test from 'ava'
+import { event, Mailer, Unavailable, Users } from 'pounce/sdk'
+import { bootForTest, FixedClock, MemoryMailer } from 'pounce/sdk/testing'
+import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const task = 'resources.notifications/ask-digests'
+
+/** Keeps mails while it is not away. */
+class Flaky extends MemoryMailer {
+  isUnavailable = false
+  override async send(mail: Parameters<Mailer['send']>[0]): Promise<void> {
+    if (this.isUnavailable) throw new Unavailable('The mail server is unavailable')
+    await super.send(mail)
+  }
+}
+
+const [clock, mailer] = [new FixedClock(), new Flaky()]
+const config = { access: { private: true }, resources: { notifications: { maxLines: 3 } } }
+const server = await bootForTest({ clock, overrides: { [Mailer]: mailer }, config })
+test.after.always(() => server.stop())
+
+const wish = async ({ id }: Somebody, notifications: 'none' | 'direct' | 'hourly' | 'daily'): Promise<void> => {
+  const wished = event('user.updated', { kind: 'user', id }, { fields: ['notifications'] }, id)
+  await server.get(Users).change(id, { set: { notifications } }, [wished])
+  await server.drained()
+}
+
+/** Bob follows a space of Ann's and wants news; nothing was written yet. */
+const scene = async (every: 'hourly' | 'daily') => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const space = await newSpace(ann, 'Forest')
+  await letIn(ann, space, 'Viewer', bob)
+  await server.drained()
+  await bob.post(`/api/spaces/${space}/follow`)
+  await wish(bob, every)
+  clock.advance(1000)
+  mailer.sent.length = 0
+  return { ann, bob, space }
+}
+
+const pass = async (ms: number): Promise<void> => {
+  await server.drained()
+  clock.advance(ms)
+  await server.runPeriodic(task)
+  await server.drained(30_000)
+}
+
+test.serial('who wants news once an hour gets what others did, and nothing when nothing happened', async t => {
+  const { ann, bob, space } = await scene('hourly')
+  await newDataset(ann, { name: 'Leaves', space: [space] })
+  await bob.post(`/api/spaces/${space}/unfollow`)
+  await bob.post(`/api/spaces/${space}/follow`)
+  await pass(30 * minuteMs)
+  t.deepEqual(mailer.sent, [], 'the hour is not over')
+  await pass(31 * minuteMs)
+  t.is(mailer.sent.length, 1)
+  t.deepEqual(mailer.sent[0]?.to, [bob.email])
+  const text = mailer.sent[0]?.text ?? ''
+  t.regex(text, /ann Number \d+ added the dataset Leaves to the space Forest\n.*\/datasets\/[0-9a-f]{24}/)
+  t.notRegex(text, /bob/, 'what one did oneself is no news')
+  t.regex(text, /How often, or not at all, is /)
+  await pass(hourMs)
+  t.is(mailer.sent.length, 1)
+  await newDataset(ann, { name: 'Roots', space: [space] })
+  await pass(hourMs)
+  t.is(mailer.sent.length, 2)
+  t.regex(mailer.sent[1]?.text ?? '', /Roots/)
+  t.notRegex(mailer.sent[1]?.text ?? '', /Leaves/, 'nothing is told twice')
+})
+
+test.serial('once a day is once a day, and an end is an end', async t => {
+  const { ann, bob, space } = await scene('daily')
+  for (const [name, hours] of [
+    ['First', 11],
+    ['Second', 12],
+    ['Third', 2],
+  ] as const) {
+    await newDataset(ann, { name, space: [space] })
+    await pass(hours * hourMs)
+  }
+  t.is(mailer.sent.length, 1)
+  t.regex(mailer.sent[0]?.text ?? '', /dataset First /)
+  await newDataset(ann, { name: 'Later', space: [space] })
+  await wish(bob, 'direct')
+  await pass(25 * hourMs)
+  t.is(mailer.sent.length, 1)
+})
+
+test.serial('what a person may no longer see is not in the mail', async t => {
+  const { ann, space } = await scene('hourly')
+  await newDataset(ann, { name: 'Secret', space: [space] })
+  await letIn(ann, space, 'Viewer')
+  await pass(2 * hourMs)
+  t.deepEqual(
+    mailer.sent.filter(({ text }) => /Secret|happened/.test(text)),
+    [],
+  )
+})
+
+test.serial('an outage of the mail server loses no news and repeats none', async t => {
+  const { ann, space } = await scene('hourly')
+  mailer.isUnavailable = true
+  for (const name of ['First', 'Second', 'Third']) {
+    await newDataset(ann, { name, space: [space] })
+    await until(
+      `the feed to tell of ${name}`,
+      () => ann.get('/api/events'),
+      ({ body }) => JSON.stringify(body).includes(name),
+    )
+    clock.advance(hourMs + 1000)
+    await server.runPeriodic(task)
+  }
+  mailer.isUnavailable = false
+  await server.drained(30_000)
+  await pass(hourMs)
+  t.is(mailer.sent.length, 1)
+  for (const name of ['First', 'Second', 'Third']) t.is(mailer.sent[0]?.text.split(`dataset ${name} `).length, 2, name)
+})
+
+test.serial('much news is cut, with a link to the rest, and two kernels at once send it once', async t => {
+  const { ann, space } = await scene('hourly')
+  for (let at = 0; at < 5; at += 1) await newDataset(ann, { name: `Set ${at}`, space: [space] })
+  await server.drained()
+  clock.advance(hourMs)
+  await Promise.all([server.runPeriodic(task), server.runPeriodic(task)])
+  await server.drained()
+  t.is(mailer.sent.length, 1)
+  t.is(mailer.sent[0]?.subject, '[Pounce] more than 3 things happened')
+  t.is(mailer.sent[0]?.text.match(/added the dataset Set \d/g)?.length, 3)
+  t.regex(mailer.sent[0]?.text ?? '', /There is more: http/)
+})
