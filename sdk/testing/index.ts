@@ -21,6 +21,7 @@ export { type ExtractorSubject, extractorContract } from './extractor-contract.t
 export type { ExtractorCase } from './extractor-runs.ts'
 export { fetchBelowContract } from './fetch-below-contract.ts'
 export { fetchContract, type MakeFetch } from './fetch-contract.ts'
+export { fetchPostContract } from './fetch-post-contract.ts'
 export { FixedClock } from './fixed-clock.ts'
 export { isFullRun, usualOrFull } from './full-run.ts'
 export { type GeoStoreUnderTest, geoStoreContract, type MakeGeoStore } from './geo-store-contract.ts'

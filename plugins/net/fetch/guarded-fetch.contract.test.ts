@@ -1,6 +1,7 @@
 import test from 'ava'
-import { fetchBelowContract, fetchContract } from 'pounce/sdk/testing'
+import { fetchBelowContract, fetchContract, fetchPostContract } from 'pounce/sdk/testing'
 import { GuardedFetch } from './guarded-fetch.ts'
 
 fetchContract(test, allow => new GuardedFetch({ allow }))
 fetchBelowContract(test, allow => new GuardedFetch({ allow }))
+fetchPostContract(test, allow => new GuardedFetch({ allow }))
