@@ -1,8 +1,9 @@
-import { definePlugin, EventSinks, provide, StatusParts, Transports } from 'pounce/sdk'
+import { Broadcasters, definePlugin, EventSinks, provide, StatusParts, Transports } from 'pounce/sdk'
 import { RabbitStatus } from './broker.ts'
 import { busJobs } from './bus-jobs.ts'
 import { config } from './config.ts'
 import { outages } from './downtime-log.ts'
+import { RabbitBroadcaster } from './rabbit-broadcaster.ts'
 import { RabbitSink } from './rabbit-sink.ts'
 import { RabbitTransport } from './rabbit-transport.ts'
 import { LostQueues } from './unsent-jobs.ts'
@@ -11,7 +12,12 @@ export const plugin = definePlugin({
   id: 'transport.rabbitmq',
   summary: 'Extraction jobs for extractors on RabbitMQ, and messages of the event sink, in the format of Clowder 1.x.',
   config,
-  provides: [provide(Transports, RabbitTransport), provide(EventSinks, RabbitSink), provide(StatusParts, RabbitStatus)],
+  provides: [
+    provide(Broadcasters, RabbitBroadcaster),
+    provide(Transports, RabbitTransport),
+    provide(EventSinks, RabbitSink),
+    provide(StatusParts, RabbitStatus),
+  ],
   collections: [busJobs, outages],
   periodic: [{ name: 'lost-queues', everyMs: 5 * 60_000, task: LostQueues }],
 })

@@ -1,0 +1,70 @@
+import type { ExecutionContext, TestFn } from 'ava'
+import type { Broadcaster } from '../ports/live-events.ts'
+
+/** Two servers of one installation. */
+export interface BroadcastingServers {
+  readonly one: Broadcaster
+  readonly other: Broadcaster
+  /** Cuts the connections, and resolves when they are there again; absent where there are none. */
+  interrupt?(): Promise<void>
+}
+
+/** What every Broadcaster promises; `make` gives two that reach each other and nobody else. */
+export function broadcasterContract(test: TestFn, make: (t: ExecutionContext) => Promise<BroadcastingServers>): void {
+  /** Sends until it is heard: the first messages may come before the other side listens. */
+  const heard = async (from: Broadcaster, topic: string, message: string, seen: readonly string[]): Promise<void> => {
+    for (let time = 0; !seen.includes(message); time += 1) {
+      if (time === 500) throw new Error(`${message} was not heard on ${topic}`)
+      await from.send(topic, message).catch(() => undefined)
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+  }
+
+  test('broadcaster: a message reaches every listener of its topic, on every server, the sender included', async t => {
+    const { one, other } = await make(t)
+    const seen: string[][] = [[], [], []]
+    one.listen('a', message => seen[0]?.push(message))
+    other.listen('a', message => seen[1]?.push(message))
+    other.listen('a', message => seen[2]?.push(message))
+    for (const [at, list] of seen.entries()) await heard(at === 0 ? other : one, 'a', `to ${at}`, list)
+    await heard(one, 'a', 'to oneself', seen[0] ?? [])
+    t.pass()
+  })
+
+  test('broadcaster: other topics are not received', async t => {
+    const { one, other } = await make(t)
+    const [a, b]: [string[], string[]] = [[], []]
+    other.listen('a', message => a.push(message))
+    other.listen('b', message => b.push(message))
+    await heard(one, 'a', 'for a', a)
+    await heard(one, 'b', 'for b', b)
+    t.false(a.includes('for b'))
+    t.false(b.includes('for a'))
+  })
+
+  test('broadcaster: who has stopped listening receives nothing more, and the others do', async t => {
+    const { one, other } = await make(t)
+    const [stopped, still]: [string[], string[]] = [[], []]
+    const stop = other.listen('a', message => stopped.push(message))
+    other.listen('a', message => still.push(message))
+    await heard(one, 'a', 'first', stopped)
+    stop()
+    await heard(one, 'a', 'second', still)
+    t.false(stopped.includes('second'))
+  })
+
+  test('broadcaster: a message has at most 4 kB', async t => {
+    const { one } = await make(t)
+    await t.throwsAsync(one.send('a', 'x'.repeat(4097)), { message: /at most 4096 bytes/ })
+  })
+
+  test('broadcaster: listeners stay through an interruption', async t => {
+    const servers = await make(t)
+    const seen: string[] = []
+    servers.other.listen('a', message => seen.push(message))
+    await heard(servers.one, 'a', 'before', seen)
+    await servers.interrupt?.()
+    await heard(servers.one, 'a', 'after', seen)
+    t.pass()
+  })
+}
