@@ -26,8 +26,8 @@ import { type Signer, WebhookSigner } from './signer.ts'
 import { StoredWebhooks } from './stored-webhooks.ts'
 
 const pollMs = 1000
-/** How long a kernel delivers for a webhook without renewing its claim. */
-const claimMs = 60_000
+/** How long a claim holds that is not renewed: after a kernel was killed another one waits for so long. */
+const [claimMs, renewMs] = [15_000, 5000]
 const dayMs = 86_400_000
 const maxBatch = 100
 /** Deliveries that are not due, or wait behind one of the same subject, are passed over up to this many. */
@@ -181,7 +181,7 @@ export class DeliveryDispatcher {
         if (!known || !this.#isReady(known)) return
         const webhook = await this.#claim(id)
         if (!webhook || this.#stopped.signal.aborted) return
-        if (!(await this.#round(webhook))) return await this.#release(id)
+        if (!(await this.#renewing(id, () => this.#round(webhook)))) return await this.#release(id)
       }
     } catch (error) {
       if (!this.#stopped.signal.aborted) this.#log.warn('Webhook deliveries interrupted; they will continue', { webhook: id, error })
@@ -200,6 +200,18 @@ export class DeliveryDispatcher {
     const isFree = or(eq('claimedBy', null), eq('claimedBy', this.#kernel), range('claimedUntil', { lt: now.toISOString() }))
     const set = { claimedBy: this.#kernel, claimedUntil: new Date(now.getTime() + claimMs).toISOString() }
     return this.#change(id, { where: and(eq('isActive', true), isFree), set })
+  }
+
+  /** Keeps the claim while something lasts. */
+  async #renewing<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const timer = setInterval(() => {
+      this.#claim(id).catch((error: unknown) => this.#log.debug('Failed to renew the claim of a webhook', { webhook: id, error }))
+    }, renewMs).unref()
+    try {
+      return await work()
+    } finally {
+      clearInterval(timer)
+    }
   }
 
   async #release(id: string): Promise<void> {

@@ -1,0 +1,79 @@
+import test, { type ExecutionContext } from 'ava'
+import { type TestFetch, usualOrFull } from 'pounce/sdk/testing'
+import { adminKey, childServer, dataFolder } from '../support/child-server.ts'
+import { eachOf } from '../support/killed-server.ts'
+import { newDataset, ok } from '../support/scene.ts'
+import { until } from '../support/until.ts'
+import { type Received, type Target, webhookTarget } from '../support/webhook-target.ts'
+
+const settings = { POUNCE_OUTBOUND__ALLOW: '["127.0.0.1"]' }
+/** A round of deliveries: so many are repeated by a kill at most. */
+const maxRepeats = 100
+
+const wordOf = ({ event }: Received): string => (event.data['tags'] as string[])[0] ?? ''
+
+/** Tags, each with one word, on some datasets; the words of a dataset count from 0. */
+const tagAll = (call: TestFetch, datasets: readonly string[], each: number): Promise<void> =>
+  eachOf(datasets, async dataset => {
+    for (let at = 0; at < each; at += 1)
+      await ok(call(`/api/datasets/${dataset}/tags`, { method: 'POST', json: { tags: [`${dataset} ${at}`] } }))
+  })
+
+const setUp = async (t: ExecutionContext, folder: string) => {
+  const [server, target] = [await childServer(t, folder, settings), await webhookTarget(t)]
+  const key = await adminKey(server)
+  const call = server.as(key)
+  const datasets = await Promise.all(Array.from({ length: 10 }, () => newDataset(call)))
+  await ok(call('/api/webhooks', { method: 'POST', json: { url: target.url, filter: { types: ['tags.added'] } } }))
+  return { server, target, call, key, datasets }
+}
+
+/** What was received first of each message, by dataset, in the order of arrival. */
+const firsts = (target: Target): ReadonlyMap<string, readonly number[]> => {
+  const seen = new Set<unknown>()
+  const fresh = target.received.filter(({ headers }) => !seen.has(headers['webhook-id']) && seen.add(headers['webhook-id']))
+  const words = fresh.map(message => wordOf(message).split(' '))
+  return new Map([...Map.groupBy(words, ([dataset = '']) => dataset)].map(([dataset, list]) => [dataset, list.map(([, at]) => Number(at))]))
+}
+
+const isComplete = (target: Target, datasets: readonly string[], each: number): boolean => {
+  const seen = firsts(target)
+  return datasets.every(dataset => seen.get(dataset)?.length === each)
+}
+
+test('a server that is killed amid deliveries repeats some, loses none, and keeps the order per resource', async t => {
+  const each = 30
+  const folder = await dataFolder(t)
+  const { server, target, call, key, datasets } = await setUp(t, folder)
+  const kills = 3
+  let now = server
+  await tagAll(call, datasets, each)
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const enough = Math.min((each * datasets.length * kill) / (kills + 1), each * datasets.length - 1)
+    await until('deliveries', () => target.received.length >= enough, Boolean, 60_000)
+    now.signal('SIGKILL')
+    await now.ended
+    now = await childServer(t, folder, settings)
+  }
+  t.truthy(key)
+  await until('everything', () => isComplete(target, datasets, each), Boolean, 120_000)
+  const order = Array.from({ length: each }, (_, at) => at)
+  for (const [dataset, seen] of firsts(target)) t.deepEqual(seen, order, dataset)
+  const repeats = target.received.length - each * datasets.length
+  t.log(`${each * datasets.length} messages, ${kills} kills, ${repeats} repeats`)
+  t.true(repeats <= kills * maxRepeats)
+})
+
+test('everything that happened while a target was down is delivered after its return, in order per resource', async t => {
+  const each = usualOrFull(100, 1000)
+  const { target, call, datasets } = await setUp(t, await dataFolder(t))
+  await target.shut()
+  await tagAll(call, datasets, each)
+  await target.open()
+  const began = performance.now()
+  await until('everything', () => isComplete(target, datasets, each), Boolean, 170_000)
+  const seconds = (performance.now() - began) / 1000
+  t.log(`${each * datasets.length} messages in ${seconds.toFixed(1)} s after the return, the first probe included`)
+  const order = Array.from({ length: each }, (_, at) => at)
+  for (const [dataset, seen] of firsts(target)) t.deepEqual(seen, order, dataset)
+})
