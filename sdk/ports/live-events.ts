@@ -119,8 +119,11 @@ export interface PublicEvents {
   describe(events: readonly AnyEvent[]): Promise<readonly PublicEvent[]>
   /** Whether a filter selects an event; needs no rights and no reads. */
   matches(filter: EventFilter, event: PublicEvent, caller: Caller): boolean
-  /** Those of some events that the caller may receive now, in their order. One read per kind. */
-  receivable(caller: Caller, events: readonly PublicEvent[]): Promise<readonly PublicEvent[]>
+  /**
+   * Those of some events that the caller may receive now, in their order. With a filter that they match: only where it matches by resources and spaces
+   * that the caller may view, so that it tells nothing about others. One read per kind.
+   */
+  receivable(caller: Caller, events: readonly PublicEvent[], filter?: EventFilter): Promise<readonly PublicEvent[]>
 }
 export const PublicEvents = port<PublicEvents>('publicEvents')
 

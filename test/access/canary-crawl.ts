@@ -56,14 +56,39 @@ const bodyOf = (body: unknown): { readonly text: string; readonly headers: Reado
   return { text: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
 }
 
-const bytesOf = async (answer: IncomingMessage): Promise<Buffer> => Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>))
+const silenceMs = 300
+
+/** A stream of events has no end: what comes until it is silent counts. */
+const bytesOf = async (answer: IncomingMessage): Promise<Buffer> => {
+  if (answer.headers['content-type'] !== 'text/event-stream') return Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>))
+  const pieces: Buffer[] = []
+  await new Promise<void>(resolve => {
+    const silence = setTimeout(resolve, silenceMs)
+    answer.on('data', (piece: Buffer) => {
+      pieces.push(piece)
+      silence.refresh()
+    })
+    answer.on('end', resolve)
+  })
+  answer.destroy()
+  return Buffer.from(
+    Buffer.concat(pieces)
+      .toString('latin1')
+      .replaceAll(/: heartbeat\nid: \d+\n\n/g, ''),
+    'latin1',
+  )
+}
+
+/** Of a stream of events all that the log has, not only what comes. */
+const whole = (path: string): string =>
+  path.startsWith('/api/live') && !path.includes('since=') ? `${path}${path.includes('?') ? '&' : '?'}since=2020-01-01` : path
 
 /** Sends a request and reads all of the answer. */
 export const see = async ({ server, key }: Looker, path: string, { method = 'GET', body }: Sending = {}): Promise<Seen> => {
   const { text, headers } = bodyOf(body)
   const length = text === '' ? {} : { 'content-length': String(Buffer.byteLength(text)) }
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const sending = request(server.url + path, {
+    const sending = request(server.url + whole(path), {
       agent,
       method,
       headers: { ...headers, ...length, ...(key === undefined ? {} : { 'x-api-key': key }) },

@@ -25,8 +25,14 @@ export const openWire = (url: () => string): { readonly send: Wire; close(): voi
       const length = body === undefined ? {} : { 'content-length': String(body.length) }
       const asked = request(url() + path, { agent, method, headers: { ...headers, ...length }, timeout: 20_000 }, answer => {
         const chunks: Buffer[] = []
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString(), headers: answer.headers }))
+        const isStream = answer.headers['content-type'] === 'text/event-stream'
+        const end = (): void => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString(), headers: answer.headers })
+        answer.on('data', (chunk: Buffer) => {
+          chunks.push(chunk)
+          // A stream of events has no end: that it began is the answer.
+          if (isStream) answer.destroy()
+        })
+        answer.on(isStream ? 'close' : 'end', end)
         answer.on('error', reject)
       })
       asked.on('timeout', () => asked.destroy(new Error(`No answer to ${method} ${path} in 20 s`)))

@@ -380,3 +380,20 @@ test('an EventSource of npm that is cut by a restart reconnects by itself and mi
     ['0 before', '0 after', '1 before', '1 after', '2 before', '2 after'],
   )
 })
+
+test('a filter by a resource that the caller may not view finds nothing, also what they may view', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Editor', bob)
+  const [shared, hidden] = [await newDataset(ann, { space }), await newDataset(ann)]
+  const file = await upload(ann.call, shared, 'x', 'in two.txt')
+  t.true((await ann.post(`/api/datasets/${hidden}/files/${file}`)).status < 300)
+  await server.drained()
+  const [byHidden, byShared] = [await listen(server.url, bob.key, `?id=${hidden}`), await listen(server.url, bob.key, `?id=${shared}`)]
+  await ok(ann.call(`/api/files/${file}/filename`, { method: 'PUT', json: { name: 'renamed.txt' } }))
+  await byShared.first('the change', of('file.updated', file))
+  const last = await mark(ann.call, shared)
+  await byShared.first('the last', of('file.created', last))
+  t.deepEqual(byHidden.events, [])
+  for (const stream of [byHidden, byShared]) stream.close()
+})

@@ -5,7 +5,7 @@ import { BlobStore, GeoStore } from 'pounce/sdk'
 import type { TestServer } from 'pounce/sdk/testing'
 
 /** Of periodic work, which begins when it likes: who does it, and how far it has come. */
-const bookkeeping: ReadonlySet<unknown> = new Set(['kernel.leases', 'files.scrub', 'audit.chains'])
+const bookkeeping: ReadonlySet<unknown> = new Set(['kernel.leases', 'files.scrub', 'audit.chains', 'live.log'])
 
 /** A line of the audit log that periodic work writes. */
 const isAnchor = (document: string): boolean => document.includes('"type":"audit.anchor"')

@@ -179,13 +179,19 @@ export class StoredPublicEvents implements PublicEvents {
     return !mine || (author !== null && author === caller.user?.id)
   }
 
-  async receivable(caller: Caller, events: readonly PublicEvent[]): Promise<readonly PublicEvent[]> {
+  async receivable(caller: Caller, events: readonly PublicEvent[], filter: EventFilter = {}): Promise<readonly PublicEvent[]> {
     if (events.length === 0) return []
     if (isSuperAdmin(caller)) return events
     const sight = new Sight(this.#policy, caller)
-    for (const event of events) for (const [permission, ref] of this.#checksOf(event)) sight.need(permission, ref)
+    for (const event of events)
+      for (const [permission, ref] of [...this.#checksOf(event), ...matchedBy(filter, event).flatMap(refs => this.#viewsOf(refs))])
+        sight.need(permission, ref)
     await sight.look()
-    return events.filter(event => this.#mayReceive(caller, event, sight))
+    const isFound = (event: PublicEvent) =>
+      matchedBy(filter, event).every(refs =>
+        this.#viewsOf(refs).some(([permission, ref]) => ref.id === event.subject.id || sight.has(permission, ref)),
+      )
+    return events.filter(event => this.#mayReceive(caller, event, sight) && isFound(event))
   }
 
   /** The rights that decide about an event; of a deletion one of them is enough. */
@@ -196,6 +202,11 @@ export class StoredPublicEvents implements PublicEvents {
     const [, ...within] = about
     if (isDeletion(event.type)) return view ? within.filter(({ kind }) => kind !== 'space').map(ref => [view, ref] as const) : []
     const refs = view ? about.filter(ref => ref === subject || this.#isNamed(event, ref)) : within.slice(0, 1)
+    return this.#viewsOf(refs)
+  }
+
+  /** Resources with the permission to view each; without those that have no rights of their own. */
+  #viewsOf(refs: readonly Ref[]): readonly (readonly [Permission, Ref])[] {
     return refs.flatMap(ref => {
       const needed = this.#viewOf(ref.kind)
       return needed ? [[needed, ref] as const] : []
@@ -264,6 +275,12 @@ class Sight {
     return this.#allowed.has(`${permission} ${kind} ${id}`)
   }
 }
+
+/** The resources and spaces by which a filter selects an event, for each of its members that names some. */
+const matchedBy = ({ ids, spaces }: EventFilter, { about, spaces: held }: PublicEvent): readonly (readonly Ref[])[] => [
+  ...(ids ? [about.filter(({ id }) => ids.includes(id))] : []),
+  ...(spaces ? [held.filter(id => spaces.includes(id)).map((id): Ref => ({ kind: 'space', id }))] : []),
+]
 
 const unique = (refs: readonly Ref[]): readonly Ref[] => [...new Map(refs.map(ref => [`${ref.kind} ${ref.id}`, ref])).values()]
 

@@ -229,7 +229,7 @@ export class StreamHub implements LiveStreamOwner {
         if (!caller) return stream.close('credential-ended')
         const some = this.#partOf(segment, stream)
         const wanted = some.filter(event => this.#events.matches(stream.filter, event, caller))
-        stream.write(this.#textOf(segment, new Set(await this.#events.receivable(caller, wanted))))
+        stream.write(this.#textOf(segment, new Set(await this.#events.receivable(caller, wanted, stream.filter))))
         stream.sequence = segment.sequence
         await stream.drained()
       }
@@ -309,13 +309,17 @@ export class StreamHub implements LiveStreamOwner {
     const caller = await this.#callerOf(group)
     if (!caller) return this.#end(group)
     const channels = [...group.channels.values()].map(({ filter, streams }) => ({
+      filter,
       streams,
       events: segment.events.filter(event => this.#events.matches(filter, event, caller)),
     }))
     const wanted = segment.events.filter(event => channels.some(({ events }) => events.includes(event)))
     const receivable = new Set(await this.#events.receivable(caller, wanted))
-    for (const { streams, events } of channels) {
-      const bytes = this.#textOf(segment, new Set(events.filter(event => receivable.has(event))), texts)
+    for (const { filter, streams, events } of channels) {
+      const some = events.filter(event => receivable.has(event))
+      // A filter that names resources must not tell of those that the caller may not view.
+      const found = filter.ids || filter.spaces ? await this.#events.receivable(caller, some, filter) : some
+      const bytes = this.#textOf(segment, new Set(found), texts)
       for (const stream of streams) {
         if (stream.sequence >= segment.sequence) continue
         stream.sequence = segment.sequence

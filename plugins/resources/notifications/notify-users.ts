@@ -77,12 +77,20 @@ export class NotifyUsers {
     },
     'space.member-changed': async ({ id, subject, actor = null, data: { user, change } }) => {
       const [who, space] = [await this.#nameOf(actor), await this.#titleOf(subject)]
-      const about = change === 'removed' ? null : subject
-      const common = { key: id, user, actor, about, path: pathOf(subject), isMailedElsewhere: true }
+      // Who is removed may no longer know the space, nor who is in it.
+      if (change === 'removed')
+        return [
+          user === actor
+            ? undefined
+            : {
+                ...{ key: id, user, kind: 'role-change', actor: null, about: null, path: '/' },
+                title: 'You were removed from a space',
+                isMailedElsewhere: true,
+              },
+        ]
+      const common = { key: id, user, actor, about: subject, path: pathOf(subject), isMailedElsewhere: true }
       if (change === 'accepted') return [{ ...common, kind: 'request', title: `Your request to join ${space} was accepted` }]
       if (change === 'added') return [{ ...common, kind: 'role-change', title: `${who} added you to ${space}` }]
-      // The name of a space that one may no longer view is not told again.
-      if (change === 'removed') return [{ ...common, kind: 'role-change', title: `${who} removed you from a space`, path: '/' }]
       return [{ ...common, kind: 'role-change', title: `${who} changed your role in ${space}` }]
     },
     'space.join-requested': async ({ id, subject, data: { user } }) => {

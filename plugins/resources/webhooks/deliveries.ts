@@ -61,7 +61,7 @@ export class EnqueueDeliveries implements BatchHandler {
     const held = scope === 'space' ? described.filter(event => event.spaces.includes(space ?? '')) : described
     // The dispatcher pauses the webhook of an owner without rights when it comes to these.
     const selected = caller ? held.filter(event => this.#events.matches(filter, event, caller)) : held
-    const receivable = caller ? await this.#events.receivable(caller, selected) : selected
+    const receivable = caller ? await this.#events.receivable(caller, selected, filter) : selected
     if (receivable.length === 0) return
     const now = this.#clock.now().toISOString()
     const made = receivable.map((event): DeliveryRecord & { readonly id: string } => ({

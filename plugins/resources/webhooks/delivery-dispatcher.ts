@@ -294,6 +294,7 @@ export class DeliveryDispatcher {
       await this.#events.receivable(
         caller,
         due.map(({ event }) => event),
+        webhook.filter,
       ),
     )
     const dropped = due.filter(({ event }) => !receivable.has(event))

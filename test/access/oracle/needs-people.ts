@@ -38,7 +38,7 @@ export const needsOfPeople: Needs = {
   getAvatar: 'anyone',
 
   // events, webhooks and notifications
-  streamEvents: 'lookAround',
+  streamEvents: 'reader',
   listWebhooks: 'account',
   createWebhook: 'account',
   listWebhooksOfSpace: 'account; EditSpace space=id',
