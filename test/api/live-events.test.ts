@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import test from 'ava'
 import { EventSource } from 'eventsource'
+import { DocumentStore, Unavailable } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { listen, of } from '../support/live-events.ts'
 import { byCookie, signIn } from '../support/people.ts'
@@ -396,4 +397,31 @@ test('a filter by a resource that the caller may not view finds nothing, also wh
   await byShared.first('the last', of('file.created', last))
   t.deepEqual(byHidden.events, [])
   for (const stream of [byHidden, byShared]) stream.close()
+})
+
+test('streams stay open while the store is unavailable, and continue where they were', async t => {
+  const own = await bootForTest({ t, config: { access: { private: true } } })
+  const ann = await somebody(own, 'ann')
+  const dataset = await newDataset(ann)
+  await own.drained()
+  const stream = await listen(own.url, ann.key, `?id=${dataset}`)
+  const documents = own.get(DocumentStore)
+  const [find, commit] = [documents.find.bind(documents), documents.commit.bind(documents)]
+  let isDown = true
+  let refused = 0
+  const unavailable = () => {
+    refused += 1
+    return Promise.reject(new Unavailable('The store is unavailable'))
+  }
+  documents.find = ((from: never, query: never) =>
+    isDown && (from as { name: string }).name === 'live.log' ? unavailable() : find(from, query)) as typeof find
+  documents.commit = ((change: { into?: { name: string } }, events: never) =>
+    isDown && change.into?.name === 'live.log' ? unavailable() : commit(change as never, events)) as typeof commit
+  const during = await upload(ann.call, dataset, 'x', 'during.txt')
+  await until('the log to be missed', () => refused > 0)
+  t.false(stream.isEnded)
+  isDown = false
+  await stream.first('what happened meanwhile', of('file.created', during))
+  t.false(stream.isEnded)
+  stream.close()
 })

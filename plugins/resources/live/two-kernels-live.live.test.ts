@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto'
+import test, { type ExecutionContext } from 'ava'
+import { MongoClient } from 'mongodb'
+import { bootForTest, liveTests, type TestServer } from 'pounce/sdk/testing'
+import { listen, of } from '../../../test/support/live-events.ts'
+import { ok, upload } from '../../../test/support/scene.ts'
+import { newDataset, somebody } from '../../../test/support/spaces-and-people.ts'
+import { until } from '../../../test/support/until.ts'
+import { webhookTarget } from '../../../test/support/webhook-target.ts'
+
+const { test: live, url } = liveTests(test, 'MONGODB')
+
+/** Two kernels on one document store, each a server of its own. */
+const twoKernels = async (t: ExecutionContext): Promise<readonly [TestServer, TestServer]> => {
+  const database = `pounce-${randomBytes(6).toString('hex')}`
+  t.teardown(async () => {
+    const client = new MongoClient(url('MONGODB'))
+    await client.db(database).dropDatabase()
+    await client.close()
+  })
+  const boot = () =>
+    bootForTest({
+      t,
+      env: { POUNCE_REPLACE_PLUGINS: 'documents.mongodb' },
+      config: {
+        access: { private: true },
+        outbound: { allow: ['127.0.0.1'] },
+        documents: { mongodb: { uri: url('MONGODB'), database } },
+      },
+    })
+  return [await boot(), await boot()]
+}
+
+live('clients of every kernel receive every event, in order per subject, and a revoked key ends streams on all', async t => {
+  const [one, other] = await twoKernels(t)
+  const ann = await somebody(one, 'ann')
+  const dataset = await newDataset(ann)
+  await one.drained()
+  const streams = [await listen(one.url, ann.key, `?id=${dataset}`), await listen(other.url, ann.key, `?id=${dataset}`)]
+  for (let round = 0; round < 20; round += 1) {
+    const call = (round % 2 ? one : other).as(ann.key)
+    await ok(call(`/api/datasets/${dataset}/tags`, { method: 'POST', json: { tags: [`${round}`] } }))
+  }
+  const expected = Array.from({ length: 20 }, (_, at) => `${at}`)
+  for (const stream of streams) {
+    const tags = () => stream.events.filter(of('tags.added')).map(({ data }) => (data['tags'] as string[])[0])
+    await until('all of them', () => new Set(tags()).size === 20)
+    t.deepEqual([...new Set(tags())], expected)
+  }
+  t.true((await one.as(ann.key)('/api/users/keys/test', { method: 'DELETE' })).ok)
+  for (const stream of streams) t.is((await stream.first('the end', of('stream.closed'))).data['reason'], 'credential-ended')
+})
+
+live('a webhook is delivered to by one kernel at a time: each message once, also when the kernel that made it has stopped', async t => {
+  const [one, other] = await twoKernels(t)
+  const [ann, target] = [await somebody(one, 'ann'), await webhookTarget(t)]
+  const dataset = await newDataset(ann)
+  await ok(ann.call('/api/webhooks', { method: 'POST', json: { url: target.url, filter: { types: ['file.created'] } } }))
+  for (let round = 0; round < 10; round += 1) await upload((round % 2 ? one : other).as(ann.key), dataset, 'x', `${round}`)
+  await until('all', () => target.received.length >= 10)
+  t.is(new Set(target.received.map(({ headers }) => headers['webhook-id'])).size, 10)
+  t.is(target.received.length, 10)
+  await one.stop()
+  await upload(other.as(ann.key), dataset, 'x', 'after')
+  await until('what the other kernel delivers', () => target.received.length === 11)
+})
