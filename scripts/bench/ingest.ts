@@ -20,7 +20,11 @@ const document = JSON.stringify({
 })
 
 /** Dataset, 4 kB file, metadata: three durable requests in a row on each of 32 connections; units per second. */
-const unitsPerSecond = async (server: Server, key: string, seconds: number): Promise<{ units: number; p99: number; errors: number }> => {
+export const unitsPerSecond = async (
+  server: Server,
+  key: string,
+  seconds: number,
+): Promise<{ units: number; p99: number; errors: number }> => {
   let units = 0
   let counting = false
   const auth = { 'x-api-key': key }
@@ -58,7 +62,7 @@ const unitsPerSecond = async (server: Server, key: string, seconds: number): Pro
 }
 
 /** Built-in extractors would look at every file on the same two cores; the baseline has none, so neither side runs them. */
-const withoutExtractors = (plugins: readonly string[]): string =>
+export const withoutExtractors = (plugins: readonly string[]): string =>
   JSON.stringify(plugins.filter(plugin => !plugin.startsWith('extractors.')))
 
 /** Workload 1: small-file ingest with all side effects. */

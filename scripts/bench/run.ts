@@ -13,6 +13,7 @@ import { deletion } from './deletion.ts'
 import { geostreams } from './geostreams.ts'
 import { ingest, ingestOnServers } from './ingest.ts'
 import { listing, treeNodes } from './listing.ts'
+import { liveEvents } from './live.ts'
 import { logins } from './logins.ts'
 import { removeFolders } from './many-datasets.ts'
 import { reports } from './reports.ts'
@@ -49,6 +50,12 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   deletion: () => deletion(values.quick ? 5000 : 100_000),
   listing: () => listing({ sizes, rounds, plugins }),
   tree: () => treeNodes({ sizes, rounds, plugins }),
+  live: () =>
+    liveEvents(
+      values.quick
+        ? { streams: 1000, rounds: 1, seconds: 4, deliveries: 2000, plugins }
+        : { streams: 5000, rounds, seconds: 8, deliveries: 10_000, plugins },
+    ),
   logins: () => logins(values.quick ? 1 : 5, 4),
   rights: () => rights({ count: sizes[1], rounds, plugins }),
   geostreams: () =>

@@ -284,3 +284,11 @@ test('what is chosen for the digest is in the next one, once, and not what may n
   t.regex(sent()[0]?.text ?? '', /Your notifications[\s\S]*replied to your comment on the dataset still/)
   t.false(JSON.stringify(sent()).includes('canary'))
 })
+
+test('the text of a reply is gone with the reply', async t => {
+  const { ann, bob, dataset } = await scene()
+  const reply = await comment(ann, dataset, 'taken back', await comment(bob, dataset, 'first'))
+  t.is((await inbox(bob, '?kind=reply')).length, 1)
+  t.true((await ann.call(`/api/comment/${reply}/removeComment`, { method: 'DELETE' })).ok)
+  t.deepEqual(await inbox(bob, '?kind=reply'), [])
+})

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   anonymous,
   Broadcasters,
@@ -198,7 +199,7 @@ export class StreamHub implements LiveStreamOwner {
         return await this.#replay(stream)
       } catch (error) {
         if (failures === 0) this.#own.warn('Failed to replay the event log; it will be retried', { error })
-        await this.#pause(Math.min(maxOutagePauseMs, 100 * 2 ** failures))
+        await this.#delay(Math.min(maxOutagePauseMs, 100 * 2 ** failures))
       }
     }
   }
@@ -222,7 +223,7 @@ export class StreamHub implements LiveStreamOwner {
       if (stream.sequence >= this.#position) return this.#join(stream)
       const group = this.#groups.get(stream.group)
       const segments = await this.#log.after(stream.sequence)
-      if (segments.length === 0) await this.#pause(this.#settings.pollMs)
+      if (segments.length === 0) await this.#delay(this.#settings.pollMs)
       for (const segment of segments) {
         if (!stream.isOpen || !group) return
         const caller = await this.#callerOf(group)
@@ -262,10 +263,7 @@ export class StreamHub implements LiveStreamOwner {
     const { sequence } = await this.#log.last()
     if (this.#running) return
     this.#position = sequence
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined
-      this.#queued.clear()
-    })
+    this.#running = this.#run()
   }
 
   async #run(): Promise<void> {
@@ -279,9 +277,12 @@ export class StreamHub implements LiveStreamOwner {
       } catch (error) {
         if (failures === 0) this.#own.warn('Event log unavailable; streams will continue from their position', { error })
         failures += 1
-        await this.#pause(Math.min(maxOutagePauseMs, 100 * 2 ** failures))
+        await this.#delay(Math.min(maxOutagePauseMs, 100 * 2 ** failures))
       }
     }
+    // In the same turn as the last look at the open streams, so that one that opens now begins again.
+    this.#running = undefined
+    this.#queued.clear()
   }
 
   async #next(): Promise<readonly Segment[]> {
@@ -370,6 +371,12 @@ export class StreamHub implements LiveStreamOwner {
     for (const wake of this.#waiting) wake()
   }
 
+  /** Ends early when the server stops. */
+  async #delay(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.#stopped.signal, ref: false }).catch(() => undefined)
+  }
+
+  /** Ends early when something was appended. */
   #pause(ms: number): Promise<void> {
     if (this.#isWoken || this.#stopped.signal.aborted) return Promise.resolve()
     return new Promise(resolve => {

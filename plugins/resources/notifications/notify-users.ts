@@ -72,7 +72,8 @@ export class NotifyUsers {
       const parent = comment?.parent == null ? undefined : await this.#comments.get(comment.parent)
       if (!comment || !parent) return []
       const title = `${await this.#nameOf(actor)} replied to your comment on ${await this.#titleOf(target)}`
-      const common = { user: parent.author, actor, about: target, title, text: comment.text, path: pathOf(target) }
+      // About the comment itself, so that its text goes with it.
+      const common = { user: parent.author, actor, about: subject, title, text: comment.text, path: pathOf(target) }
       return [{ ...common, key: `comment ${subject.id}`, kind: 'reply' }]
     },
     'space.member-changed': async ({ id, subject, actor = null, data: { user, change } }) => {

@@ -2,6 +2,7 @@ import {
   type After,
   type AnyEvent,
   and,
+  anonymous,
   type BatchHandler,
   Clock,
   DocumentStore,
@@ -59,8 +60,8 @@ export class EnqueueDeliveries implements BatchHandler {
     const { id, owner, scope, space, filter } = webhook
     const caller = await this.#owners.callerOf(webhook)
     const held = scope === 'space' ? described.filter(event => event.spaces.includes(space ?? '')) : described
+    const selected = held.filter(event => this.#events.matches(filter, event, caller ?? anonymous))
     // The dispatcher pauses the webhook of an owner without rights when it comes to these.
-    const selected = caller ? held.filter(event => this.#events.matches(filter, event, caller)) : held
     const receivable = caller ? await this.#events.receivable(caller, selected, filter) : selected
     if (receivable.length === 0) return
     const now = this.#clock.now().toISOString()

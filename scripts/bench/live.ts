@@ -1,0 +1,182 @@
+import { createServer } from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { unitsPerSecond, withoutExtractors } from './ingest.ts'
+import { memoryOf, newKey, type Server, startPounce } from './servers.ts'
+import { median, type Row, round, spread } from './table.ts'
+
+const kibibytesPerMebibyte = 1024
+const opened = 100
+const settings = {
+  POUNCE_RESOURCES__LIVE__MAX_STREAMS_PER_CALLER: '100000',
+  POUNCE_HTTP__MAX_CONNECTIONS_PER_ADDRESS: '100000',
+  POUNCE_HTTP__MAX_CONNECTIONS: '100000',
+  // No heartbeat while memory is measured.
+  POUNCE_RESOURCES__LIVE__HEARTBEAT_SECONDS: '300',
+}
+
+const post = async ({ url }: Server, key: string, path: string, json: unknown): Promise<{ readonly id: string }> => {
+  const answer = await fetch(url + path, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(json),
+  })
+  if (!answer.ok) throw new Error(`${answer.status} ${path}: ${await answer.text()}`)
+  return (await answer.json()) as { id: string }
+}
+
+/** A stream over a socket of its own; resolves when it is connected. `got` receives what comes after that. */
+const openStream = ({ port }: Server, key: string, query: string, got: (text: string) => void): Promise<net.Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = net.connect(port, '127.0.0.1', () =>
+      socket.write(`GET /api/live${query} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-API-Key: ${key}\r\n\r\n`),
+    )
+    socket.setEncoding('utf8').on('error', reject)
+    let isConnected = false
+    socket.on('data', (text: string) => {
+      if (isConnected) return got(text)
+      isConnected = text.includes(': connected')
+      if (isConnected) resolve(socket)
+    })
+  })
+
+/** Memory of idle streams, and how long one event to all of them takes. */
+const idleStreams = async (count: number): Promise<readonly Row[]> => {
+  const server = await startPounce({ settings })
+  const key = await newKey(server)
+  await post(server, key, '/api/datasets/createempty', { name: 'warm', description: '' })
+  await (await openStream(server, key, '', () => undefined)).destroy()
+  await pause(5000)
+  const before = await memoryOf(server.pid)
+  const sockets: net.Socket[] = []
+  const times: number[] = []
+  const got = (text: string): void => {
+    if (text.includes('dataset.created')) times.push(performance.now())
+  }
+  while (sockets.length < count)
+    sockets.push(
+      ...(await Promise.all(Array.from({ length: Math.min(opened, count - sockets.length) }, () => openStream(server, key, '', got)))),
+    )
+  await pause(5000)
+  const each = ((await memoryOf(server.pid)) - before) * (kibibytesPerMebibyte / count)
+  await post(server, key, '/api/datasets/createempty', { name: 'for all', description: '' })
+  for (let waited = 0; times.length < count && waited < 10_000; waited += 10) await pause(10)
+  const between = Math.max(...times) - Math.min(...times)
+  for (const socket of sockets) socket.destroy()
+  await server.stop()
+  const workload = `live · ${count.toLocaleString('en')} idle streams`
+  return [
+    { workload, subject: 'memory of each', figure: `${round(each)} kB`, ratio: each, goal: 25, isCeiling: true },
+    {
+      workload,
+      subject: `one event to all (${times.length} received)`,
+      figure: `${round(between)} ms`,
+      ratio: between,
+      goal: 60,
+      isCeiling: true,
+    },
+  ]
+}
+
+/** From the answer to a change until its event is received, beside ingest; and what the streams cost ingest. */
+const besideIngest = async (rounds: number, seconds: number, plugins: readonly string[]): Promise<readonly Row[]> => {
+  const [withAll, without]: [number[], number[]] = [[], []]
+  const waits: number[] = []
+  const live = ['resources.live', 'resources.webhooks']
+  for (let at = 0; at < rounds; at += 1) {
+    for (const isLive of at % 2 === 0 ? [true, false] : [false, true]) {
+      const chosen = withoutExtractors(isLive ? plugins : plugins.filter(plugin => !live.includes(plugin)))
+      const server = await startPounce({ settings: { ...settings, POUNCE_PLUGINS: chosen } })
+      const key = await newKey(server)
+      const loading = unitsPerSecond(server, key, seconds)
+      if (isLive) waits.push(...(await latencies(server, key, seconds)))
+      const { units } = await loading
+      ;(isLive ? withAll : without).push(units)
+      await server.stop()
+    }
+  }
+  const sorted = waits.toSorted((one, other) => one - other)
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+  const workload = 'live · beside ingest of workload 1'
+  return [
+    { workload, subject: 'commit → client, p50', figure: `${round(at(0.5))} ms`, ratio: at(0.5), goal: 30, isCeiling: true },
+    { workload, subject: 'commit → client, p99', figure: `${round(at(0.99))} ms`, ratio: at(0.99), goal: 150, isCeiling: true },
+    { workload, subject: 'ingest without live events and webhooks', figure: spread(without, 'units/s') },
+    {
+      workload,
+      subject: 'ingest with them and one stream',
+      figure: spread(withAll, 'units/s'),
+      ratio: median(withAll) / median(without),
+      goal: 0.95,
+    },
+  ]
+}
+
+const latencies = async (server: Server, key: string, seconds: number): Promise<readonly number[]> => {
+  const { id } = await post(server, key, '/api/datasets/createempty', { name: 'watched', description: '' })
+  const received = new Map<string, number>()
+  let pending = ''
+  const socket = await openStream(server, key, `?id=${id}&type=tags.added`, text => {
+    pending += text
+    for (const [, tag = ''] of pending.matchAll(/"tags":\["(\d+)"\]/g)) if (!received.has(tag)) received.set(tag, performance.now())
+    pending = pending.slice(-500)
+  })
+  const waits: number[] = []
+  const end = performance.now() + (seconds - 1) * 1000
+  for (let at = 0; performance.now() < end; at += 1) {
+    await post(server, key, `/api/datasets/${id}/tags`, { tags: [`${at}`] })
+    const committed = performance.now()
+    while (!received.has(`${at}`) && performance.now() < committed + 5000) await pause(1)
+    waits.push(Math.max(0, (received.get(`${at}`) ?? Number.NaN) - committed))
+    await pause(20)
+  }
+  socket.destroy()
+  return waits
+}
+
+/** Deliveries to a target that answers at once. */
+const webhooks = async (count: number): Promise<readonly Row[]> => {
+  let received = 0
+  let isOpen = false
+  const target = createServer((request, response) => {
+    request.resume().on('end', () => {
+      received += isOpen ? 1 : 0
+      response.writeHead(isOpen ? 200 : 503).end()
+    })
+  })
+  await new Promise<void>(resolve => target.listen(0, '127.0.0.1', resolve))
+  const server = await startPounce({ settings: { POUNCE_OUTBOUND__ALLOW: '["127.0.0.1"]' } })
+  const key = await newKey(server)
+  const { port } = target.address() as AddressInfo
+  await post(server, key, '/api/webhooks', { url: `http://127.0.0.1:${port}/`, filter: { types: ['tags.added'] } })
+  const datasets = await Promise.all(
+    Array.from({ length: 20 }, async () => (await post(server, key, '/api/datasets/createempty', { name: 'x', description: '' })).id),
+  )
+  await Promise.all(
+    datasets.map(async id => {
+      for (let at = 0; at < count / datasets.length; at += 1) await post(server, key, `/api/datasets/${id}/tags`, { tags: [`${at}`] })
+    }),
+  )
+  isOpen = true
+  while (received < 1) await pause(1)
+  const began = performance.now()
+  while (received < count) await pause(5)
+  const perSecond = count / ((performance.now() - began) / 1000)
+  await server.stop()
+  target.close()
+  const workload = 'webhooks · a backlog to a target that answers at once'
+  return [{ workload, subject: `${count.toLocaleString('en')} deliveries`, figure: `${round(perSecond)} /s`, ratio: perSecond, goal: 500 }]
+}
+
+/** Live events and webhooks. */
+export const liveEvents = async (options: {
+  readonly streams: number
+  readonly rounds: number
+  readonly seconds: number
+  readonly deliveries: number
+  readonly plugins: readonly string[]
+}): Promise<readonly Row[]> => [
+  ...(await idleStreams(options.streams)),
+  ...(await besideIngest(options.rounds, options.seconds, options.plugins)),
+  ...(await webhooks(options.deliveries)),
+]
