@@ -102,7 +102,7 @@ export class AccessLog implements AccessTrail {
       ...{ status, bytes, outcome: isComplete ? 'complete' : 'broken off' },
     }
     const address = keptAddress(access.address, this.#settings.addresses)
-    const common = JSON.stringify([type, actor, about, address])
+    const common = JSON.stringify([type, actor, subjects, about, address])
     const same = this.#combinable.get(common)
     if (same) {
       same.line = { ...same.line, count: same.line.count + 1, last: at > same.line.last ? at : same.line.last }

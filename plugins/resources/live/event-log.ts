@@ -15,7 +15,7 @@ import {
   type Time,
   wire,
 } from 'pounce/sdk'
-import { type ProgressListener, removeFound } from 'pounce/sdk/kit'
+import { type ProgressListener, personalRecords, removeFound } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { rightsEvents } from './event-types.ts'
 import { StoredPublicEvents } from './stored-public-events.ts'
@@ -38,6 +38,21 @@ export const liveLog = collection<Segment>('live.log', {
   byAt: { on: ['at'] },
   byTotal: { on: ['total'] },
 })
+
+/** What is in the log of a person, for as long as it is kept. The events go with the account; the others of a segment stay. */
+export const PersonalEvents = personalRecords({
+  name: 'live-events',
+  summary: 'Recent events that you caused, or that were for you only.',
+  in: liveLog,
+  isOf: ({ events }, { id }) => events.some(event => isAbout(event, id)),
+  show: ({ events, at }, { id }) => ({
+    at,
+    types: events.filter(({ actor, recipient }) => actor === id || recipient === id).map(({ event }) => event.type),
+  }),
+  erase: ({ events }, { person }) => ({ set: { events: events.filter(event => !isAbout(event, person.id)) } }),
+})
+
+const isAbout = (event: PublicEvent, person: string): boolean => JSON.stringify(event).includes(person)
 
 /** A place in the log: behind a whole segment, or behind one of its events. */
 export interface Position {

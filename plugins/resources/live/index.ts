@@ -1,7 +1,7 @@
-import { definePlugin, onBatch, ProgressListeners, PublicEvents, provide } from 'pounce/sdk'
+import { definePlugin, onBatch, PersonalDataSources, ProgressListeners, PublicEvents, provide } from 'pounce/sdk'
 import { publicEventTypes } from 'pounce/sdk/kit'
 import { config } from './config.ts'
-import { LogEvents, LogProgress, LogRetention, liveLog } from './event-log.ts'
+import { LogEvents, LogProgress, LogRetention, liveLog, PersonalEvents } from './event-log.ts'
 import { rightsEvents } from './event-types.ts'
 import * as routes from './routes.ts'
 import { StoredPublicEvents } from './stored-public-events.ts'
@@ -12,7 +12,11 @@ export const plugin = definePlugin({
   id: 'resources.live',
   summary: 'Live events: a stream of server-sent events with replay, and the public events that webhooks deliver.',
   config,
-  provides: [provide(PublicEvents, StoredPublicEvents), provide(ProgressListeners, LogProgress)],
+  provides: [
+    provide(PublicEvents, StoredPublicEvents),
+    provide(ProgressListeners, LogProgress),
+    provide(PersonalDataSources, PersonalEvents),
+  ],
   routes,
   collections: [liveLog],
   handlers: [onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events')],
