@@ -18,6 +18,7 @@ export const plugin = definePlugin({
     provide(PersonalDataSources, PersonalEvents),
   ],
   routes,
+  crossOriginHeaders: { request: ['Last-Event-ID'], response: [] },
   collections: [liveLog],
   handlers: [onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events')],
   periodic: [{ name: 'trim-log', everyMs: 5 * minuteMs, task: LogRetention }],
