@@ -43,6 +43,6 @@ test('records of before keep who is enabled and where runs stand; a second time 
     ],
   )
   const news: JobStatus = { jobId: 'b'.repeat(24), targetId: run.target.id, extractor: 'old.one', status: 'done', at: new Date(at) }
-  t.true(await server.get(StoredExtractions).heard(news))
+  t.truthy(await server.get(StoredExtractions).heard(news))
   t.is((await server.get(StoredExtractions).get('b'.repeat(24)))?.state, 'done')
 })
