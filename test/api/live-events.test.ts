@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import test from 'ava'
 import { EventSource } from 'eventsource'
-import { DocumentStore, Unavailable } from 'pounce/sdk'
+import { DocumentStore, ProgressListeners, Unavailable } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { listen, of } from '../support/live-events.ts'
 import { byCookie, signIn } from '../support/people.ts'
@@ -424,4 +424,24 @@ test('streams stay open while the store is unavailable, and continue where they 
   await stream.first('what happened meanwhile', of('file.created', during))
   t.false(stream.isEnded)
   stream.close()
+})
+
+test('of many reports on one activity the newest is an event, and of those without a resource only its person receives it', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const [own, other] = [await listen(server.url, ann.key, '?type=import.*'), await listen(server.url, bob.key)]
+  const all = await listen(server.url, server.admin.key, '?type=import.*&superAdmin=true')
+  const report = (done: number, state: 'running' | 'finished') => {
+    const progress = { activity: 'import', id: unknownId, actor: ann.id, state, done, total: 1000, unit: 'files' } as const
+    for (const listener of server.get(ProgressListeners).all()) listener.report(progress)
+  }
+  for (let done = 0; done < 1000; done += 1) report(done, 'running')
+  report(1000, 'finished')
+  for (const stream of [own, all]) {
+    t.like((await stream.first('the end', of('import.finished', unknownId))).data, { done: 1000, total: 1000, unit: 'files' })
+    t.is(stream.events.filter(({ type }) => type === 'import.progressed').length, 0)
+  }
+  await newDataset(bob)
+  await other.first('something of their own', of('dataset.created'))
+  t.false(other.events.some(({ type }) => type.startsWith('import.')))
+  for (const stream of [own, other, all]) stream.close()
 })

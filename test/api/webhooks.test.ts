@@ -1,6 +1,6 @@
 import test from 'ava'
-import { Users } from 'pounce/sdk'
-import { bootForTest } from 'pounce/sdk/testing'
+import { Mailer, Users } from 'pounce/sdk'
+import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
 import { Webhook } from 'standardwebhooks'
 import { ok, refusal, unknownId, upload } from '../support/scene.ts'
 import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
@@ -424,7 +424,8 @@ test('deliveries that fail for too long become dead letters, and a webhook that 
   const day = 86_400_000
   let now = Date.parse('2026-11-01T00:00:00Z')
   const clock = { now: () => new Date(now) }
-  const own = await bootForTest({ t, config: { outbound: config.outbound }, clock })
+  const mailer = new MemoryMailer()
+  const own = await bootForTest({ t, config: { outbound: config.outbound }, clock, overrides: { [Mailer]: mailer } })
   const [ann, target] = [await somebody(own, 'ann'), await webhookTarget(t)]
   target.answer = (_, response) => response.writeHead(500).end('no')
   const made = await hook(ann, target.url, { filter: { types: ['file.created'] } })
@@ -452,6 +453,9 @@ test('deliveries that fail for too long become dead letters, and a webhook that 
     seen => !seen.active,
   )
   t.is(paused.pauseReason, 'failing')
+  await own.drained()
+  t.true(mailer.sent.some(({ to, subject }) => to.includes(ann.email) && /Your webhook to 127\.0\.0\.1:\d+ was paused/.test(subject)))
+  t.is((await ok<unknown[]>(ann.call('/api/me/notifications?kind=webhook-paused'))).length, 1)
 })
 
 test('webhooks and what waits for them survive a restart', async t => {
