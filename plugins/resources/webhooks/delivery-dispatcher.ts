@@ -180,8 +180,9 @@ export class DeliveryDispatcher {
         const known = await this.#documents.get(webhooks, id)
         if (!known || !this.#isReady(known)) return
         const webhook = await this.#claim(id)
-        if (!webhook || this.#stopped.signal.aborted) return
-        if (!(await this.#renewing(id, () => this.#round(webhook)))) return await this.#release(id)
+        if (!webhook) return
+        const hasMore = !this.#stopped.signal.aborted && (await this.#renewing(id, () => this.#round(webhook)))
+        if (!hasMore) return await this.#release(id)
       }
     } catch (error) {
       if (!this.#stopped.signal.aborted) this.#log.warn('Webhook deliveries interrupted; they will continue', { webhook: id, error })
