@@ -7,10 +7,10 @@ import { median, type Row, round, spread } from './table.ts'
 
 const kibibytesPerMebibyte = 1024
 const opened = 100
+const connections = { POUNCE_HTTP__MAX_CONNECTIONS_PER_ADDRESS: '100000', POUNCE_HTTP__MAX_CONNECTIONS: '100000' }
 const settings = {
+  ...connections,
   POUNCE_RESOURCES__LIVE__MAX_STREAMS_PER_CALLER: '100000',
-  POUNCE_HTTP__MAX_CONNECTIONS_PER_ADDRESS: '100000',
-  POUNCE_HTTP__MAX_CONNECTIONS: '100000',
   // No heartbeat while memory is measured.
   POUNCE_RESOURCES__LIVE__HEARTBEAT_SECONDS: '300',
 }
@@ -86,7 +86,7 @@ const besideIngest = async (rounds: number, seconds: number, plugins: readonly s
   for (let at = 0; at < rounds; at += 1) {
     for (const isLive of at % 2 === 0 ? [true, false] : [false, true]) {
       const chosen = withoutExtractors(isLive ? plugins : plugins.filter(plugin => !live.includes(plugin)))
-      const server = await startPounce({ settings: { ...settings, POUNCE_PLUGINS: chosen } })
+      const server = await startPounce({ settings: { ...(isLive ? settings : connections), POUNCE_PLUGINS: chosen } })
       const key = await newKey(server)
       const loading = unitsPerSecond(server, key, seconds)
       if (isLive) waits.push(...(await latencies(server, key, seconds)))
