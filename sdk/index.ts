@@ -173,6 +173,7 @@ export {
   type Progress,
   ProgressListeners,
   type PublicEvent,
+  PublicEventHandlers,
   PublicEvents,
 } from './ports/live-events.ts'
 export { type MalwareScan, MalwareScanners } from './ports/malware-scan.ts'

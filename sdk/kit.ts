@@ -60,7 +60,7 @@ export type { FeedLine, FeedResource } from './ports/feed.ts'
 export type { IncomingFile, IngestOptions, IngestTarget } from './ports/file-ingest.ts'
 export { localSource } from './ports/groups.ts'
 export type { LineCell, Lines } from './ports/lines.ts'
-export { type Broadcaster, type ProgressListener, publicEventTypes, reportProgress } from './ports/live-events.ts'
+export { type Broadcaster, type ProgressListener, type PublicEventHandler, publicEventTypes, reportProgress } from './ports/live-events.ts'
 export { checkMail, isMailAddress, type Mail } from './ports/mail.ts'
 export { isUsable, Quarantined, requireUsable, type ScanEvents, ScanPending, type ScanResult } from './ports/malware-scan.ts'
 export {

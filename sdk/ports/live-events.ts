@@ -127,6 +127,14 @@ export interface PublicEvents {
 }
 export const PublicEvents = port<PublicEvents>('publicEvents')
 
+/** Takes public events besides the live stream, such as webhooks. */
+export interface PublicEventHandler {
+  /** At least once each, in commit order per subject; at most 200. Durable when it resolves; rejects to be called again. */
+  handle(events: readonly PublicEvent[]): Promise<void>
+}
+/** Plugins that take public events. */
+export const PublicEventHandlers = contributions<PublicEventHandler>('publicEventHandlers')
+
 /** How far an activity that takes a while is. */
 export interface Progress {
   /** The type of the events is `<activity>.progressed`, and of the last one `<activity>.finished` or `<activity>.failed`. */

@@ -4,6 +4,7 @@ import {
   type BatchHandler,
   Clock,
   CommitConflict,
+  type Contributions,
   collection,
   configPort,
   DocumentStore,
@@ -11,11 +12,12 @@ import {
   Log,
   type Progress,
   type PublicEvent,
+  PublicEventHandlers,
   range,
   type Time,
   wire,
 } from 'pounce/sdk'
-import { type ProgressListener, personalRecords, removeFound } from 'pounce/sdk/kit'
+import { type ProgressListener, type PublicEventHandler, personalRecords, removeFound } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { rightsEvents } from './event-types.ts'
 import { StoredPublicEvents } from './stored-public-events.ts'
@@ -155,22 +157,26 @@ export class EventLog {
 }
 wire(EventLog, DocumentStore, Clock)
 
-/** Writes what happens to the log. A repeat appends the same events again, with the same ids. */
+/** Writes what happens to the log, and hands it to whoever takes public events, so that each is described once. A repeat appends the same events again, with the same ids. */
 export class LogEvents implements BatchHandler {
   readonly #log: EventLog
   readonly #events: StoredPublicEvents
+  readonly #handlers: Contributions<PublicEventHandler>
 
-  constructor(log: EventLog, events: StoredPublicEvents) {
+  constructor(log: EventLog, events: StoredPublicEvents, handlers: Contributions<PublicEventHandler>) {
     this.#log = log
     this.#events = events
+    this.#handlers = handlers
   }
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const changesRights = events.some(({ type }) => rightsEvents.includes(type))
-    await this.#log.append(await this.#events.describe(events), changesRights)
+    const described = await this.#events.describe(events)
+    if (described.length > 0) for (const handler of this.#handlers.all()) await handler.handle(described)
+    await this.#log.append(described, changesRights)
   }
 }
-wire(LogEvents, EventLog, StoredPublicEvents)
+wire(LogEvents, EventLog, StoredPublicEvents, PublicEventHandlers)
 
 const flushMs = 250
 /** Activities that are reported at the same time; more are not shown. */

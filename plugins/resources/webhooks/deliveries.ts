@@ -1,9 +1,7 @@
 import {
   type After,
-  type AnyEvent,
   and,
   anonymous,
-  type BatchHandler,
   Clock,
   DocumentStore,
   eq,
@@ -16,7 +14,7 @@ import {
   type StoredEvent,
   wire,
 } from 'pounce/sdk'
-import { removeFound, requireDone } from 'pounce/sdk/kit'
+import { type PublicEventHandler, removeFound, requireDone } from 'pounce/sdk/kit'
 import { Config, type Settings } from './config.ts'
 import { DeliveryDispatcher, WebhookOwners } from './delivery-dispatcher.ts'
 import { type DeliveryRecord, deliveries, deliveryId, type Webhook, type WebhookDelivery, webhooks } from './records.ts'
@@ -32,7 +30,7 @@ const maxWebhooks = 1000
  * Makes a delivery of each event for each webhook that selects it and whose owner may receive it; that is checked again when it is sent. A repeat makes
  * none.
  */
-export class EnqueueDeliveries implements BatchHandler {
+export class EnqueueDeliveries implements PublicEventHandler {
   readonly #documents: DocumentStore
   readonly #events: PublicEvents
   readonly #owners: WebhookOwners
@@ -47,12 +45,9 @@ export class EnqueueDeliveries implements BatchHandler {
     this.#clock = clock
   }
 
-  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+  async handle(described: readonly PublicEvent[]): Promise<void> {
     const active: Webhook[] = []
     for await (const webhook of this.#documents.scan(webhooks, { using: 'byActive', where: eq('isActive', true) })) active.push(webhook)
-    if (active.length === 0) return
-    const described = await this.#events.describe(events)
-    if (described.length === 0) return
     for (const webhook of active) await this.#enqueue(webhook, described)
   }
 

@@ -1,5 +1,4 @@
-import { definePlugin, on, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
-import { publicEventTypes } from 'pounce/sdk/kit'
+import { definePlugin, on, PersonalDataSources, PublicEventHandlers, provide } from 'pounce/sdk'
 import { config } from './config.ts'
 import { DeliveryRetention, EnqueueDeliveries, RemoveDeliveries } from './deliveries.ts'
 import { deliveries, PersonalDeliveries, PersonalWebhooks, webhooks } from './records.ts'
@@ -11,12 +10,13 @@ export const plugin = definePlugin({
   id: 'resources.webhooks',
   summary: 'Webhooks: signed deliveries of events to other servers, with retries and a log.',
   config,
-  provides: [provide(PersonalDataSources, PersonalWebhooks), provide(PersonalDataSources, PersonalDeliveries)],
+  provides: [
+    provide(PublicEventHandlers, EnqueueDeliveries),
+    provide(PersonalDataSources, PersonalWebhooks),
+    provide(PersonalDataSources, PersonalDeliveries),
+  ],
   routes,
   collections: [webhooks, deliveries],
-  handlers: [
-    onBatch(publicEventTypes, EnqueueDeliveries, 'enqueue-deliveries'),
-    on('webhook.removed', RemoveDeliveries, 'remove-deliveries'),
-  ],
+  handlers: [on('webhook.removed', RemoveDeliveries, 'remove-deliveries')],
   periodic: [{ name: 'retention', everyMs: 5 * minuteMs, task: DeliveryRetention }],
 })
