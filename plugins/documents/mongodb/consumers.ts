@@ -20,10 +20,17 @@ export class Consumers {
   #own: readonly Consumer[] = []
   #others: readonly Consumer[] = []
   readonly #audiences = new Map<string, readonly string[]>()
+  #writtenAt = 0
+  #sharedAt = Number.NEGATIVE_INFINITY
 
   constructor(server: MongodbConnection, deliveries: PendingDeliveries) {
     this.#server = server
     this.#deliveries = deliveries
+  }
+
+  /** Another kernel that consumes, too, was seen within the last minute. */
+  get areShared(): boolean {
+    return performance.now() - this.#sharedAt < absentAfterMs
   }
 
   /** Names of the consumers that an event of this type is kept for. */
@@ -46,13 +53,15 @@ export class Consumers {
 
   /** Says that this kernel's consumers are there, and is notified of the others'. Those that no kernel has continue getting events. */
   async refresh(now: number): Promise<void> {
+    const before = await this.#server.use(() => this.#kept().find({}).toArray())
+    const isOwn = ({ _id }: Kept): boolean => this.#own.some(({ name }) => name === _id)
+    if (before.some(one => isOwn(one) && one.at !== this.#writtenAt && one.at > now - absentAfterMs)) this.#sharedAt = performance.now()
     const changes = this.#own.map(({ name, types }) => ({
       updateOne: { filter: { _id: name }, update: { $set: { types: types === '*' ? types : [...types], at: now } }, upsert: true },
     }))
     if (changes.length > 0) await this.#server.use(() => this.#kept().bulkWrite(changes, { ordered: false }))
-    const kept = await this.#server.use(() => this.#kept().find({}).toArray())
-    const isOwn = ({ _id }: Kept): boolean => this.#own.some(({ name }) => name === _id)
-    this.#others = kept.filter(one => !isOwn(one)).map(({ _id, types }) => ({ name: _id, types }))
+    this.#writtenAt = now
+    this.#others = before.filter(one => !isOwn(one)).map(({ _id, types }) => ({ name: _id, types }))
     this.#audiences.clear()
   }
 

@@ -4,6 +4,7 @@ import type { AbsentConsumer, Consumer, DeadLetter, Delivery, Outbox } from 'pou
 import { AcknowledgedEvents } from './acknowledged-events.ts'
 import { ConsumerQueue } from './consumer-queue.ts'
 import { Consumers } from './consumers.ts'
+import { DeferredEvents } from './deferred-events.ts'
 import { EventClaims, eventOf, holdMs } from './event-claims.ts'
 import { EventRelay, type Fresh, maxWaitMs } from './event-relay.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
@@ -79,6 +80,7 @@ export class MongodbOutbox implements Outbox {
   readonly #consumers: Consumers
   readonly #settled: AcknowledgedEvents
   readonly #handover: EventRelay
+  readonly #deferred: DeferredEvents
   readonly #claiming: EventClaims
   readonly #queues = new Map<string, ConsumerQueue>()
   readonly #news: CommitNotifier
@@ -100,6 +102,7 @@ export class MongodbOutbox implements Outbox {
       describe: (fresh, consumer) => this.#describe(fresh, consumer),
       now: () => this.#now(),
     })
+    this.#deferred = new DeferredEvents(server, this.#deliveries, log)
     this.#claiming = new EventClaims(this.#deliveries, this.#handover)
     this.#news = new CommitNotifier(log)
     this.#upkeep = new RepeatingTask(() => this.#keepUp(), upkeepMs, log)
@@ -114,6 +117,7 @@ export class MongodbOutbox implements Outbox {
   /** Leaves everything as it is on the server. */
   async abandon(): Promise<void> {
     await this.#upkeep.stop()
+    this.#deferred.clear()
     this.#handover.clear()
     this.#me = randomUUID()
   }
@@ -121,6 +125,7 @@ export class MongodbOutbox implements Outbox {
   /** Hands on what is still in documents, and gives back what is leased. */
   async dispose(): Promise<void> {
     await this.#upkeep.stop()
+    await this.#deferred.flush()
     await this.#handover.flush()
     await this.#deliveries.release(this.#me)
     await this.#settled.tidy()
@@ -153,15 +158,43 @@ export class MongodbOutbox implements Outbox {
     return { id: this.#wiring.ids.next(), at: this.#now(), e: '', to: [] }
   }
 
-  /** Hands on the events of a commit that is durable now. */
-  committed(kept: readonly KeptEvent[], { collection, document, isGone }: SortPosition): void {
+  /**
+   * Hands on the events of a commit that is durable now. `earlier`: IDs of events that the document had before; undefined when this kernel
+   * made the change before, or there was none.
+   */
+  committed(kept: readonly KeptEvent[], position: SortPosition, earlier: readonly string[] | undefined): void {
     if (kept.length === 0) return
+    const { collection, document } = position
+    const ofOthers = (earlier ?? []).filter(id => !this.#handover.has(id) && !this.#deferred.has(id))
+    const isAlone = earlier === undefined || (ofOthers.length === 0 && !this.#consumers.areShared)
+    if ((isAlone && !this.#deferred.hasAnyOf(collection, document)) || this.#deferred.isFull) {
+      this.#deliver(kept, position)
+      return
+    }
+    const consumers = [...new Set(kept.flatMap(({ to }) => to))]
+    const deliver = async () => this.#deliver(kept, position, isAlone ? undefined : await this.#busyWith(kept, consumers))
+    this.#deferred.add({ collection, document, ids: kept.map(({ id }) => id), consumers, earlier: ofOthers, deliver })
+  }
+
+  /** Consumers that earlier events of the same subjects wait for outside of documents. When it cannot be told, all of them. */
+  async #busyWith(kept: readonly KeptEvent[], consumers: readonly string[]): Promise<ReadonlySet<string>> {
+    const subjects = kept.flatMap(({ e }) => (e === '' ? [] : [subjectOf(JSON.parse(e) as AnyEvent)]))
+    try {
+      return await this.#deliveries.waitingOf(consumers, [...new Set(subjects)], this.#me)
+    } catch (error) {
+      this.#wiring.log.debug('Failed to look for earlier events of a subject', { error })
+      return new Set(consumers)
+    }
+  }
+
+  #deliver(kept: readonly KeptEvent[], { collection, document, isGone }: SortPosition, busy?: ReadonlySet<string>): void {
     const until = performance.now() + maxWaitMs
+    for (const consumer of busy ?? []) this.#queues.get(consumer)?.leave()
     const fresh = kept.map((one): Fresh => {
       const { id, e: text, to } = one
       if (text === '') return { id, subject: '', text, collection, document, isGone, left: new Set(), until }
       const event = eventOf(text)
-      const isHere = to.map(consumer => this.#offer(consumer, event)).every(Boolean)
+      const isHere = to.map(consumer => !busy?.has(consumer) && this.#offer(consumer, event)).every(Boolean)
       return { id, subject: subjectOf(event), text, collection, document, isGone, left: new Set(to), until: isHere ? until : 0 }
     })
     this.#handover.add(fresh)
@@ -234,7 +267,7 @@ export class MongodbOutbox implements Outbox {
       Promise.all(
         names.map(async name => {
           const moved = await this.#deliveries.waiting(name)
-          return Math.min(100_000, moved + this.#handover.idsFor(name).length)
+          return Math.min(100_000, moved + this.#handover.idsFor(name).length + this.#deferred.countFor(name))
         }),
       ),
     )
@@ -246,6 +279,7 @@ export class MongodbOutbox implements Outbox {
   }
 
   async forget(name: string): Promise<void> {
+    await this.#deferred.flush()
     await this.#handover.flush()
     await this.#consumers.forget(name, this.#now())
   }
@@ -260,6 +294,7 @@ export class MongodbOutbox implements Outbox {
     this.#wiring.log.warn('Event leases expired before renewal; the events are claimed again')
     this.#me = randomUUID()
     this.#renewedAt = performance.now()
+    this.#deferred.clear()
     this.#handover.clear()
     this.#settled.clear()
     for (const queue of this.#queues.values()) queue.clear()
@@ -274,7 +309,8 @@ export class MongodbOutbox implements Outbox {
     if (me === this.#me) this.#renewedAt = begun
     await this.#consumers.refresh(this.#now())
     await this.#settled.tidy()
-    const tools = { server, catalog, deliveries: this.#deliveries, settled: this.#settled, isHeld: (id: string) => this.#handover.has(id) }
+    const isHeld = (id: string): boolean => this.#handover.has(id) || this.#deferred.has(id)
+    const tools = { server, catalog, deliveries: this.#deliveries, settled: this.#settled, isHeld }
     const found = await sweep(tools, this.#now())
     if (found === 0) return this.#settled.tidyOld(this.#now())
     this.#wiring.log.info('Stale events redelivered', { events: found })

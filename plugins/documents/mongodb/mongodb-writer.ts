@@ -14,6 +14,8 @@ export interface WriteResult {
   readonly left: readonly KeptEvent[]
   /** The document is gone; when events are left, its tombstone is still there. */
   readonly isGone: boolean
+  /** IDs of events that were in the document before, as it was read; undefined when the change before was made here, or there was none. */
+  readonly earlier?: readonly string[]
 }
 
 /** The collection a change is about. */
@@ -38,6 +40,8 @@ interface State {
   readonly birth: string
   readonly revision: number
   readonly text: string
+  /** IDs of events that the document had when it was read. */
+  readonly earlier?: readonly string[]
 }
 
 /** How often a change that another kernel was quicker than is tried: each time some change was carried out. */
@@ -74,23 +78,30 @@ export class MongodbWriter {
     const document = JSON.parse(text) as Stored
     const birth = newBirth()
     const parts = { ...partsOf(form, document, text), b: birth }
-    for (let isDone = false; !isDone; ) isDone = await this.#insertOnce(form, id, parts, events)
+    let inserted: 'new' | 'replaced' | undefined
+    while (!inserted) inserted = await this.#insertOnce(form, id, parts, events)
     this.#remember(form, id, { birth, revision: 1, text })
-    return { document, left: events, isGone: false }
+    const earlier = inserted === 'replaced' ? await this.#before(form, id, events) : undefined
+    return { document, left: events, isGone: false, ...(earlier && { earlier }) }
   }
 
-  /** False when a tombstone that was in the place has gone meanwhile. */
-  async #insertOnce(form: RecordFormat, id: string, parts: Omit<Kept, '_id' | 'ev'>, events: readonly KeptEvent[]): Promise<boolean> {
+  /** Undefined when a tombstone that was in the place has gone meanwhile. */
+  async #insertOnce(
+    form: RecordFormat,
+    id: string,
+    parts: Omit<Kept, '_id' | 'ev'>,
+    events: readonly KeptEvent[],
+  ): Promise<'new' | 'replaced' | undefined> {
     try {
       await this.#inserts.add(form.name, { _id: encodeText(id), ...parts, ev: [...events] })
-      return true
+      return 'new'
     } catch (error) {
       if (!isDuplicate(error)) throw error
       if (await this.#find(form, id)) throw new CommitConflict('exists', `${form.name} already has ${id}`)
       const taken = takenBy(form, error)
       if (taken) throw taken
     }
-    return this.#replaceTombstone(form, id, parts, events)
+    return (await this.#replaceTombstone(form, id, parts, events)) ? 'replaced' : undefined
   }
 
   /** A tombstone stays in its place until its events are handed on; they are kept. False when there is none. */
@@ -108,7 +119,7 @@ export class MongodbWriter {
     const text = JSON.stringify({ id, revision: revision + 1, ...rest })
     const document = JSON.parse(text) as Stored
     const isDone = await this.#rewrite(form, { r: revision }, { document, text, events })
-    if (isDone) return { document, left: events, isGone: false }
+    if (isDone) return { document, left: events, isGone: false, earlier: await this.#before(form, id, events) }
     const found = await this.#read(form, id)
     throw new CommitConflict('revision', `${form.name} ${id} is at revision ${found.revision}, not ${revision}`)
   }
@@ -130,21 +141,26 @@ export class MongodbWriter {
   async #attempt(
     form: RecordFormat,
     change: Guarded,
-    { birth, revision, text: old }: State,
+    { birth, revision, text: old, earlier }: State,
     makeEvents: MakeEvents,
   ): Promise<WriteResult | undefined> {
     const document = JSON.parse(old) as Stored & { revision: number }
     if (!matcher(change.where)(document)) {
       throw new CommitConflict('guard', `${form.name} ${document.id} is not in the state this needs`)
     }
-    if ('tombstone' in change) return this.#remove(form, document, birth, makeEvents())
+    if ('tombstone' in change) {
+      const removed = await this.#remove(form, document, birth, makeEvents())
+      return removed && { ...removed, ...(earlier && { earlier }) }
+    }
     applyUpdate(document, change)
     document.revision = revision + 1
     const text = JSON.stringify(document)
     const left = makeEvents()
     const isDone = await this.#rewrite(form, { r: revision, b: birth }, { document, text, events: left })
-    if (isDone) this.#remember(form, document.id, { birth, revision: document.revision, text })
-    return isDone ? { document: JSON.parse(text) as Stored, left, isGone: false } : undefined
+    if (!isDone) return undefined
+    // Events of this change wait for the earlier ones, and those of the next change for them.
+    this.#remember(form, document.id, { birth, revision: document.revision, text, ...(left.length === 0 && earlier && { earlier }) })
+    return { document: JSON.parse(text) as Stored, left, isGone: false, ...(earlier && { earlier }) }
   }
 
   /** False when the document has another revision, or does not exist. */
@@ -189,9 +205,19 @@ export class MongodbWriter {
   }
 
   async #find(form: RecordFormat, id: string): Promise<State | undefined> {
-    const options = { projection: { r: 1, b: 1, d: 1 } }
+    const options = { projection: { r: 1, b: 1, d: 1, 'ev.id': 1 } }
     const kept = await this.#server.use(() => this.#collection(form).findOne({ _id: encodeText(id) }, options))
-    return kept?.d === undefined || kept.r === undefined ? undefined : { birth: kept.b ?? '', revision: kept.r, text: kept.d }
+    if (kept?.d === undefined || kept.r === undefined) return undefined
+    return { birth: kept.b ?? '', revision: kept.r, text: kept.d, earlier: kept.ev.map(one => one.id) }
+  }
+
+  /** IDs of the events that the document has before these, which were added without reading it. */
+  async #before(form: RecordFormat, id: string, events: readonly KeptEvent[]): Promise<readonly string[]> {
+    if (events.length === 0) return []
+    const options = { projection: { 'ev.id': 1 } }
+    const kept = await this.#server.use(() => this.#collection(form).findOne({ _id: encodeText(id) }, options))
+    const ids = kept?.ev.map(one => one.id) ?? []
+    return ids.slice(0, Math.max(0, ids.indexOf(events[0]?.id ?? '')))
   }
 
   #collection(form: RecordFormat) {

@@ -117,6 +117,18 @@ export class PendingDeliveries {
     return new Set(found.map(({ s }) => s))
   }
 
+  /** Whether any of these events waits for one of these consumers. */
+  async hasAny(events: readonly string[], consumers: readonly string[]): Promise<boolean> {
+    const ids = events.flatMap(event => consumers.map(consumer => idOf(event, consumer)))
+    return (await this.#server.use(() => this.#kept().countDocuments({ _id: { $in: ids }, t: { $lt: never } }, { limit: 1 }))) > 0
+  }
+
+  /** Which of some consumers events of these subjects wait for, other than those that this kernel has leased. */
+  async waitingOf(consumers: readonly string[], subjects: readonly string[], me: string): Promise<ReadonlySet<string>> {
+    const filter = { c: { $in: [...consumers] }, s: { $in: [...subjects] }, by: { $ne: me }, t: { $lt: never } }
+    return new Set(await this.#server.use(() => this.#kept().distinct('c', filter)))
+  }
+
   /** Takes a lease of those that are still free; returns the ids of the deliveries it got. */
   async take(
     ids: readonly string[],

@@ -118,3 +118,51 @@ live('a document that another kernel replaced by one of the same id and revision
   await a.commit({ update: 'x', in: notes, inc: { rank: 1 } })
   t.like(await b.get(notes, 'x'), { name: 'new', rank: 1, revision: 2 })
 })
+
+live('events of one document are handed out in commit order, whichever kernel committed', async t => {
+  const [a, b] = await two(t)
+  const named = (n: number) => event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
+  const numbersOf = (claimed: Awaited<ReturnType<typeof claim>>) => claimed.map(({ event: { data } }) => (data as { n: number }).n)
+  await a.commit<Note>({ insert: { id: 'x', rank: 0 }, into: notes })
+  for (const store of [a, b]) t.deepEqual(await claim(store), [])
+  await a.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [named(1)])
+  await b.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [named(2)])
+  await b.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [named(3)])
+  await a.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [named(4)])
+  const first = await claim(a)
+  t.deepEqual(numbersOf(first), [1])
+  for (let look = 0; look < 5; look += 1) for (const store of [a, b]) t.deepEqual(await claim(store), [])
+  t.deepEqual(await b.outbox.waiting(), { 'test/all': 2 })
+  await a.outbox.done('test/all', idsOf(first))
+  const seen: number[] = []
+  await until('the others', async () => {
+    for (const store of [a, b]) {
+      const claimed = await claim(store)
+      seen.push(...numbersOf(claimed))
+      await store.outbox.done('test/all', idsOf(claimed))
+    }
+    return seen.length === 3
+  })
+  t.deepEqual(seen, [2, 3, 4])
+  t.deepEqual(await a.outbox.waiting(), { 'test/all': 0 })
+})
+
+live('events behind those of a kernel that died are handed out after them', async t => {
+  const clock = new FixedClock()
+  const [dead, heir] = await two(t, clock)
+  await dead.commit<Note>({ insert: { id: 'x', rank: 0 }, into: notes })
+  for (const store of [dead, heir]) t.deepEqual(await claim(store), [])
+  await dead.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [created(1)])
+  await dead.abandon()
+  await heir.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [created(2)])
+  t.deepEqual(await claim(heir), [])
+  clock.advance(60_000)
+  const seen: string[] = []
+  await until('both', async () => {
+    const claimed = await claim(heir)
+    seen.push(...claimed.map(({ event }) => event.subject.id))
+    await heir.outbox.done('test/all', idsOf(claimed))
+    return seen.length === 2
+  })
+  t.deepEqual(seen, ['d1', 'd2'])
+})

@@ -31,7 +31,7 @@ const twoKernels = async (t: ExecutionContext): Promise<readonly [TestServer, Te
   return [await boot(), await boot()]
 }
 
-live('clients of every kernel receive every event, in one order, that of each kernel, and a revoked key ends streams on all', async t => {
+live('clients of every kernel receive every event in the order of the changes, and a revoked key ends streams on all', async t => {
   const [one, other] = await twoKernels(t)
   const ann = await somebody(one, 'ann')
   const dataset = await newDataset(ann)
@@ -45,12 +45,10 @@ live('clients of every kernel receive every event, in one order, that of each ke
     ...new Set(events.filter(of('tags.added')).map(({ data }) => Number((data['tags'] as string[])[0]))),
   ]
   for (const stream of streams) await until('all of them', () => tagsOf(stream).length === 20)
-  const [received = [], receivedByOther] = streams.map(tagsOf)
-  t.deepEqual(receivedByOther, received)
-  for (const parity of [0, 1])
+  for (const stream of streams)
     t.deepEqual(
-      received.filter(round => round % 2 === parity),
-      Array.from({ length: 10 }, (_, at) => 2 * at + parity),
+      tagsOf(stream),
+      Array.from({ length: 20 }, (_, at) => at),
     )
   t.true((await one.as(ann.key)('/api/users/keys/test', { method: 'DELETE' })).ok)
   for (const stream of streams) t.is((await stream.first('the end', of('stream.closed'))).data['reason'], 'credential-ended')
