@@ -24,6 +24,8 @@ export interface Subscription {
   /** Under this name, after the plugin's id, its progress is stored (`resources.search/index-changes`): a consumer that is renamed starts without its pending events. */
   readonly name: string
   readonly isBatch: boolean
+  /** The longest pause in milliseconds in which a batch gathers while events keep coming; absent: 15. */
+  readonly maxGatherMs?: number
 }
 
 /** Consumes events of one or several types, one at a time. `name`: lower-case letters, digits and hyphens; see `Subscription`. */
@@ -35,12 +37,12 @@ export const on = <T extends EventType>(types: T | readonly T[], by: Class<Handl
 })
 
 /** Consumes events in batches; `'*'` for all types. `name` as for `on`. */
-export const onBatch = (types: readonly EventType[] | '*', by: Class<BatchHandler>, name: string): Subscription => ({
-  types,
-  by,
-  name,
-  isBatch: true,
-})
+export const onBatch = (
+  types: readonly EventType[] | '*',
+  by: Class<BatchHandler>,
+  name: string,
+  options: Pick<Subscription, 'maxGatherMs'> = {},
+): Subscription => ({ types, by, name, isBatch: true, ...options })
 
 /** What a variable of the environment means that another program has in its documentation. */
 export interface EnvironmentAlias {

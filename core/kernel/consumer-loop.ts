@@ -27,16 +27,19 @@ export const backOff = (rule: Pick<RetryRule, 'firstMs' | 'longestMs' | 'factor'
 export const isOutage = (error: unknown): boolean =>
   error instanceof Error && 'status' in error && (error.status === 503 || error.status === 507)
 
+const minGatherMs = 4
+const usualMaxGatherMs = 15
+
 /**
  * How long the next batch gathers under load: twice as long as the last one took, within bounds. Fewer and larger batches, and no one waits
  * noticeably longer; the first event after a rest never waits.
  */
-export const gatherMsAfter = (tookMs: number): number => Math.min(15, Math.max(4, 2 * tookMs))
+const gatherMsAfter = (tookMs: number, maxMs = usualMaxGatherMs): number => Math.min(maxMs, Math.max(minGatherMs, 2 * tookMs))
 
 /** What a consumer does with events: one by one, or many at once. */
 export type ConsumerWork =
   | { readonly name: string; readonly handle: (event: AnyEvent) => Promise<void> }
-  | { readonly name: string; readonly handleAll: (events: readonly AnyEvent[]) => Promise<void> }
+  | { readonly name: string; readonly handleAll: (events: readonly AnyEvent[]) => Promise<void>; readonly maxGatherMs?: number }
 
 /** What a loop works with. */
 export interface LoopTools {
@@ -121,6 +124,8 @@ export class ConsumerLoop {
   readonly #excused = new Map<string, number>()
   #inFlight = 0
   readonly #subjects = new Semaphore({ max: maxSubjects })
+  /** The acknowledgement of the last batch, during which the next one is handled. */
+  #acknowledging: Promise<void> = Promise.resolve()
   #outages = 0
   #pausedUntil = 0
   #isWoken = false
@@ -154,7 +159,11 @@ export class ConsumerLoop {
     this.#stopped.abort()
     this.#wake()
     try {
-      await withTimeLimit(Promise.all([this.#loop, ...this.#chains.values()]), stopLimitMs, 'handlers did not end in time')
+      await withTimeLimit(
+        Promise.all([this.#loop.then(() => this.#acknowledging), ...this.#chains.values()]),
+        stopLimitMs,
+        'handlers did not end in time',
+      )
     } catch (error) {
       this.#tools.log.warn('Events released; they will be redelivered', { consumer: this.work.name, error })
     }
@@ -168,8 +177,10 @@ export class ConsumerLoop {
       if (claimed.length === 0) await this.#rest()
       else if ('handleAll' in this.work) {
         const begun = performance.now()
-        await this.#takeBatch(claimed, this.work.handleAll)
-        if (claimed.length < maxBatch) await pause(gatherMsAfter(performance.now() - begun), this.#stopped.signal)
+        this.#inFlight += claimed.length
+        await this.#handleBatch(claimed, this.work.handleAll)
+        const gatherMs = gatherMsAfter(performance.now() - begun, this.work.maxGatherMs)
+        if (claimed.length < maxBatch) await pause(gatherMs, this.#stopped.signal)
       } else for (const delivery of claimed) this.#enqueue(delivery, this.work.handle)
     }
   }
@@ -237,29 +248,35 @@ export class ConsumerLoop {
     this.wake()
   }
 
-  async #takeBatch(deliveries: readonly Delivery[], handleAll: (events: readonly AnyEvent[]) => Promise<void>): Promise<void> {
-    this.#inFlight += deliveries.length
-    await this.#handleBatch(deliveries, handleAll)
-    this.#inFlight -= deliveries.length
-  }
-
   async #handleBatch(deliveries: readonly Delivery[], handleAll: (events: readonly AnyEvent[]) => Promise<void>): Promise<void> {
     if (this.#stopped.signal.aborted || this.#pausedUntil > performance.now()) {
       await Promise.all(deliveries.map(delivery => this.#handBack(delivery, 0)))
+      this.#inFlight -= deliveries.length
       return
     }
     try {
       const events = deliveries.map(({ event }) => event)
       await withTimeLimit(handleAll(events), handlerLimitMs, 'the handler took longer than 5 minutes')
-      await Promise.all(deliveries.map(delivery => this.#settled(delivery)))
+      await this.#acknowledging
+      this.#acknowledging = this.#acknowledge(deliveries)
     } catch (error) {
       if (deliveries.length > 1 && !isOutage(error) && deliveries.some(({ attempt }) => attempt > 1)) {
         // One event spoils the batch: halving finds it, so that the others are not dead-lettered with it.
         const half = Math.ceil(deliveries.length / 2)
         await this.#handleBatch(deliveries.slice(0, half), handleAll)
         await this.#handleBatch(deliveries.slice(half), handleAll)
-      } else await Promise.all(deliveries.map(delivery => this.#failed(delivery, error)))
+      } else {
+        await Promise.all(deliveries.map(delivery => this.#failed(delivery, error)))
+        this.#inFlight -= deliveries.length
+      }
     }
+  }
+
+  async #acknowledge(deliveries: readonly Delivery[]): Promise<void> {
+    await Promise.all(deliveries.map(delivery => this.#settled(delivery)))
+    this.#inFlight -= deliveries.length
+    // The outbox may have held back later events of these subjects.
+    this.wake()
   }
 
   async #settled({ event }: Delivery): Promise<void> {

@@ -20,7 +20,8 @@ const workOf = (handler: HandlerInstance): ConsumerWork => {
   const name = consumerName(handler)
   if (handler.subscription.isBatch) {
     const by = handler.instance as BatchHandler
-    return { name, handleAll: events => by.handleAll(events) }
+    const { maxGatherMs } = handler.subscription
+    return { name, handleAll: events => by.handleAll(events), ...(maxGatherMs !== undefined && { maxGatherMs }) }
   }
   const by = handler.instance as Handler<never>
   return { name, handle: event => by.handle(event as never) }
