@@ -36,6 +36,12 @@ export const sendEvents = (
   stream.open(new ResponseConnection(res))
 }
 
+/** One chunk of a body in chunked transfer coding (RFC 9112, 7.1). */
+const chunkOf = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+
+/** The last events that were sent as a chunk: one buffer for all connections that receive the same ones. */
+let last: { readonly events: Uint8Array; readonly chunk: Buffer } | undefined
+
 class ResponseConnection implements EventConnection {
   readonly #res: ServerResponse
 
@@ -47,12 +53,22 @@ class ResponseConnection implements EventConnection {
     return this.#res.writableLength
   }
 
+  /** Sends a chunk through the socket: `ServerResponse.write` would make three buffers of it for each connection, and a `writev`. */
   write(events: Uint8Array): void {
-    if (!this.#res.writableEnded && !this.#res.destroyed) this.#res.write(events)
+    const { socket, writableEnded, destroyed, chunkedEncoding } = this.#res
+    if (writableEnded || destroyed) return
+    if (!socket || !chunkedEncoding) {
+      this.#res.write(events)
+      return
+    }
+    if (last?.events !== events) last = { events, chunk: chunkOf(events) }
+    if (socket.writable && events.length > 0) socket.write(last.chunk)
   }
 
-  drained(): Promise<void> {
-    return this.#res.writableNeedDrain ? drained(this.#res) : Promise.resolve()
+  async drained(): Promise<void> {
+    const { socket, writableNeedDrain } = this.#res
+    if (writableNeedDrain) await drained(this.#res)
+    if (socket?.writableNeedDrain) await drained(socket)
   }
 
   end(): void {
