@@ -58,7 +58,9 @@ export const watch = (request: RequestContext): void => {
   } as ServerResponse['write']
   res.end = function (this: ServerResponse, ...words: Parameters<ServerResponse['end']>) {
     keep(words[0], words[1])
-    if (!res.destroyed) check(request, body && Buffer.concat(body))
+    // Chunks of an event stream go through the socket.
+    const isSeen = request.head?.['content-type'] !== 'text/event-stream'
+    if (!res.destroyed) check(request, isSeen && body ? Buffer.concat(body) : undefined)
     return end.apply(this, words)
   } as ServerResponse['end']
 }
