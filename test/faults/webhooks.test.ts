@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { type TestFetch, usualOrFull } from 'pounce/sdk/testing'
 import { adminKey, childServer, dataFolder } from '../support/child-server.ts'
@@ -76,4 +77,44 @@ test('everything that happened while a target was down is delivered after its re
   t.log(`${each * datasets.length} messages in ${seconds.toFixed(1)} s after the return, the first probe included`)
   const order = Array.from({ length: each }, (_, at) => at)
   for (const [dataset, seen] of firsts(target)) t.deepEqual(seen, order, dataset)
+})
+
+test('a hostile target costs one line in the log: an endless body, a dripping one, a redirect loop, a gzip bomb', async t => {
+  const server = await childServer(t, await dataFolder(t), { ...settings, POUNCE_RESOURCES__WEBHOOKS__TIMEOUT_MS: '500' })
+  const call = server.as(await adminKey(server))
+  const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024))
+  const sending = (chunk: Buffer, everyMs: number): Target['answer'] => {
+    return (_, response) => {
+      response.writeHead(200)
+      const more = setInterval(() => response.write(chunk), everyMs)
+      response.on('close', () => clearInterval(more))
+    }
+  }
+  const hostile: Readonly<Record<string, Target['answer']>> = {
+    endless: sending(Buffer.alloc(16 * 1024, 'x'), 5),
+    dripping: sending(Buffer.from('x'), 50),
+    loop: (request, response) => response.writeHead(307, { location: request.url }).end(),
+    bomb: (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+  }
+  const ports = new Map<string, number>()
+  for (const [name, answer] of Object.entries(hostile)) {
+    const target = await webhookTarget(t)
+    target.answer = answer
+    ports.set(name, target.port)
+    const { id } = await ok<{ id: string }>(
+      call('/api/webhooks', { method: 'POST', json: { url: target.url, filter: { types: ['tags.added'] } } }),
+    )
+    await tagAll(call, [await newDataset(call)], 3)
+    await until(`messages at ${name}`, () => target.received.length >= (name === 'loop' ? 1 : 3))
+    await until('their outcome', async () => {
+      const some = await ok<{ attempts: unknown[] }[]>(call(`/api/webhooks/${id}/deliveries`))
+      return some.filter(({ attempts }) => attempts.length > 0).length >= (name === 'loop' ? 1 : 3)
+    })
+    t.is((await call(`/api/webhooks/${id}`, { method: 'DELETE' })).status, 204)
+  }
+  server.signal('SIGTERM')
+  const { err } = await server.ended
+  const lines = err.split('\n').filter(line => line.includes('resources.webhooks'))
+  for (const [name, port] of ports) t.is(lines.filter(line => line.includes(`127.0.0.1:${port}`)).length, 1, `${name}\n${lines.join('\n')}`)
+  t.is(lines.length, ports.size)
 })

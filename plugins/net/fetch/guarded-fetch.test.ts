@@ -1,3 +1,4 @@
+import type { lookup } from 'node:dns'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -134,4 +135,60 @@ test('endless redirects, silence and a broken answer end with an error', async t
   const { body } = await guarded.get(`${base}/cut`, limits)
   await t.throwsAsync(buffer(body), { message: /was interrupted/ })
   await t.throwsAsync(guarded.get('http://127.0.0.1:1/', limits), { message: /is unreachable/ })
+})
+
+/** A server on 127.0.0.2, which may be reached, and one on the same port of 127.0.0.1, which may not, behind a name that resolves as it is told. */
+const rebinding = async (t: ExecutionContext, listener: RequestListener) => {
+  const asked = { outer: 0, inner: 0 }
+  const answers: (readonly string[])[] = []
+  const resolve = ((host: string, _: object, callback: (error: Error | null, found: { address: string; family: number }[]) => void) => {
+    const addresses = answers.shift() ?? ['127.0.0.1']
+    setImmediate(callback, null, host === 'rebind.test' ? addresses.map(address => ({ address, family: 4 })) : [])
+  }) as unknown as typeof lookup
+  const inner = createServer((_, response) => {
+    asked.inner += 1
+    response.end('secret')
+  })
+  const outer = createServer((request, response) => {
+    asked.outer += 1
+    listener(request, response)
+  })
+  await new Promise<void>(done => inner.listen(0, '127.0.0.1', done))
+  const { port } = inner.address() as AddressInfo
+  await new Promise<void>(done => outer.listen(port, '127.0.0.2', done))
+  t.teardown(() => {
+    for (const server of [inner, outer]) {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+  const guarded = new GuardedFetch({ allow: ['127.0.0.2'] }, resolve)
+  t.teardown(() => guarded.dispose())
+  return { asked, answers, guarded, outer, url: `http://rebind.test:${port}/` }
+}
+
+const message = { headers: {}, body: Buffer.from('{}'), maxBytes: 1000, timeoutMs: 5000 }
+
+test('a name that resolves to a private address later is not followed there, by a new connection or a kept one', async t => {
+  const { asked, answers, guarded, outer, url } = await rebinding(t, (_, response) => response.end('hello'))
+  answers.push(['127.0.0.2'])
+  for (let n = 0; n < 3; n += 1) t.is((await guarded.post(url, message)).body.toString(), 'hello')
+  outer.closeAllConnections()
+  await t.throwsAsync(guarded.post(url, message), { message: /unreachable or has no public address/ })
+  await t.throwsAsync(guarded.get(url, limits), { message: /unreachable or has no public address/ })
+  t.deepEqual(asked, { outer: 3, inner: 0 })
+})
+
+test('a name that resolves to a private address at the next hop of a redirect is refused there', async t => {
+  const { asked, answers, guarded, url } = await rebinding(t, (_, response) => response.writeHead(302, { location: '/again' }).end())
+  answers.push(['127.0.0.2'], ['127.0.0.1'])
+  await t.throwsAsync(guarded.get(url, limits), { message: /unreachable or has no public address/ })
+  t.deepEqual(asked, { outer: 1, inner: 0 })
+})
+
+test('a name with a private address among its addresses is refused', async t => {
+  const { asked, answers, guarded, url } = await rebinding(t, (_, response) => response.end('hello'))
+  answers.push(['127.0.0.2', '127.0.0.1'], ['127.0.0.1', '127.0.0.2'])
+  for (let n = 0; n < 2; n += 1) await t.throwsAsync(guarded.post(url, message), { message: /unreachable or has no public address/ })
+  t.deepEqual(asked, { outer: 0, inner: 0 })
 })

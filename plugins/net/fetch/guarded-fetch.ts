@@ -108,10 +108,12 @@ const Config = configPort(config)
 /** The only door to other servers. What a name resolves to is checked, and the checked address is the one connected to. */
 export class GuardedFetch implements Fetch {
   readonly #allowed: AllowedAddresses
+  readonly #resolve: typeof resolveName
   #agents: Agents | undefined
 
-  constructor({ allow }: { readonly allow: readonly string[] }) {
+  constructor({ allow }: { readonly allow: readonly string[] }, resolve = resolveName) {
     this.#allowed = new AllowedAddresses(allow)
+    this.#resolve = resolve
   }
 
   async get(address: string, options: Options): ReturnType<Fetch['get']> {
@@ -215,7 +217,7 @@ export class GuardedFetch implements Fetch {
   }
 
   readonly #lookup: LookupFunction = (hostname, options, callback) => {
-    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+    this.#resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0)
       const usable = addresses.filter(({ address }) => this.#allowed.has(hostname, address))
       const [first] = usable

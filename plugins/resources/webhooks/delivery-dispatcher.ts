@@ -94,6 +94,8 @@ export class DeliveryDispatcher {
   readonly #woken = new Set<string>()
   readonly #slots: Semaphore
   readonly #targets = new Map<string, Semaphore>()
+  /** Webhooks whose last response was cut. */
+  readonly #cut = new Set<string>()
   #poll: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
 
@@ -244,6 +246,7 @@ export class DeliveryDispatcher {
       return false
     }
     const results = await this.#sendAll({ webhook, signer }, permitted)
+    this.#reportCut(webhook, results)
     await this.#record(results)
     return this.#note(webhook, results, permitted.length)
   }
@@ -354,6 +357,14 @@ export class DeliveryDispatcher {
       return { change: { update: delivery.id, in: deliveries, where: eq('state', 'waiting'), set, push } }
     })
     if (changes.length > 0) requireDone(await this.#documents.commitEach(changes))
+  }
+
+  /** One line for a webhook whose responses are cut, until one is not. */
+  #reportCut({ id, url }: Webhook, results: readonly Result[]): void {
+    const isCut = results.some(({ outcome }) => outcome.isCut)
+    if (isCut && !this.#cut.has(id)) this.#log.warn('Webhook response cut: too long or too slow', { webhook: id, host: new URL(url).host })
+    if (isCut) this.#cut.add(id)
+    else if (results.length > 0) this.#cut.delete(id)
   }
 
   /** Keeps how the target does. True when more may be due at once. */

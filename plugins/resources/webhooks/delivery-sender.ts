@@ -13,6 +13,8 @@ export interface Outcome {
   readonly isDelivered: boolean
   /** The target says that it is gone for good (410). */
   readonly isGone: boolean
+  /** The response was cut: too long, or too slow. */
+  readonly isCut: boolean
   /** In how many seconds the target wants to be asked again. */
   readonly retryAfterSeconds?: number
 }
@@ -50,12 +52,13 @@ export class DeliverySender {
         attempt: { ...attempt(), status: answer.status, response },
         isDelivered: answer.status >= 200 && answer.status <= 299,
         isGone: answer.status === 410,
+        isCut: answer.isCut,
         ...retryAfter(answer.status, answer.headers['retry-after'], at),
       }
     } catch (error) {
       // What is not a problem of the address or its server is a bug.
       if (!(error instanceof Problem)) throw error
-      return { attempt: { ...attempt(), error: error.message }, isDelivered: false, isGone: false }
+      return { attempt: { ...attempt(), error: error.message }, isDelivered: false, isGone: false, isCut: false }
     }
   }
 }
