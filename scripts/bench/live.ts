@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { unitsPerSecond, withoutExtractors } from './ingest.ts'
-import { memoryOf, newKey, type Server, startPounce } from './servers.ts'
+import { memoryOf, newKey, type Server, startEventsBaseline, startPounce } from './servers.ts'
 import { median, type Row, round, spread } from './table.ts'
 
 const kibibytesPerMebibyte = 1024
@@ -62,37 +62,55 @@ const fanOuts = async (server: Server, key: string, sockets: readonly net.Socket
   return times
 }
 
+const openStreams = async (server: Server, key: string, count: number, got: (text: string) => void): Promise<readonly net.Socket[]> => {
+  const sockets: net.Socket[] = []
+  while (sockets.length < count) {
+    const some = Array.from({ length: Math.min(opened, count - sockets.length) }, () => openStream(server, key, '', got))
+    sockets.push(...(await Promise.all(some)))
+  }
+  return sockets
+}
+
+/** How long one event to all streams takes a server that writes to each through node:http. */
+const bareFanOut = async (count: number): Promise<readonly number[]> => {
+  const server = await startEventsBaseline()
+  const sockets = await openStreams(server, 'none', count, () => undefined)
+  const times = await fanOuts(server, 'none', sockets)
+  for (const socket of sockets) socket.destroy()
+  await server.stop()
+  return times
+}
+
 /** Memory of idle streams, and how long one event to all of them takes. */
 const idleStreams = async (count: number): Promise<readonly Row[]> => {
+  const bare = await bareFanOut(count)
   const server = await startPounce({ settings })
   const key = await newKey(server)
   await post(server, key, '/api/datasets/createempty', { name: 'warm', description: '' })
   await (await openStream(server, key, '', () => undefined)).destroy()
   await pause(5000)
   const before = await memoryOf(server.pid)
-  const sockets: net.Socket[] = []
   let received = 0
   const got = (text: string): void => {
     if (text.includes('for all')) received += 1
   }
-  while (sockets.length < count)
-    sockets.push(
-      ...(await Promise.all(Array.from({ length: Math.min(opened, count - sockets.length) }, () => openStream(server, key, '', got)))),
-    )
+  const sockets = await openStreams(server, key, count, got)
   await pause(5000)
   const each = ((await memoryOf(server.pid)) - before) * (kibibytesPerMebibyte / count)
-  const between = median(await fanOuts(server, key, sockets))
+  const times = await fanOuts(server, key, sockets)
   for (let waited = 0; received < count * fans && waited < 10_000; waited += 10) await pause(10)
   for (const socket of sockets) socket.destroy()
   await server.stop()
   const workload = `live · ${count.toLocaleString('en')} idle streams`
+  const toAll = 'one event to all'
   return [
     { workload, subject: 'memory of each', figure: `${round(each)} kB`, ratio: each, goal: 25, isCeiling: true },
+    { workload, subject: `${toAll}, node:http alone`, figure: spread(bare, 'ms') },
     {
       workload,
-      subject: `event loop for one event to all (${received} of ${count * fans} received)`,
-      figure: `${round(between)} ms`,
-      ratio: between,
+      subject: `${toAll} (${received.toLocaleString('en')} of ${(count * fans).toLocaleString('en')} received)`,
+      figure: spread(times, 'ms'),
+      ratio: median(times),
       goal: 60,
       isCeiling: true,
     },

@@ -112,6 +112,9 @@ export const startPounce = (
 export const startBaseline = (options: { readonly folder?: string } = {}): Promise<Server> =>
   start(join(import.meta.dirname, 'baseline-server.ts'), options)
 
+/** Streams of node:http that receive the same text: see `baseline-events.ts`. */
+export const startEventsBaseline = (): Promise<Server> => start(join(import.meta.dirname, 'baseline-events.ts'), {})
+
 /** A row iterator with csv-stringify over Pounce's database: see `baseline-csv.ts`. */
 export const startCsvBaseline = (options: { readonly folder: string }): Promise<Server> =>
   start(join(import.meta.dirname, 'baseline-csv.ts'), options)

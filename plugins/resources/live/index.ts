@@ -20,6 +20,6 @@ export const plugin = definePlugin({
   routes,
   crossOriginHeaders: { request: ['Last-Event-ID'], response: [] },
   collections: [liveLog],
-  handlers: [onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events', { maxGatherMs: 3 })],
+  handlers: [onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events', { maxGatherMs: 4 })],
   periodic: [{ name: 'trim-log', everyMs: 5 * minuteMs, task: LogRetention }],
 })
