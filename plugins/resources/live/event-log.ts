@@ -34,8 +34,15 @@ export interface Segment {
   readonly changesRights: boolean
 }
 
+/** A segment as it is stored. The events are JSON text: the store need not look into it. */
+interface StoredSegment extends Omit<Segment, 'events'> {
+  readonly events: string
+}
+
+const eventsOf = ({ events }: StoredSegment): readonly PublicEvent[] => JSON.parse(events) as readonly PublicEvent[]
+
 /** The log of public events. The id is the sequence number, so that each has one writer. */
-export const liveLog = collection<Segment>('live.log', {
+export const liveLog = collection<StoredSegment>('live.log', {
   bySequence: { on: ['sequence'] },
   byAt: { on: ['at'] },
   byTotal: { on: ['total'] },
@@ -46,15 +53,17 @@ export const PersonalEvents = personalRecords({
   name: 'live-events',
   summary: 'Recent events that you caused, or that were for you only.',
   in: liveLog,
-  isOf: ({ events }, { id }) => events.some(event => isAbout(event, id)),
-  show: ({ events, at }, { id }) => ({
-    at,
-    types: events.filter(({ actor, recipient }) => actor === id || recipient === id).map(({ event }) => event.type),
+  isOf: ({ events }, { id }) => events.includes(id),
+  show: (segment, { id }) => ({
+    at: segment.at,
+    types: eventsOf(segment)
+      .filter(({ actor, recipient }) => actor === id || recipient === id)
+      .map(({ event }) => event.type),
   }),
-  erase: ({ events }, { person }) => ({ set: { events: events.filter(event => !isAbout(event, person.id)) } }),
+  erase: (segment, { person }) => ({
+    set: { events: JSON.stringify(eventsOf(segment).filter(event => !JSON.stringify(event).includes(person.id))) },
+  }),
 })
-
-const isAbout = (event: PublicEvent, person: string): boolean => JSON.stringify(event).includes(person)
 
 /** A place in the log: behind a whole segment, or behind one of its events. */
 export interface Position {
@@ -121,7 +130,8 @@ export class EventLog {
   async after(sequence: number): Promise<readonly Segment[]> {
     const where = range('sequence', { gt: sequence })
     const sort = { by: 'sequence', order: 'ascending' } as const
-    return (await this.#documents.find(liveLog, { using: 'bySequence', where, sort, limit: maxSegments })).items
+    const { items } = await this.#documents.find(liveLog, { using: 'bySequence', where, sort, limit: maxSegments })
+    return items.map(segment => ({ ...segment, events: eventsOf(segment) }))
   }
 
   /** The position right before the first segment that was written at a time or later. */
@@ -131,18 +141,19 @@ export class EventLog {
     return { sequence: items[0] ? items[0].sequence - 1 : (await this.last()).sequence }
   }
 
-  async #end(order: 'ascending' | 'descending'): Promise<Segment | undefined> {
+  async #end(order: 'ascending' | 'descending'): Promise<StoredSegment | undefined> {
     return (await this.#documents.find(liveLog, { using: 'bySequence', sort: { by: 'sequence', order }, limit: 1 })).items[0]
   }
 
   async #add(events: readonly PublicEvent[], changesRights: boolean): Promise<void> {
+    const text = JSON.stringify(events)
     for (;;) {
       this.#last ??= await this.last()
       const sequence = this.#last.sequence + 1
       const total = this.#last.total + events.length
       const segment: Segment = { sequence, at: this.#clock.now().toISOString(), events, total, changesRights }
       try {
-        await this.#documents.commit({ insert: { id: idOf(sequence), ...segment }, into: liveLog })
+        await this.#documents.commit({ insert: { id: idOf(sequence), ...segment, events: text }, into: liveLog })
       } catch (error) {
         // Unless another kernel was first, no one knows whether it was written.
         this.#last = undefined

@@ -20,6 +20,7 @@ export const plugin = definePlugin({
   routes,
   crossOriginHeaders: { request: ['Last-Event-ID'], response: [] },
   collections: [liveLog],
+  migrations: new URL('./migrations/', import.meta.url),
   handlers: [onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events', { maxGatherMs: 4 })],
   periodic: [{ name: 'trim-log', everyMs: 5 * minuteMs, task: LogRetention }],
 })

@@ -282,7 +282,8 @@ const matchedBy = ({ ids, spaces }: EventFilter, { about, spaces: held }: Public
   ...(spaces ? [held.filter(id => spaces.includes(id)).map((id): Ref => ({ kind: 'space', id }))] : []),
 ]
 
-const unique = (refs: readonly Ref[]): readonly Ref[] => [...new Map(refs.map(ref => [`${ref.kind} ${ref.id}`, ref])).values()]
+const unique = (refs: readonly Ref[]): readonly Ref[] =>
+  refs.length < 2 ? refs : [...new Map(refs.map(ref => [`${ref.kind} ${ref.id}`, ref])).values()]
 
 /** An event in the form of CloudEvents 1.0. */
 export const cloudEvent = (
