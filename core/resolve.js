@@ -1,9 +1,9 @@
-// In plain JavaScript, like main.js that loads it first. ava loads it into each process of the tests.
+// In plain JavaScript, like main.js that loads it first. AVA loads it into every test process.
 import { readFileSync } from 'node:fs'
 import module from 'node:module'
 
 // Node resolves each import of the program by walking up the folders for a package.json: a sixth of the time of a start. What a file of ours names by
-// a relative path, by its URL, or as `pounce/sdk`, is known without looking, and so is a module of Node.
+// a relative path, by its URL, or as `pounce/sdk`, needs no lookup, and neither do built-in modules.
 const root = new URL('../', import.meta.url).href
 const { exports: exported } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
 const sdk = new Map(Object.entries(exported).map(([name, file]) => [`pounce${name.slice(1)}`, new URL(file, root).href]))
