@@ -22,10 +22,11 @@ const readSources = async (): Promise<readonly Found[]> => {
       .map(path => expressionsOf(root, path)),
   )
 }
+const sources = readSources()
 
 test('no regular expression of core, sdk and plugins takes more than 5 ms for 16 kB', async t => {
   t.timeout(600_000)
-  const expressions = (await readSources()).flatMap(found => found.expressions)
+  const expressions = (await sources).flatMap(found => found.expressions)
   t.true(expressions.length > 400, `only ${expressions.length} were found`)
   const places = Map.groupBy(expressions, ({ source, flags }) => `/${source}/${flags}`)
   const slow = [...places].flatMap(([expression, [first, ...others]]) => {
@@ -36,7 +37,7 @@ test('no regular expression of core, sdk and plugins takes more than 5 ms for 16
 })
 
 test('regular expressions are built from constants, but for those that are tried here', async t => {
-  const built = (await readSources()).flatMap(found => found.built).filter(at => !isOfTests(at))
+  const built = (await sources).flatMap(found => found.built).filter(at => !isOfTests(at))
   t.deepEqual(
     built.map(at => at.replace(/:\d+$/, '')),
     ['plugins/documents/sqlite/row-formatter.ts'],

@@ -1,19 +1,16 @@
 import test from 'ava'
 import { tempFolder } from '../../test/support/temp-folder.ts'
+import { until } from '../../test/support/until.ts'
 import { fixturePlugin, pounce, startPounce, startServer } from '../kernel/fixtures/pounce.ts'
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url, { headers: { connection: 'close' } })).status
 
-const until = async (holds: () => Promise<boolean> | boolean): Promise<void> => {
-  while (!(await holds())) await new Promise(resolve => setImmediate(resolve))
-}
-
 test('a start says where it listens, where the data lies and what plugins have to say', async t => {
   const folder = await tempFolder(t)
-  const { url, text } = await startServer(t, folder)
+  const { url, said, text } = await startServer(t, folder)
   t.is(await statusOf(`${url}/healthz`), 200)
   t.is(await statusOf(`${url}/readyz`), 200)
-  await until(() => text.out.includes('hint of the plugin'))
+  await said(/hint of the plugin/)
   t.true(text.out.includes(folder))
 })
 
@@ -30,11 +27,11 @@ test('a second server on the same data folder is refused, naming the first one; 
 })
 
 test('SIGTERM lets a running request finish, says 503 meanwhile or accepts nothing, and ends with 0', async t => {
-  const { url, kill, ended, text } = await startServer(t, await tempFolder(t))
+  const { url, kill, ended, said } = await startServer(t, await tempFolder(t))
   const running = fetch(`${url}/api/slow`)
-  await until(() => text.out.includes('the slow request has begun'))
+  await said(/the slow request has begun/)
   kill('SIGTERM')
-  await until(() => text.out.includes('Stopping'))
+  await said(/Stopping/)
   const readiness = await statusOf(`${url}/readyz`).catch(() => 503)
   t.is(readiness, 503)
   const answer = await running
@@ -43,11 +40,11 @@ test('SIGTERM lets a running request finish, says 503 meanwhile or accepts nothi
 })
 
 test('a second signal ends at once', async t => {
-  const { url, kill, ended, text } = await startServer(t, await tempFolder(t))
+  const { url, kill, ended, said } = await startServer(t, await tempFolder(t))
   const running = fetch(`${url}/api/endless`)
-  await until(() => text.out.includes('the endless request has begun'))
+  await said(/the endless request has begun/)
   kill('SIGTERM')
-  await until(() => text.out.includes('Stopping'))
+  await said(/Stopping/)
   kill('SIGINT')
   t.is((await ended).code, 1)
   await t.throwsAsync(running)
@@ -62,9 +59,10 @@ test('SIGTERM without requests ends with 0', async t => {
 })
 
 test('what throws where nobody catches is logged and ends nothing', async t => {
-  const { url, text } = await startServer(t, await tempFolder(t))
+  const { url, said } = await startServer(t, await tempFolder(t))
   t.is((await fetch(`${url}/api/faults`, { method: 'POST' })).status, 200)
-  await until(() => text.out.includes('thrown in a timer') && text.out.includes('rejected by nobody'))
+  await said(/thrown in a timer/)
+  await said(/rejected by nobody/)
   t.is(await statusOf(`${url}/healthz`), 200)
 })
 
@@ -84,7 +82,7 @@ test('warnings of the configuration are logged', async t => {
 test('SIGUSR1 opens no debugger', async t => {
   const { url, kill, text } = await startServer(t, await tempFolder(t))
   kill('SIGUSR1')
-  await until(() => /Signal ignored|Debugger listening/.test(text.out + text.err))
+  await until('what the signal leads to', () => /Signal ignored|Debugger listening/.test(text.out + text.err))
   t.notRegex(text.out + text.err, /Debugger listening/)
   t.is(await statusOf(`${url}/healthz`), 200)
 })

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cachedFolder, fillCached, lastLine } from './cached-folder.ts'
 
@@ -33,11 +33,11 @@ export const generateTypes = async (document: string, types: string): Promise<vo
 /** Where the modules of a generated client are found. */
 export const clientModules = join(cachedFolder(name), 'node_modules')
 
-/** Compiles a TypeScript file strictly; what the compiler has to say. */
-export const compileErrors = async (file: string): Promise<string> => {
+/** Compiles TypeScript files of a folder strictly; what the compiler has to say. */
+export const compileErrors = async (folder: string, ...files: readonly string[]): Promise<string> => {
   const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom']
   try {
-    await run(programOf('tsc'), [...options, file], { cwd: dirname(file), timeout: 120_000 })
+    await run(programOf('tsc'), [...options, ...files], { cwd: folder, timeout: 120_000 })
     return ''
   } catch (error) {
     const { stdout = '', message } = error as Error & { readonly stdout?: string }
