@@ -172,3 +172,7 @@ test('what is explained is what happens', async t => {
   }
   t.is(asked, 84)
 })
+
+test('a permission that is open to everyone does not tell that a resource exists', async t => {
+  for (const id of [own, 'f'.repeat(24)]) t.is((await explain(cid, { permission: 'ViewGeoStream', type: 'dataset', id })).status, 404)
+})

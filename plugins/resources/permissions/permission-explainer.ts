@@ -54,7 +54,8 @@ export class PermissionExplainer {
   /** `Forbidden` about others, but for server admins; `NotFound` for a resource that the caller cannot see, unless in superadmin mode. */
   async explain(reader: Caller, { user, permission, on }: PermissionQuery): Promise<Explained> {
     const caller = await this.#subject(reader, user)
-    if (on && !isSuperAdmin(reader) && (await this.#policy.canOn(reader, permission, on)) === 'unseen') throw new NotFound(on.kind)
+    // Not by the permission itself: one that is open to everyone would tell that the resource exists.
+    if (on && !isSuperAdmin(reader) && !(await this.#policy.seen(reader, on.kind, [on.id])).has(on.id)) throw new NotFound(on.kind)
     const { verdict, because } = await this.#policy.explain(caller, permission, on, reader)
     const about = caller.user ? { id: caller.user.id, fullName: caller.user.fullName } : null
     return { user: about, verdict, because: await this.#withNames(reader, because) }
