@@ -13,8 +13,10 @@ export interface Deferred {
   readonly consumers: readonly string[]
   /** IDs of the earlier events. */
   readonly earlier: readonly string[]
-  /** Hands the events to their consumers. */
-  readonly deliver: () => Promise<void>
+  /** Consumers that earlier events of the same subjects wait for elsewhere. */
+  readonly findBusy: () => Promise<ReadonlySet<string>>
+  /** Hands the events to their consumers, to busy ones where the earlier events wait. */
+  readonly deliver: (busy: ReadonlySet<string>) => void
 }
 
 const pollMs = 10
@@ -67,9 +69,10 @@ export class DeferredEvents {
     const { signal } = this.#stopped
     const turn = (this.#last.get(key) ?? Promise.resolve()).then(async () => {
       await this.#earlierSettled(deferred, signal)
-      const isOurs = deferred.ids.every(id => this.#consumersOf.delete(id))
+      const busy = await deferred.findBusy()
+      // From here on nothing is awaited: a commit either finds this turn and waits behind it, or comes after its events.
+      if (deferred.ids.every(id => this.#consumersOf.delete(id))) deferred.deliver(busy)
       if (this.#last.get(key) === turn) this.#last.delete(key)
-      if (isOurs) await deferred.deliver()
     })
     this.#last.set(key, turn)
   }

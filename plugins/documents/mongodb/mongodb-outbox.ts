@@ -172,8 +172,12 @@ export class MongodbOutbox implements Outbox {
       return
     }
     const consumers = [...new Set(kept.flatMap(({ to }) => to))]
-    const deliver = async () => this.#deliver(kept, position, isAlone ? undefined : await this.#busyWith(kept, consumers))
-    this.#deferred.add({ collection, document, ids: kept.map(({ id }) => id), consumers, earlier: ofOthers, deliver })
+    this.#deferred.add({
+      ...{ collection, document, consumers, earlier: ofOthers },
+      ids: kept.map(({ id }) => id),
+      findBusy: async () => (isAlone ? new Set() : this.#busyWith(kept, consumers)),
+      deliver: busy => this.#deliver(kept, position, busy),
+    })
   }
 
   /** Consumers that earlier events of the same subjects wait for outside of documents. When it cannot be told, all of them. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { type Collection, CommitConflict, eq, event, Taken } from 'pounce/sdk'
 import { FixedClock, liveTests, type Note, notes } from 'pounce/sdk/testing'
@@ -165,4 +166,28 @@ live('events behind those of a kernel that died are handed out after them', asyn
     return seen.length === 2
   })
   t.deepEqual(seen, ['d1', 'd2'])
+})
+
+live('a commit right when the events before it are released is handed out after them', async t => {
+  const [a, b] = await two(t)
+  const numbered = (n: number) => event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
+  const change = (store: MongodbDocuments, n: number) => store.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [numbered(n)])
+  await a.commit<Note>({ insert: { id: 'x', rank: 0 }, into: notes })
+  for (const store of [a, b]) t.deepEqual(await claim(store), [])
+  for (let round = 0; round < 60; round += 1) {
+    await change(a, 0)
+    const first = await claim(a)
+    await change(b, 1)
+    await a.outbox.done('test/all', idsOf(first))
+    const later = pause(round / 2).then(() => change(b, 2))
+    const seen: number[] = []
+    await until('both', async () => {
+      const claimed = await claim(b)
+      seen.push(...claimed.map(({ event: { data } }) => (data as { n: number }).n))
+      await b.outbox.done('test/all', idsOf(claimed))
+      return seen.length === 2
+    })
+    await later
+    t.deepEqual(seen, [1, 2], `round ${round}`)
+  }
 })
