@@ -13,7 +13,7 @@ import { ok } from './support/scene.ts'
 import { digestOf } from './support/streams.ts'
 import { drained, until } from './support/until.ts'
 
-const kills = usualOrFull(5, 50)
+const kills = usualOrFull(8, 50)
 const uploaders = 8
 
 const outOfLuck = 'StatusMessage.error: The server ended during 5 runs of this'

@@ -1,12 +1,11 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import test from 'ava'
 import { Upload, type UploadOptions } from 'tus-js-client'
 import { adminKey, type ChildServer, dataFolder, startChild } from './support/child-server.ts'
+import { freePort } from './support/free-port.ts'
 import { newDataset, ok } from './support/scene.ts'
 import { digestOf, noise } from './support/streams.ts'
 import { until } from './support/until.ts'
@@ -14,15 +13,6 @@ import { until } from './support/until.ts'
 /** 500 MB is what the outcome asks for: POUNCE_TEST_UPLOAD_BYTES=500000000. */
 const sizeBytes = Number(process.env['POUNCE_TEST_UPLOAD_BYTES'] ?? 64 * 1024 * 1024)
 const kills = 3
-
-/** A port that is free now, and the same after each restart: clients come back to the address they know. */
-const freePort = async (): Promise<string> => {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise<void>(resolve => server.close(() => resolve()))
-  return String(port)
-}
 
 /** A server that is killed and started again on one folder and one port. */
 class Restarted {
@@ -56,7 +46,7 @@ test('tus-js-client brings a large file through kills of the server and of itsel
   const path = join(await dataFolder(t), 'large.bin')
   await pipeline(Readable.from(noise(sizeBytes, 'large')), createWriteStream(path))
   const wanted = await digestOf(createReadStream(path))
-  const settings = { POUNCE_HTTP__PORT: await freePort(), POUNCE_RESOURCES__UPLOADS__PART_BYTES: String(4 * 1024 * 1024) }
+  const settings = { POUNCE_HTTP__PORT: String(await freePort()), POUNCE_RESOURCES__UPLOADS__PART_BYTES: String(4 * 1024 * 1024) }
   const running = new Restarted(folder, settings)
   await running.start()
   t.teardown(() => running.kill())

@@ -1,8 +1,8 @@
-import { createServer } from 'node:net'
 import test from 'ava'
 import { EventSource } from 'eventsource'
 import { DocumentStore, ProgressListeners, Unavailable } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { freePort } from '../support/free-port.ts'
 import { listen, of } from '../support/live-events.ts'
 import { byCookie, signIn } from '../support/people.ts'
 import { formWith, newFolder, ok, refusal, unknownId, upload } from '../support/scene.ts'
@@ -11,15 +11,6 @@ import { until } from '../support/until.ts'
 
 const server = await bootForTest({ config: { access: { private: true } } })
 test.after.always(() => server.stop())
-
-/** A port that nothing listens on, to start again on the same one. */
-const freePort = (): Promise<number> =>
-  new Promise(resolve => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 
 /** An event that everybody in the test may see last, so that all before it has come or never will. */
 const mark = async (call: Parameters<typeof upload>[0], dataset: string): Promise<string> => upload(call, dataset, 'mark', 'mark.txt')

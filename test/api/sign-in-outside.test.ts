@@ -1,17 +1,9 @@
-import { type AddressInfo, createServer } from 'node:net'
 import test from 'ava'
 import { Users } from 'pounce/sdk'
 import { FixedClock } from 'pounce/sdk/testing'
 import { Browser } from '../support/browser.ts'
+import { freePort } from '../support/free-port.ts'
 import { outsideServer } from '../support/outside-server.ts'
-
-const freePort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
 
 const ends: (() => Promise<void>)[] = []
 const place = await outsideServer({ teardown: end => void ends.push(end) })

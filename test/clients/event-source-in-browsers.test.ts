@@ -1,17 +1,9 @@
-import { createServer } from 'node:net'
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
+import { freePort } from '../support/free-port.ts'
 import { type BrowserName, blankPage, browserTests } from '../support/real-browsers.ts'
 import { newDataset, upload } from '../support/scene.ts'
 import { until } from '../support/until.ts'
-
-const freePort = (): Promise<number> =>
-  new Promise(resolve => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 
 for (const name of ['chromium', 'firefox'] satisfies BrowserName[]) {
   const { test: inBrowser, launch } = browserTests(test, name)

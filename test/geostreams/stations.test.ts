@@ -1,5 +1,4 @@
 import test from 'ava'
-import { usualOrFull } from 'pounce/sdk/testing'
 import { stationTests } from './station-tests.ts'
 
-stationTests(test, { stations: 200, points: usualOrFull(30_000, 60_000) })
+stationTests(test, { stations: 200, points: 60_000 })

@@ -34,6 +34,8 @@ const maxBatch = 100
 const maxPassedOver = 5000
 const pageSize = 200
 const maxAttemptsKept = 10
+/** Webhooks whose cut responses are remembered, so that each is logged once. */
+const maxCutRemembered = 10_000
 /** The first retry after 2 s, then each pause a quarter longer than the one before, so that it stays a fraction of the outage; at most an hour. */
 const [firstRetryMs, retryFactor, maxRetryMs] = [2000, 1.25, 3_600_000]
 /** An event that is new while a target fails is tried after this time: it may be back. */
@@ -363,6 +365,7 @@ export class DeliveryDispatcher {
   #reportCut({ id, url }: Webhook, results: readonly Result[]): void {
     const isCut = results.some(({ outcome }) => outcome.isCut)
     if (isCut && !this.#cut.has(id)) this.#log.warn('Webhook response cut: too long or too slow', { webhook: id, host: new URL(url).host })
+    if (this.#cut.size >= maxCutRemembered) this.#cut.clear()
     if (isCut) this.#cut.add(id)
     else if (results.length > 0) this.#cut.delete(id)
   }
