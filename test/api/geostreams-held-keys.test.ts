@@ -4,6 +4,7 @@ import { callsOf } from '../support/calls.ts'
 import { newSensor, newStream } from '../support/geostreams.ts'
 import { newKey } from '../support/people.ts'
 import { newSpace, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
 
 // Everyone may read geostreams here, and answers are kept: a key that is held to a space sees its space all the same.
 const server = await bootForTest({ config: { resources: { geostreams: { cacheMaxMiB: 8 } } } })
@@ -64,7 +65,11 @@ test('what is elsewhere is not there for it, by any number', async t => {
       .status,
     404,
   )
-  const keys = Object.keys(((await ann.get(`${g}/cache`)).body as { files: object }).files)
-  t.true(keys.length > 0)
+  t.is((await ann.get(`${g}/datapoints/bin/day/1`)).status, 200)
+  const keys = await until(
+    'an answer that is kept',
+    async () => Object.keys(((await ann.get(`${g}/cache`)).body as { files: object }).files),
+    found => found.length > 0,
+  )
   for (const key of keys) t.is((await held.get(`${g}/cache/${key}`)).status, 404, key)
 })
