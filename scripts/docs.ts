@@ -6,6 +6,7 @@ import { coveragePage } from './docs/coverage-page.ts'
 import { openapiPage } from './docs/openapi-page.ts'
 import { routesPage } from './docs/routes-page.ts'
 import { sdkPage } from './docs/sdk-page.ts'
+import { webApiPage } from './docs/web-api-page.ts'
 import { apiDocument, wholeDocument } from './route-coverage.ts'
 
 const openapi = async (): Promise<string> => openapiPage(await wholeDocument())
@@ -13,6 +14,7 @@ const openapi = async (): Promise<string> => openapiPage(await wholeDocument())
 const pages: readonly { readonly file: string; readonly write: () => Promise<string> }[] = [
   { file: 'docs/configuration.md', write: configurationPage },
   { file: 'docs/openapi.json', write: openapi },
+  { file: 'plugins/web/app/api.ts', write: async () => webApiPage(await wholeDocument()) },
   { file: 'docs/routes.md', write: routesPage },
   { file: 'docs/sdk-api.md', write: sdkPage },
   { file: 'docs/coverage.md', write: async () => coveragePage(await apiDocument()) },

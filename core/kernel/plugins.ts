@@ -9,7 +9,7 @@ import { messageOf, StartupError } from './startup-error.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const tree = join(root, 'plugins')
-const idPattern = /^[a-z0-9-]+\.[a-z0-9-]+$/
+const idPattern = /^[a-z0-9-]+(?:\.[a-z0-9-]+)?$/
 
 /** A plugin to load, as the config names it or as a test hands it over. */
 export interface PluginRequest {
@@ -34,7 +34,7 @@ const folders = (path: string): string[] =>
 /** Ids of all plugins that come with this version. */
 export const ownPluginIds = (): string[] =>
   folders(tree)
-    .flatMap(kind => folders(join(tree, kind)).map(name => `${kind}.${name}`))
+    .flatMap(kind => [kind, ...folders(join(tree, kind)).map(name => `${kind}.${name}`)])
     .filter(id => ownPluginFile(id) !== undefined)
     .sort()
 
@@ -86,7 +86,7 @@ const urlOf = (source: string, from: string | undefined): string => {
     if (isOutside(file)) hookResolution()
     return pathToFileURL(file).href
   }
-  if (idPattern.test(source) && folders(tree).includes(source.split('.')[0] ?? ''))
+  if (idPattern.test(source) && source.includes('.') && folders(tree).includes(source.split('.')[0] ?? ''))
     throw new StartupError(`${source} is not part of this version${didYouMean(source, ownPluginIds(), 0.4)}`)
   hookResolution()
   if (from !== undefined) packages.set(source, from)
@@ -119,7 +119,7 @@ const namePattern = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/
 
 /** An id of ours means settings, collections and progress of ours. */
 const refuseName = (source: string, plugin: Plugin, name: string, isOwn: boolean): void => {
-  if (typeof plugin.id !== 'string' || !namePattern.test(plugin.id))
+  if (typeof plugin.id !== 'string' || !(isOwn ? idPattern : namePattern).test(plugin.id))
     throw new StartupError(
       `The plugin ${source} has the id "${plugin.id}": an id is two or more parts of lower-case letters, digits and hyphens, joined by dots, such as example.bookmarks. Change it in definePlugin`,
     )

@@ -1,0 +1,186 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Log, wire } from 'pounce/sdk'
+
+const app = fileURLToPath(new URL('./app/', import.meta.url))
+const dist = fileURLToPath(new URL('./dist/', import.meta.url))
+const lockFile = fileURLToPath(new URL('../../package-lock.json', import.meta.url))
+
+/** A file of the build, with the encodings that lie beside it. */
+export interface BuiltFile {
+  readonly path: string
+  readonly sizeBytes: number
+  readonly encodings: Readonly<Partial<Record<'br' | 'gzip', { readonly path: string; readonly sizeBytes: number }>>>
+}
+
+/** What the shell of a page links to: paths below `dist`. */
+export interface EntryFiles {
+  readonly script: string
+  readonly styles: readonly string[]
+  /** Modules that the entry imports, to be loaded with it. */
+  readonly modules: readonly string[]
+  readonly fonts: readonly string[]
+}
+
+interface ReadyBuild {
+  readonly entry: EntryFiles
+  readonly files: ReadonlyMap<string, BuiltFile>
+}
+
+/** `building`: the pages appear when it is done. `missing`: there is no build, and no Vite to make one. */
+export type BuildState = 'building' | 'missing' | ReadyBuild
+
+interface ManifestChunk {
+  readonly file: string
+  readonly css?: readonly string[]
+  readonly assets?: readonly string[]
+  readonly imports?: readonly string[]
+  readonly isEntry?: boolean
+}
+
+/**
+ * The files that browsers load. `npm ci` builds them; where they are missing or older than the sources, a child process builds them while the API
+ * is served already. Nothing is read before the first page is requested.
+ */
+export class AppBuild {
+  #log: Log
+  #checked: Promise<void> | undefined
+  #state: BuildState = 'missing'
+  #builder: ChildProcess | undefined
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  dispose(): void {
+    this.#builder?.kill()
+  }
+
+  /** The build as it is now. The first call reads the folder, and starts a build when that is stale. */
+  async state(): Promise<BuildState> {
+    this.#checked ??= this.#check()
+    await this.#checked
+    return this.#state
+  }
+
+  async #check(): Promise<void> {
+    const isCurrent = await isBuilt()
+    if (isCurrent || !hasVite()) {
+      if (!isCurrent) this.#log.warn('Web interface not built, or older than its sources, and Vite is not installed')
+      if (isCurrent || existsSync(join(dist, 'stamp'))) this.#state = await readBuild()
+      return
+    }
+    this.#state = 'building'
+    this.#log.info('Building the web interface')
+    const builder = spawnBuild()
+    this.#builder = builder
+    void ended(builder).then(code => this.#finish(code))
+  }
+
+  async #finish(code: number | null): Promise<void> {
+    this.#builder = undefined
+    if (code === 0) this.#state = await readBuild()
+    else {
+      this.#state = 'missing'
+      this.#log.error('Building the web interface failed; run `npm run web:build` for the reason', { code })
+    }
+  }
+}
+wire(AppBuild, Log)
+
+const ended = (child: ChildProcess): Promise<number | null> =>
+  new Promise(resolve => {
+    child.once('error', () => resolve(null))
+    child.once('exit', resolve)
+  })
+
+const readBuild = async (): Promise<ReadyBuild> => {
+  const manifest = JSON.parse(await readFile(join(dist, '.vite/manifest.json'), 'utf8')) as Readonly<Record<string, ManifestChunk>>
+  const entry = Object.values(manifest).find(chunk => chunk.isEntry)
+  if (!entry) throw new Error(`The web interface in ${dist} has no entry: run \`npm run web:build\``)
+  return { entry: entryFiles(entry, manifest), files: await builtFiles() }
+}
+
+const entryFiles = (entry: ManifestChunk, manifest: Readonly<Record<string, ManifestChunk>>): EntryFiles => {
+  const seen = new Set<ManifestChunk>()
+  const visit = (chunk: ManifestChunk): void => {
+    if (seen.has(chunk)) return
+    seen.add(chunk)
+    for (const name of chunk.imports ?? []) if (manifest[name]) visit(manifest[name])
+  }
+  visit(entry)
+  const chunks = [...seen]
+  return {
+    script: entry.file,
+    styles: [...new Set(chunks.flatMap(chunk => chunk.css ?? []))],
+    modules: chunks.filter(chunk => chunk !== entry).map(chunk => chunk.file),
+    fonts: [...new Set(chunks.flatMap(chunk => chunk.assets ?? []))].filter(
+      file => file.includes('next-latin') || file.includes('newsreader'),
+    ),
+  }
+}
+
+const builtFiles = async (): Promise<ReadonlyMap<string, BuiltFile>> => {
+  const names = (await readdir(dist, { recursive: true, withFileTypes: true }))
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name).slice(dist.length))
+  const sizes = new Map(await Promise.all(names.map(async name => [name, (await stat(join(dist, name))).size] as const)))
+  const encoded = (name: string) => ({ path: join(dist, name), sizeBytes: sizes.get(name) ?? 0 })
+  return new Map(
+    names
+      .filter(name => name.startsWith('assets/') && !/\.(?:br|gz)$/.test(name))
+      .map(name => [
+        name,
+        {
+          ...encoded(name),
+          encodings: {
+            ...(sizes.has(`${name}.br`) ? { br: encoded(`${name}.br`) } : {}),
+            ...(sizes.has(`${name}.gz`) ? { gzip: encoded(`${name}.gz`) } : {}),
+          },
+        },
+      ]),
+  )
+}
+
+const viteProgram = (): string | undefined => {
+  try {
+    return join(createRequire(import.meta.url).resolve('vite/package.json'), '../bin/vite.js')
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether this installation can build the web interface. Without development dependencies it cannot. */
+export const hasVite = (): boolean => viteProgram() !== undefined && existsSync(join(app, 'vite.config.ts'))
+
+/** Starts Vite, which replaces `dist` at its end. */
+export const spawnBuild = (output: 'ignore' | 'inherit' = 'ignore'): ChildProcess =>
+  spawn(process.execPath, [viteProgram() ?? '', 'build', '--config', join(app, 'vite.config.ts'), '--logLevel', 'warn'], {
+    cwd: app,
+    stdio: ['ignore', output, output],
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
+
+/** A digest of the sources and of the lock file: what the build is made of. */
+export const sourceStamp = async (): Promise<string> => {
+  const entries = (await readdir(app, { recursive: true, withFileTypes: true })).filter(entry => entry.isFile())
+  const paths = entries.map(entry => join(entry.parentPath, entry.name)).sort()
+  const digest = createHash('sha256')
+  for (const path of [...paths, ...(existsSync(lockFile) ? [lockFile] : [])]) {
+    digest.update(path.slice(app.length))
+    digest.update(await readFile(path))
+  }
+  return digest.digest('hex')
+}
+
+/** Whether `dist` holds a build of the present sources. */
+export const isBuilt = async (): Promise<boolean> => {
+  if (!existsSync(join(dist, 'stamp'))) return false
+  if (!existsSync(app)) return true
+  return (await readFile(join(dist, 'stamp'), 'utf8')) === (await sourceStamp())
+}

@@ -1,0 +1,113 @@
+import { Link } from '@tanstack/react-router'
+import { Fragment, type ReactNode, useEffect, useState } from 'react'
+import { t } from '../lib/i18n.ts'
+import { exactTime, when } from '../lib/format.ts'
+import { messageOf, isNotFound } from '../lib/messages.ts'
+import { Button } from './controls.tsx'
+
+/** Where a resource is: links from the top down. */
+export interface PathStep {
+  readonly name: string
+  readonly to: string
+}
+
+/** The name of what the page is about, with its place above. Sets the title of the window. */
+export const PageTitle = ({ name, path = [], children }: { readonly name: string; readonly path?: readonly PathStep[]; readonly children?: ReactNode }) => {
+  useEffect(() => {
+    document.title = `${name} · Pounce`
+  }, [name])
+  return (
+    <header>
+      {path.length > 0 && (
+        <nav aria-label={t('path')}>
+          <ol className="path">
+            {path.map(step => (
+              <li key={step.to}>
+                <Link to={step.to}>{step.name}</Link>
+              </li>
+            ))}
+          </ol>
+        </nav>
+      )}
+      <h1 className="page-title">{name}</h1>
+      {children}
+    </header>
+  )
+}
+
+/** One line of facts below the title; empty ones are left out. */
+export const FactLine = ({ facts }: { readonly facts: readonly ReactNode[] }) => (
+  <ul className="facts">
+    {facts
+      .filter(fact => fact !== undefined && fact !== null && fact !== false && fact !== '')
+      .map((fact, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: facts have no identity and are few
+        <li key={at}>
+          <Fragment>{fact}</Fragment>
+        </li>
+      ))}
+  </ul>
+)
+
+/** A time as people say it; the exact one on focus and hover. */
+export const Time = ({ of }: { readonly of: string }) => (
+  <time dateTime={of} title={exactTime(of)}>
+    {when(of)}
+  </time>
+)
+
+/** Dots that fill: `done` of `total`, or at work without a known end. */
+export const DotProgress = ({ done, total, label }: { readonly done?: number; readonly total?: number; readonly label: string }) => {
+  const part = done !== undefined && total !== undefined && total > 0 ? Math.min(1, done / total) : undefined
+  return (
+    <span
+      className={part === undefined ? 'dots unknown' : 'dots'}
+      role="progressbar"
+      aria-label={label}
+      {...(part === undefined ? {} : { 'aria-valuenow': Math.round(part * 100), 'aria-valuemin': 0, 'aria-valuemax': 100 })}
+    >
+      <span style={part === undefined ? undefined : { inlineSize: `${part * 100}%` }} />
+    </span>
+  )
+}
+
+/** Dotted lines, once loading takes longer than people take for an instant. */
+export const Loading = ({ label = t('loading') }: { readonly label?: string }) => {
+  const [isShown, setShown] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), 300)
+    return () => clearTimeout(timer)
+  }, [])
+  return isShown ? <DotProgress label={label} /> : null
+}
+
+/** What would be here, and how it gets here. */
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+  <div className="empty">
+    <p>
+      <b>{title}</b>
+    </p>
+    {children}
+  </div>
+)
+
+/** What went wrong, and what to do. */
+export const Failure = ({ error, retry }: { readonly error: unknown; readonly retry?: (() => void) | undefined }) => {
+  const isMissing = isNotFound(error)
+  return (
+    <div role="alert" className="empty">
+      <h2>{isMissing ? t('notFound.title') : t('failure.title')}</h2>
+      <p>{isMissing ? t('notFound.text') : messageOf(error)}</p>
+      <div className="actions">
+        {!isMissing && retry && (
+          <Button icon="rotate-cw" onPress={retry}>
+            {t('tryAgain')}
+          </Button>
+        )}
+        <Link to="/" className="button">
+          {t('toHome')}
+        </Link>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,102 @@
+import type { Operations } from '../api.ts'
+
+/** A method and a path of the API, such as `GET /api/datasets/{id}`. */
+export type Address = keyof Operations
+
+/** The body that an operation answers with. */
+export type Answer<A extends Address> = Operations[A]['answer']
+
+type Part<A extends Address, P extends 'path' | 'query' | 'body'> = Operations[A][P]
+type IsEmpty<T> = T extends undefined ? true : keyof T extends never ? true : false
+type Input<A extends Address> = { readonly signal?: AbortSignal | undefined } & (IsEmpty<Part<A, 'path'>> extends true
+  ? { readonly path?: never }
+  : { readonly path: Part<A, 'path'> }) & { readonly query?: Part<A, 'query'> } & (Part<A, 'body'> extends undefined
+    ? { readonly body?: never }
+    : { readonly body?: Part<A, 'body'> })
+
+/** A refusal of the server, or none of it: status 0 when the server is unreachable. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly details: Readonly<Record<string, unknown>>
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(status: number, body: Readonly<Record<string, unknown>>, retryAfterSeconds?: number) {
+    super(typeof body['message'] === 'string' ? body['message'] : `HTTP ${status}`)
+    this.status = status
+    this.code = typeof body['code'] === 'string' ? body['code'] : 'unknown'
+    this.details = body
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** The path below which the server is; empty for most. */
+export const base: string = document.documentElement.dataset['base'] ?? ''
+
+/** An address of this server for links, pictures and downloads. */
+export const urlOf = (path: string, query: Readonly<Record<string, unknown>> = {}): string => `${base}${path}${queryText(query)}`
+
+const queryText = (query: Readonly<Record<string, unknown>>): string => {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue
+    for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one))
+  }
+  const text = search.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+const filled = (template: string, parameters: Readonly<Record<string, unknown>>): string =>
+  template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name] ?? '')))
+
+/** Listeners of what concerns the whole page: that a session ended, and whether the server answers. */
+export const serverEvents = new EventTarget()
+
+const send = async (address: Address, { path, query, body, signal }: Input<Address>): Promise<Response> => {
+  const [method = 'GET', template = ''] = address.split(' ')
+  const isForm = typeof FormData !== 'undefined' && (body as unknown) instanceof FormData
+  let response: Response
+  try {
+    response = await fetch(urlOf(filled(template, (path ?? {}) as Record<string, unknown>), query ?? {}), {
+      method,
+      headers: { accept: 'application/json', ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: isForm ? (body as unknown as FormData) : JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    serverEvents.dispatchEvent(new Event('unreachable'))
+    throw new ApiError(0, { code: 'unreachable', message: 'The server is unreachable' })
+  }
+  serverEvents.dispatchEvent(new Event('reached'))
+  if (response.ok) return response
+  const problem = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>>
+  if (response.status === 401) serverEvents.dispatchEvent(new Event('signed-out'))
+  const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
+  throw new ApiError(response.status, problem, Number.isFinite(wait) ? wait : undefined)
+}
+
+const bodyOf = async (response: Response): Promise<unknown> => {
+  const text = await response.text()
+  if (text === '') return undefined
+  return response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text
+}
+
+/** Calls an operation and returns its body. Rejects with `ApiError` for every refusal. */
+export const api = async <A extends Address>(address: A, input: Input<A> = {} as Input<A>): Promise<Answer<A>> =>
+  (await bodyOf(await send(address, input as Input<Address>))) as Answer<A>
+
+/** A page of a list, with the query of the next one, and the total where the server counts. */
+export interface ListPage<T> {
+  readonly rows: T
+  readonly next: Readonly<Record<string, string>> | undefined
+  readonly total: string | undefined
+}
+
+/** Calls an operation that answers with a list and names its next page in `Link`. */
+export const apiPage = async <A extends Address>(address: A, input: Input<A> = {} as Input<A>): Promise<ListPage<Answer<A>>> => {
+  const response = await send(address, input as Input<Address>)
+  const link = /<([^>]+)>;\s*rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1]
+  const next = link === undefined ? undefined : Object.fromEntries(new URL(link, location.href).searchParams)
+  return { rows: (await bodyOf(response)) as Answer<A>, next, total: response.headers.get('x-total-count') ?? undefined }
+}

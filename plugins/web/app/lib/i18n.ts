@@ -1,0 +1,52 @@
+import i18next from 'i18next'
+import en from '../locales/en.json'
+
+/** Languages that the interface speaks. */
+export const languages = { en: 'English', de: 'Deutsch' } as const
+export type Language = keyof typeof languages
+
+declare module 'i18next' {
+  interface CustomTypeOptions {
+    resources: { translation: typeof en }
+  }
+}
+
+const isLanguage = (text: string): text is Language => text in languages
+
+/** The language of the page, as the server sent it, or as it was chosen since. */
+export const currentLanguage = (): Language => {
+  const { lang } = document.documentElement
+  return isLanguage(lang) ? lang : 'en'
+}
+
+const load = async (language: Language): Promise<void> => {
+  if (language === 'en' || i18next.hasResourceBundle(language, 'translation')) return
+  const { default: texts } = await import('../locales/de.json')
+  i18next.addResourceBundle(language, 'translation', texts)
+}
+
+/** Before the first page is drawn. */
+export const startLanguage = async (): Promise<void> => {
+  const language = currentLanguage()
+  await i18next.init({
+    lng: language,
+    fallbackLng: 'en',
+    resources: { en: { translation: en } },
+    interpolation: { escapeValue: false },
+    returnNull: false,
+  })
+  await load(language)
+  await i18next.changeLanguage(language)
+}
+
+/** Changes the language of the page, and remembers it in a cookie so that the server sends the next page in it. */
+export const chooseLanguage = async (language: Language): Promise<void> => {
+  await load(language)
+  document.documentElement.lang = language
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers that we support
+  document.cookie = `pounce_language=${language}; path=/; max-age=31536000; samesite=lax`
+  await i18next.changeLanguage(language)
+}
+
+/** The text of a key in the language of the page. */
+export const t = i18next.t.bind(i18next)

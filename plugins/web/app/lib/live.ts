@@ -1,0 +1,87 @@
+import { urlOf } from './api.ts'
+import { queries } from './queries.ts'
+
+/** A CloudEvent of `GET /api/live`, as far as pages use it. */
+export interface LiveEvent {
+  readonly id: string
+  readonly type: string
+  readonly subject: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+type Listener = (event: LiveEvent) => void
+
+const listeners = new Set<Listener>()
+
+/** Calls a listener for each event about what this person may view; returns what ends it. */
+export const onLiveEvent = (listener: Listener): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Keys that became stale, collected so that a burst of events refreshes a page once. */
+const stale = new Map<string, readonly string[]>()
+let timer: ReturnType<typeof setTimeout> | undefined
+
+const markStale = (key: readonly string[]): void => {
+  stale.set(key.join('/'), key)
+  timer ??= setTimeout(() => {
+    timer = undefined
+    const keys = [...stale.values()]
+    stale.clear()
+    for (const queryKey of keys) void queries.invalidateQueries({ queryKey })
+  }, 250)
+}
+
+const parents = ['space', 'collection', 'dataset', 'folder', 'file'] as const
+
+const hear = (event: LiveEvent): void => {
+  const [kind = '', id = ''] = event.subject.split('/')
+  if (id !== '') markStale([kind, id])
+  if (/\.(?:created|deleted|trashed|restored|attached|detached|updated)$/.test(event.type)) markStale([kind, 'list'])
+  for (const parent of parents) {
+    const about = event.data[parent]
+    for (const one of Array.isArray(about) ? about : [about]) if (typeof one === 'string') markStale([parent, one])
+  }
+  if (event.type === 'replay.incomplete') void queries.invalidateQueries()
+  for (const listener of listeners) listener(event)
+}
+
+/**
+ * One stream for all tabs of this browser: the tab that holds the lock reads it and passes events on. Without a stream the pages still work; they
+ * load what they show when they are opened and when the window gets the focus.
+ */
+export const startLive = (): void => {
+  if (typeof BroadcastChannel === 'undefined' || !navigator.locks) {
+    listen(hear)
+    return
+  }
+  const channel = new BroadcastChannel('pounce-live')
+  channel.onmessage = ({ data }: MessageEvent<LiveEvent>) => hear(data)
+  void navigator.locks.request('pounce-live', () => {
+    listen(event => {
+      hear(event)
+      channel.postMessage(event)
+    })
+    // Held until the tab is closed.
+    return new Promise(() => undefined)
+  })
+}
+
+const listen = (listener: Listener): void => {
+  let waitMs = 1000
+  const connect = (): void => {
+    const source = new EventSource(urlOf('/api/live'))
+    source.onopen = () => {
+      waitMs = 1000
+    }
+    source.onmessage = ({ data }: MessageEvent<string>) => listener(JSON.parse(data) as LiveEvent)
+    source.onerror = () => {
+      // A refused stream is closed by the browser; a cut one it opens again by itself.
+      if (source.readyState !== EventSource.CLOSED) return
+      setTimeout(connect, waitMs)
+      waitMs = Math.min(60_000, waitMs * 2)
+    }
+  }
+  connect()
+}

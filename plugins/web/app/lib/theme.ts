@@ -1,0 +1,9 @@
+export type Theme = 'light' | 'dark' | 'system'
+
+/** Chooses light, dark or what the system has, and remembers it in a cookie so that the server sends the next page in it. */
+export const chooseTheme = (theme: Theme): void => {
+  if (theme === 'system') delete document.documentElement.dataset['theme']
+  else document.documentElement.dataset['theme'] = theme
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers that we support
+  document.cookie = `pounce_theme=${theme}; path=/; max-age=${theme === 'system' ? 0 : 31_536_000}; samesite=lax`
+}

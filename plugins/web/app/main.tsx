@@ -1,0 +1,36 @@
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/components.css'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import i18next from 'i18next'
+import { StrictMode, useSyncExternalStore } from 'react'
+import { I18nProvider } from 'react-aria-components'
+import { createRoot } from 'react-dom/client'
+import { currentLanguage, startLanguage } from './lib/i18n.ts'
+import { startLive } from './lib/live.ts'
+import { queries } from './lib/queries.ts'
+import { router } from './router.tsx'
+
+const subscribe = (listener: () => void): (() => void) => {
+  i18next.on('languageChanged', listener)
+  return () => i18next.off('languageChanged', listener)
+}
+
+const App = () => {
+  const language = useSyncExternalStore(subscribe, () => i18next.language)
+  return (
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <I18nProvider locale={currentLanguage()}>
+          <RouterProvider key={language} router={router} />
+        </I18nProvider>
+      </QueryClientProvider>
+    </StrictMode>
+  )
+}
+
+await startLanguage()
+const root = document.getElementById('app')
+if (root) createRoot(root).render(<App />)
+startLive()

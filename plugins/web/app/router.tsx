@@ -1,0 +1,53 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { Failure, PageTitle } from './components/page-parts.tsx'
+import { Shell } from './components/shell.tsx'
+import { ApiError, base } from './lib/api.ts'
+import { t } from './lib/i18n.ts'
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: () => (
+    <>
+      <PageTitle name={t('notFound.title')} />
+      <Failure error={new ApiError(404, {})} />
+    </>
+  ),
+  errorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+})
+
+/** All that the address holds besides the path: text by name. Pages read and write their own names. */
+const searchText = (search: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)]))
+
+const page = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    validateSearch: searchText,
+    component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
+  })
+
+const home = (): Promise<Record<string, unknown>> => import('./pages/home.tsx')
+
+const routeTree = root.addChildren([page('/', home, 'HomePage')])
+
+/** Addresses are Clowder 1's where it had the page. */
+export const router = createRouter({
+  routeTree,
+  basepath: base === '' ? '/' : base,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  // Text as it is, not JSON: `?query=1` is what people type and old links have.
+  parseSearch: text => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: search => {
+    const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
+    const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+    return text === '' ? '' : `?${text}`
+  },
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,76 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { defineConfig, type Plugin } from 'vite'
+import { sourceStamp } from '../app-build.ts'
+import { iconNames } from './components/icon-names.ts'
+
+const dist = join(import.meta.dirname, '../dist')
+
+/** Compressed copies of each text file, so that the server only sends them, and the stamp by which it knows the build is current. */
+const compressedCopies = (): Plugin => ({
+  name: 'compressed-copies',
+  apply: 'build',
+  async writeBundle() {
+    const stamp = await sourceStamp()
+    const folder = join(dist, 'assets')
+    const names = (await readdir(folder)).filter(name => /\.(?:js|css|svg|json|wasm)$/.test(name))
+    await Promise.all(
+      names.map(async name => {
+        const bytes = await readFile(join(folder, name))
+        if (bytes.length < 1024) return
+        const [br, gz] = await Promise.all([
+          promisify(brotliCompress)(bytes, {
+            params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+          }),
+          promisify(gzip)(bytes, { level: 9 }),
+        ])
+        await Promise.all([writeFile(join(folder, `${name}.br`), br), writeFile(join(folder, `${name}.gz`), gz)])
+      }),
+    )
+    await writeFile(join(dist, 'stamp'), stamp)
+  },
+})
+
+/** `virtual:icons`: the paths of the icons that the pages use, and of no others. */
+const icons = (): Plugin => ({
+  name: 'icons',
+  resolveId: id => (id === 'virtual:icons' ? '\0virtual:icons' : undefined),
+  async load(id) {
+    if (id !== '\0virtual:icons') return undefined
+    const path = createRequire(import.meta.url).resolve('@iconify-json/lucide/icons.json')
+    const { icons: all } = JSON.parse(await readFile(path, 'utf8')) as {
+      readonly icons: Readonly<Record<string, { readonly body: string }>>
+    }
+    const missing = iconNames.filter(name => !all[name])
+    if (missing.length > 0) throw new Error(`Lucide has no icon ${missing.join(', ')}`)
+    return `export default ${JSON.stringify(Object.fromEntries(iconNames.map(name => [name, all[name]?.body])))}`
+  },
+})
+
+export default defineConfig({
+  root: import.meta.dirname,
+  // Relative, as the server may be below a path of its proxy.
+  base: './',
+  publicDir: false,
+  build: {
+    outDir: dist,
+    emptyOutDir: true,
+    manifest: true,
+    modulePreload: { polyfill: false },
+    target: 'es2023',
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      input: join(import.meta.dirname, 'main.tsx'),
+      // "use client" of React's libraries means nothing here.
+      onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
+    },
+  },
+  plugins: [icons(), compressedCopies()],
+  server: {
+    proxy: { '^/(?:api|setup|files/.*/blob|openapi\\.json|docs)': process.env['POUNCE_URL'] ?? 'http://127.0.0.1:9000' },
+  },
+})

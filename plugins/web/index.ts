@@ -1,0 +1,12 @@
+import { definePlugin } from 'pounce/sdk'
+import { AppBuild } from './app-build.ts'
+import { NotFoundPage } from './not-found-page.ts'
+import * as routes from './routes.ts'
+
+export const plugin = definePlugin({
+  id: 'web',
+  summary: 'The web interface: pages for browsing, uploading, searching and viewing data.',
+  services: [AppBuild],
+  routes,
+  middleware: [{ phase: 'beforeRouting', by: NotFoundPage }],
+})

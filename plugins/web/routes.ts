@@ -1,0 +1,189 @@
+import { createReadStream } from 'node:fs'
+import { type Bytes, Installation, NotFound, type Request, routesFor, s } from 'pounce/sdk'
+import { streamed } from 'pounce/sdk/kit'
+import { AppBuild, type BuiltFile } from './app-build.ts'
+import { type PageHead, PageHeads, type PageKind } from './page-head.ts'
+import { basePath, shellPage } from './shell.ts'
+
+const route = routesFor('web', { build: AppBuild, heads: PageHeads, installation: Installation })
+
+interface PageServices {
+  readonly build: AppBuild
+  readonly heads: PageHeads
+  readonly installation: Installation
+}
+
+const page = { 200: s.bytes<Bytes>({ 'text/html': s.bytes() }) }
+const pageOrNone = { ...page, 404: s.bytes<Bytes>({ 'text/html': s.bytes() }) }
+
+type AnyRequest = Pick<Request<undefined, undefined, undefined>, 'headers' | 'caller'>
+
+const answer = async ({ headers }: AnyRequest, { build, installation }: PageServices, head?: PageHead) => {
+  const shown = shellPage({
+    state: await build.state(),
+    base: basePath(installation),
+    cookie: headers.cookie,
+    acceptLanguage: headers['accept-language'],
+    head,
+  })
+  const body: Bytes = { open: () => streamed([Buffer.from(shown.html)]), contentType: 'text/html; charset=utf-8', isTrusted: true }
+  return { body, headers: shown.headers }
+}
+
+/** A page that is not about one resource. */
+const plainPage = async (request: AnyRequest, needs: PageServices) => ({ status: 200, ...(await answer(request, needs)) }) as const
+
+/** The page of a resource: one that the caller may not view has the answer of one that does not exist. */
+const resourcePage = async (kind: PageKind, id: string, request: AnyRequest, needs: PageServices) => {
+  const head = await needs.heads.of(request.caller, kind, id)
+  const shown = await answer(request, needs, head)
+  return head ? ({ status: 200, ...shown } as const) : ({ status: 404, ...shown } as const)
+}
+
+const of = s.Object({ id: s.String({ maxLength: 100 }) })
+const description = 'HTML for browsers. The data is at the routes below /api.'
+
+export const getHomePage = route({
+  method: 'GET',
+  path: '/',
+  summary: 'Show the home page',
+  description,
+  permission: 'anyone',
+  beforeTerms: true,
+  responses: page,
+  handle: plainPage,
+})
+
+export const getPage = route({
+  method: 'GET',
+  path: '/explore',
+  aliases: [
+    { path: '/datasets' },
+    { path: '/collections' },
+    { path: '/spaces' },
+    { path: '/search' },
+    { path: '/login' },
+    { path: '/signup' },
+    { path: '/reset' },
+    { path: '/welcome' },
+    { path: '/accessibility' },
+  ],
+  summary: 'Show a page of the web interface',
+  description,
+  permission: 'anyone',
+  beforeTerms: true,
+  responses: page,
+  handle: plainPage,
+})
+
+export const getPageByToken = route({
+  method: 'GET',
+  path: '/signup/:token',
+  aliases: [{ path: '/reset/:token' }],
+  summary: 'Show the page behind a link sent by email',
+  description,
+  permission: 'anyone',
+  ignoresCredentials: true,
+  params: s.Object({ token: s.String({ maxLength: 500 }) }),
+  responses: page,
+  handle: plainPage,
+})
+
+export const getSpacePage = route({
+  method: 'GET',
+  path: '/spaces/:id',
+  summary: 'Show the page of a space',
+  description,
+  permission: 'anyone',
+  beforeTerms: true,
+  params: of,
+  responses: pageOrNone,
+  handle: (request, needs) => resourcePage('space', request.params.id, request, needs),
+})
+
+export const getCollectionPage = route({
+  method: 'GET',
+  path: '/collection/:id',
+  aliases: [{ path: '/collections/:id' }],
+  summary: 'Show the page of a collection',
+  description,
+  permission: 'anyone',
+  beforeTerms: true,
+  params: of,
+  responses: pageOrNone,
+  handle: (request, needs) => resourcePage('collection', request.params.id, request, needs),
+})
+
+export const getDatasetPage = route({
+  method: 'GET',
+  path: '/datasets/:id',
+  summary: 'Show the page of a dataset',
+  description,
+  permission: 'anyone',
+  beforeTerms: true,
+  params: of,
+  responses: pageOrNone,
+  handle: (request, needs) => resourcePage('dataset', request.params.id, request, needs),
+})
+
+export const getFilePage = route({
+  method: 'GET',
+  path: '/files/:id',
+  summary: 'Show the page of a file',
+  description,
+  permission: 'anyone',
+  beforeTerms: true,
+  params: of,
+  responses: pageOrNone,
+  handle: (request, needs) => resourcePage('file', request.params.id, request, needs),
+})
+
+const types: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+  svg: 'image/svg+xml',
+  wasm: 'application/wasm',
+  woff2: 'font/woff2',
+}
+
+const encodingFor = (header: string | string[] | undefined, { encodings }: BuiltFile): 'br' | 'gzip' | undefined =>
+  (['br', 'gzip'] as const).find(
+    encoding =>
+      encodings[encoding] && new RegExp(`(?:^|,)\\s*${encoding}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))|,|$)`).test(String(header ?? '')),
+  )
+
+export const getWebFile = route({
+  method: 'GET',
+  path: '/web/assets/:file',
+  summary: 'Get a file of the web interface',
+  description: 'Scripts, styles and fonts under a digest of their content.',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  params: s.Object({ file: s.String({ maxLength: 200 }) }),
+  responses: { 200: s.bytes<Bytes>() },
+  throws: [NotFound],
+  async handle({ params, headers }, { build }) {
+    const state = await build.state()
+    const file = typeof state === 'string' ? undefined : state.files.get(`assets/${params.file}`)
+    if (!file) throw new NotFound('file')
+    const encoding = encodingFor(headers['accept-encoding'], file)
+    const { path, sizeBytes } = (encoding && file.encodings[encoding]) ?? file
+    const body: Bytes = {
+      open: part => createReadStream(path, part),
+      sizeBytes,
+      etag: `${params.file.replaceAll(/[^\w-]/g, '_')}${encoding ?? ''}`,
+      contentType: types[params.file.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
+      isTrusted: true,
+    }
+    return {
+      status: 200,
+      body,
+      headers: {
+        'cache-control': 'public, max-age=31536000, immutable',
+        vary: 'Accept-Encoding',
+        ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+      },
+    }
+  },
+})

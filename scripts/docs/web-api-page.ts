@@ -1,0 +1,117 @@
+/** A schema of the OpenAPI document, as far as types are made of it. */
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly nullable?: boolean
+  readonly anyOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | Schema
+  readonly format?: string
+}
+
+interface Parameter {
+  readonly $ref?: string
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly schema: Schema
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: Content & { readonly required?: boolean }
+  readonly responses: Readonly<Record<string, Content & { readonly $ref?: string }>>
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>>; readonly parameters: Readonly<Record<string, Parameter>> }
+}
+
+/** The types of the API for the web interface: one for each named model, and one for each operation, found by method and path. */
+export const webApiPage = (document: object): string => {
+  const { paths, components } = document as Document
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ address: `${method.toUpperCase()} ${path}`, operation })),
+  )
+  const models = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}\n`)
+  const types = operations.map(({ address, operation }) => `  '${address}': ${operationType(operation, components.parameters)}`)
+  return `// Written by \`npm run docs\` from the OpenAPI document.\n\n${models.join('\n')}\n/** Every operation, by method and path. */\nexport interface Operations {\n${types.join('\n')}\n}\n`
+}
+
+const operationType = ({ parameters = [], requestBody, responses }: Operation, shared: Document['components']['parameters']): string => {
+  const all = parameters.map(parameter => (parameter.$ref === undefined ? parameter : (shared[nameOf(parameter.$ref)] as Parameter)))
+  const body = requestBody?.content ? Object.entries(requestBody.content).map(contentType) : []
+  const answers = Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .flatMap(([, { content }]) => (content ? Object.entries(content).map(contentType) : ['undefined']))
+  return `{ path: ${parametersType(all, 'path')}; query: ${parametersType(all, 'query')}; body: ${union(body.length > 0 ? body : ['undefined'])}; answer: ${union(answers.length > 0 ? answers : ['undefined'])} }`
+}
+
+const contentType = ([mediaType, { schema }]: readonly [string, { readonly schema?: Schema }]): string => {
+  if (mediaType === 'multipart/form-data') return 'FormData'
+  if (mediaType.startsWith('text/')) return 'string'
+  if (!mediaType.includes('json')) return 'Blob'
+  return schema ? typeOf(schema) : 'unknown'
+}
+
+const parametersType = (parameters: readonly Parameter[], place: string): string => {
+  const here = parameters.filter(parameter => parameter.in === place)
+  if (here.length === 0) return 'Record<never, never>'
+  return `{ ${here.map(({ name, required, schema }) => `${key(name)}${required ? '' : '?'}: ${typeOf(schema)}${required ? '' : ' | undefined'}`).join('; ')} }`
+}
+
+const nameOf = (ref: string): string => ref.split('/').at(-1) ?? ''
+const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name))
+const union = (types: readonly string[]): string => [...new Set(types)].join(' | ')
+
+const typeOf = (schema: Schema): string => {
+  const plain = plainType(schema)
+  return schema.nullable ? `${plain} | null` : plain
+}
+
+const plainType = (schema: Schema): string => {
+  const { $ref, anyOf, allOf, type } = schema
+  if ($ref !== undefined) return nameOf($ref)
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum) return union(schema.enum.map(value => JSON.stringify(value)))
+  if (anyOf) return `(${union(anyOf.map(typeOf))})`
+  if (allOf) return `(${allOf.map(typeOf).join(' & ')})`
+  switch (type) {
+    case 'string':
+      return schema.format === 'binary' ? 'Blob' : 'string'
+    case 'integer':
+    case 'number':
+      return 'number'
+    case 'boolean':
+      return 'boolean'
+    case 'null':
+      return 'null'
+    case 'array':
+      return `readonly (${schema.items ? typeOf(schema.items) : 'unknown'})[]`
+    case 'object':
+      return objectType(schema)
+    default:
+      return 'unknown'
+  }
+}
+
+const objectType = ({ properties, required = [], additionalProperties }: Schema): string => {
+  const members = Object.entries(properties ?? {}).map(
+    ([name, schema]) => `readonly ${key(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`,
+  )
+  if (members.length > 0) return `{ ${members.join('; ')} }`
+  const values =
+    typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0 ? typeOf(additionalProperties) : 'unknown'
+  return `Readonly<Record<string, ${values}>>`
+}
