@@ -27,9 +27,31 @@ const page = (path: string, load: () => Promise<Record<string, unknown>>, name: 
     component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
   })
 
-const home = (): Promise<Record<string, unknown>> => import('./pages/home.tsx')
+const explore = () => import('./pages/explore.tsx')
+const collection = () => import('./pages/collection.tsx')
+const signUp = () => import('./pages/sign-up.tsx')
+const reset = () => import('./pages/reset.tsx')
 
-const routeTree = root.addChildren([page('/', home, 'HomePage')])
+const routeTree = root.addChildren([
+  page('/', () => import('./pages/home.tsx'), 'HomePage'),
+  page('/explore', explore, 'ExplorePage'),
+  page('/datasets', explore, 'DatasetsPage'),
+  page('/collections', explore, 'CollectionsPage'),
+  page('/spaces', explore, 'SpacesPage'),
+  page('/spaces/$id', () => import('./pages/space.tsx'), 'SpacePage'),
+  page('/collection/$id', collection, 'CollectionPage'),
+  page('/collections/$id', collection, 'CollectionPage'),
+  page('/datasets/$id', () => import('./pages/dataset.tsx'), 'DatasetPage'),
+  page('/files/$id', () => import('./pages/file.tsx'), 'FilePage'),
+  page('/search', () => import('./pages/search.tsx'), 'SearchPage'),
+  page('/login', () => import('./pages/sign-in.tsx'), 'SignInPage'),
+  page('/signup', signUp, 'SignUpPage'),
+  page('/signup/$token', signUp, 'SignUpPage'),
+  page('/reset', reset, 'ResetPage'),
+  page('/reset/$token', reset, 'ResetPage'),
+  page('/welcome', () => import('./pages/welcome.tsx'), 'WelcomePage'),
+  page('/accessibility', () => import('./pages/accessibility.tsx'), 'AccessibilityPage'),
+])
 
 /** Addresses are Clowder 1's where it had the page. */
 export const router = createRouter({

@@ -35,7 +35,12 @@ export const Button = ({ look = 'plain', icon, children, ...rest }: ButtonProps)
 )
 
 /** A button that shows an icon only; its label is read out and shown as a tooltip. */
-export const IconButton = ({ icon, label, look = 'quiet', ...rest }: Omit<ButtonProps, 'children' | 'icon'> & { readonly icon: IconName; readonly label: string }) => (
+export const IconButton = ({
+  icon,
+  label,
+  look = 'quiet',
+  ...rest
+}: Omit<ButtonProps, 'children' | 'icon'> & { readonly icon: IconName; readonly label: string }) => (
   <TooltipTrigger delay={500}>
     <AriaButton {...rest} aria-label={label} className={classOf(look, true)}>
       <Icon name={icon} />
@@ -57,7 +62,11 @@ interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'style' 
 export const TextField = ({ label, help, error, placeholder, isLong = false, ...rest }: TextFieldProps) => (
   <AriaTextField {...rest} isInvalid={error !== undefined || rest.isInvalid === true} className="field">
     <Label>{label}</Label>
-    {isLong ? <TextArea className="input" {...(placeholder === undefined ? {} : { placeholder })} /> : <Input className="input" {...(placeholder === undefined ? {} : { placeholder })} />}
+    {isLong ? (
+      <TextArea className="input" {...(placeholder === undefined ? {} : { placeholder })} />
+    ) : (
+      <Input className="input" {...(placeholder === undefined ? {} : { placeholder })} />
+    )}
     {help !== undefined && (
       <Text slot="description" className="help">
         {help}

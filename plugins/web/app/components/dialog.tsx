@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { Dialog as AriaDialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components'
-import { messageOf } from '../lib/messages.ts'
 import { t } from '../lib/i18n.ts'
+import { messageOf } from '../lib/messages.ts'
 import { Button } from './controls.tsx'
 
 interface DialogProps {

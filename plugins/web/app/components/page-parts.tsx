@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { Fragment, type ReactNode, useEffect, useState } from 'react'
-import { t } from '../lib/i18n.ts'
 import { exactTime, when } from '../lib/format.ts'
-import { messageOf, isNotFound } from '../lib/messages.ts'
+import { t } from '../lib/i18n.ts'
+import { isNotFound, messageOf } from '../lib/messages.ts'
 import { Button } from './controls.tsx'
 
 /** Where a resource is: links from the top down. */
@@ -12,7 +12,15 @@ export interface PathStep {
 }
 
 /** The name of what the page is about, with its place above. Sets the title of the window. */
-export const PageTitle = ({ name, path = [], children }: { readonly name: string; readonly path?: readonly PathStep[]; readonly children?: ReactNode }) => {
+export const PageTitle = ({
+  name,
+  path = [],
+  children,
+}: {
+  readonly name: string
+  readonly path?: readonly PathStep[]
+  readonly children?: ReactNode
+}) => {
   useEffect(() => {
     document.title = `${name} · Pounce`
   }, [name])

@@ -4,8 +4,8 @@ const cached = <T>(make: (language: string) => T): (() => T) => {
   const made = new Map<string, T>()
   return () => {
     const language = currentLanguage()
-    let one = made.get(language)
-    if (one === undefined) made.set(language, (one = make(language)))
+    const one = made.get(language) ?? make(language)
+    made.set(language, one)
     return one
   }
 }

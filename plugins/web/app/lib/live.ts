@@ -21,12 +21,14 @@ export const onLiveEvent = (listener: Listener): (() => void) => {
 
 /** Keys that became stale, collected so that a burst of events refreshes a page once. */
 const stale = new Map<string, readonly string[]>()
-let timer: ReturnType<typeof setTimeout> | undefined
+let isWaiting = false
 
 const markStale = (key: readonly string[]): void => {
   stale.set(key.join('/'), key)
-  timer ??= setTimeout(() => {
-    timer = undefined
+  if (isWaiting) return
+  isWaiting = true
+  setTimeout(() => {
+    isWaiting = false
     const keys = [...stale.values()]
     stale.clear()
     for (const queryKey of keys) void queries.invalidateQueries({ queryKey })

@@ -1,0 +1,3 @@
+import { PageTitle } from '../components/page-parts.tsx'
+
+export const AccessibilityPage = () => <PageTitle name="AccessibilityPage" />
