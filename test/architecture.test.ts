@@ -82,9 +82,12 @@ const contracts: Readonly<Record<string, readonly string[]>> = {
 
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8')
 const folders = ['core', 'sdk', 'plugins', 'test', 'scripts', 'examples'].filter(folder => existsSync(join(root, folder)))
-const paths = await Array.fromAsync(glob(`{${folders.join(',')}}/**/*.{ts,md,py}`, { cwd: root }))
+/** What runs in browsers is of another world: other libraries, other types, and a file that is written by `npm run docs`. */
+const isInBrowser = (path: string): boolean => path.startsWith('plugins/web/app/')
+const isBuilt = (path: string): boolean => path.startsWith('plugins/web/dist/')
+const paths = (await Array.fromAsync(glob(`{${folders.join(',')}}/**/*.{ts,tsx,md,py}`, { cwd: root }))).filter(path => !isBuilt(path))
 const files = await Promise.all(paths.sort().map(async path => ({ path, text: await read(path) })))
-const sources = files.filter(({ path }) => path.endsWith('.ts'))
+const sources = files.filter(({ path }) => path.endsWith('.ts') && !isInBrowser(path))
 const ids = ownPluginIds()
 const plugins = await loadPlugins(ids.map(plugin => ({ plugin })))
 const folderOf = (id: string): string => `plugins/${id.replace('.', '/')}`
@@ -112,7 +115,7 @@ const packageOf = (specifier: string): string =>
 const ownerOf = (path: string): string =>
   path
     .split('/')
-    .slice(0, path.startsWith('plugins/') ? 3 : 1)
+    .slice(0, path.startsWith('plugins/web/') ? 2 : path.startsWith('plugins/') ? 3 : 1)
     .join('/')
 
 const routesOf = (one: (typeof plugins)[number]): readonly (readonly [string, Route])[] =>
@@ -202,6 +205,35 @@ test('a library that is declared for code is imported there', t => {
     declared.filter(one => !imported.has(one)),
     [],
   )
+})
+
+/** Libraries of the web interface; the build puts them into the files that browsers load. */
+const browserVendors = [
+  '@tanstack/react-query',
+  '@tanstack/react-router',
+  '@tanstack/react-virtual',
+  'dompurify',
+  'i18next',
+  'marked',
+  'react',
+  'react-aria-components',
+  'react-dom',
+  'tus-js-client',
+]
+
+test('what runs in browsers imports its own folder and the libraries declared for it, and none of the server', t => {
+  const pages = files.filter(({ path }) => isInBrowser(path) && /\.tsx?$/.test(path) && !path.endsWith('vite.config.ts'))
+  t.true(pages.length > 10)
+  const faults = pages.flatMap(({ path, text }) =>
+    importsOf(text)
+      .filter(specifier =>
+        specifier.startsWith('.')
+          ? !isInBrowser(join(dirname(path), specifier))
+          : !['virtual:icons', ...browserVendors].includes(packageOf(specifier)),
+      )
+      .map(specifier => `${path} imports ${specifier}`),
+  )
+  t.deepEqual(faults, [])
 })
 
 /** What of the SDK product code may import: all but what is for tests. */

@@ -22,7 +22,10 @@ interface Exported {
   readonly path: string
 }
 
-const paths = await Array.fromAsync(glob('{core,sdk,plugins}/**/*.ts', { cwd: root }))
+// What runs in browsers has names of its own.
+const paths = (await Array.fromAsync(glob('{core,sdk,plugins}/**/*.ts', { cwd: root }))).filter(
+  path => !path.startsWith('plugins/web/app/'),
+)
 const isProduct = (path: string): boolean =>
   !/\.test\.ts$|\.d\.ts$|\/(?:testing|testing-fixtures|fixtures|migrations)\/|\/test(?:ing|-)[^/]*$/.test(path)
 const exported: readonly Exported[] = (

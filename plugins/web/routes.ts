@@ -138,14 +138,16 @@ export const getFilePage = route({
   handle: (request, needs) => resourcePage('file', request.params.id, request, needs),
 })
 
-const types: Readonly<Record<string, string>> = {
+const types = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   json: 'application/json',
   svg: 'image/svg+xml',
   wasm: 'application/wasm',
   woff2: 'font/woff2',
-}
+} as const
+
+const typeOf = (file: string): string => types[(file.split('.').at(-1) ?? '') as keyof typeof types] ?? 'application/octet-stream'
 
 const encodingFor = (header: string | string[] | undefined, { encodings }: BuiltFile): 'br' | 'gzip' | undefined =>
   (['br', 'gzip'] as const).find(
@@ -161,7 +163,7 @@ export const getWebFile = route({
   permission: 'anyone',
   ignoresCredentials: true,
   params: s.Object({ file: s.String({ maxLength: 200 }) }),
-  responses: { 200: s.bytes<Bytes>() },
+  responses: { 200: s.bytes<Bytes>(Object.fromEntries(Object.values(types).map(type => [type.split(';')[0], s.bytes()]))) },
   throws: [NotFound],
   async handle({ params, headers }, { build }) {
     const state = await build.state()
@@ -173,7 +175,7 @@ export const getWebFile = route({
       open: part => createReadStream(path, part),
       sizeBytes,
       etag: `${params.file.replaceAll(/[^\w-]/g, '_')}${encoding ?? ''}`,
-      contentType: types[params.file.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
+      contentType: typeOf(params.file),
       isTrusted: true,
     }
     return {

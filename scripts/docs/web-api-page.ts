@@ -44,9 +44,9 @@ export const webApiPage = (document: object): string => {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ address: `${method.toUpperCase()} ${path}`, operation })),
   )
-  const models = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}\n`)
+  const models = Object.entries(components.schemas).map(([name, schema]) => `  ${name}: ${typeOf(schema)}`)
   const types = operations.map(({ address, operation }) => `  '${address}': ${operationType(operation, components.parameters)}`)
-  return `// Written by \`npm run docs\` from the OpenAPI document.\n\n${models.join('\n')}\n/** Every operation, by method and path. */\nexport interface Operations {\n${types.join('\n')}\n}\n`
+  return `// Written by \`npm run docs\` from the OpenAPI document.\n\n/** The named models of the API. */\nexport interface Models {\n${models.join('\n')}\n}\n\n/** Every operation, by method and path. */\nexport interface Operations {\n${types.join('\n')}\n}\n`
 }
 
 const operationType = ({ parameters = [], requestBody, responses }: Operation, shared: Document['components']['parameters']): string => {
@@ -82,7 +82,7 @@ const typeOf = (schema: Schema): string => {
 
 const plainType = (schema: Schema): string => {
   const { $ref, anyOf, allOf, type } = schema
-  if ($ref !== undefined) return nameOf($ref)
+  if ($ref !== undefined) return `Models['${nameOf($ref)}']`
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum) return union(schema.enum.map(value => JSON.stringify(value)))
   if (anyOf) return `(${union(anyOf.map(typeOf))})`
