@@ -8,6 +8,7 @@ import { chooseTheme } from '../lib/theme.ts'
 import { Button } from './controls.tsx'
 import { Logo } from './logo.tsx'
 import { Toasts } from './toasts.tsx'
+import { UploadTray } from './upload-tray.tsx'
 
 /** What is on every page: the skip link, the header, the page itself, the footer, and messages. */
 export const Shell = () => {
@@ -25,7 +26,10 @@ export const Shell = () => {
           {name}
         </Link>
         <div className="search-slot" />
-        <nav aria-label={t('account')}>{session && <AccountMenu />}</nav>
+        <nav aria-label={t('account')}>
+          <UploadTray />
+          {session && <AccountMenu />}
+        </nav>
       </header>
       <Main />
       <footer className="site-footer">

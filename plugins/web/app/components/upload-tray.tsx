@@ -1,0 +1,228 @@
+import '../styles/uploads.css'
+import { Link } from '@tanstack/react-router'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { Button as AriaButton } from 'react-aria-components'
+import { bytes, number } from '../lib/format.ts'
+import { t } from '../lib/i18n.ts'
+import { messageOf } from '../lib/messages.ts'
+import { useSession } from '../lib/session.ts'
+import type { Chosen } from '../lib/uploads/chosen-files.ts'
+import { arrivedOf, type QueueState, type UploadItem, uploads } from '../lib/uploads/upload-queue.ts'
+import type { UploadTarget } from '../lib/uploads/upload-storage.ts'
+import { Button, IconButton } from './controls.tsx'
+import { Dialog } from './dialog.tsx'
+import { DotProgress } from './page-parts.tsx'
+import { toast } from './toasts.tsx'
+
+interface Question {
+  readonly target: UploadTarget
+  readonly chosen: Chosen
+  /** Paths of files of the same name and size that are in the dataset already. */
+  readonly there: ReadonlySet<string>
+}
+
+let ask: ((question: Question) => void) | undefined
+
+/** Puts what was dropped or chosen into the queue. Asks first when some of it is in the dataset already. */
+export const addFiles = async (target: UploadTarget, chosen: Chosen): Promise<void> => {
+  if (chosen.unreadable.length > 0) toast(t('uploads.unreadable', { count: chosen.unreadable.length, name: chosen.unreadable[0] ?? '' }))
+  if (chosen.files.length === 0 && chosen.emptyFolders.length === 0) return
+  const sizes = chosen.files.map(({ path, file }) => ({ path, size: file.size }))
+  const there = new Set((await arrivedOf(target, sizes).catch(() => new Map<string, string>())).keys())
+  if (there.size === 0 || !ask) await uploads.add(target, chosen)
+  else ask({ target, chosen, there })
+}
+
+/** What is on its way, on every page: a button in the header, and the tray that it opens. */
+export const UploadTray = () => {
+  const state = useSyncExternalStore(uploads.subscribe, uploads.state)
+  const user = useSession()?.user?.id
+  const [isOpen, setOpen] = useState(false)
+  const [question, setQuestion] = useState<Question>()
+  const isBusy = state.counts.waiting + state.counts.sending > 0
+  useEffect(() => {
+    ask = setQuestion
+    return () => {
+      ask = undefined
+    }
+  }, [])
+  useEffect(() => {
+    if (user !== undefined) void uploads.restore(user)
+  }, [user])
+  useEffect(() => {
+    if (isBusy) setOpen(true)
+  }, [isBusy])
+  if (user === undefined) return null
+  const left = state.counts.waiting + state.counts.sending + state.counts.failed + state.counts.missing
+  return (
+    <>
+      <Button look="quiet" aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
+        {left > 0 ? t('uploads.left', { count: left }) : t('uploads.title')}
+      </Button>
+      {isOpen && <Tray state={state} onClose={() => setOpen(false)} />}
+      {question && <Duplicates question={question} onClose={() => setQuestion(undefined)} />}
+    </>
+  )
+}
+
+const Duplicates = ({ question: { target, chosen, there }, onClose }: { readonly question: Question; readonly onClose: () => void }) => {
+  const add = (isSkipped: boolean) => () => {
+    onClose()
+    void uploads.add(target, isSkipped ? { ...chosen, files: chosen.files.filter(one => !there.has(one.path)) } : chosen)
+  }
+  return (
+    <Dialog title={t('uploads.there.title', { count: there.size })} isOpen onClose={onClose}>
+      <p>{t('uploads.there.text', { name: target.datasetName })}</p>
+      <div className="actions end">
+        <Button onPress={onClose}>{t('cancel')}</Button>
+        <Button onPress={add(false)}>{t('uploads.there.again')}</Button>
+        <Button look="filled" onPress={add(true)}>
+          {t('uploads.there.skip', { count: there.size })}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+const secondsLeft = ({ bytes: all, sentBytes, bytesPerSecond }: QueueState): number | undefined =>
+  bytesPerSecond > 0 ? Math.ceil((all - sentBytes) / bytesPerSecond) : undefined
+
+const timeText = (seconds: number): string =>
+  seconds < 90
+    ? t('uploads.seconds', { count: seconds })
+    : seconds < 5400
+      ? t('uploads.minutes', { count: Math.round(seconds / 60) })
+      : t('uploads.hours', { count: Math.round(seconds / 3600) })
+
+const Tray = ({ state, onClose }: { readonly state: QueueState; readonly onClose: () => void }) => {
+  const { counts, items, isPaused, pauseReason } = state
+  const isBusy = counts.waiting + counts.sending > 0
+  const total = items.length - counts.cancelled
+  const left = secondsLeft(state)
+  return (
+    <section className="upload-tray" aria-label={t('uploads.title')}>
+      <header>
+        <h2>{t('uploads.progress', { done: number(counts.done + counts.skipped), count: total })}</h2>
+        <IconButton icon="x" label={t('close')} onPress={onClose} />
+      </header>
+      {isBusy && <DotProgress label={t('uploads.title')} done={state.sentBytes} total={state.bytes} />}
+      <p className="help" aria-live="off">
+        {t('uploads.bytes', { sent: bytes(state.sentBytes), all: bytes(state.bytes) })}
+        {isBusy && !isPaused && state.bytesPerSecond > 0 && ` · ${t('uploads.speed', { speed: bytes(state.bytesPerSecond) })}`}
+        {isBusy && !isPaused && left !== undefined && ` · ${timeText(left)}`}
+      </p>
+      {isPaused && (
+        <p role="alert" className="at-work">
+          {t(pauseReason === 'signed-out' ? 'uploads.signedOut' : pauseReason === 'no-space' ? 'uploads.noSpace' : 'uploads.paused')}
+        </p>
+      )}
+      {counts.missing > 0 && <Missing state={state} />}
+      {items.length === 0 ? <p>{t('uploads.none')}</p> : <Items items={items} />}
+      <div className="actions">
+        {isBusy && !isPaused && (
+          <Button icon="pause" onPress={() => uploads.pause()}>
+            {t('uploads.pause')}
+          </Button>
+        )}
+        {isPaused && (
+          <Button icon="play" onPress={() => uploads.resume()}>
+            {t('uploads.resume')}
+          </Button>
+        )}
+        {counts.failed > 0 && (
+          <Button icon="rotate-cw" onPress={() => uploads.retryAll()}>
+            {t('uploads.retryAll', { count: counts.failed })}
+          </Button>
+        )}
+        {(isBusy || counts.missing + counts.failed > 0) && <Button onPress={() => uploads.cancelAll()}>{t('uploads.cancelAll')}</Button>}
+        {!isBusy && counts.done + counts.skipped > 0 && <Button onPress={() => uploads.clear()}>{t('uploads.clear')}</Button>}
+      </div>
+    </section>
+  )
+}
+
+/** After a reload: files that the browser opens again when it is allowed to, and those that have to be chosen again. */
+const Missing = ({ state: { items, counts } }: { readonly state: QueueState }) => {
+  const mayReopen = items.some(({ state, handle }) => state === 'missing' && handle)
+  const { target } = items.find(item => item.state === 'missing') ?? {}
+  return (
+    <div role="alert" className="upload-missing">
+      <p>
+        {t(mayReopen ? 'uploads.interrupted.reopen' : 'uploads.interrupted.choose', {
+          count: counts.missing,
+          name: target?.datasetName ?? '',
+        })}
+      </p>
+      {mayReopen ? (
+        <Button onPress={() => void uploads.reopen()}>{t('uploads.interrupted.continue')}</Button>
+      ) : (
+        target && (
+          <Link to="/datasets/$id" params={{ id: target.dataset }} className="button">
+            {t('uploads.interrupted.toDataset')}
+          </Link>
+        )
+      )}
+    </div>
+  )
+}
+
+const order: Readonly<Record<UploadItem['state'], number>> = {
+  failed: 0,
+  missing: 1,
+  sending: 2,
+  waiting: 3,
+  done: 4,
+  skipped: 5,
+  cancelled: 6,
+}
+
+const Items = ({ items }: { readonly items: readonly UploadItem[] }) => {
+  const list = useRef<HTMLDivElement>(null)
+  const sorted = items.toSorted((one, other) => order[one.state] - order[other.state])
+  const rows = useVirtualizer({ count: sorted.length, getScrollElement: () => list.current, estimateSize: () => 44, overscan: 5 })
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by the keyboard
+    <div className="upload-items" ref={list} tabIndex={0} role="group" aria-label={t('uploads.files')}>
+      <ul style={{ blockSize: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map(({ index, start }) => {
+          const item = sorted[index]
+          return item && <Item key={item.key} item={item} start={start} />
+        })}
+      </ul>
+    </div>
+  )
+}
+
+const Item = ({ item, start }: { readonly item: UploadItem; readonly start: number }) => {
+  const { key, path, size, sent, state, fileId } = item
+  const name = path.split('/').at(-1) ?? path
+  return (
+    <li style={{ transform: `translateY(${start}px)` }}>
+      <span className="upload-name" title={path}>
+        {state === 'done' && fileId !== undefined ? (
+          <Link to="/files/$id" params={{ id: fileId }}>
+            {name}
+          </Link>
+        ) : (
+          name
+        )}
+      </span>
+      <span className={state === 'failed' || state === 'missing' ? 'failed help' : 'help'}>{stateText(item)}</span>
+      {state === 'failed' && <IconButton icon="rotate-cw" label={t('uploads.retry', { name })} onPress={() => uploads.retry(key)} />}
+      {!['done', 'skipped', 'cancelled'].includes(state) && (
+        <AriaButton className="button quiet icon" aria-label={t('uploads.cancelOne', { name })} onPress={() => uploads.cancel(key)}>
+          ×
+        </AriaButton>
+      )}
+      {state === 'sending' && size > 1_000_000 && <DotProgress label={name} done={sent} total={size} />}
+    </li>
+  )
+}
+
+const stateText = ({ state, size, error }: UploadItem): string => {
+  if (state === 'failed') return messageOf(error)
+  return state === 'done' || state === 'waiting' || state === 'sending'
+    ? `${t(`uploads.state.${state}`)} · ${bytes(size)}`
+    : t(`uploads.state.${state}`)
+}

@@ -1,0 +1,374 @@
+import { ApiError, api, serverEvents } from '../api.ts'
+import { queries } from '../queries.ts'
+import type { Chosen, ChosenFile } from './chosen-files.ts'
+import { sendFile } from './send-file.ts'
+import { removeBatch, type StoredBatch, storeBatch, storedBatches, type UploadTarget } from './upload-storage.ts'
+
+/**
+ * `missing`: after a reload the browser no longer has the file, and it has to be chosen again. `skipped`: it was there already. `failed` says why
+ * and can be tried again.
+ */
+export type UploadState = 'waiting' | 'sending' | 'done' | 'skipped' | 'failed' | 'missing' | 'cancelled'
+
+/** One file on its way. */
+export interface UploadItem {
+  readonly key: string
+  readonly batch: string
+  readonly target: UploadTarget
+  readonly path: string
+  readonly size: number
+  readonly lastModified: number
+  readonly file?: File | undefined
+  readonly handle?: FileSystemFileHandle | undefined
+  readonly state: UploadState
+  readonly sent: number
+  readonly error?: unknown
+  readonly fileId?: string | undefined
+}
+
+/** The queue at one moment. */
+export interface QueueState {
+  readonly items: readonly UploadItem[]
+  readonly isPaused: boolean
+  /** Why the queue paused itself: signed out, or no space on the server. */
+  readonly pauseReason?: 'signed-out' | 'no-space' | undefined
+  readonly bytes: number
+  readonly sentBytes: number
+  readonly bytesPerSecond: number
+  readonly counts: Readonly<Record<UploadState, number>>
+}
+
+/** Browsers have six connections to a server; one is the live stream's, and pages need one too. */
+const maxAtOnce = 4
+const maxTries = 6
+const speedWindowMs = 5000
+
+const noCounts: Readonly<Record<UploadState, number>> = { waiting: 0, sending: 0, done: 0, skipped: 0, failed: 0, missing: 0, cancelled: 0 }
+const ended: ReadonlySet<UploadState> = new Set(['done', 'skipped', 'cancelled'])
+
+/** What is to be uploaded, in order. It lives as long as the page, whatever address that shows, and continues after a reload. */
+class UploadQueue {
+  #items = new Map<string, UploadItem>()
+  #waiting: string[] = []
+  #running = new Map<string, AbortController>()
+  #listeners = new Set<() => void>()
+  #state: QueueState = { items: [], isPaused: false, bytes: 0, sentBytes: 0, bytesPerSecond: 0, counts: noCounts }
+  #isPaused = false
+  #pauseReason: QueueState['pauseReason']
+  #samples: { readonly at: number; readonly bytes: number }[] = []
+  #changed = false
+  #user: string | undefined
+
+  constructor() {
+    window.addEventListener('beforeunload', event => {
+      if (this.isBusy) event.preventDefault()
+    })
+    serverEvents.addEventListener('signed-in', () => this.#pauseReason === 'signed-out' && this.resume())
+  }
+
+  get isBusy(): boolean {
+    return !this.#isPaused && (this.#running.size > 0 || this.#waiting.length > 0)
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  readonly state = (): QueueState => this.#state
+
+  /** Puts files into the queue. Those that match what is missing of an interrupted batch continue that one. */
+  async add(target: UploadTarget, chosen: Chosen): Promise<void> {
+    const { files, emptyFolders } = chosen
+    const left = files.filter(one => !this.#rejoin(one))
+    if (left.length > 0) {
+      const batch = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`
+      this.#put(left.map(one => newItem(batch, target, one)))
+      void storeBatch(storedOf(batch, this.#user ?? '', target, left))
+    }
+    for (const path of emptyFolders) await ensureFolder(target, path).catch(() => undefined)
+    if (emptyFolders.length > 0) void queries.invalidateQueries({ queryKey: ['dataset', target.dataset] })
+    this.#next()
+  }
+
+  /** After signing in: batches of this person that a reload interrupted. What arrived meanwhile is not sent again. */
+  async restore(user: string): Promise<void> {
+    if (this.#user === user) return
+    this.#user = user
+    for (const batch of await storedBatches()) if (batch.user === user) await this.#restoreBatch(batch)
+    this.#next()
+  }
+
+  /** Opens the files of interrupted batches by their handles. The browser asks for permission, so call it in a press of a button. */
+  async reopen(): Promise<void> {
+    for (const item of this.#items.values()) {
+      if (item.state !== 'missing' || !item.handle) continue
+      const file = await opened(item.handle)
+      if (file && isSame(file, item)) this.#change(item.key, { state: 'waiting', file }, true)
+    }
+    this.#next()
+  }
+
+  pause(reason?: QueueState['pauseReason']): void {
+    this.#isPaused = true
+    this.#pauseReason = reason
+    for (const [key, controller] of this.#running) {
+      controller.abort()
+      this.#change(key, { state: 'waiting' })
+      this.#waiting.unshift(key)
+    }
+    this.#running.clear()
+    this.#notify()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#pauseReason = undefined
+    this.#next()
+  }
+
+  cancel(key: string): void {
+    this.#running.get(key)?.abort()
+    this.#running.delete(key)
+    this.#waiting = this.#waiting.filter(one => one !== key)
+    this.#change(key, { state: 'cancelled' })
+    this.#finishBatch(this.#items.get(key)?.batch)
+    this.#next()
+  }
+
+  cancelAll(): void {
+    for (const { key, state } of [...this.#items.values()]) if (!ended.has(state)) this.cancel(key)
+    this.clear()
+  }
+
+  retry(key: string): void {
+    const item = this.#items.get(key)
+    if (item?.state !== 'failed') return
+    this.#change(key, { state: 'waiting', sent: 0, error: undefined }, true)
+    this.#next()
+  }
+
+  retryAll(): void {
+    for (const { key, state } of [...this.#items.values()]) if (state === 'failed') this.retry(key)
+  }
+
+  /** Forgets what ended. */
+  clear(): void {
+    for (const [key, { state }] of this.#items) if (ended.has(state)) this.#items.delete(key)
+    this.#samples = []
+    this.#notify()
+  }
+
+  #put(items: readonly UploadItem[]): void {
+    for (const item of items) {
+      this.#items.set(item.key, item)
+      if (item.state === 'waiting') this.#waiting.push(item.key)
+    }
+    this.#notify()
+  }
+
+  /** A file chosen again takes the place of the one that was lost with a reload. */
+  #rejoin({ path, file, handle }: ChosenFile): boolean {
+    for (const item of this.#items.values()) {
+      if (item.state !== 'missing' || item.path !== path || !isSame(file, item)) continue
+      this.#change(item.key, { state: 'waiting', file, handle }, true)
+      return true
+    }
+    return false
+  }
+
+  async #restoreBatch({ id, target, files }: StoredBatch): Promise<void> {
+    const arrived = await arrivedOf(target, files).catch(() => new Map<string, string>())
+    const items: UploadItem[] = []
+    for (const stored of files) {
+      const { path, size, lastModified, handle } = stored
+      const base = { key: `${id}/${path}`, batch: id, target, path, size, lastModified, handle, sent: 0 }
+      const there = arrived.get(path)
+      if (there !== undefined) items.push({ ...base, state: 'done', sent: size, fileId: there })
+      else {
+        const file = handle && (await isGranted(handle)) ? await opened(handle) : undefined
+        items.push(file && isSame(file, stored) ? { ...base, state: 'waiting', file } : { ...base, state: 'missing' })
+      }
+    }
+    this.#put(items)
+    this.#finishBatch(id)
+  }
+
+  #next(): void {
+    while (!this.#isPaused && this.#running.size < maxAtOnce) {
+      const key = this.#waiting.shift()
+      if (key === undefined) break
+      const item = this.#items.get(key)
+      if (item?.state === 'waiting') void this.#send(item)
+    }
+    this.#notify()
+  }
+
+  async #send(item: UploadItem): Promise<void> {
+    const { key } = item
+    const controller = new AbortController()
+    this.#running.set(key, controller)
+    this.#change(key, { state: 'sending', error: undefined })
+    try {
+      const fileId = await withRetries(() => sendFile(item, sent => this.#progress(key, sent), controller.signal), controller.signal)
+      this.#progress(key, item.size)
+      this.#change(key, { state: 'done', fileId, file: undefined })
+    } catch (error) {
+      if (controller.signal.aborted) return
+      if (error instanceof ApiError && error.status === 401) {
+        this.#change(key, { state: 'waiting' })
+        this.#running.delete(key)
+        this.#waiting.unshift(key)
+        this.pause('signed-out')
+        return
+      }
+      this.#change(key, { state: 'failed', error })
+      if (error instanceof ApiError && error.status === 507) this.pause('no-space')
+    }
+    this.#running.delete(key)
+    this.#finishBatch(item.batch)
+    this.#next()
+  }
+
+  /** A batch that has nothing left to do need not be remembered. */
+  #finishBatch(batch: string | undefined): void {
+    if (batch === undefined) return
+    for (const item of this.#items.values()) if (item.batch === batch && !ended.has(item.state)) return
+    void removeBatch(batch)
+  }
+
+  #progress(key: string, sent: number): void {
+    const item = this.#items.get(key)
+    if (!item || item.sent >= sent) return
+    const now = Date.now()
+    this.#samples.push({ at: now, bytes: sent - item.sent })
+    while (this.#samples[0] && this.#samples[0].at < now - speedWindowMs) this.#samples.shift()
+    this.#change(key, { sent })
+  }
+
+  #change(key: string, change: Partial<UploadItem>, isWaiting = false): void {
+    const item = this.#items.get(key)
+    if (!item) return
+    this.#items.set(key, { ...item, ...change })
+    if (isWaiting) this.#waiting.push(key)
+    this.#notify()
+  }
+
+  /** Once a frame at most, however many files change. */
+  #notify(): void {
+    if (this.#changed) return
+    this.#changed = true
+    setTimeout(() => {
+      this.#changed = false
+      this.#state = this.#summary()
+      for (const listener of this.#listeners) listener()
+    }, 100)
+  }
+
+  #summary(): QueueState {
+    const items = [...this.#items.values()]
+    const counts = { ...noCounts }
+    let bytes = 0
+    let sentBytes = 0
+    for (const { state, size, sent } of items) {
+      counts[state]++
+      if (state === 'cancelled' || state === 'skipped') continue
+      bytes += size
+      sentBytes += Math.min(size, sent)
+    }
+    const first = this.#samples[0]
+    const ms = first ? Math.max(1000, Date.now() - first.at) : 1
+    const bytesPerSecond = (this.#samples.reduce((sum, sample) => sum + sample.bytes, 0) / ms) * 1000
+    return { items, isPaused: this.#isPaused, pauseReason: this.#pauseReason, bytes, sentBytes, bytesPerSecond, counts }
+  }
+}
+
+const newItem = (batch: string, target: UploadTarget, { path, file, handle }: ChosenFile): UploadItem => ({
+  key: `${batch}/${path}`,
+  batch,
+  target,
+  path,
+  size: file.size,
+  lastModified: file.lastModified,
+  file,
+  handle,
+  state: 'waiting',
+  sent: 0,
+})
+
+const storedOf = (id: string, user: string, target: UploadTarget, files: readonly ChosenFile[]): StoredBatch => ({
+  id,
+  user,
+  target,
+  files: files.map(({ path, file, handle }) => ({ path, size: file.size, lastModified: file.lastModified, handle })),
+})
+
+const isSame = (file: File, { size, lastModified }: { readonly size: number; readonly lastModified: number }): boolean =>
+  file.size === size && file.lastModified === lastModified
+
+const opened = async (handle: FileSystemFileHandle): Promise<File | undefined> => {
+  try {
+    const permission = await (handle as PermissionHandle).requestPermission?.({ mode: 'read' })
+    return permission === 'denied' ? undefined : await handle.getFile()
+  } catch {
+    return undefined
+  }
+}
+
+interface PermissionHandle extends FileSystemFileHandle {
+  queryPermission?(options: { readonly mode: 'read' }): Promise<PermissionState>
+  requestPermission?(options: { readonly mode: 'read' }): Promise<PermissionState>
+}
+
+const isGranted = async (handle: FileSystemFileHandle): Promise<boolean> =>
+  (await (handle as PermissionHandle).queryPermission?.({ mode: 'read' }).catch(() => 'denied')) === 'granted'
+
+/** Repeats what failed for a while only: the network, a busy server. What a server refuses is final. */
+const withRetries = async <T>(act: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act()
+    } catch (error) {
+      const mayPass = error instanceof ApiError && (error.status === 0 || [423, 429, 502, 503, 504].includes(error.status))
+      // A server that cannot be reached is waited for, however long that takes.
+      if (signal.aborted || !mayPass || (tries >= maxTries && error.status !== 0)) throw error
+      const waitMs = error.retryAfterSeconds === undefined ? Math.min(30_000, 500 * 2 ** tries) : error.retryAfterSeconds * 1000
+      await pauseFor(waitMs, signal)
+    }
+  }
+}
+
+const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+
+const checkedAtOnce = 1000
+
+/** Which of these files are in the dataset already, by path: the id of the file there. */
+export const arrivedOf = async (
+  { dataset, folder }: UploadTarget,
+  files: readonly { readonly path: string; readonly size: number }[],
+): Promise<ReadonlyMap<string, string>> => {
+  const found = new Map<string, string>()
+  for (let from = 0; from < files.length; from += checkedAtOnce) {
+    const some = files.slice(from, from + checkedAtOnce).map(({ path, size }) => ({ path, size }))
+    const answers = await api('POST /api/uploads/check', { body: { dataset, ...(folder === undefined ? {} : { folder }), files: some } })
+    for (const { path, state, id } of answers) if (state === 'same' && id) found.set(path, id)
+  }
+  return found
+}
+
+const ensureFolder = ({ dataset, folder }: UploadTarget, path: string): Promise<unknown> =>
+  api('POST /api/datasets/{id}/folders', { path: { id: dataset }, body: { path, ...(folder === undefined ? {} : { parentId: folder }) } })
+
+/** The one queue of this tab. */
+export const uploads = new UploadQueue()

@@ -1,0 +1,67 @@
+/** Where files go: a dataset, and a folder in it. */
+export interface UploadTarget {
+  readonly dataset: string
+  readonly datasetName: string
+  readonly folder?: string | undefined
+}
+
+/** What is kept of a batch so that it goes on after a reload: what to send, never the bytes. */
+export interface StoredBatch {
+  readonly id: string
+  /** Whose it is: another person who signs in gets none of it. */
+  readonly user: string
+  readonly target: UploadTarget
+  readonly files: readonly StoredFile[]
+}
+
+export interface StoredFile {
+  readonly path: string
+  readonly size: number
+  readonly lastModified: number
+  readonly handle?: FileSystemFileHandle | undefined
+}
+
+const open = (): Promise<IDBDatabase> =>
+  new Promise((resolve, reject) => {
+    const request = indexedDB.open('pounce-uploads', 1)
+    request.onupgradeneeded = () => {
+      request.result.createObjectStore('batches', { keyPath: 'id' })
+      request.result.createObjectStore('addresses')
+    }
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error)
+  })
+
+let database: Promise<IDBDatabase> | undefined
+
+/** Storage of the browser can be full or forbidden: uploads then work, and do not go on after a reload. */
+const run = async <T>(
+  store: 'batches' | 'addresses',
+  mode: IDBTransactionMode,
+  act: (store: IDBObjectStore) => IDBRequest<T>,
+): Promise<T | undefined> => {
+  try {
+    database ??= open()
+    const transaction = (await database).transaction(store, mode)
+    const request = act(transaction.objectStore(store))
+    return await new Promise<T>((resolve, reject) => {
+      transaction.oncomplete = () => resolve(request.result)
+      transaction.onerror = () => reject(transaction.error)
+      transaction.onabort = () => reject(transaction.error)
+    })
+  } catch {
+    return undefined
+  }
+}
+
+export const storeBatch = (batch: StoredBatch): Promise<unknown> => run('batches', 'readwrite', store => store.put(batch))
+export const removeBatch = (id: string): Promise<unknown> => run('batches', 'readwrite', store => store.delete(id))
+export const storedBatches = async (): Promise<readonly StoredBatch[]> =>
+  (await run<StoredBatch[]>('batches', 'readonly', store => store.getAll())) ?? []
+
+/** The address of a resumable upload, by batch and path. */
+export const storeAddress = (key: string, address: string): Promise<unknown> =>
+  run('addresses', 'readwrite', store => store.put(address, key))
+export const storedAddress = (key: string): Promise<string | undefined> =>
+  run<string | undefined>('addresses', 'readonly', store => store.get(key) as IDBRequest<string | undefined>)
+export const removeAddress = (key: string): Promise<unknown> => run('addresses', 'readwrite', store => store.delete(key))
