@@ -19,7 +19,7 @@ const root = createRootRoute({
 const searchText = (search: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)]))
 
-const page = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
+const page = <const P extends string>(path: P, load: () => Promise<Record<string, unknown>>, name: string) =>
   createRoute({
     getParentRoute: () => root,
     path,

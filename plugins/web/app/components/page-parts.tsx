@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { Fragment, type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { exactTime, when } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { isNotFound, messageOf } from '../lib/messages.ts'
@@ -51,7 +51,7 @@ export const FactLine = ({ facts }: { readonly facts: readonly ReactNode[] }) =>
       .map((fact, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: facts have no identity and are few
         <li key={at}>
-          <Fragment>{fact}</Fragment>
+          {fact}
         </li>
       ))}
   </ul>

@@ -183,14 +183,14 @@ const Items = ({ items }: { readonly items: readonly UploadItem[] }) => {
   const rows = useVirtualizer({ count: sorted.length, getScrollElement: () => list.current, estimateSize: () => 44, overscan: 5 })
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by the keyboard
-    <div className="upload-items" ref={list} tabIndex={0} role="group" aria-label={t('uploads.files')}>
+    <section className="upload-items" ref={list} tabIndex={0} aria-label={t('uploads.files')}>
       <ul style={{ blockSize: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start }) => {
           const item = sorted[index]
           return item && <Item key={item.key} item={item} start={start} />
         })}
       </ul>
-    </div>
+    </section>
   )
 }
 
