@@ -1,0 +1,62 @@
+import { useRef } from 'react'
+import { Menu, MenuItem, Popover, Separator } from 'react-aria-components'
+import { Icon } from './icon.tsx'
+import type { IconName } from './icon-names.ts'
+
+/** What a menu offers for a row. */
+export interface GridAction {
+  readonly id: string
+  /** A verb: "Rename". */
+  readonly label: string
+  readonly icon?: IconName
+  readonly destroys?: boolean
+  readonly isDisabled?: boolean
+  /** A line above this one: what follows is of another sort. */
+  readonly startsGroup?: boolean
+  readonly run: () => void
+}
+
+/** A row whose menu is open, and where: at an element, or at a point of the window. */
+export interface MenuPlace<T> {
+  readonly row: T
+  readonly actions: readonly GridAction[]
+  readonly element: Element
+  readonly at?: { readonly x: number; readonly y: number }
+}
+
+/** The one menu of a grid. */
+export const GridMenu = <T,>({
+  place: { actions, element, at },
+  label,
+  onClose,
+}: {
+  readonly place: MenuPlace<T>
+  readonly label: string
+  readonly onClose: () => void
+}) => {
+  const point = useRef<HTMLSpanElement>(null)
+  const trigger = useRef<Element>(element)
+  trigger.current = element
+  return (
+    <>
+      {at && <span ref={point} className="grid-point" style={{ insetInlineStart: `${at.x}px`, insetBlockStart: `${at.y}px` }} />}
+      <Popover
+        className="popover"
+        triggerRef={at ? point : trigger}
+        placement={at ? 'bottom start' : 'bottom end'}
+        isOpen
+        onOpenChange={isOpen => isOpen || onClose()}
+      >
+        <Menu aria-label={label} autoFocus="first" onAction={id => actions.find(action => action.id === id)?.run()} onClose={onClose}>
+          {actions.flatMap(({ id, label: text, icon, destroys = false, isDisabled = false, startsGroup = false }) => [
+            ...(startsGroup ? [<Separator key={`before ${id}`} className="menu-separator" />] : []),
+            <MenuItem key={id} id={id} textValue={text} isDisabled={isDisabled} className={destroys ? 'menu-item destroys' : 'menu-item'}>
+              {icon && <Icon name={icon} />}
+              {text}
+            </MenuItem>,
+          ])}
+        </Menu>
+      </Popover>
+    </>
+  )
+}

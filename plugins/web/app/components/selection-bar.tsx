@@ -1,0 +1,131 @@
+import '../styles/selection-bar.css'
+import { useLayoutEffect, useRef, useState } from 'react'
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
+import { bytes, number } from '../lib/format.ts'
+import { t } from '../lib/i18n.ts'
+import { Button, IconButton } from './controls.tsx'
+import type { GridAction } from './grid-menu.tsx'
+import { Icon } from './icon.tsx'
+
+const bars = new Set<HTMLElement>()
+
+/** Where the bar begins that covers the foot of the window, in pixels from its top; undefined while there is none. */
+export const selectionBarTop = (): number | undefined => {
+  for (const bar of bars) return bar.getBoundingClientRect().top
+  return undefined
+}
+
+/**
+ * Rises at the foot of the window while rows are chosen: how many, how large, and what can be done with them. What does not fit goes into "More".
+ * Put it right behind its grid, so that Tab leads from a row to it.
+ */
+export const SelectionBar = ({
+  count,
+  sizeBytes,
+  actions,
+  onClear,
+}: {
+  readonly count: number
+  readonly sizeBytes?: number | undefined
+  /** The ones used most come first. */
+  readonly actions: readonly GridAction[]
+  readonly onClear: () => void
+}) => (count === 0 ? null : <Bar count={count} sizeBytes={sizeBytes} actions={actions} onClear={onClear} />)
+
+const Bar = ({
+  count,
+  sizeBytes,
+  actions,
+  onClear,
+}: {
+  readonly count: number
+  readonly sizeBytes: number | undefined
+  readonly actions: readonly GridAction[]
+  readonly onClear: () => void
+}) => {
+  const bar = useRef<HTMLDivElement>(null)
+  const [fitting, setFitting] = useState(actions.length)
+  const labels = actions.map(({ label }) => label).join('\n')
+
+  useLayoutEffect(() => {
+    const element = bar.current
+    if (!element) return undefined
+    bars.add(element)
+    return () => {
+      bars.delete(element)
+    }
+  }, [])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew for other words
+  useLayoutEffect(() => {
+    const measure = (): void => setFitting(fittingActions(bar.current, actions.length))
+    measure()
+    window.addEventListener('resize', measure)
+    return () => window.removeEventListener('resize', measure)
+  }, [labels, count, sizeBytes])
+
+  const more = actions.slice(fitting)
+  return (
+    <div ref={bar} className="selection-bar" role="toolbar" aria-label={t('selection.label')}>
+      <span className="selection-count" role="status">
+        {sizeBytes === undefined
+          ? t('selection.count', { count, number: number(count) })
+          : t('selection.countAndSize', { count, number: number(count), size: bytes(sizeBytes) })}
+      </span>
+      {/* All of them, unseen, to learn how wide each is. */}
+      <span className="selection-measure" aria-hidden="true" inert>
+        {actions.map(({ id, label }) => (
+          <span key={id} className="button quiet">
+            {label}
+          </span>
+        ))}
+      </span>
+      {actions.slice(0, fitting).map(({ id, label, isDisabled = false, run }) => (
+        <Button key={id} look="quiet" isDisabled={isDisabled} onPress={run}>
+          {label}
+        </Button>
+      ))}
+      {more.length > 0 && (
+        <MenuTrigger>
+          <Button look="quiet">{t('selection.more')}</Button>
+          <Popover className="popover" placement="top end">
+            <Menu onAction={id => actions.find(action => action.id === id)?.run()}>
+              {more.map(({ id, label, icon, destroys = false, isDisabled = false }) => (
+                <MenuItem
+                  key={id}
+                  id={id}
+                  textValue={label}
+                  isDisabled={isDisabled}
+                  className={destroys ? 'menu-item destroys' : 'menu-item'}
+                >
+                  {icon && <Icon name={icon} />}
+                  {label}
+                </MenuItem>
+              ))}
+            </Menu>
+          </Popover>
+        </MenuTrigger>
+      )}
+      <IconButton icon="x" label={t('selection.clear')} onPress={onClear} />
+    </div>
+  )
+}
+
+/** How many buttons fit beside the count, "More" and the cross. */
+const fittingActions = (bar: HTMLElement | null, total: number): number => {
+  const words = bar?.querySelector<HTMLElement>('.selection-count')
+  const measure = bar?.querySelector<HTMLElement>('.selection-measure')
+  if (!bar || !words || !measure) return total
+  const roomPx = document.documentElement.clientWidth - 24 - words.scrollWidth - 64
+  const widths = [...measure.children].map(child => (child as HTMLElement).offsetWidth + 4)
+  const sum = widths.reduce((one, other) => one + other, 0)
+  if (sum <= roomPx) return total
+  let used = 64
+  let fitting = 0
+  for (const width of widths) {
+    used += width
+    if (used > roomPx) break
+    fitting++
+  }
+  return fitting
+}
