@@ -13,6 +13,8 @@ export interface Models {
   Bin: { readonly depth: number; readonly label: string; readonly sources: readonly (string)[]; readonly year: number; readonly month?: number; readonly week?: number; readonly day?: number; readonly hour?: number; readonly minute?: number; readonly date: string; readonly depth_code: string; readonly doubles?: readonly (number)[]; readonly strings?: readonly (string)[]; readonly average?: number | null; readonly array?: readonly (string)[]; readonly count: number; readonly sum?: number | null; readonly min?: number; readonly max?: number; readonly mean?: number | null }
   BulkReport: { readonly inserted: number; readonly refused: number; readonly lines: readonly ({ readonly line: number; readonly field?: string; readonly message: string })[] }
   CacheEntry: { readonly route: string; readonly filesize: number; readonly created: string }
+  Capabilities: { readonly signUp: "open" | "approval" | "off"; readonly mail: boolean; readonly private: boolean; readonly anonymousDownload: boolean; readonly uploads: { readonly resumable: { readonly path: string; readonly maxBytes: number; readonly maxOpen: number; readonly expireHours: number } | null; readonly maxUrlBytes: number | null }; readonly trash: { readonly datasets: { readonly clearAfterDays: number } | null; readonly collections: { readonly clearAfterDays: number } | null }; readonly live: string | null; readonly geostreams: boolean; readonly search: { readonly maxQueryLength: number; readonly maxPageSize: number; readonly maxOffset: number } | null; readonly licenses: readonly ({ readonly type: string; readonly text: string; readonly url: string })[]; readonly setupPending: boolean; readonly providers: string }
+  ClientPreferences: Readonly<Record<string, unknown>>
   CloudEvent: { readonly specversion: "1.0"; readonly id: string; readonly type: string; readonly source: string; readonly subject: string; readonly time: string; readonly datacontenttype: "application/json"; readonly data: Readonly<Record<string, unknown>> }
   Collection: { readonly id: string; readonly collectionname: string; readonly description: string; readonly created: string; readonly thumbnail: string | null; readonly authorId: string; readonly resource_type: string }
   CollectionDetails: { readonly id: string; readonly name: string; readonly description: string; readonly created: string; readonly author: string; readonly root_flag: string; readonly child_collection_ids: string; readonly parent_collection_ids: string; readonly childCollectionsCount: string; readonly datasetCount: string; readonly spaces: string }
@@ -137,6 +139,9 @@ export interface Models {
   SensorStatistics: { readonly range: { readonly min_start_time: string | null; readonly max_end_time: string | null }; readonly parameters: readonly (string | null)[] }
   SensorTitles: { readonly sensors: string; readonly sensor: string; readonly parameters: string; readonly parameter: string }
   Session: { readonly id: string; readonly created: string; readonly lastUsed: string; readonly expires: string; readonly address: string; readonly userAgent: string; readonly isCurrent: boolean }
+  SessionSite: { readonly name: string; readonly welcome: string; readonly terms: boolean; readonly termsChanged: string | null; readonly sensors: string; readonly sensor: string; readonly parameters: string; readonly parameter: string; readonly version: string }
+  SessionState: { readonly user: (Models['SessionUser']) | null; readonly site: Models['SessionSite']; readonly capabilities: Models['Capabilities']; readonly preferences: Models['ClientPreferences'] }
+  SessionUser: { readonly id: string; readonly firstName: string; readonly lastName: string; readonly fullName: string; readonly email: string; readonly avatar: string; readonly status: "Active" | "Inactive" | "ReadOnly" | "Admin"; readonly superAdmin: boolean; readonly via: string; readonly isLimited: boolean; readonly termsPending: boolean; readonly secondFactorPending: boolean; readonly rights: readonly (string)[]; readonly storage: { readonly usedBytes: number; readonly maxBytes: number; readonly usedFiles: number; readonly maxFiles: number } | null; readonly counts: { readonly invitations?: number; readonly requests?: number; readonly notifications?: number } }
   SignInProvider: { readonly id: string; readonly label: string; readonly kind: "password" | "site"; readonly url: string }
   SignUp: { readonly token: string; readonly firstName: string; readonly lastName: string; readonly password: string; readonly acceptTerms?: boolean }
   SiteSettings: { readonly theme: string; readonly displayName: string; readonly welcomeMessage: string; readonly googleAnalytics: string; readonly amplitudeApikey: string; readonly sensors: string; readonly sensor: string; readonly parameters: string; readonly parameter: string; readonly tosText: string; readonly tosHtml: boolean; readonly tosChanged: string | null }
@@ -190,6 +195,8 @@ export interface Operations {
   'GET /api/me': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['CurrentUser'] }
   'POST /api/login': { path: Record<never, never>; query: Record<never, never>; body: { readonly email: string; readonly password: string }; answer: Models['CurrentUser'] }
   'POST /api/logout': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['Success'] }
+  'GET /api/session': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['SessionState'] }
+  'PUT /api/me/preferences': { path: Record<never, never>; query: Record<never, never>; body: Models['ClientPreferences']; answer: Models['ClientPreferences'] }
   'POST /api/users': { path: Record<never, never>; query: Record<never, never>; body: Models['NewUser']; answer: { readonly id: string } }
   'GET /api/users': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['User'])[] }
   'POST /api/users/follow': { path: Record<never, never>; query: { followeeUUID: string }; body: undefined; answer: Models['FollowResult'] }
@@ -231,6 +238,8 @@ export interface Operations {
   'GET /api/login/{provider}/callback': { path: { provider: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'GET /api/login/providers': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['SignInProvider'])[] }
   'GET /api/login/{provider}': { path: { provider: string }; query: { returnTo?: string | undefined }; body: undefined; answer: undefined }
+  'GET /api/setup': { path: Record<never, never>; query: { token: string }; body: undefined; answer: { readonly isOpen: boolean } }
+  'POST /api/setup': { path: Record<never, never>; query: Record<never, never>; body: Models['FirstAdmin']; answer: { readonly id: string } }
   'GET /setup': { path: Record<never, never>; query: { token: string }; body: undefined; answer: string }
   'POST /setup': { path: Record<never, never>; query: Record<never, never>; body: Models['FirstAdmin']; answer: { readonly id: string } }
   'POST /api/password/reset': { path: Record<never, never>; query: Record<never, never>; body: { readonly email: string }; answer: Models['Success'] }

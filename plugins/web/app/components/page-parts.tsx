@@ -50,9 +50,7 @@ export const FactLine = ({ facts }: { readonly facts: readonly ReactNode[] }) =>
       .filter(fact => fact !== undefined && fact !== null && fact !== false && fact !== '')
       .map((fact, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: facts have no identity and are few
-        <li key={at}>
-          {fact}
-        </li>
+        <li key={at}>{fact}</li>
       ))}
   </ul>
 )
