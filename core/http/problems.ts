@@ -2,7 +2,7 @@ import { type Log, Problem } from 'pounce/sdk'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
 
-/** Not imported: see `node-server.ts`. */
+/** Not imported: see `server.ts`. */
 const http = process.getBuiltinModule('node:http')
 
 /** 404 of an address at which no route answers. */

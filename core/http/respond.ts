@@ -5,10 +5,9 @@ import { type ByteRange, type Bytes, type EventStream, Forbidden, type Log } fro
 import { pagePolicy, RawJson, streamed, youngGarbage } from 'pounce/sdk/kit'
 import parseRange from 'range-parser'
 import type { SchemaShape } from '../json-schema.ts'
-import { sendEvents } from './event-stream.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
-import { drained, worthCompressing } from './response-writer.ts'
+import { drained, sendEvents, worthCompressing } from './response-writer.ts'
 import type { RegisteredRoute } from './router.ts'
 
 /** What a handler answered. */
