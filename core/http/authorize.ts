@@ -140,7 +140,7 @@ export const requireTerms = ({ beforeTerms }: Declaration, { user }: Caller): vo
 
 /**
  * Of whom a second factor is required gets nowhere without one, but to what leads there. API keys continue for everything but administration:
- * they were made by someone who was let in then, and programs cannot enrol.
+ * they were created before the requirement applied, and programs cannot enrol.
  */
 export const requireEnrolment = (
   { beforeTerms, beforeEnrolment, permission, stepUp }: Declaration,
@@ -246,7 +246,7 @@ const auditAccess = (options: AuditOptions, request: RequestContext, route: Regi
     const outcome = outcomeOf(request, socket.bytesWritten - before)
     for (const each of ends) each(outcome)
   }
-  // An answer to a client that has gone already closes no more.
+  // An answer to a client that has disconnected closes no more.
   if (res.closed) end()
   else res.once('close', end)
 }

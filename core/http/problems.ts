@@ -103,7 +103,7 @@ export const problems =
     } catch (error) {
       const { request } = context.state
       if (request.res.destroyed) {
-        // A client that goes away makes handlers fail in many ways; no one is left to hear of it.
+        // A client that disconnects makes handlers fail in many ways; nobody receives the response.
         log.debug('client disconnected', { requestId: request.id, path: request.target.redactedPath, error })
         return
       }

@@ -77,7 +77,7 @@ class Responder {
   }
 }
 
-/** One name, one header: ours give way to a handler's, however it writes them. */
+/** One name, one header: a handler's replaces ours, in any letter case. */
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 

@@ -212,7 +212,7 @@ const waitingBytes = 128 * 1024
 const flushMs = 100
 
 /**
- * Where to write the pieces of a long answer that goes out in gzip; it has back-pressure, and goes away with the answer. When the answer is
+ * Where to write the pieces of a long answer that goes out in gzip; it has back-pressure, and is destroyed with the response. When the answer is
  * destroyed before the end was written, the client has no end of the gzip stream either.
  */
 export const gzipInto = (res: ServerResponse): Writable => {

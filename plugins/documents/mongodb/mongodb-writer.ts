@@ -48,7 +48,7 @@ interface State {
 const mostTries = 100
 
 /**
- * Carries out changes, each with one conditional write: a change is worked out here on the document as it was, and applied only while that
+ * Carries out changes, each with one conditional write: a change is computed here on the document as it was, and applied only while that
  * has its revision. The last state that was written is remembered, so that the next change of the same document need not read it.
  */
 export class MongodbWriter {
