@@ -106,7 +106,6 @@ export {
   Counters,
   type Previewer,
   Previewers,
-  type Recommender,
   Recommenders,
   type Searchable,
   Searchables,
@@ -185,6 +184,7 @@ export { type AccessDecision, Policy, type Resource, Resources, type Rights } fr
 export { ReportedRuns, type ReportSource, ReportSources } from './ports/reports.ts'
 export { Collections, Datasets, Files, Folders, Spaces } from './ports/resources.ts'
 export { SearchIndex } from './ports/search-index.ts'
+export { SessionSources } from './ports/session.ts'
 export { Site, type SiteSettings, Sites } from './ports/site.ts'
 export { type StatusPart, StatusParts } from './ports/status.ts'
 export { type StorageQuota, StorageQuotas } from './ports/storage-quotas.ts'

@@ -14,7 +14,7 @@ export { bare, betweenLines, csvText, printLine, type Shown } from './documents/
 export { overlong, runsOf } from './documents/pieces.ts'
 export { checkedEmail, plainEmail } from './email.ts'
 export { FollowAnswer, type Following, follow, unfollow } from './following.ts'
-export { LicenseBody, letsDownload, ownLicense, toLicense } from './license.ts'
+export { LicenseBody, letsDownload, licenseChoices, ownLicense, toLicense } from './license.ts'
 export {
   assertSafeJson,
   countJson,
@@ -54,7 +54,7 @@ export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
 export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, noteIn } from './ports/audit.ts'
 export type { CredentialRef, Credentials, JobFacts, SignInSite } from './ports/auth.ts'
 export { changedNothing, type Refusal } from './ports/conflicts.ts'
-export { countIn, type Recommendation, type TreeNode, type TreeParent, whichHold } from './ports/contributed.ts'
+export { countIn, type Recommendation, type Recommender, type TreeNode, type TreeParent, whichHold } from './ports/contributed.ts'
 export type { SinkRecord } from './ports/event-sink.ts'
 export type { FeedLine, FeedResource } from './ports/feed.ts'
 export type { IncomingFile, IngestOptions, IngestTarget } from './ports/file-ingest.ts'
@@ -83,6 +83,14 @@ export type { RightsSource, TrashRule } from './ports/policy.ts'
 export type { Records } from './ports/records.ts'
 export type { ReportedRun } from './ports/reports.ts'
 export type { FileCopy, NewDataset, NewFile, NewFolder } from './ports/resources.ts'
+export {
+  type AccountFacts,
+  type Capabilities,
+  type CapabilityPart,
+  capabilitiesBy,
+  type SessionSource,
+  type TrashCapability,
+} from './ports/session.ts'
 export { acceptsTerms, siteName } from './ports/site.ts'
 export { maskedUri } from './ports/status.ts'
 export type { ChargedTo } from './ports/storage-quotas.ts'

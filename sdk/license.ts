@@ -4,6 +4,19 @@ import * as s from './schema.ts'
 /** All rights reserved: what a file or dataset has until someone says otherwise (Clowder 1.x, default license). */
 export const ownLicense: License = { type: 'license1', url: '', text: 'All Rights Reserved', rightsHolder: '', allowDownload: false }
 
+const creativeCommons = (variant: string): Pick<License, 'type' | 'text' | 'url'> => ({
+  type: 'license2',
+  text: expand(variant),
+  url: `https://creativecommons.org/licenses/${variant}/4.0/`,
+})
+
+/** What clients offer to choose from. Anything else may be sent, too. */
+export const licenseChoices = (): readonly Pick<License, 'type' | 'text' | 'url'>[] => [
+  { type: ownLicense.type, text: ownLicense.text, url: ownLicense.url },
+  ...['by', 'by-sa', 'by-nd', 'by-nc', 'by-nc-sa', 'by-nc-nd'].map(creativeCommons),
+  { type: 'license3', text: 'Public Domain Dedication', url: 'https://creativecommons.org/publicdomain/zero/1.0/' },
+]
+
 /** A license as v1 sends it. */
 export const LicenseBody = s.model(
   'License',

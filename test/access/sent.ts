@@ -104,6 +104,8 @@ export const sendings: Readonly<Record<string, Sending>> = {
     neverHere: 'the first admin is there',
   },
   getSetUp: { with: { token: 'x'.repeat(43) }, neverHere: 'the first admin is there' },
+  checkSetUp: { with: { token: 'x'.repeat(43) }, neverHere: 'the first admin is there' },
+  setPreferences: { body: { theme: 'dark' } },
   deleteSessionsOfUser: { with: { id: '@person' } },
   attachPreview: { skips: ['malformed'] },
   attachCollectionPreview: { skips: ['malformed'] },

@@ -20,7 +20,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import type { CallerJob, TrashRule } from 'pounce/sdk/kit'
+import { type CallerJob, capabilitiesBy, type TrashRule } from 'pounce/sdk/kit'
 import type { SearchScope } from 'pounce/sdk/search'
 import { Decision } from './decision.ts'
 import { Explanation } from './explanation.ts'
@@ -62,6 +62,10 @@ export const config = s.Object({
 })
 
 type Settings = s.Static<typeof config>
+
+export const DownloadCapability = capabilitiesBy(configPort(config), ({ allowAnonymousDownload }) => ({
+  anonymousDownload: allowAnonymousDownload,
+}))
 
 /** Rights from authorship, roles held in spaces and public flags (reference, api-platform §2, "Resource rules"). */
 export class ResourcePolicy implements Policy {

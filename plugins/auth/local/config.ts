@@ -1,4 +1,5 @@
-import { s } from 'pounce/sdk'
+import { configPort, s } from 'pounce/sdk'
+import { capabilitiesBy } from 'pounce/sdk/kit'
 
 const page = (preset: string) =>
   s.String({
@@ -37,3 +38,7 @@ export const config = s.Object({
 
 /** Checked settings of this plugin. */
 export type Settings = s.Static<typeof config>
+
+export const SignUpCapability = capabilitiesBy(configPort(config), ({ signUp, registerThroughAdmins }) => ({
+  signUp: !signUp ? 'off' : registerThroughAdmins ? 'approval' : 'open',
+}))

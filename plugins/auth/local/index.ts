@@ -1,5 +1,5 @@
-import { AuthProviders, definePlugin, on, PersonalDataSources, provide, SignUpWays } from 'pounce/sdk'
-import { config } from './config.ts'
+import { AuthProviders, definePlugin, on, PersonalDataSources, provide, SessionSources, SignUpWays } from 'pounce/sdk'
+import { config, SignUpCapability } from './config.ts'
 import { LocalAccounts } from './linked-accounts.ts'
 import { links, MailLinks, PersonalMailLinks } from './mail-links.ts'
 import * as routes from './routes.ts'
@@ -11,7 +11,12 @@ export const plugin = definePlugin({
   id: 'auth.local',
   summary: 'Accounts with a local password: sign-up, sign-in and password reset.',
   config,
-  provides: [provide(AuthProviders, LocalAccounts), provide(SignUpWays, InvitedSignUps), provide(PersonalDataSources, PersonalMailLinks)],
+  provides: [
+    provide(AuthProviders, LocalAccounts),
+    provide(SignUpWays, InvitedSignUps),
+    provide(PersonalDataSources, PersonalMailLinks),
+    provide(SessionSources, SignUpCapability),
+  ],
   routes,
   collections: [links],
   handlers: [on('account-link.requested', SendMailLink, 'send-link')],

@@ -1,4 +1,5 @@
 import { configPort, s } from 'pounce/sdk'
+import { capabilitiesBy } from 'pounce/sdk/kit'
 
 export const config = s.Object({
   host: s.Optional(s.String({ minLength: 1, description: 'Host of the mail server. Required' })),
@@ -16,3 +17,5 @@ export const config = s.Object({
 })
 export type SmtpConfig = s.Static<typeof config>
 export const Config = configPort(config)
+
+export const MailCapability = capabilitiesBy(Config, () => ({ mail: true }))

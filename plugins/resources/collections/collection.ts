@@ -1,5 +1,5 @@
 import { type CollectionRecord, collection, configPort, type Stored, s } from 'pounce/sdk'
-import { type Detached, trashSettings } from 'pounce/sdk/kit'
+import { capabilitiesBy, type Detached, trashSettings } from 'pounce/sdk/kit'
 
 export type Collected = CollectionRecord & Stored
 
@@ -28,5 +28,9 @@ export const asDetached = ({ id, author }: Collected): Detached => ({ kind: 'col
 export const config = s.Object(trashSettings('collection'))
 
 export const Config = configPort(config)
+
+export const CollectionTrashCapability = capabilitiesBy(Config, ({ useTrash, clearTrashAfterDays: clearAfterDays }) => ({
+  trash: { collections: useTrash ? { clearAfterDays } : null },
+}))
 
 export type Settings = s.Static<typeof config>

@@ -1,6 +1,6 @@
-import { Collections, definePlugin, on, provide } from 'pounce/sdk'
+import { Collections, definePlugin, on, provide, SessionSources } from 'pounce/sdk'
 import { clearTrashEveryMs } from 'pounce/sdk/kit'
-import { config } from './collection.ts'
+import { CollectionTrashCapability, config } from './collection.ts'
 import {
   DetachCollectionsOnParentRemoved,
   DetachCollectionsOnSpaceRemoved,
@@ -20,7 +20,7 @@ export const plugin = definePlugin({
   summary: 'Collections: groups of datasets and collections, many-to-many.',
   config,
   resources: [collectionResource],
-  provides: [provide(Collections, StoredCollections)],
+  provides: [provide(Collections, StoredCollections), provide(SessionSources, CollectionTrashCapability)],
   routes: { ...routes, ...listRoutes, ...treeRoutes },
   handlers: [
     on('space.removed', DetachCollectionsOnSpaceRemoved, 'leave-space'),

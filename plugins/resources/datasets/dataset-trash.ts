@@ -13,7 +13,7 @@ import {
   type TrashHandler,
   wire,
 } from 'pounce/sdk'
-import { Trash, trashSettings } from 'pounce/sdk/kit'
+import { capabilitiesBy, Trash, trashSettings } from 'pounce/sdk/kit'
 import { type Dataset, datasets } from './collection.ts'
 import { targetConfig } from './dataset-places.ts'
 
@@ -27,6 +27,10 @@ export const config = s.Object({
   }),
 })
 export const Config = configPort(config)
+
+export const DatasetTrashCapability = capabilitiesBy(Config, ({ useTrash, clearTrashAfterDays: clearAfterDays }) => ({
+  trash: { datasets: useTrash ? { clearAfterDays } : null },
+}))
 
 /** Where datasets wait before they are deleted for good. */
 export class DatasetTrash extends Trash<DatasetRecord> implements TrashHandler {

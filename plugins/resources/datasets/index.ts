@@ -1,6 +1,6 @@
-import { Datasets, definePlugin, on, provide } from 'pounce/sdk'
+import { Datasets, definePlugin, on, provide, SessionSources } from 'pounce/sdk'
 import { clearTrashEveryMs } from 'pounce/sdk/kit'
-import { config, DatasetTrash } from './dataset-trash.ts'
+import { config, DatasetTrash, DatasetTrashCapability } from './dataset-trash.ts'
 import {
   AbandonedImports,
   DetachDatasetsOnCollectionDetached,
@@ -20,7 +20,7 @@ export const plugin = definePlugin({
   summary: 'Datasets: files and folders kept together with their metadata.',
   config,
   resources: [datasetResource],
-  provides: [provide(Datasets, StoredDatasets)],
+  provides: [provide(Datasets, StoredDatasets), provide(SessionSources, DatasetTrashCapability)],
   routes: { ...routes, ...editRoutes, ...placeRoutes },
   handlers: [
     on('space.removed', DetachDatasetsOnSpaceRemoved, 'leave-space'),

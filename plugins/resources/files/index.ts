@@ -1,4 +1,16 @@
-import { BlobOwners, Commands, DamageReports, definePlugin, FileIngest, Files, on, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
+import {
+  BlobOwners,
+  Commands,
+  DamageReports,
+  definePlugin,
+  FileIngest,
+  Files,
+  on,
+  onBatch,
+  PersonalDataSources,
+  provide,
+  SessionSources,
+} from 'pounce/sdk'
 import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
 import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
 import { FileIngestService } from './file-ingest.ts'
@@ -17,7 +29,7 @@ import * as uploadRoutes from './routes-upload.ts'
 import * as urlRoutes from './routes-upload-url.ts'
 import { DeleteQuarantineOnFileRemoved, RescanCommand, ScanNewFile } from './scan-files.ts'
 import { DamageDoctor, Scrub, ScrubCommand, scrubs } from './scrub.ts'
-import { config, FileBlobs, StoredFiles } from './stored-files.ts'
+import { config, FileBlobs, StoredFiles, UrlUploadCapability } from './stored-files.ts'
 
 export const plugin = definePlugin({
   id: 'resources.files',
@@ -33,6 +45,7 @@ export const plugin = definePlugin({
     provide(FileIngest, FileIngestService),
     provide(BlobOwners, FileBlobs),
     provide(PersonalDataSources, PersonalLinks),
+    provide(SessionSources, UrlUploadCapability),
   ],
   routes: {
     ...routes,

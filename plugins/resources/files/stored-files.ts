@@ -27,7 +27,16 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { changedNothing, type FileCopy, type IngestTarget, type NewFile, namedBy, noStatistics, ownLicense } from 'pounce/sdk/kit'
+import {
+  capabilitiesBy,
+  changedNothing,
+  type FileCopy,
+  type IngestTarget,
+  type NewFile,
+  namedBy,
+  noStatistics,
+  ownLicense,
+} from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { copyFiles } from './file-copies.ts'
 import { FileRemoval } from './file-removal.ts'
@@ -53,6 +62,8 @@ export const config = s.Object({
   }),
   linkDays: s.Integer({ default: 7, minimum: 1, maximum: 365, description: 'Lifetime of a download link, in days' }),
 })
+
+export const UrlUploadCapability = capabilitiesBy(configPort(config), ({ maxUrlBytes }) => ({ uploads: { maxUrlBytes } }))
 export type Settings = s.Static<typeof config>
 export const Config = configPort(config)
 

@@ -1,4 +1,5 @@
-import { s } from 'pounce/sdk'
+import { configPort, s } from 'pounce/sdk'
+import { capabilitiesBy } from 'pounce/sdk/kit'
 
 export const config = s.Object({
   latitudeFirst: s.Boolean({
@@ -29,3 +30,5 @@ export const config = s.Object({
 
 /** Checked settings of this plugin. */
 export type Settings = s.Static<typeof config>
+
+export const GeostreamsCapability = capabilitiesBy(configPort(config), () => ({ geostreams: true }))

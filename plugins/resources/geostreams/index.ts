@@ -1,8 +1,8 @@
-import { BlobOwners, definePlugin, on, onBatch, provide, Sensors, Streams } from 'pounce/sdk'
+import { BlobOwners, definePlugin, on, onBatch, provide, Sensors, SessionSources, Streams } from 'pounce/sdk'
 import * as cacheRoutes from './cache/routes.ts'
 import { answers, StoredResponseBlobs } from './cache/stored-responses.ts'
 import { geoNumbers } from './collections.ts'
-import { config } from './config.ts'
+import { config, GeostreamsCapability } from './config.ts'
 import { DeleteAbandonedDatapoints, DeleteReadingsOnStreamRemoved } from './datapoints/abandoned-datapoints.ts'
 import * as datapointRoutes from './datapoints/routes.ts'
 import { sensorResource, streamResource } from './resource.ts'
@@ -25,7 +25,12 @@ export const plugin = definePlugin({
   summary: 'Geostreams: sensors, their streams, and datapoints in place and time.',
   config,
   resources: [sensorResource, streamResource],
-  provides: [provide(Sensors, StoredSensors), provide(Streams, StoredStreams), provide(BlobOwners, StoredResponseBlobs)],
+  provides: [
+    provide(Sensors, StoredSensors),
+    provide(Streams, StoredStreams),
+    provide(BlobOwners, StoredResponseBlobs),
+    provide(SessionSources, GeostreamsCapability),
+  ],
   routes: {
     ...sensorRoutes,
     ...streamRoutes,

@@ -1,4 +1,5 @@
-import { s } from 'pounce/sdk'
+import { configPort, s } from 'pounce/sdk'
+import { capabilitiesBy } from 'pounce/sdk/kit'
 
 export const config = s.Object({
   heartbeatSeconds: s.Integer({
@@ -47,3 +48,5 @@ export const config = s.Object({
   }),
 })
 export type Settings = s.Static<typeof config>
+
+export const LiveCapability = capabilitiesBy(configPort(config), () => ({ live: '/api/live' }))

@@ -1,6 +1,6 @@
-import { definePlugin, onBatch, PersonalDataSources, ProgressListeners, PublicEvents, provide } from 'pounce/sdk'
+import { definePlugin, onBatch, PersonalDataSources, ProgressListeners, PublicEvents, provide, SessionSources } from 'pounce/sdk'
 import { publicEventTypes } from 'pounce/sdk/kit'
-import { config } from './config.ts'
+import { config, LiveCapability } from './config.ts'
 import { LogEvents, LogProgress, LogRetention, liveLog, PersonalEvents } from './event-log.ts'
 import { rightsEvents } from './event-types.ts'
 import * as routes from './routes.ts'
@@ -16,6 +16,7 @@ export const plugin = definePlugin({
     provide(PublicEvents, StoredPublicEvents),
     provide(ProgressListeners, LogProgress),
     provide(PersonalDataSources, PersonalEvents),
+    provide(SessionSources, LiveCapability),
   ],
   routes,
   crossOriginHeaders: { request: ['Last-Event-ID'], response: [] },

@@ -1,10 +1,11 @@
-import { Commands, definePlugin, on, PersonalDataSources, provide, StorageQuotas } from 'pounce/sdk'
+import { Commands, definePlugin, on, PersonalDataSources, provide, SessionSources, StorageQuotas } from 'pounce/sdk'
 import { charges, limits, usages } from './collections.ts'
 import { config } from './config.ts'
 import { PersonalCharges, PersonalLimit, PersonalUsage } from './personal-data.ts'
 import { Recount, RecountCommand, UpdateUsageOnPlacement } from './recount.ts'
 import * as routes from './routes.ts'
 import { StorageUsage } from './storage-usage.ts'
+import { StorageFacts } from './usage-ledger.ts'
 
 export const plugin = definePlugin({
   id: 'resources.quotas',
@@ -16,6 +17,7 @@ export const plugin = definePlugin({
     provide(PersonalDataSources, PersonalUsage),
     provide(PersonalDataSources, PersonalLimit),
     provide(PersonalDataSources, PersonalCharges),
+    provide(SessionSources, StorageFacts),
   ],
   routes,
   collections: [usages, limits, charges],

@@ -1,4 +1,5 @@
-import { and, CommitConflict, DocumentStore, Problem, range, type Where, wire } from 'pounce/sdk'
+import { and, CommitConflict, DocumentStore, Problem, range, type Stored, type UserRecord, type Where, wire } from 'pounce/sdk'
+import type { AccountFacts, SessionSource } from 'pounce/sdk/kit'
 import { type Holder, type HolderKind, holderOf, keyOf, type LimitRecord, limits, type UsageRecord, usages } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 
@@ -136,3 +137,20 @@ export class UsageLedger {
   }
 }
 wire(UsageLedger, Config, DocumentStore)
+
+/** What people store and may store, for their own session. */
+export class StorageFacts implements SessionSource {
+  readonly #ledger: UsageLedger
+
+  constructor(ledger: UsageLedger) {
+    this.#ledger = ledger
+  }
+
+  async factsOf({ id }: UserRecord & Stored): Promise<AccountFacts> {
+    if (!this.#ledger.isOn) return {}
+    const holder = { kind: 'user', id } as const
+    const [{ bytes, files }, limit] = await Promise.all([this.#ledger.usageOf(holder), this.#ledger.limitOf(holder)])
+    return { storage: { usedBytes: bytes, usedFiles: files, ...limit } }
+  }
+}
+wire(StorageFacts, UsageLedger)

@@ -1,16 +1,17 @@
-import { Commands, definePlugin, on, onBatch, provide } from 'pounce/sdk'
+import { Commands, definePlugin, on, onBatch, provide, SessionSources } from 'pounce/sdk'
 import { IndexChanges, IndexContents, searchEvents } from './handlers.ts'
 import { IndexAuthor } from './index-author.ts'
 import { IndexRebuilder, ReindexCommand } from './index-rebuilder.ts'
 import * as reindexRoutes from './reindex-routes.ts'
 import { reindexRecords } from './reindex-tasks.ts'
 import * as routes from './routes.ts'
+import { SearchCapability } from './search-limits.ts'
 import * as suggestionRoutes from './suggestion-routes.ts'
 
 export const plugin = definePlugin({
   id: 'resources.search',
   summary: "Search: keeps the index up to date and answers queries within the caller's rights.",
-  provides: [provide(Commands, ReindexCommand)],
+  provides: [provide(Commands, ReindexCommand), provide(SessionSources, SearchCapability)],
   routes: { ...routes, ...suggestionRoutes, ...reindexRoutes },
   collections: [reindexRecords],
   handlers: [

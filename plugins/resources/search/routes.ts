@@ -1,4 +1,5 @@
 import { Invalid, type Kind, type Request, routesFor, s, Unavailable } from 'pounce/sdk'
+import { searchLimits } from './search-limits.ts'
 import { type SearchPage, SearchService } from './search-service.ts'
 
 const route = routesFor('search', { searching: SearchService })
@@ -6,12 +7,16 @@ const route = routesFor('search', { searching: SearchService })
 const text = (maxLength: number) => s.Optional(s.String({ maxLength }))
 const id = () => s.Optional(s.String({ maxLength: 24 }))
 const window = {
-  from: s.Optional(s.Integer({ minimum: 0, maximum: 10_000 })),
-  size: s.Integer({ default: 240, minimum: 0, maximum: 1000, description: 'Number of hits per page' }),
+  from: s.Optional(s.Integer({ minimum: 0, maximum: searchLimits.maxOffset })),
+  size: s.Integer({ default: 240, minimum: 0, maximum: searchLimits.maxPageSize, description: 'Number of hits per page' }),
   page: s.Optional(s.Integer({ minimum: 0, maximum: 10_000, description: 'Page number, from 0; `from` takes precedence' })),
 }
 const query = s.Object({
-  query: s.String({ default: '', maxLength: 10_000, description: 'Words, "phrases", and fields: `depth>=12 tag:leaf created:2021-04-19`' }),
+  query: s.String({
+    default: '',
+    maxLength: searchLimits.maxQueryLength,
+    description: 'Words, "phrases", and fields: `depth>=12 tag:leaf created:2021-04-19`',
+  }),
   resource_type: s.Optional(
     s.Union([s.Literal('file'), s.Literal('dataset'), s.Literal('collection'), s.Literal('sensor'), s.Literal('stream')]),
   ),

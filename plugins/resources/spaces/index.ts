@@ -1,4 +1,4 @@
-import { definePlugin, on, PersonalDataSources, provide, Spaces } from 'pounce/sdk'
+import { definePlugin, on, PersonalDataSources, provide, SessionSources, Spaces } from 'pounce/sdk'
 import { config } from './config.ts'
 import { AcceptInvitationsOnSignUp, DeleteJoinRequestOnMembership, RemoveMembersOnSpaceRemoved, SpaceExpiry } from './handlers.ts'
 import { InvitationRateLimit, Invitations, invitations, quotas } from './invitations.ts'
@@ -9,6 +9,7 @@ import * as invitationRoutes from './routes-invitations.ts'
 import * as memberRoutes from './routes-members.ts'
 import { InvitationMail, SpaceMail } from './space-mail.ts'
 import { StoredSpaces } from './stored-spaces.ts'
+import { WaitingCounts } from './waiting.ts'
 
 const hourMs = 3_600_000
 
@@ -22,6 +23,7 @@ export const plugin = definePlugin({
     provide(PersonalDataSources, PersonalInvitations),
     provide(PersonalDataSources, PersonalInvitationsSent),
     provide(PersonalDataSources, PersonalQuotas),
+    provide(SessionSources, WaitingCounts),
   ],
   routes: { ...routes, ...memberRoutes, ...invitationRoutes },
   collections: [invitations, quotas],

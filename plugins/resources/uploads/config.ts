@@ -1,4 +1,5 @@
 import { configPort, s } from 'pounce/sdk'
+import { capabilitiesBy } from 'pounce/sdk/kit'
 
 export const config = s.Object({
   expireHours: s.Number({ default: 168, minimum: 0, description: 'Lifetime of an upload without progress, in hours' }),
@@ -14,3 +15,7 @@ export const config = s.Object({
 })
 export const Config = configPort(config)
 export type Settings = s.Static<typeof config>
+
+export const ResumableCapability = capabilitiesBy(Config, ({ maxBytes, maxOpen, expireHours }) => ({
+  uploads: { resumable: { path: '/api/uploads', maxBytes, maxOpen, expireHours } },
+}))

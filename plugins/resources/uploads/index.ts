@@ -1,6 +1,6 @@
-import { BlobOwners, definePlugin, PersonalDataSources, provide } from 'pounce/sdk'
+import { BlobOwners, definePlugin, PersonalDataSources, provide, SessionSources } from 'pounce/sdk'
 import { parts, uploads } from './collections.ts'
-import { config } from './config.ts'
+import { config, ResumableCapability } from './config.ts'
 import { PartBlobs } from './parts.ts'
 import { PersonalUploads } from './personal-data.ts'
 import * as routes from './routes.ts'
@@ -11,7 +11,7 @@ export const plugin = definePlugin({
   id: 'resources.uploads',
   summary: 'Resumable uploads that survive interruptions of client, network or server (tus 1.0.0).',
   config,
-  provides: [provide(BlobOwners, PartBlobs), provide(PersonalDataSources, PersonalUploads)],
+  provides: [provide(BlobOwners, PartBlobs), provide(PersonalDataSources, PersonalUploads), provide(SessionSources, ResumableCapability)],
   routes,
   crossOriginHeaders: tusCrossOriginHeaders,
   collections: [uploads, parts],

@@ -15,6 +15,7 @@ import {
 import { NotifyAccountOwner, NotifyAdminsOfPendingAccount } from './accounts/account-notifications.ts'
 import { FirstAdmin } from './accounts/first-admin.ts'
 import { PersonalAccount, PersonalIdentityLinks, PersonalKeys, PersonalSessions } from './accounts/personal-data.ts'
+import { PersonalClientPreferences, preferences } from './accounts/preferences.ts'
 import { userResource } from './accounts/resource.ts'
 import * as setUpRoutes from './accounts/routes-setup.ts'
 import * as userRoutes from './accounts/routes-users.ts'
@@ -36,6 +37,7 @@ import { LoginThrottle } from './sign-in/login-throttle.ts'
 import { LinkIdentity, UnlinkIdentity } from './sign-in/outside-accounts.ts'
 import { RequestCallers, StoredCredentialRefs } from './sign-in/request-callers.ts'
 import * as accountRoutes from './sign-in/routes-account.ts'
+import * as sessionRoutes from './sign-in/routes-session.ts'
 import * as siteRoutes from './sign-in/routes-sites.ts'
 import { SweepSessions } from './sign-in/sign-in.ts'
 
@@ -69,9 +71,11 @@ export const plugin = definePlugin({
     provide(PersonalDataSources, PersonalIdentityLinks),
     provide(PersonalDataSources, PersonalKeys),
     provide(PersonalDataSources, PersonalSessions),
+    provide(PersonalDataSources, PersonalClientPreferences),
   ],
   routes: {
     ...accountRoutes,
+    ...sessionRoutes,
     ...userRoutes,
     ...factorRoutes,
     ...keyRoutes,
@@ -80,7 +84,7 @@ export const plugin = definePlugin({
     ...setUpRoutes,
   },
   migrations: new URL('./migrations/', import.meta.url),
-  collections: [roles, keys, identityLinks, sessions, tries, settings],
+  collections: [roles, keys, identityLinks, sessions, tries, settings, preferences],
   handlers: [
     on('user.linked', NotifyIdentityLinked, 'tell-linked'),
     on('user.second-factor-changed', NotifySecondFactorChanged, 'tell-of-factors'),

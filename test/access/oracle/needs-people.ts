@@ -4,6 +4,8 @@ import type { Needs } from './needs.ts'
 export const needsOfPeople: Needs = {
   // users
   getMe: 'anyKey',
+  getSession: 'anyone',
+  setPreferences: 'account',
   login: 'anyone',
   logout: 'anyone',
   createUser: 'serverAdmin',
@@ -20,6 +22,7 @@ export const needsOfPeople: Needs = {
   getKey: 'account',
   listKeys: 'account',
   getSetUp: 'anyone',
+  checkSetUp: 'anyone',
   setUpFirstAdmin: 'anyone',
   acceptTerms: 'account',
   changePassword: 'account',

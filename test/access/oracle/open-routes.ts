@@ -6,7 +6,7 @@ export const standing: Readonly<Record<Outcast, Letter>> = { inactive: 'a', term
 
 /** Routes that never look at who asks: a wrong credential does no harm there. */
 const blindToCallers: ReadonlySet<string> = new Set([
-  ...['login', 'logout', 'getSetUp', 'setUpFirstAdmin', 'getFileByLink', 'getBaseContext'],
+  ...['login', 'logout', 'getSetUp', 'checkSetUp', 'setUpFirstAdmin', 'getFileByLink', 'getBaseContext'],
   ...[
     'askForReset',
     'finishReset',
@@ -29,7 +29,7 @@ const blindToCallers: ReadonlySet<string> = new Set([
 export const isBlindToCallers = (route: string): boolean => blindToCallers.has(route)
 
 /** What goes before the terms of service are accepted: to read them, to accept them, to see who one is. */
-const beforeTerms: ReadonlySet<string> = new Set(['getMe', 'acceptTerms', 'getConfiguration'])
+const beforeTerms: ReadonlySet<string> = new Set(['getMe', 'getSession', 'acceptTerms', 'getConfiguration'])
 
 /** The perm code `any` of the reference leaves inactive accounts in; a server may as well refuse them. */
 const openToInactive: ReadonlySet<string> = new Set(['listSpaces', 'getStatus', 'getVersion'])

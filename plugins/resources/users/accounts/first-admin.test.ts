@@ -8,8 +8,8 @@ const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.u
 const account = { email: 'first@example.org', password: 'the first password', firstName: 'First', lastName: 'Admin' }
 
 /** A server that no one administers any more, and its set-up link. */
-const bootWithout = async (t: ExecutionContext): Promise<{ server: TestServer; link: string; token: string }> => {
-  const server = await bootForTest({ t, plugins })
+const bootWithout = async (t: ExecutionContext, users: object = {}): Promise<{ server: TestServer; link: string; token: string }> => {
+  const server = await bootForTest({ t, plugins, config: { resources: { users } } })
   await server.get(Users).change(server.admin.id, { set: { status: 'Active' } }, [])
   const link = await linkOf(server)
   return { server, link, token: new URL(link).searchParams.get('token') ?? '' }
@@ -128,4 +128,18 @@ test('accounts that the configuration names become admins, when made and at the 
   await users.change(chief.id, { set: { status: 'Inactive' } }, [])
   await server.restart()
   t.is((await server.get(Users).get(chief.id))?.status, 'Admin')
+})
+
+test('a web page that the link leads to asks whether it is valid, and claims it', async t => {
+  const { server, token } = await bootWithout(t, { setUpPage: '/welcome' })
+  t.regex(await linkOf(server), /\/welcome\?token=/)
+  const newer = new URL(await linkOf(server)).searchParams.get('token')
+  t.is((await server.as()(`/api/setup?token=${token}`)).status, 403)
+  t.deepEqual(await (await server.as()(`/api/setup?token=${newer}`)).json(), { isOpen: true })
+  const pending = async () =>
+    ((await (await server.as()('/api/session')).json()) as { capabilities: { setupPending: boolean } }).capabilities
+  t.true((await pending()).setupPending)
+  t.is((await server.as()('/api/setup', { method: 'POST', json: { token: newer, ...account } })).status, 200)
+  t.false((await pending()).setupPending)
+  t.is((await server.as()(`/api/setup?token=${newer}`)).status, 403)
 })

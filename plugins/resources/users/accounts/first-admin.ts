@@ -1,5 +1,6 @@
 import {
   CommitConflict,
+  configPort,
   DocumentStore,
   eq,
   Forbidden,
@@ -14,6 +15,7 @@ import {
 } from 'pounce/sdk'
 import { checkedEmail } from 'pounce/sdk/kit'
 import { settings } from '../collections.ts'
+import { config, type Settings } from '../config.ts'
 import { isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'
 import { AccountAdministration } from './account-administration.ts'
 
@@ -21,13 +23,22 @@ const id = 'set-up-token'
 
 /** Sees to it that someone can administer the server: the configured admins, or anyone who opens the set-up link. */
 export class FirstAdmin implements Greeting {
+  #page: string
   #documents: DocumentStore
   #users: Users
   #accounts: AccountAdministration
   #installation: Installation
   #log: Log
 
-  constructor(documents: DocumentStore, users: Users, accounts: AccountAdministration, installation: Installation, log: Log) {
+  constructor(
+    { setUpPage }: Pick<Settings, 'setUpPage'>,
+    documents: DocumentStore,
+    users: Users,
+    accounts: AccountAdministration,
+    installation: Installation,
+    log: Log,
+  ) {
+    this.#page = setUpPage
     this.#documents = documents
     this.#users = users
     this.#accounts = accounts
@@ -56,7 +67,7 @@ export class FirstAdmin implements Greeting {
     await this.#keep(sha256(token))
     return [
       'This server has no administrator yet. Create the first account here (the link works once):',
-      `  ${this.#installation.baseUrl}/setup?token=${token}`,
+      `  ${this.#installation.baseUrl}${this.#page}?token=${token}`,
     ]
   }
 
@@ -113,4 +124,4 @@ export class FirstAdmin implements Greeting {
     }
   }
 }
-wire(FirstAdmin, DocumentStore, Users, AccountAdministration, Installation, Log)
+wire(FirstAdmin, configPort(config), DocumentStore, Users, AccountAdministration, Installation, Log)

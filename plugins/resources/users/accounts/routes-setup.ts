@@ -101,9 +101,26 @@ export const getSetUp = route({
   },
 })
 
+export const checkSetUp = route({
+  method: 'GET',
+  path: '/api/setup',
+  summary: 'Check the token of a setup link',
+  description: 'An addition to Clowder 1.x, for web pages that `setUpPage` leads to. Does not use up the link.',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  query: s.Object({ token: s.String({ maxLength: 200 }) }),
+  responses: { 200: s.Object({ isOpen: s.Boolean() }) },
+  throws: [Forbidden, TooMany],
+  async handle({ query, address }, { setUp, doors }) {
+    await requireOpen(await setUp.isOpen(query.token), doors, address)
+    return { status: 200, body: { isOpen: true }, headers: { 'cache-control': 'no-store' } }
+  },
+})
+
 export const setUpFirstAdmin = route({
   method: 'POST',
   path: '/setup',
+  aliases: [{ path: '/api/setup' }],
   summary: 'Create the first server admin',
   description: 'Works once, with the token of the printed link, and only while there is no server admin.',
   permission: 'anyone',

@@ -1,0 +1,30 @@
+import { type Caller, Spaces, type Stored, type UserRecord, wire } from 'pounce/sdk'
+import type { AccountFacts, SessionSource } from 'pounce/sdk/kit'
+import { Invitations } from './invitations.ts'
+
+const mostCounted = 100
+
+/** Spaces of one account that are looked at: their records are read, so not without end. */
+const mostSpaces = 200
+
+/** Invitations that wait for someone, and people who wait to be let into their spaces. */
+export class WaitingCounts implements SessionSource {
+  readonly #invitations: Invitations
+  readonly #spaces: Spaces
+
+  constructor(invitations: Invitations, spaces: Spaces) {
+    this.#invitations = invitations
+    this.#spaces = spaces
+  }
+
+  async factsOf(user: UserRecord & Stored, { user: standing }: Caller): Promise<AccountFacts> {
+    const administered = (standing?.memberships ?? []).filter(({ permissions }) => permissions.has('EditSpace')).map(({ space }) => space)
+    const [invitations, spaces] = await Promise.all([
+      this.#invitations.of(user, { limit: mostCounted }),
+      this.#spaces.getMany([...new Set(administered)].slice(0, mostSpaces)),
+    ])
+    const requests = [...spaces.values()].reduce((sum, space) => sum + (space.state === 'live' ? space.requests.length : 0), 0)
+    return { counts: { invitations: invitations.items.length, requests: Math.min(requests, mostCounted) } }
+  }
+}
+wire(WaitingCounts, Invitations, Spaces)
