@@ -13,7 +13,7 @@ const urls: readonly (readonly [text: string, folder: string])[] = [
   [`/api/files/${id}/metadata.jsonld`, 'plugins/resources/metadata/'],
   ['POST /api/login', 'plugins/resources/users/'],
   [`/api/thumbnails/${id}`, 'plugins/resources/previews/'],
-  ['/healthz', 'core/http/'],
+  ['/healthz', 'core/system-routes.ts'],
   ['GET /api/extractors/', 'plugins/resources/extractions/'],
 ]
 

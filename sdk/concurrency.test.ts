@@ -5,7 +5,7 @@ import { Unavailable } from './problem.ts'
 const queue = { maxWaiting: 2, maxWaitMs: 60_000, refusal: 'Too much at once' }
 const options = { max: 1, queue }
 
-test('places are given in the order of asking, and given back once', async t => {
+test('places are acquired in order, and released once', async t => {
   const semaphore = new Semaphore(options)
   const order: number[] = []
   const first = await semaphore.acquire()
@@ -67,7 +67,7 @@ test('without a bounded queue any number wait, and leave it when they are aborte
   )
 })
 
-test('a mutex lets in one at a time, also after one that failed', async t => {
+test('a mutex has one holder at a time, also after one that failed', async t => {
   const mutex = new Mutex()
   const order: string[] = []
   const step = (name: string) => async () => {

@@ -77,7 +77,7 @@ export interface EventMap extends ScanEvents {
     readonly extract: boolean
     /** Id of the key the upload was made with, so that jobs can run in its name. */
     readonly key: string | null
-    /** It came with its dataset, which was imported or copied: no upload, and no news besides the dataset. */
+    /** It came with its dataset, which was imported or copied: no upload, and no feed line besides the dataset's. */
     readonly isImported?: boolean
     /** One of several of which the client tells the feed by itself. */
     readonly isToldApart?: boolean
@@ -210,7 +210,7 @@ export interface EventMap extends ScanEvents {
   /** Readings came in one request; `fromMs` and `toMs`: the first and the last of their starts. */
   'stream.datapoints-added': { readonly count: number; readonly fromMs: number; readonly toMs: number }
   'stream.datapoints-removed': { readonly count: number }
-  /** Readings that were refused, but may have been stored because their store went away meanwhile; at most 1,000. */
+  /** Readings that were refused, but may have been stored because their store became unavailable meanwhile; at most 1,000. */
   'stream.datapoints-abandoned': { readonly ids: readonly number[] }
 }
 

@@ -4,7 +4,7 @@
 
 export { accountsNamedBy, type NamedAccounts } from './account-address.ts'
 export { authorizeDetach, type Detached, lacking, requirePlaced } from './authorize.ts'
-export { type PageScripts, pagePolicy } from './bytes.ts'
+export { type PageScripts, pagePolicy, RawJson, rawJson } from './bytes.ts'
 export { CachedCounts } from './cached-counts.ts'
 export { type Answer, type Call, CallFailed, type Client, type ClientOptions, clientOf } from './client.ts'
 export { KeyedMutex, Mutex, Semaphore, type SemaphoreOptions } from './concurrency.ts'
@@ -99,7 +99,6 @@ export type { MembershipChange } from './ports/users.ts'
 export { isWrongCredential } from './problem.ts'
 export { takesOperation } from './process-patterns.ts'
 export { isPrivateAddress } from './public-addresses.ts'
-export { RawJson, rawJson } from './raw-json.ts'
 export { type Removal, removeFound, requireDone } from './remove-found.ts'
 export type { ContentQuery, DependentDefinition, TreeContents, TreeDefinition } from './resource.ts'
 export type {

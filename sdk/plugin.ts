@@ -128,11 +128,11 @@ export interface PluginDefinition {
   readonly routes?: Readonly<Record<string, unknown>>
   /** What requests pass besides the kernel's own middleware, whatever plugin's route they are for. */
   readonly middleware?: readonly PluginMiddleware[]
-  /** Headers of its routes for pages of the origins that `http.allowedOrigins` lets in, besides those of HTTP itself. */
+  /** Headers of its routes for pages of the origins in `http.allowedOrigins`, besides those of HTTP itself. */
   readonly crossOriginHeaders?: CrossOriginHeaders
   /** They are its own: a plugin that declares a collection of another one is refused. */
   readonly collections?: readonly Collection<object>[]
-  /** Types of events that it adds to `EventMap` by declaration merging, so that handlers of them are known to hear something. */
+  /** Types of events that it adds to `EventMap` by declaration merging, so that handlers of them are accepted. */
   readonly events?: readonly EventType[]
   readonly handlers?: readonly Subscription[]
   /** Names of consumers that it had once. Pending events of a consumer that no plugin declares are kept; those of the consumers named here are deleted. */

@@ -128,7 +128,7 @@ export interface Request<P, Q, B> {
   readonly isHead: boolean
   /** The address of the other end. */
   readonly address: string
-  /** Aborted when the client goes away or the server stops. */
+  /** Aborted when the client disconnects or the server stops. */
   readonly signal: AbortSignal
 }
 

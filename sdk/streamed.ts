@@ -23,7 +23,7 @@ class Streamed extends Readable {
     this.push(done ? null : value)
   }
 
-  /** Where the pieces come from hears that no one wants more of them, and lets go of what it holds, before the stream is closed. */
+  /** The source is ended and releases its resources before the stream is closed. */
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#leave().then(
       () => callback(error),

@@ -4,7 +4,7 @@ import { Unavailable } from './problem.ts'
 /** What the thread posts back for each question. */
 export type ThreadReply<Result = unknown> = { readonly ok: true; readonly result: Result } | { readonly ok: false; readonly error: Error }
 
-/** How a thread is made, and what those hear whom it does not serve. */
+/** How a thread is made, and the errors of questions that it does not answer. */
 export interface ThreadOptions {
   readonly start: () => Worker
   /** For each question, waiting included. */
@@ -24,7 +24,7 @@ interface Waiting<Question> {
 const idleMs = 60_000
 
 /**
- * One thread for work that would hold up the main one. It takes one question at a time, posts one `ThreadReply` to each, and is made at the
+ * One thread for work that would block the main one. It takes one question at a time, posts one `ThreadReply` to each, and is made at the
  * first one. A question that takes too long ends the thread; so does a crash; the next question gets a new one.
  */
 export class WorkerClient<Question> {

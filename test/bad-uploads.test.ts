@@ -91,7 +91,7 @@ test.serial('no upload route takes a broken body, nor keeps anything of it', asy
   }
 })
 
-test.serial('an upload whose client goes away, wherever that is, leaves nothing', async t => {
+test.serial('an upload whose client disconnects, wherever that is, leaves nothing', async t => {
   const before = await fingerprint(world.server)
   const whole = field('about', 'x') + file('gone.txt', 'x'.repeat(100_000)) + file('gone too.txt', 'x'.repeat(100)) + end
   const { hostname, port } = new URL(world.server.url)

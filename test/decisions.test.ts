@@ -36,6 +36,16 @@ test('every record has its number, a date and a status, and is in the index with
   t.is(new Set(names.map(name => name.slice(0, 4))).size, names.length)
 })
 
+test('every record fits a page and says context, decision, consequences and what would change our mind', t => {
+  for (const [name, text] of records) {
+    const headings = new Set([...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading))
+    for (const heading of ['Context', 'Decision', 'Consequences', 'What would change our mind'])
+      t.true(headings.has(heading), `${name}: ${heading}`)
+    t.true(text.split(/\s+/).length < 1000, name)
+  }
+  t.true(records.size <= 32)
+})
+
 test('every link to a record, from anywhere, leads to a record and a heading of it', async t => {
   const { stdout } = await promisify(execFile)(
     'git',

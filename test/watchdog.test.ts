@@ -89,7 +89,7 @@ const stallOf = async (server: ChildServer, call: TestFetch, request: Hostile): 
   return least
 }
 
-test('no request holds up the others', async t => {
+test('no request blocks the others', async t => {
   t.timeout(900_000)
   const server = await childServer(t, await dataFolder(t), { POUNCE_HTTP__MAX_JSON_BYTES: '1048576' })
   const call = server.as(await adminKey(server))

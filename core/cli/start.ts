@@ -28,7 +28,7 @@ const exposedCollect = (): Collect => {
 }
 
 /**
- * Gives back to the system what a start leaves behind: a quarter of the heap, which V8 would keep for as long as nothing needs the room. It takes
+ * Returns to the system the memory that a start leaves allocated: a quarter of the heap, which V8 would keep for as long as nothing needs the room. It takes
  * 60 ms, on a busy machine 300, in which nothing is answered, so it is done once, after the first second in which little happens.
  */
 const releaseStartupMemory = (): void => {

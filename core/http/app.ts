@@ -1,40 +1,46 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import Koa from 'koa'
-import type {
-  AccessTrail,
-  AuditTrail,
-  Callers,
-  Contributions,
-  CrossOriginHeaders,
-  Ids,
-  Installation,
-  KoaMiddleware,
+import {
+  type AccessTrail,
+  type AuditTrail,
+  type Caller,
+  type Callers,
+  type Contributions,
+  type CrossOriginHeaders,
+  type Ids,
+  type Installation,
+  type KoaMiddleware,
   Log,
-  Metrics,
-  MiddlewarePhase,
-  Policy,
+  type Metrics,
+  type MiddlewarePhase,
+  type Policy,
+  type Port,
 } from 'pounce/sdk'
-import { audit } from './audit.ts'
+import { healthPath, type ReadinessReport } from '../system-routes.ts'
 import { authenticate } from './authenticate.ts'
-import { authorize, RouteAccess } from './authorize.ts'
+import { audit, authorize, RouteAccess } from './authorize.ts'
 import { JsonBodies, readBody } from './body.ts'
 import type { HttpConfig } from './config.ts'
-import { handle, type RequestScope } from './handle.ts'
 import { AllowedHosts, cors, crossOriginWarning, requireAllowedHost, untrustedProxyWarning } from './origins.ts'
 import { problems } from './problems.ts'
 import { CostLimiter, limitCost, pace, RequestPacer } from './rate-limits.ts'
-import { type Middleware, type RequestTracker, requestContext } from './request-context.ts'
+import { type Middleware, type RequestContext, type RequestTracker, requestContext } from './request-context.ts'
 import { respond } from './respond.ts'
 import type { ResponseWriter } from './response-writer.ts'
-import { type Addresses, matchRoute, type PluginRoute, type PrefixRouter } from './router.ts'
-import { healthPath, type ReadinessReport } from './system-routes.ts'
+import { type Addresses, matchRoute, type PluginRoute, type PrefixRouter, type RegisteredRoute } from './router.ts'
 import { validateParameters } from './validate.ts'
 
 /** Middleware of a plugin, ready to be called. */
 export interface PhasedMiddleware {
   readonly phase: MiddlewarePhase
   readonly use: KoaMiddleware
+}
+
+/** The container of one request: names of its own beside everything the kernel holds. */
+export interface RequestScope {
+  resolve<T>(port: Port<T>): T
 }
 
 /** What the HTTP server of a kernel is made of. */
@@ -134,3 +140,88 @@ export const respondOfPlugins = (middleware: readonly PhasedMiddleware[], writer
           }
         },
       ]
+
+/** What the requests of one server have in common. */
+export interface RequestServices {
+  readonly log: Log
+  /** Its address may be known only once the server listens. */
+  readonly installation: Pick<Installation, 'baseUrl'>
+  readonly openScope: (values: Readonly<Record<string, unknown>>) => RequestScope
+}
+
+/** What a handler is handed. What few handlers ask for is made when asked for. */
+class HandlerRequest {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  readonly #request: RequestContext
+  readonly #services: RequestServices
+  #scope: RequestScope | undefined
+
+  constructor(request: RequestContext, services: RequestServices) {
+    this.#request = request
+    this.#services = services
+    this.params = request.params
+    this.query = request.query
+    this.body = request.body
+  }
+
+  get address(): string {
+    return this.#request.address
+  }
+
+  get caller(): Caller {
+    return this.#request.caller
+  }
+
+  get requestId(): string {
+    return this.#request.id
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#request.req.headers
+  }
+
+  get isHead(): boolean {
+    return this.#request.isHead
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal
+  }
+
+  get url(): URL {
+    const { path, search } = this.#request.target
+    return new URL(`${this.#services.installation.baseUrl}${path}${search ? `?${search}` : ''}`)
+  }
+
+  get log(): Log {
+    return this.resolve(Log)
+  }
+
+  /** The scope is opened by the first who asks: most handlers have all they need in their route's `needs`. */
+  resolve<T>(port: Port<T>): T {
+    this.#scope ??= this.#services.openScope({ [Log]: this.#ownLog(), caller: this.caller, requestId: this.requestId })
+    return this.#scope.resolve(port)
+  }
+
+  #ownLog(): Log {
+    const { log } = this.#services
+    const requestId = this.requestId
+    return {
+      debug: (message, fields) => log.debug(message, { requestId, ...fields }),
+      info: (message, fields) => log.info(message, { requestId, ...fields }),
+      warn: (message, fields) => log.warn(message, { requestId, ...fields }),
+      error: (message, fields) => log.error(message, { requestId, ...fields }),
+    }
+  }
+}
+
+/** Calls the handler of the route. */
+export const handle =
+  (services: RequestServices): Middleware =>
+  async context => {
+    const { request } = context.state
+    const { declaration, needs } = request.route as RegisteredRoute
+    request.reply = await declaration.handle(new HandlerRequest(request, services) as never, needs as never)
+  }

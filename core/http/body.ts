@@ -14,7 +14,7 @@ import { isSchema } from './validate.ts'
 export interface JsonBody {
   /** Undefined when there was none. */
   readonly value: unknown
-  /** Gives back what a large body occupies; called when its request has been dealt with. */
+  /** Releases the places of a large body; called after its request was handled. */
   release(): void
 }
 

@@ -191,7 +191,7 @@ test('a body that ends before its last boundary is refused, and so is the open f
   t.is((seen.failure as { code?: string }).code, 'invalid')
 })
 
-test('a client that goes away mid-file fails the file', async t => {
+test('a client that disconnects mid-file fails the file', async t => {
   const { port, seen } = await server(t)
   const client = await rawClient(port)
   client.send(`POST /read HTTP/1.1\r\nHost: x\r\nContent-Type: ${type['content-type']}\r\nContent-Length: 100000\r\n\r\n`)

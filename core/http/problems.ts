@@ -2,7 +2,7 @@ import { type Log, Problem } from 'pounce/sdk'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
 
-/** Not imported: see `node-server.ts`. */
+/** Not imported: see `server.ts`. */
 const http = process.getBuiltinModule('node:http')
 
 /** 404 of an address at which no route answers. */
@@ -103,7 +103,7 @@ export const problems =
     } catch (error) {
       const { request } = context.state
       if (request.res.destroyed) {
-        // A client that goes away makes handlers fail in many ways; no one is left to hear of it.
+        // A client that disconnects makes handlers fail in many ways; nobody receives the response.
         log.debug('client disconnected', { requestId: request.id, path: request.target.redactedPath, error })
         return
       }

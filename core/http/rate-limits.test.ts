@@ -109,7 +109,7 @@ test('whoever has waited too long is told', async t => {
   t.is((await first).status, 200)
 })
 
-test('a client that goes away while it waits leaves its place in line', async t => {
+test('a client that disconnects while it waits leaves its place in line', async t => {
   const budgets = new CostLimiter({ ...defaults, maxWaiting: 1, search: { account: limits(1, 40), anonymous: limits(1, 40) } })
   const leaving = new AbortController()
   const work = { cost: 'search', caller: anonymous, address: '192.0.2.1', signal: () => leaving.signal } as const

@@ -34,7 +34,7 @@ export interface BudgetedRequest {
   readonly cost: CostClass
   readonly caller: Caller
   readonly address: string
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: () => AbortSignal
 }
 

@@ -83,7 +83,7 @@ export class RequestContext {
     return this.req.method === 'HEAD'
   }
 
-  /** Aborted when the client goes away before the answer is complete, or when the server stops. Made when first asked for. */
+  /** Aborted when the client disconnects before the answer is complete, or when the server stops. Made when first asked for. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()

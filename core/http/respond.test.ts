@@ -307,7 +307,7 @@ test('a header that cannot be sent is a 500', async t => {
   )
 })
 
-test('a client that goes away ends the source', async t => {
+test('a client that disconnects ends the source', async t => {
   const source = Readable.from(endless())
   const { port } = await serve(t, { getBytes: answering({ open: () => source, contentType: 'text/plain' }) })
   const client = await rawClient(port)

@@ -5,10 +5,9 @@ import { type ByteRange, type Bytes, type EventStream, Forbidden, type Log } fro
 import { pagePolicy, RawJson, streamed, youngGarbage } from 'pounce/sdk/kit'
 import parseRange from 'range-parser'
 import type { SchemaShape } from '../json-schema.ts'
-import { sendEvents } from './event-stream.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
-import { drained, worthCompressing } from './response-writer.ts'
+import { drained, sendEvents, worthCompressing } from './response-writer.ts'
 import type { RegisteredRoute } from './router.ts'
 
 /** What a handler answered. */
@@ -78,7 +77,7 @@ class Responder {
   }
 }
 
-/** One name, one header: ours give way to a handler's, however it writes them. */
+/** One name, one header: a handler's replaces ours, in any letter case. */
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 

@@ -7,7 +7,7 @@ import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import { type RouteChecks, routeChecks } from './validate.ts'
 
-/** Its ES build imports node:http in the costly way (see `node-server.ts`), its CommonJS build does not. */
+/** Its ES build imports node:http in the costly way (see `server.ts`), its CommonJS build does not. */
 const { Router } = createRequire(import.meta.url)('@koa/router') as typeof import('@koa/router')
 
 /** The declaration of any route. */

@@ -253,7 +253,7 @@ test('long text is compressed for who asks, short never', async t => {
   t.notRegex((await ask('/api/y', 'gzip')).head, /content-encoding/)
 })
 
-test('no origin is let in but those that are named', async t => {
+test('only origins that are configured are allowed', async t => {
   const origin = 'https://app.example.org'
   const ask = async (allowedOrigins: string[], method = 'GET') =>
     (await get(t, effects, '/api/plain/1', { method, headers: { origin } }, { config: { allowedOrigins } })).headers

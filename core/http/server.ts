@@ -1,11 +1,21 @@
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Ids, Log } from 'pounce/sdk'
+import { networkOf } from 'pounce/sdk/kit'
+import { systemRoutes } from '../system-routes.ts'
 import { createApp, type HttpOptions } from './app.ts'
-import { BodyDeadlines, nodeServer, refuseSlowBody } from './node-server.ts'
-import { RequestTracker } from './request-context.ts'
+import type { HttpConfig } from './config.ts'
+import { markContinueDue, type RequestContext, RequestTracker } from './request-context.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { Addresses, PrefixRouter, registerRoutes } from './router.ts'
-import { systemRoutes } from './system-routes.ts'
+
+/*
+ * An ES import of node:http reads every member of it, and two of them, WebSocket and CloseEvent, load Node's whole fetch with HTTP/2 behind it:
+ * 25 ms of a start and 13 MB that a server has no use for. This is the same module without its ES wrapping.
+ */
+const http = process.getBuiltinModule('node:http')
+
+const maxHeaderBytes = 16 * 1024
 
 /** The HTTP server of a kernel. */
 export interface Http {
@@ -111,3 +121,200 @@ const explained = (error: NodeJS.ErrnoException, host: string, port: number): Er
   if (error.code === 'EADDRNOTAVAIL') return new Error(`Address ${host} is not available on this machine: set http.host`, { cause: error })
   return error
 }
+
+/** What a server is made of. */
+export interface NodeServerOptions {
+  readonly config: HttpConfig
+  readonly log: Log
+  readonly ids: Ids
+}
+
+/** Finds the request that a connection is busy with. */
+export type Busy = (socket: Socket) => RequestContext | undefined
+
+/**
+ * Node's server with our limits: headers of 16 kB within their time, connections that are cut when a transfer falls silent, and malformed
+ * requests answered with 400 and a closed connection. A request as a whole has no time limit here: transfers may last hours, as long as they move (see
+ * `BodyDeadlines`). No address gets more than its share of the connections.
+ */
+export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: RequestListener, busy: Busy): Server => {
+  /** Answers where there is no request to answer, and closes the connection. */
+  const refuse = (socket: Socket, cause: string | undefined): void => {
+    const refusal = refusals[cause ?? ''] ?? notHttp
+    const requestId = ids.next()
+    log.debug('connection refused', { requestId, status: refusal[0], code: refusal[1] })
+    write(socket, refusal, requestId)
+  }
+  const server = http.createServer(
+    {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: config.headersTimeoutMs,
+      requestTimeout: 0,
+      keepAliveTimeout: config.keepAliveTimeoutMs,
+      connectionsCheckingInterval: Math.min(1000, config.headersTimeoutMs),
+      noDelay: true,
+      // Node would refuse with nothing in the answer; `AllowedHosts` does.
+      requireHostHeader: false,
+    },
+    listener,
+  )
+  server.maxConnections = config.maxConnections
+  server.timeout = config.silentTransferMs
+  if (config.trustedProxies === 0) {
+    const share = new ConnectionShare(config.maxConnectionsPerAddress)
+    server.on('connection', (socket: Socket) => {
+      if (!share.admit(socket)) refuse(socket, 'TOO_MANY_CONNECTIONS')
+    })
+  }
+  server.on('timeout', (socket: Socket) => {
+    const request = busy(socket)
+    // A handler may think for longer than a transfer may be silent.
+    if (request === undefined || request.isBodyOpen || socket.writableLength > 0) socket.destroy()
+  })
+  server.on('checkContinue', (req: IncomingMessage, res) => {
+    markContinueDue(req)
+    listener(req, res)
+  })
+  // Node would answer 417 with nothing in it to another expectation than `100-continue`, which need not be met (RFC 9110, 10.1.1).
+  server.on('checkExpectation', listener)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const request = busy(socket)
+    if (!socket.writable || error.code === 'ECONNRESET' || request?.res.headersSent) socket.destroy()
+    else refuse(socket, error.code)
+    request?.abort()
+  })
+  return server
+}
+
+type Refusal = readonly [status: number, code: string, message: string]
+
+const refusals: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: [431, 'headers-too-large', `The headers must be at most ${maxHeaderBytes} bytes`],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'too-slow', 'The request did not come in time'],
+  TOO_MANY_CONNECTIONS: [429, 'too-many-connections', 'Too many connections from this address: close or reuse some'],
+}
+
+const notHttp: Refusal = [400, 'invalid', 'This is not a proper HTTP request']
+
+/** Ends a request whose body comes too slowly, with 408 where nothing was answered yet. */
+export const refuseSlowBody = (request: RequestContext, message: string): void => {
+  const { socket } = request.req
+  if (request.res.headersSent || !socket.writable) socket.destroy()
+  else write(socket, [408, 'too-slow', message], request.id)
+  request.abort()
+}
+
+const write = (socket: Socket, [status, code, message]: Refusal, requestId: string): void => {
+  const body = JSON.stringify({ status: 'error', message, code, requestId })
+  const retry = status === 429 ? 'Retry-After: 5\r\n' : ''
+  const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nContent-Type: application/json\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${body.length}\r\n${retry}Connection: close\r\n\r\n`
+  socket.end(head + body, () => socket.destroy())
+}
+
+/**
+ * Counts open connections by address (IPv6: by /64), so that one address cannot take them all. Behind a trusted proxy all connections are the proxy's, which
+ * has to hold its own clients.
+ */
+export class ConnectionShare {
+  readonly #max: number
+  readonly #open = new Map<string, number>()
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** False, and nothing is counted, when the address has its share already. */
+  admit(socket: Socket): boolean {
+    const network = networkOf(socket.remoteAddress ?? '')
+    const open = this.#open.get(network) ?? 0
+    if (open >= this.#max) return false
+    this.#open.set(network, open + 1)
+    socket.once('close', () => {
+      const left = (this.#open.get(network) ?? 1) - 1
+      if (left > 0) this.#open.set(network, left)
+      else this.#open.delete(network)
+    })
+    return true
+  }
+}
+
+type Limits = Pick<HttpConfig, 'bodyRateWindowMs' | 'minBodyRate' | 'jsonBodyTimeoutMs'>
+
+/** How far a body had come when its present window began. */
+interface Progress {
+  startedMs: number
+  seenMs: number
+  windowMs: number
+  bytesRead: number
+  /** Looked too slow at the last look. After a pause of the process timers come before the bytes that waited meanwhile, so one more look decides. */
+  isSuspect: boolean
+}
+
+const mebibyte = 1024 * 1024
+
+/**
+ * Ends requests whose bodies come too slowly: each window must bring bytes at the least rate, and JSON must be complete within its time. What the server
+ * itself does not take, because a store is slower than the client, is not held against the client.
+ */
+export class BodyDeadlines {
+  readonly #limits: Limits
+  readonly #running: Iterable<RequestContext>
+  readonly #refuse: (request: RequestContext, message: string) => void
+  readonly #progress = new WeakMap<RequestContext, Progress>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(limits: Limits, running: Iterable<RequestContext>, refuse: (request: RequestContext, message: string) => void) {
+    this.#limits = limits
+    this.#running = running
+    this.#refuse = refuse
+  }
+
+  start(): void {
+    const { bodyRateWindowMs, jsonBodyTimeoutMs } = this.#limits
+    this.#timer = setInterval(() => this.check(performance.now()), Math.min(1000, bodyRateWindowMs / 4, jsonBodyTimeoutMs / 4)).unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** Looks at every request whose body is still coming. */
+  check(nowMs: number): void {
+    for (const request of this.#running) {
+      // An answer that is out already ends its connection in a time of its own.
+      if (!request.isBodyOpen || request.isContinueDue || request.res.writableEnded || request.req.destroyed) continue
+      const message = this.#fault(request, nowMs)
+      if (message !== undefined) this.#refuse(request, message)
+    }
+  }
+
+  #fault(request: RequestContext, nowMs: number): string | undefined {
+    const { bodyRateWindowMs, minBodyRate } = this.#limits
+    const { req } = request
+    let progress = this.#progress.get(request)
+    if (!progress) {
+      progress = { startedMs: nowMs, seenMs: nowMs, windowMs: nowMs, bytesRead: req.socket.bytesRead, isSuspect: false }
+      this.#progress.set(request, progress)
+    }
+    const isHeldUp = req.isPaused() || req.readableLength >= req.readableHighWaterMark
+    if (isHeldUp) progress.startedMs += nowMs - progress.seenMs
+    progress.seenMs = nowMs
+    const allMs = jsonTimeMs(request, this.#limits)
+    if (nowMs - progress.startedMs > allMs) return `A JSON body of this size must be complete within ${Math.ceil(allMs / 1000)} s`
+    const windowMs = nowMs - progress.windowMs
+    if (!isHeldUp && windowMs < bodyRateWindowMs) return undefined
+    const isSlow = !isHeldUp && ((req.socket.bytesRead - progress.bytesRead) * 1000) / windowMs < minBodyRate
+    if (isSlow && progress.isSuspect) return `A body must come with at least ${minBodyRate} bytes a second`
+    progress.isSuspect = isSlow
+    if (isSlow) return undefined
+    progress.windowMs = nowMs
+    progress.bytesRead = req.socket.bytesRead
+    return undefined
+  }
+}
+
+/** Infinite for what is no JSON. Every MiB has the time of the first. */
+const jsonTimeMs = ({ req: { headers } }: RequestContext, { jsonBodyTimeoutMs }: Limits): number =>
+  headers['content-type']?.includes('json')
+    ? jsonBodyTimeoutMs * Math.max(1, Math.ceil(Number(headers['content-length'] ?? 0) / mebibyte))
+    : Number.POSITIVE_INFINITY

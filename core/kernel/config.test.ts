@@ -116,7 +116,7 @@ test('an unknown key of a file is refused with the nearest one and the file', as
   t.true(message.includes('blobs.bucket.buckets'), message)
 })
 
-test('settings of a plugin that does not run are told apart from misspelled ones', async t => {
+test('settings of a plugin that does not run are distinguished from misspelled ones', async t => {
   const path = await file(t, { documents: { sqlite: { file: 'x' } } })
   t.regex(
     await refusal(t, { file: path }),

@@ -166,7 +166,7 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
   const schema = tree.mergeParts([kernelPart, ...pluginParts])
   const files = read.map(layer => ({ ...layer, settings: tree.toPresentNames(layer.settings, schema, layer.source) }))
   const outside = outsideLayers(sources, schema, plugins)
-  // The defaults of this version are as they should be; a test sees to that.
+  // The defaults of this version are as they should be; a test checks that.
   const set = [...files.slice(sources.defaults ? 0 : 1), ...outside.layers]
   refuse([...outside.problems(), ...[...files, ...outside.layers].flatMap(layer => unknownIn(layer, schema))])
 

@@ -3,7 +3,7 @@ import 'reflect-metadata/lite'
 import { type AwilixContainer, asValue, createContainer } from 'awilix/browser'
 import { type Class, type Contributions, isClass, type Log, needsOf, type Plugin, type Port, type Token, takesMany } from 'pounce/sdk'
 import { type DependencyContainer, Lifecycle, container as tsyringe } from 'tsyringe'
-import type { RequestScope } from '../http/handle.ts'
+import type { RequestScope } from '../http/app.ts'
 import { classesOf, type PluginNode } from './plugin-graph.ts'
 import { StartupError } from './startup-error.ts'
 

@@ -209,7 +209,7 @@ test('one poisonous event of a batch is dead-lettered alone', async t => {
   )
 })
 
-test('one consumer that fails does not hold up another', async t => {
+test('one consumer that fails does not block another', async t => {
   const heard: string[] = []
   const { outbox, dispatch } = await dispatching(
     t,

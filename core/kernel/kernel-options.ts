@@ -1,6 +1,6 @@
 import type { Clock, Collection, DocumentStore, Ids, Installation, Log, Metrics } from 'pounce/sdk'
 import type { Http } from '../http/server.ts'
-import type { ReadinessReport } from '../http/system-routes.ts'
+import type { ReadinessReport } from '../system-routes.ts'
 import type { RetryRule } from './consumer-loop.ts'
 import type { BuiltPlugin, Container } from './container.ts'
 

@@ -26,7 +26,7 @@ export const migrationRecords = collection<MigrationRecord>('kernel.migrations',
 /** Who may do something. */
 export interface LeaseRecord {
   readonly name: string
-  /** Null when it was given back. */
+  /** Null when it was released. */
   readonly owner: string | null
   /** How long it is good for after each change. */
   readonly forMs: number

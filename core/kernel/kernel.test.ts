@@ -81,7 +81,7 @@ test('a plugin that fails at its start is named with its cause, and the started 
   t.deepEqual(log, ['start first', 'dispose first'])
 })
 
-test('a plugin that fails at its end does not hold up the others', async t => {
+test('a plugin that fails at its end does not block the others', async t => {
   const log: string[] = []
   const kernel = await makeKernel(t, [
     definePlugin({ id: 'a.first', summary: 's', provides: [provide(First, recorded('first', log))] }),

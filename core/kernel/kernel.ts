@@ -1,7 +1,7 @@
 import { type Collection, type Command, Commands, DocumentStore, type Port, type Token } from 'pounce/sdk'
 import type { Outbox } from 'pounce/sdk/store-kit'
 import type { Http } from '../http/server.ts'
-import type { ReadinessReport } from '../http/system-routes.ts'
+import type { ReadinessReport } from '../system-routes.ts'
 import type { Config } from './config.ts'
 import { type BuiltPlugin, Container } from './container.ts'
 import { declareHandlers, EventDispatcher, type HandlerInstance, type KeptEvents, keptEvents } from './event-dispatcher.ts'

@@ -33,7 +33,7 @@ const safetyMargin = 1.1
 
 /**
  * Leases in the document store: of all kernels on one store, one holds a name at a time. Kernels do not compare their clocks: a lease that is not
- * given back is free for another kernel when that has seen it unchanged for as long as it is good for.
+ * released is free for another kernel when that has seen it unchanged for as long as it is good for.
  */
 export class Leases {
   readonly #documents: DocumentStore

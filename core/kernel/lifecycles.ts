@@ -93,7 +93,7 @@ export class Lifecycles {
     return Promise.all(this.#started.map(({ plugin, instances }) => this.#healthOf(plugin, instances)))
   }
 
-  /** Ends what was started, backwards. A class that fails or takes too long is logged and does not hold up the others. */
+  /** Ends what was started, backwards. A class that fails or takes too long is logged and does not block the others. */
   async stop(): Promise<void> {
     for (let entry = this.#started.pop(); entry; entry = this.#started.pop())
       for (const instance of entry.instances.toReversed()) await this.#dispose(entry.plugin, instance)

@@ -2,7 +2,7 @@ import { s } from 'pounce/sdk'
 import type { SchemaShape } from '../json-schema.ts'
 import { exampleOf } from './examples.ts'
 
-/** Not imported: see `http/node-server.ts`. */
+/** Not imported: see `http/server.ts`. */
 const http = process.getBuiltinModule('node:http')
 
 /** A schema as OpenAPI 3.0.1 knows it. */

@@ -99,6 +99,6 @@ class PrometheusMetrics implements KernelMetrics {
   }
 }
 
-/** Measurements for Prometheus, or none; the library is loaded only when they are wanted. `log` hears once of each name that is used wrongly. */
+/** Measurements for Prometheus, or none; the library is loaded only when they are wanted. `log` receives one line for each name that is used wrongly. */
 export const createMetrics = async (isEnabled: boolean, log: Log): Promise<KernelMetrics> =>
   isEnabled ? new PrometheusMetrics((await import('prom-client')).default, log) : noMetrics

@@ -178,7 +178,7 @@ test('points that are refused, lost or changed on their way are noticed', async 
   await t.throwsAsync(refuseUnfinishedMove(rounding.documents))
 })
 
-test('a store that goes away ends the move, and nothing goes on behind it', async t => {
+test('a store that becomes unavailable ends the move, and nothing goes on behind it', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   let [open, reads] = [0, 0]
   const read: GeoStore['read'] = async function* (query) {

@@ -76,7 +76,7 @@ export class GeoPointMigrator {
     let [missing, left]: [Datapoint[], number[]] = [[], []]
     let seen = 0
     const flush = async (): Promise<void> => {
-      // A point that says something else under the same id gives way first.
+      // A different point under the same id is removed first.
       if (left.length > 0) await to.remove({ ids: left })
       await this.#insert(missing)
       ;[missing, left] = [[], []]

@@ -175,7 +175,7 @@ const latencies = async (server: Server, key: string, seconds: number, isLive: b
   }
   for (let waited = 0; isLive && received.size < committed.length && waited < 5000; waited += 10) await pause(10)
   socket?.destroy()
-  // A client may hear of a change before its answer.
+  // A client may receive the event before the answer.
   return isLive ? committed.map((at, n) => Math.max(0, (received.get(n) ?? Number.POSITIVE_INFINITY) - at)) : []
 }
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRoute, type Route } from 'pounce/sdk'
 import type { Declaration } from '../../core/http/router.ts'
-import { systemRoutes } from '../../core/http/system-routes.ts'
 import { loadPlugins, ownPluginIds } from '../../core/kernel/plugins.ts'
+import { systemRoutes } from '../../core/system-routes.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -137,7 +137,7 @@ class Sources {
   }
 
   #of(plugin: string): Promise<readonly Source[]> {
-    const read = this.#byPlugin.get(plugin) ?? readSources(plugin === 'core' ? 'core/http' : join('plugins', ...plugin.split('.')))
+    const read = this.#byPlugin.get(plugin) ?? readSources(plugin === 'core' ? 'core' : join('plugins', ...plugin.split('.')))
     this.#byPlugin.set(plugin, read)
     return read
   }

@@ -20,11 +20,9 @@ export type {
   TimeBin,
 } from '../ports/geo-store.ts'
 export { type GeoListing, type GeoListPage, geoAfter, type StreamChoice } from '../ports/geostreams.ts'
-export { checkBinning } from './check-binning.ts'
 export { checkDatapoint, geometryFault, isGeoId, isGeoTime, propertiesFault } from './check-datapoint.ts'
-export { checkGeoFilter, checkGeoIds, maxRadiusMetres } from './check-geo-filter.ts'
-export { hasAttribute } from './contained.ts'
+export { checkBinning, checkGeoFilter, checkGeoIds, maxRadiusMetres } from './check-geo-query.ts'
+export { hasAttribute, overlapsMonths } from './filter-matches.ts'
 export { altitudeOf, boxAround, type GeoBox, type GeoParts, partsOf, positionsOf } from './geometry.ts'
-export { overlapsMonths } from './months.ts'
 export { spanAt, spansOf, type TimeSpan } from './time-bins.ts'
 export { metresBetween, touches } from './touches.ts'

@@ -95,7 +95,7 @@ export interface JobFacts {
   readonly extractor: string
   /** `ended`: done or failed. A failed job that is submitted again is `open` again. */
   readonly state: 'open' | 'ended' | 'cancelled'
-  /** When this server heard of the end. */
+  /** When this server received the end. */
   readonly endedAt?: Date
   /** No key of it is valid from then on, whatever expiry the key itself names. */
   readonly keysUntil?: Date

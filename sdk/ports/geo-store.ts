@@ -26,7 +26,7 @@ export interface Datapoint {
   readonly endMs: number | null
   readonly createdMs: number
   readonly geometry: Geometry
-  /** Free JSON, given back as it was but for the order of keys. */
+  /** Free JSON, returned as stored except for the order of keys. */
   readonly properties: { readonly [key: string]: Json }
 }
 
@@ -156,7 +156,7 @@ export interface GeoStore {
   /**
    * All that fit, in order, in pieces of 1 to 2,000. Nothing is read before it is requested, but for one piece ahead, and other
    * calls continue between pieces. Leaving the loop frees what it held. A point that comes or goes meanwhile may or may not be seen; none
-   * comes twice. Fails, never ends early, when the store goes away.
+   * comes twice. Fails, never ends early, when the store becomes unavailable.
    */
   read(query: { readonly filter: GeoFilter; readonly sort?: GeoSort }): AsyncIterable<readonly Datapoint[]>
   /** How many fit, counted up to `upTo` (1 to 10^9; then that is returned). */

@@ -34,7 +34,7 @@ export interface Metrics {
 }
 export const Metrics = port<Metrics>('metrics')
 
-/** The only door to outside addresses: http(s), public addresses unless allow-listed, each redirect and DNS answer checked again. */
+/** The only way to send requests to outside addresses: http(s), public addresses unless allow-listed, each redirect and DNS answer checked again. */
 export interface Fetch {
   /**
    * Rejects with `Unreachable` when the other server is unreachable, is too slow or redirects without end, and for a name that leads to an address that is not

@@ -1,6 +1,6 @@
 import type { AnyEvent } from '../events.ts'
 
-/** Someone who must hear of events. The name is stored: renaming a consumer forgets its progress. */
+/** A receiver of events. The name is stored: renaming a consumer loses its progress. */
 export interface Consumer {
   /** Such as `resources.search/index-changes`. */
   readonly name: string

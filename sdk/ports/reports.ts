@@ -21,7 +21,7 @@ export interface ReportedRun {
   readonly target: Ref
   readonly extractor: string
   readonly user: string | null
-  /** What was heard of it, oldest first; `SUBMITTED` until something began. */
+  /** Its status messages, oldest first; `SUBMITTED` until something began. */
   readonly lines: readonly { readonly status: string; readonly at: Time }[]
 }
 

@@ -12,7 +12,7 @@ export interface StorageQuota {
   check(to: ChargedTo, amount: { readonly bytes: number; readonly files: number }): Promise<void>
   /** All of them or none, by conditional updates: parallel reservations never pass a limit together. A file that is reserved already is counted once. */
   reserve(to: ChargedTo, files: readonly { readonly id: string; readonly sizeBytes: number }[]): Promise<void>
-  /** Gives back what files took. Idempotent. */
+  /** Releases the charge of files. Idempotent. */
   release(files: readonly string[]): Promise<void>
 }
 /** Plugins that limit stored bytes. */

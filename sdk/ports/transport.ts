@@ -15,14 +15,14 @@ export interface Job {
   readonly user: string | null
   /**
    * The message as extractors read it (reference, extraction §2), without its `secretKey`: keys are not kept in jobs. Its `jobid` (which
-   * replies name) and `msgid` are `id`, so that news and waiting messages find their job.
+   * replies name) and `msgid` are `id`, so that replies and waiting messages are matched with their job.
    */
   readonly message: Readonly<Record<string, unknown>>
   /** What the submitter asked for. */
   readonly parameters: Readonly<Record<string, unknown>>
 }
 
-/** A line of news about a job. Repeats and wrong order are possible. */
+/** A status message of a job. May be repeated and out of order. */
 export interface JobStatus {
   /** Absent from old extractors. */
   readonly jobId?: string
@@ -69,7 +69,7 @@ export interface QueueFacts {
   readonly dead: number
 }
 
-/** Who hears from the transport. A listener that rejects is called again later with the same news. */
+/** Receives messages of the transport. A listener that rejects is called again later with the same message. */
 export interface TransportListener {
   status(status: JobStatus): Promise<void>
   /** Store the result, then resolve: only then is the job done. Called again after a crash, so be idempotent by `job.id`. */
@@ -99,7 +99,7 @@ export interface Bus {
 }
 
 /**
- * Carries jobs to extractors and their news back, at least once each. Jobs survive a crash of any part. Several may run together:
+ * Sends jobs to extractors and returns their status messages, at least once each. Jobs survive a crash of any part. Several may run together:
  * a job goes to the one that `runs` its queue, else to the first that has a `bus`, else to the first.
  */
 export interface Transport {
@@ -112,9 +112,9 @@ export interface Transport {
    * a job for a queue that a bus does not have ends with a `StatusMessage.error` that says so.
    */
   publish(jobs: readonly Job[]): Promise<void>
-  /** `cancelled`: it will not run (or its run was stopped); `running`: too late; `unknown`: done or never heard of. Other jobs are untouched. */
+  /** `cancelled`: it will not run (or its run was stopped); `running`: too late; `unknown`: done or unknown. Other jobs are untouched. */
   cancel(jobId: string): Promise<'cancelled' | 'running' | 'unknown'>
-  /** Starts the flow of news, and of runs. One listener; called once, when the listener is ready to serve, and maybe before `start`. Never waits for a broker. */
+  /** Starts delivery of status messages, and runs. One listener; called once, when the listener is ready, possibly before `start`. Never waits for a broker. */
   listen(listener: TransportListener): Promise<void>
   /** At most 1,000 queues, by name. */
   queues(): Promise<readonly QueueFacts[]>

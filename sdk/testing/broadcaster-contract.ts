@@ -11,7 +11,7 @@ export interface BroadcastingServers {
 
 /** What every Broadcaster promises; `make` gives two that reach each other and nobody else. */
 export function broadcasterContract(test: TestFn, make: (t: ExecutionContext) => Promise<BroadcastingServers>): void {
-  /** Sends until it is heard: the first messages may come before the other side listens. */
+  /** Sends until received: the first messages may be sent before the other side listens. */
   const heard = async (from: Broadcaster, topic: string, message: string, seen: readonly string[]): Promise<void> => {
     for (let time = 0; !seen.includes(message); time += 1) {
       if (time === 500) throw new Error(`${message} was not heard on ${topic}`)

@@ -46,7 +46,7 @@ const extractorNamed = (name: string, timeoutMs = 30_000): Extractor => ({
 
 const queue = 'contract.extractor'
 
-/** Remembers what it hears; `on…` replace or prepare what it does with it. */
+/** Records what it receives; `on…` replace or prepare its response. */
 class Recorder implements TransportListener {
   readonly statuses: JobStatus[] = []
   readonly results: { readonly job: string; readonly output: JobResult['output']; readonly previews: readonly string[] }[] = []
@@ -120,7 +120,7 @@ export function builtInRunsContract(test: TestFn, makeTransport: MakeTransport):
     t.deepEqual(recorder.results.map(({ job }) => job).sort(), [run(1).id, run(2).id])
   })
 
-  test('each built-in extractor is announced, again when that was not heard', async t => {
+  test('each built-in extractor is announced, again when the listener failed', async t => {
     const { transport, recorder } = await setUp(t)
     let refusals = 2
     recorder.onHeartbeat = async () => {

@@ -52,7 +52,7 @@ export function idsContract(test: TestFn, make: () => Ids): void {
     t.is(new Set(made).size, many)
   })
 
-  test('ids: the next one cannot be told from the last alone by another kernel', t => {
+  test('ids: the next one cannot be distinguished from the last alone by another kernel', t => {
     const tails = Array.from({ length: 50 }, () => make().next().slice(8, 18))
     t.is(new Set(tails).size, tails.length)
   })

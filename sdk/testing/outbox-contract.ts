@@ -113,7 +113,7 @@ function deliveries(test: TestFn, open: Open): void {
     t.is((await outbox.waiting())['test/all'], 1)
   })
 
-  test('a listener hears of a commit that left events, until it stops', async t => {
+  test('a listener is called after a commit with events, until it is removed', async t => {
     const { store, outbox, leave } = await open(t)
     let calls = 0
     const heard = new Promise<void>(resolve => {
@@ -272,7 +272,7 @@ function consumers(test: TestFn, open: Open): void {
     t.is((await outbox.waiting())['test/all'], 1)
   })
 
-  test('a new consumer hears what comes from now on', async t => {
+  test('a new consumer receives events from now on', async t => {
     const { outbox, leave, claim } = await open(t)
     await leave(created(1))
     await outbox.declareConsumers([

@@ -4,7 +4,7 @@ import { createdSpan, readingOf } from '../search/readings.ts'
 import type { Regex } from '../search/regex.ts'
 import { comparableText, compareText, foldValue, patternsOf as patternsIn, wordsOf as wordsIn } from '../search/text.ts'
 
-/** What a search must find, worked out by looking at every document: no index, no engine's code, nothing fast. */
+/** What a search must find, computed by looking at every document: no index, no engine's code, nothing fast. */
 export class SearchOracle {
   readonly #documents: readonly SearchDocument[]
 
@@ -63,7 +63,7 @@ function counted(names: readonly string[]): [string, number][] {
 type Value = MetadataValue['value']
 type FieldQuery = Extract<SearchQuery, { op: 'field' }>
 
-/** The same answer is worked out once. */
+/** The same answer is computed once. */
 function once<K, V>(work: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>()
   return key => {

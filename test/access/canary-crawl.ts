@@ -132,7 +132,7 @@ const plain = ({ status, headers, text }: Seen, path: string): string =>
 
 /**
  * What is offered to who is typing comes from the index alone, which is notified of a deletion a moment later, like everything that follows from it. And
- * people hear of what they did themselves, under the name that it had, after it is gone too.
+ * people see lines about what they did themselves, under the name that it had, also after its deletion.
  */
 const isLate = ({ field }: Token, { path }: DeclaredRoute): boolean =>
   field.startsWith('gone ') && /^\/api\/(?:tags|search\/fields|search\/values|metadata\/autocompletenames|events)$/.test(path)

@@ -30,7 +30,7 @@ class Rounds {
 
   constructor(world: CanaryWorld, routes: readonly DeclaredRoute[]) {
     this.world = world
-    // Doors that take a token of their own are closed after a few tries.
+    // Routes that take a token of their own are throttled after a few tries.
     this.#routes = routes.filter(({ query }) => !query.some(({ name }) => name === 'token'))
     this.#reading = this.#routes.filter(({ method }) => method === 'GET')
   }

@@ -22,7 +22,7 @@ test.after.always(() => Promise.all(Object.values(worlds).map(world => world.sto
 /** The caller as if the key were one of the account, for extractors. */
 const withoutJob = ({ limits: _job, ...caller }: Caller): Caller => caller
 
-/** Those that let something be changed come last, and each of them lets in one caller alone: what is spoilt for that one is not for the next. */
+/** Those that let something be changed come last, and each of them admits one caller only: what is spoilt for that one is not for the next. */
 const defects: Readonly<Record<string, Defect>> = {
   'an empty permit list means everything': {
     who: 'readOnly',

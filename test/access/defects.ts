@@ -74,7 +74,7 @@ export const inRights =
     return changed(source, { rightsOf: rightsOf(source.rightsOf.bind(source)) })
   }
 
-/** Anyone who is not let in does what the admin of the space does. */
+/** Callers who are refused everywhere get the rights of the admin of the space. */
 export const lettingIn =
   (outcast: CallerName) =>
   (world: World): Undo => {

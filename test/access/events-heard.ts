@@ -1,6 +1,6 @@
 import { type AnyEvent, definePlugin, onBatch, type Plugin, wire } from 'pounce/sdk'
 
-/** A plugin that hears all events, and what it heard: refusals must not cause any. */
+/** A plugin that receives all events, and a list of them: refusals must not cause any. */
 export const eventsHeard = (): { readonly plugin: Plugin; readonly heard: readonly string[] } => {
   const heard: string[] = []
   class MatrixEar {
@@ -9,6 +9,6 @@ export const eventsHeard = (): { readonly plugin: Plugin; readonly heard: readon
     }
   }
   wire(MatrixEar)
-  const plugin = definePlugin({ id: 'test.events', summary: 'Hears all events.', handlers: [onBatch('*', MatrixEar, 'matrix-ear')] })
+  const plugin = definePlugin({ id: 'test.events', summary: 'Receives all events.', handlers: [onBatch('*', MatrixEar, 'matrix-ear')] })
   return { plugin, heard }
 }

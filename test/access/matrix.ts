@@ -39,7 +39,7 @@ export const cellsOf = (world: World, route: MatrixRoute): { readonly cells: rea
   for (const caller of callerNames) {
     if (!world.credentials.has(caller)) continue
     for (const at of standingsOf(slots)) {
-      // Anyone who is not let in is not, whatever it is about: all resources of one state at a time will do.
+      // Who is refused everywhere is refused for any resource: one request per state is enough.
       if (isAlikeTo(caller) && new Set(Object.values(at)).size > 1) continue
       if (skips.some(state => Object.values(at).includes(state as State))) continue
       if (slots.some(({ kind, parameter }) => idOf(world, kind, at[parameter] ?? 'unknown', caller) === undefined)) continue
@@ -111,7 +111,7 @@ const judge = (world: World, counts: Counts, cell: Cell, got: Got): void => {
   if (leak !== undefined) counts.disagreements.push(`${shown(cell)}: shows ${leak}`)
 }
 
-/** What cannot be told apart: an answer about something hidden, and that about an id no one has. */
+/** What cannot be distinguished: an answer about something hidden, and that about an id no one has. */
 const compare = (counts: Counts, cells: readonly Cell[], answers: ReadonlyMap<string, Got>): void => {
   const keyOf = ({ route, address, caller }: Cell, at: Standing): string =>
     `${route.name} ${address.method} ${address.path} ${caller} ${JSON.stringify(at)}`

@@ -174,7 +174,7 @@ test('neither nobody, nor a key that reaches less far, nor a page from elsewhere
   t.true(await opens(person.email, person.password))
 })
 
-test('the present password is guessed as often as at the front door', async t => {
+test('wrong current passwords are throttled like sign-in', async t => {
   const strict = await bootForTest({ t, plugins, config: { resources: { users: { failuresPerAccount: 3 } } } })
   const person = await newPerson(strict, 'guessed')
   const guess = async (password: string) =>

@@ -41,7 +41,7 @@ class Listen {
 }
 const listener = definePlugin({
   id: 'test.listener',
-  summary: 'Hears what the feed hears.',
+  summary: 'Receives the events of the feed.',
   handlers: [onBatch(feedEvents, Listen, 'listen')],
 })
 const plugins = [...recordPlugins, 'resources.sections', 'resources.tags', 'resources.comments', 'resources.activity']
@@ -158,7 +158,7 @@ test('lines show the name a thing has now', async t => {
   ])
 })
 
-test('who follows a thing hears of it while they may see it', async t => {
+test('followers see lines about a resource while they may view it', async t => {
   const [ann, cem] = [await somebody(server, 'ann'), await somebody(server, 'cem')]
   const space = await newSpace(ann, 'Shared')
   const dataset = await newDataset(ann, { name: 'Followed', space: [space] })
@@ -184,7 +184,7 @@ test('a thing that was attached to what one may not see is not spoken of', async
   t.false(JSON.stringify(lines).includes('Secret'))
 })
 
-test('who follows a thing hears of its end where they may still look', async t => {
+test('followers see the deletion of a resource where they may still view its container', async t => {
   const [ann, cem, dan] = [await somebody(server, 'ann'), await somebody(server, 'cem'), await somebody(server, 'dan')]
   const space = await newSpace(ann, 'Ends')
   const dataset = await newDataset(ann, { name: 'Ending', space: [space] })

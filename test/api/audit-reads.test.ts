@@ -19,7 +19,7 @@ interface Line {
 /** The number of reads that some lines stand for. */
 const readsIn = (lines: readonly Line[]): number => lines.reduce((sum, { count }) => sum + count, 0)
 
-/** Who just sees is not let in to bytes everywhere: here only what is public is everyone's. */
+/** A right to view does not include bytes everywhere: here only public ones are for everyone. */
 const server = await bootForTest({ config: { access: { private: true } } })
 test.after.always(() => server.stop())
 

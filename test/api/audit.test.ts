@@ -45,7 +45,7 @@ test('what is done to accounts is in the log, with who did it', async t => {
   )
 })
 
-test('keys and sessions leave lines, and none of what opens a door', async t => {
+test('keys and sessions leave lines without any secret', async t => {
   const bob = await newPerson(server, 'bob')
   const key = await newKey(server, bob.email, bob.password, 'name=night%20work')
   await bob.call('/api/users/keys/night%20work', { method: 'DELETE' })
@@ -116,7 +116,7 @@ test('without a line there is no change in superadmin mode', async t => {
 test('members, roles, settings and rebuilds are in the log', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann, 'Lab')
-  // Who is not seen is let in by an admin.
+  // Accounts that the owner cannot see are added by an admin.
   await meet(server, ann, bob)
   await letIn(ann, space, 'Viewer', bob)
   await letIn(ann, space, 'Editor', bob)

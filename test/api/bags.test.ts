@@ -115,7 +115,7 @@ test('the e-mail addresses of people are for people', async t => {
   t.false(await isTold(nobody))
 })
 
-test('files that are named like what a bag puts beside them are told apart', async t => {
+test('files that are named like what a bag puts beside them are distinguished', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const names = [

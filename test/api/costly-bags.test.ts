@@ -71,7 +71,7 @@ const costly: readonly (readonly [string, Files, BagShape, number, RegExp])[] = 
 ]
 
 for (const [what, files, shape, expected, message] of costly) {
-  test.serial(`a bag with ${what} does not hold up others`, async t => {
+  test.serial(`a bag with ${what} does not block others`, async t => {
     t.timeout(180_000)
     const archive = bagZip(files, shape)
     const given = { status: 0, message: '' }

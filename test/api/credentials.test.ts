@@ -99,7 +99,7 @@ test('the right ones open every place but that of tokens, and each only its own'
   t.is(await places['X-API-Key']!(server.admin.password), 401)
 })
 
-test('a wrong credential does no harm where nobody in particular would be let in', async t => {
+test('a wrong credential does no harm where anonymous callers are allowed', async t => {
   const open = `/api/users/${ann.id}`
   const absent = `/api/users/${'f'.repeat(24)}`
   const shown = await raw(open, [])
@@ -131,7 +131,7 @@ test('of several right credentials the first counts, by place: session, password
   t.is(idOf(await raw(`/api/me?key=${ann.key}`, [password])), bob.id)
 })
 
-test('a wrong credential gives way to a right one in a later place', async t => {
+test('a right credential in a later place counts in spite of a wrong one', async t => {
   const wrong = {
     session: ['Cookie', 'pounce_session=wrong'],
     password: ['Authorization', basic(bob.email, 'wrong')],

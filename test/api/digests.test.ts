@@ -28,7 +28,7 @@ const wish = async ({ id }: Somebody, notifications: 'none' | 'direct' | 'hourly
   await server.drained()
 }
 
-/** Bob follows a space of Ann's and wants news; nothing was written yet. */
+/** Bob follows a space of Ann's and receives digests; nothing was written yet. */
 const scene = async (every: 'hourly' | 'daily') => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann, 'Forest')
@@ -48,7 +48,7 @@ const pass = async (ms: number): Promise<void> => {
   await server.drained(30_000)
 }
 
-test.serial('who wants news once an hour gets what others did, and nothing when nothing happened', async t => {
+test.serial('an hourly digest has what others did, and is not sent when nothing happened', async t => {
   const { ann, bob, space } = await scene('hourly')
   await newDataset(ann, { name: 'Leaves', space: [space] })
   await bob.post(`/api/spaces/${space}/unfollow`)
@@ -100,7 +100,7 @@ test.serial('what a person may no longer see is not in the mail', async t => {
   )
 })
 
-test.serial('an outage of the mail server loses no news and repeats none', async t => {
+test.serial('an outage of the mail server loses no lines of a digest and repeats none', async t => {
   const { ann, space } = await scene('hourly')
   mailer.isUnavailable = true
   for (const name of ['First', 'Second', 'Third']) {
@@ -120,7 +120,7 @@ test.serial('an outage of the mail server loses no news and repeats none', async
   for (const name of ['First', 'Second', 'Third']) t.is(mailer.sent[0]?.text.split(`dataset ${name} `).length, 2, name)
 })
 
-test.serial('much news is cut, with a link to the rest, and two kernels at once send it once', async t => {
+test.serial('a long digest is cut, with a link to the rest, and two kernels at once send it once', async t => {
   const { ann, space } = await scene('hourly')
   for (let at = 0; at < 5; at += 1) await newDataset(ann, { name: `Set ${at}`, space: [space] })
   await server.drained()

@@ -51,7 +51,7 @@ test('a dataset comes back byte for byte in its folders', async t => {
   t.deepEqual(digests(await unzip(archive)), digests(wanted))
 })
 
-test('files of one name in one folder are told apart by their ids', async t => {
+test('files of one name in one folder are distinguished by their ids', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
   const ids = [await upload(ann, dataset, 'a.txt', Buffer.from('1')), await upload(ann, dataset, 'a.txt', Buffer.from('2'))]

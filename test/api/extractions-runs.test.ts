@@ -136,7 +136,7 @@ test('a run goes from SUBMITTED through what the extractor says to DONE', async 
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'false' })
 })
 
-test('news that comes all at once, twice and in any order leaves every line once, and one end', async t => {
+test('status messages that arrive at once, twice and in any order leave every line once, and one end', async t => {
   const file = await newFile()
   const job = await asked('files', file)
   const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n))

@@ -190,7 +190,7 @@ test('a link takes the right to edit and to download, and ends with it', async t
   t.is((await nobody.get(second)).status, 404)
 })
 
-test.serial('an admin hears once a day that somebody wants an archived file, which is sent as long as it is there', async t => {
+test.serial('an admin gets one mail a day about requests for an archived file, which is sent while its bytes exist', async t => {
   const id = await newFile('cold')
   const subjects = () => mailer.sent.filter(mail => mail.text.includes(id))
   t.is((await ann.get(`/api/files/${id}`)).status, 200)

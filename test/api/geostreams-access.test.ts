@@ -72,7 +72,7 @@ test('whoever leaves a space sees its streams no longer, whatever these still sa
   t.deepEqual(await idsOf(jon.get(`${G}/streams?stream_name=left%20behind`)), texts(stream))
   await ivy.put(`${G}/sensors/${sensor}`, { spaces: [] })
   await server.drained()
-  // As if the streams had not heard of it yet.
+  // As if the streams had not been updated yet.
   await server.get(Streams).change(streamIdOf(stream), { set: { spaces: [space] } }, [])
   t.deepEqual((await jon.get(`${G}/streams?stream_name=left%20behind`)).body, noData)
   t.is((await jon.get(`${G}/streams/${stream}`)).status, 404)
@@ -115,7 +115,7 @@ test('an account that is ReadOnly, and a key that reaches less far, change nothi
   t.is((await dan.remove(`${G}/sensors/${outside}`)).status, 403)
 })
 
-test('what is made while that goes away which it belongs to goes too', async t => {
+test('what is created during the deletion of its parent is deleted too', async t => {
   const documents = server.get(DocumentStore)
   const eve = await somebody(server, 'Eve')
   const space = await newSpace(eve)
@@ -129,7 +129,7 @@ test('what is made while that goes away which it belongs to goes too', async t =
   await eve.remove(`/api/spaces/${space}`)
   await server.drained()
   const collections = await import('../../plugins/resources/geostreams/collections.ts')
-  // Made by a request that had looked before: the handlers of what went away are through.
+  // Created by a request that had checked before: the handlers of the deletion have ended.
   const late = { ...record, id: streamIdOf(900_000) } as never
   await documents.commit({ insert: late, into: collections.streams }, [
     { type: 'stream.created', subject: { kind: 'stream', id: streamIdOf(900_000) }, data: { sensor: sensorIdOf(sensor) } },

@@ -122,7 +122,7 @@ for (const kind of ['decade', 'lustrum', 'year', 'semi', 'season', 'month', 'wee
   })
 
 for (const kind of ['hour', 'minute'])
-  test(`readings of a stream by ${kind}, with depths not told apart`, async t => {
+  test(`readings of a stream by ${kind}, with depths not distinguished`, async t => {
     compare(t, await rows(`${kind}/0?stream_id=${made['short']?.streams[0]}`), kind, 0, ['short'])
   })
 
@@ -296,7 +296,7 @@ test('where geostreams are not for everybody, sums are of what one may see', asy
   t.is((await callsOf(closed.as()).get(`${path}/day/0`)).status, 401)
 })
 
-test('a store that goes away is 503 before the first bytes, and ends the connection after them', async t => {
+test('a store that becomes unavailable is 503 before the first bytes, and ends the connection after them', async t => {
   const store = new (class extends MemoryGeoStore {
     pieces = 0
 

@@ -85,7 +85,7 @@ test('datapoints with one stream beside them all go in, and their count is the a
   t.deepEqual((await ann.post(bulk, { stream_id: String(own), datapoints: [] })).body, 0)
 })
 
-test('an array of datapoints may be of several streams, and each hears of its own', async t => {
+test('an array of datapoints may be of several streams, and each stream gets an event for its own', async t => {
   const [one, other] = [await stream(), await stream()]
   const mixed = [...points(3, { stream_id: String(one) }), ...points(2, { stream_id: other, properties: { depth: 1, site: 'A' } })]
   const { status, body } = await ann.post(bulk, mixed)

@@ -210,7 +210,7 @@ const opened = async (query: string): Promise<IncomingMessage> => {
 }
 
 for (const format of ['json', 'geojson', 'csv'])
-  test.serial(`a store that goes away in the middle of ${format} ends the connection, never the answer`, async t => {
+  test.serial(`a store that becomes unavailable in the middle of ${format} ends the connection, never the answer`, async t => {
     store.stream = await newStream(ann, sensor)
     store.pieces = 50
     store.failAfter = 20

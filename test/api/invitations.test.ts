@@ -232,7 +232,7 @@ test.serial('one person invites, and asks, so many in an hour', async t => {
   t.deepEqual(asked, [...Array(20).fill(200), 429])
 })
 
-test.serial('a space that is deleted invites nobody any more, and a role that is gone gives way', async t => {
+test.serial('invitations to a deleted space are void, and a deleted role is replaced', async t => {
   const ann = await somebody(server)
   const [space, gone] = [await newSpace(ann), await newSpace(ann)]
   const email = newAddress()

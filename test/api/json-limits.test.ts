@@ -23,7 +23,7 @@ const refusals: readonly (readonly [string, number, string, string])[] = [
   [deep, 400, 'invalid', 'The body must not be nested deeper than 64 levels'],
 ]
 
-test('too many members, values or levels are refused at each door of metadata, before they are parsed, and nothing is stored', async t => {
+test('too many members, values or levels are refused by each route of metadata, before they are parsed, and nothing is stored', async t => {
   const [dataset, file] = [await newDataset(ann), await upload(ann.call, await newDataset(ann))]
   const agent = JSON.stringify(byExtractor())
   const ways = (content: string): readonly (readonly [string, string])[] => [

@@ -98,7 +98,7 @@ test('membership: being added, another role, a request and its answer', async t 
   t.is(titles.filter(title => /^Ann Number \d+ changed your role in the space Water lab$/.test(title)).length, 1)
 })
 
-test('a dataset that somebody else adds to a space is news for its author', async t => {
+test('the author of a dataset is notified when somebody else adds it to a space', async t => {
   const { bob, space } = await scene()
   const dataset = await newDataset(bob, { name: 'Bobs data' })
   const other = await newSpace(bob, 'Other lab')

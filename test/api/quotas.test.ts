@@ -129,7 +129,7 @@ test('an upload in pieces is refused when it begins', async t => {
       headers: { 'tus-resumable': '1.0.0', 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' },
       body: 'x'.repeat(size),
     })
-  // What was left when it began is taken by another file before its end, and given back later.
+  // What was left when it began is taken by another file before its end, and released later.
   const file = await sent(call, dataset, 1)
   await refused(t, patch(0, 100))
   t.like(await own(call), { usedBytes: 1, usedFiles: 1 })
@@ -139,7 +139,7 @@ test('an upload in pieces is refused when it begins', async t => {
   t.like(await own(call), { usedBytes: 100, usedFiles: 1 })
 })
 
-test('what is deleted gives back, what is in the trash does not', async t => {
+test('deleting releases the charge, moving to the trash does not', async t => {
   const server = await withQuotas(t, { maxBytesPerPerson: 1000, maxBytesPerSpace: 1000 })
   const { call } = await newPerson(server)
   const space = await newSpace(call)

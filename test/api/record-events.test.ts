@@ -12,7 +12,7 @@ class Listen {
   }
 }
 
-const listener = definePlugin({ id: 'test.listener', summary: 'Hears everything.', handlers: [onBatch('*', Listen, 'listen')] })
+const listener = definePlugin({ id: 'test.listener', summary: 'Receives all events.', handlers: [onBatch('*', Listen, 'listen')] })
 const server = await bootForTest({ plugins: recordPlugins, also: [listener] })
 test.after.always(() => server.stop())
 

@@ -136,7 +136,7 @@ test.serial('what another kernel changes of a role counts within a second', asyn
   t.is((await bob.get(`/api/spaces/${space}`)).status, 404)
 })
 
-test.serial('a role that is held gives way only to a successor', async t => {
+test.serial('a role that is held can be deleted only with a successor', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   const [gone, next] = [await newRole(['ViewSpace']), await newRole(['ViewSpace', 'ViewDataset'])]

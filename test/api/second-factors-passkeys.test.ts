@@ -101,7 +101,7 @@ test('a signature counter that stands still or goes back is refused', async t =>
   t.is((await alone(key, { counter: 8 })).status, 200)
 })
 
-test('an assertion is good once, at one door, for one account', async t => {
+test('an assertion is valid once, for one purpose and one account', async t => {
   const { person, key } = await withPasskey('replayed')
   const other = await withPasskey('other')
   const { challenge, publicKey } = await challengeOf(server, person)

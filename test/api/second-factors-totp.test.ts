@@ -138,7 +138,7 @@ test.serial('a challenge is good once, in whatever spelling, for five minutes an
   t.is(await statusOf(finish(server, before.challenge, { code: codeNow(person.secret) })), 401)
 })
 
-test.serial('recovery codes open once each, however they are typed, and the owner hears of it; new ones end the old', async t => {
+test.serial('recovery codes are valid once each, however they are typed, and the owner is notified; new ones replace the old', async t => {
   const person = await withTotp(server, clock, 'lost')
   const [first = '', second = '', third = ''] = person.recoveryCodes
   const use = async (recoveryCode: string) => finish(server, (await challengeOf(server, person)).challenge, { recoveryCode })

@@ -49,7 +49,7 @@ test('the address of the service may end with a slash, as the standard writes it
 })
 
 // QGIS asks for a layer of one kind of shapes, where the map is, and for how many there are.
-test('shapes are told apart by their type, as QGIS does it', async t => {
+test('shapes are distinguished by their type, as QGIS does it', async t => {
   const ofType = (member: string, type: string) => `${member}/type eq '${type}' or ${member}/geometry/type eq '${type}'`
   t.deepEqual(await ids(`/Locations?$top=200&$count=false&$filter=${ofType('location', 'Point')}`), sensors)
   t.deepEqual(await ids(`/Locations?$filter=${ofType('location', 'Polygon')}`), [])

@@ -27,7 +27,7 @@ const login = (email: string, password: string, headers: Record<string, string> 
   on.as()('/api/login', { method: 'POST', json: { email, password }, headers })
 const me = (headers: Record<string, string>) => server.as()('/api/me', { headers })
 
-/** Every door, with something wrong that is another each time. */
+/** Every way to sign in, with another wrong credential each time. */
 const doors: Readonly<Record<string, Knock>> = {
   'a password at the door': (at, headers) => login(ann.email, `wrong password ${at}`, headers),
   'the password of nobody': (at, headers) => login('nobody@example.org', `wrong password ${at}`, headers),
@@ -44,7 +44,7 @@ const doors: Readonly<Record<string, Knock>> = {
 }
 
 for (const [name, knock] of Object.entries(doors))
-  test(`${name}: after twenty failures from one network its door is shut, for a time that is told`, async t => {
+  test(`${name}: after twenty failures from one network further attempts get 429 with Retry-After`, async t => {
     const headers = fromElsewhere()
     const statuses: number[] = []
     for (let at = 0; at < 20; at += 1) statuses.push((await knock(at, headers)).status)

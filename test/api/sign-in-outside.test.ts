@@ -211,7 +211,7 @@ test.serial('a provider that nobody configured is not there', async t => {
     t.is((await server.as()(path)).status, 404, path)
 })
 
-test.serial('a provider that is unavailable shuts its own door only, and opens it when it is back', async t => {
+test.serial('an unavailable provider affects its own sign-in only, until it is back', async t => {
   await place.account('local@example.org', 'a good password')
   const isBack = (url: URL) => url.pathname.endsWith('/callback')
   issuer.person = { sub: 'patient', email: 'patient@example.org', email_verified: true }

@@ -44,7 +44,7 @@ test.serial('who is added, accepted or rejected gets a mail, and so do those who
   t.is(mailsTo(dan, /has been verified/).length, 0)
 })
 
-test.serial('server admins hear of spaces and collections that are deleted for good', async t => {
+test.serial('server admins are notified of spaces and collections that are deleted for good', async t => {
   const ann = await somebody(server, 'Ann')
   const [space, collection] = [await newSpace(ann, 'Doomed'), await newCollection(ann, { name: 'Doomed too' })]
   await ann.remove(`/api/spaces/${space}`)

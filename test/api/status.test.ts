@@ -79,7 +79,7 @@ class BrokenPart implements StatusPart {
   }
 }
 
-test('parts that are unavailable are told, without passwords, and hold up no answer', async t => {
+test('parts that are unavailable are told, without passwords, and block no answer', async t => {
   const parts = definePlugin({
     id: 'test.parts',
     summary: 'Parts',

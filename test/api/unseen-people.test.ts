@@ -52,7 +52,7 @@ test.serial('whose address may not be seen is answered like an address that nobo
   for (const [at, ask] of asked.entries()) t.deepEqual(plain(await ask(bob.email), bob.email), plain(await ask(unknown), unknown), `${at}`)
 })
 
-test.serial('people who may be seen are let in by id, and those who were let in stay', async t => {
+test.serial('visible people are added by id, and members stay', async t => {
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   const path = `/api/spaces/${space}/members/${bob.id}?superAdmin=true`
   t.is((await admin.put(path, { role: 'Viewer' })).status, 200)

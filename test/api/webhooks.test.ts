@@ -270,7 +270,7 @@ test('what waits while a target is down is delivered after its return, each once
   t.true(after.active)
 })
 
-test('a slow target does not hold up another one', async t => {
+test('a slow target does not block another one', async t => {
   const [ann, slow, fast] = [await somebody(server, 'ann'), await webhookTarget(t), await webhookTarget(t)]
   slow.answer = () => undefined
   const dataset = await newDataset(ann)

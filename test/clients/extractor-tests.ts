@@ -146,7 +146,7 @@ const onDatasets = (test: TestFn): void => {
 }
 
 const counting = (test: TestFn): void => {
-  test.serial('those who count hear what extractors fetch', async t => {
+  test.serial('downloads by extractors are counted', async t => {
     const sink = await SinkQueue.open(world.broker)
     try {
       await world.enable('test.wordcount')

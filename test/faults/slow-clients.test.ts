@@ -46,7 +46,7 @@ test('an upload that falls silent is cut and leaves nothing', async t => {
   t.deepEqual(await left(), nothing)
 })
 
-test('an upload whose client goes away leaves nothing', async t => {
+test('an upload whose client disconnects leaves nothing', async t => {
   const { server, key, dataset, left } = await setUp(t)
   const gone = new SlowUpload(server.url, key, dataset, 'gone.bin', 1_000_000)
   await gone.send(Buffer.alloc(500_000))
@@ -67,7 +67,7 @@ test('an upload may last as long as it likes while its bytes move', async t => {
   t.is((await left()).listed.length, 1)
 })
 
-test('a download whose reader takes nothing is cut, and holds up no stop', async t => {
+test('a download whose reader takes nothing is cut, and blocks no stop', async t => {
   const { server, key, call, dataset } = await setUp(t)
   const id = await upload(call, dataset, Buffer.alloc(30_000_000), 'large.bin')
   const { hostname, port } = new URL(server.url)

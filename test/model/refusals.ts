@@ -39,7 +39,7 @@ const refusing = ({ rights }: World, who: Person, thing: AnyThing, [method, rest
   const isOpen = method === 'GET' || !isOutOfSight(thing) || (isPurging(permission, thing) && rest === '')
   if (!isOpen && rights.isFrozen(who, permission, thing)) return [409]
   if (isOpen && rights.may(who, permission, thing)) return []
-  // Whether a download is told apart from a look at what is not seen is each route's own.
+  // Whether a download is distinguished from a look at what is not seen is each route's own.
   return [false, ...(method === 'GET' ? [true] : [])].map(isReading => rights.refusal(who, permission, thing, isReading))
 }
 

@@ -35,7 +35,7 @@ export interface ChildServer {
   readonly ended: Promise<Ended>
 }
 
-/** A folder that goes away with the test. */
+/** A folder that is deleted with the test. */
 export const dataFolder = async (t: { teardown(end: () => Promise<void>): void }): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-child-'))
   t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))

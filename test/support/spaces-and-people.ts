@@ -12,7 +12,7 @@ export const somebody = async (server: TestServer, name?: string): Promise<Someb
   return { ...person, ...callsOf(person.call) }
 }
 
-/** Makes people members of a space, all in one role: whom the owner may not see, a server admin lets in before. */
+/** Makes people members of a space, all in one role: people whom the owner may not see are added by a server admin first. */
 export const letIn = async (owner: Calls, space: string, role: string, ...people: readonly Person[]): Promise<void> => {
   for (const { id, asAdmin } of people) {
     if ((await owner.get(`/api/users/${id}`)).status === 200) continue

@@ -29,7 +29,7 @@ export class Watch {
   constructor(server: ChildServer) {
     this.#server = server
     this.#done = this.#run()
-    // Anyone who stops the watch hears why it ended.
+    // Stopping the watch reports why it ended.
     this.#done.catch(() => undefined)
   }
 

@@ -95,7 +95,7 @@ test('what the account or key may not do at all is named first', async t => {
   t.is(await because('authorsExtractor'), 'An extraction key does not hold DeleteDataset')
 })
 
-test('a missing thing and one whose parents are gone are told apart for people', async t => {
+test('a missing thing and one whose parents are gone are distinguished for people', async t => {
   const missing = { kind: 'dataset', id: idOf('nothing') } as const
   t.deepEqual(await policy.explain(cast['superAdmin']!, 'ViewDataset', missing), {
     verdict: 'unseen',

@@ -21,7 +21,7 @@ export interface Libraries {
 
 const hourMs = 3_600_000
 
-/** A provider that is unavailable is not asked by everyone who comes along. */
+/** An unavailable provider is not queried by every request. */
 const restMs = 3000
 
 /** Clocks differ. */

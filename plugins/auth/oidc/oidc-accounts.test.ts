@@ -65,7 +65,7 @@ test('forged tokens make the provider be asked for its keys now and then only', 
   t.is(issuer.asked.filter(path => path === '/keys').length, 1)
 })
 
-test('while the provider is unavailable tokens of known keys go on, and forged ones do not knock at its door', async t => {
+test('while the provider is unavailable tokens of known keys go on, and forged ones do not cause requests to it', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } })
   t.truthy(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience })))

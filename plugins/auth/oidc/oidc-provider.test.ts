@@ -96,7 +96,7 @@ test('a code that was given to another client, or another address, is worth noth
   t.is(await site.returned(moved, stolen.kept), undefined)
 })
 
-test('a provider that names another issuer in its answer is not believed', async t => {
+test('a provider that names another issuer in its answer is refused', async t => {
   const { site, issuer } = await started(t)
   issuer.metadata = { authorization_response_iss_parameter_supported: true }
   const { site: careful } = await oidcWith({ uni: { issuer: issuer.url } })
@@ -188,7 +188,7 @@ test('endpoints are asked only at the issuer and where the settings allow', asyn
   t.deepEqual(other.asked, ['/token'])
 })
 
-test('a provider that calls itself by another name is not believed', async t => {
+test('a provider that states another issuer is refused', async t => {
   const { issuer, site } = await started(t)
   issuer.metadata = { issuer: 'https://other.example' }
   await t.throwsAsync(site.redirect(callback), { instanceOf: Unavailable })

@@ -222,7 +222,7 @@ test('what an interrupted run left in the temporary folder is gone after the sta
   await store.dispose()
 })
 
-test('a store whose disk went away is unavailable, not empty', async t => {
+test('a store whose disk disappeared is unavailable, not empty', async t => {
   const { store, folder } = await freshStore(t)
   const [one, two] = await Promise.all([store.put(small), store.put(big)])
   await store.dispose()

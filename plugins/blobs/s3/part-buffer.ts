@@ -89,7 +89,7 @@ export class PartBuffer implements RequestBody {
     )
   }
 
-  /** Gives back the memory or the file. */
+  /** Releases the memory or the file. */
   async dispose(): Promise<void> {
     this.#forget()
     const file = this.#file

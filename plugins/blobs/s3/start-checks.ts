@@ -6,7 +6,7 @@ import { codeOf, statusOf } from './s3-problems.ts'
 
 type Send = (signal: AbortSignal) => Promise<unknown>
 
-/** Tries whether the bucket is there and takes and gives back objects. Rejects with a message that names the setting to change, never with a secret. */
+/** Checks that the bucket exists and that objects can be written and read. Rejects with a message that names the setting to change, never with a secret. */
 export async function checkBucket({ sdk, client, bucket, prefix }: Wire, config: S3Config, log: Log): Promise<void> {
   const object = { Bucket: bucket, Key: `${prefix}check/${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}` }
   const trying = async (what: string, send: Send): Promise<void> => {

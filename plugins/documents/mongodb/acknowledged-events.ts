@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { idOf } from './pending-deliveries.ts'
 
-/** Who has dealt with which event that was still in its document then. */
+/** An acknowledgement of an event that was still in its document. */
 export interface Mark {
   readonly event: string
   readonly consumer: string
@@ -19,7 +19,7 @@ interface Kept {
 /** Records of this age concern no event that is still in its document, once a sweep found none. */
 const oldMs = 600_000
 
-/** What was settled lately of events that are still in their documents: one record for many, so that settling is durable at once. */
+/** Acknowledgements of events that are still in their documents: one record for many, so that they are durable at once. */
 export class AcknowledgedEvents {
   readonly #server: MongodbConnection
   /** Records of this kernel, with the events in them that are still in their documents. */
@@ -55,7 +55,7 @@ export class AcknowledgedEvents {
     }
   }
 
-  /** Removes what concerns no event any more. */
+  /** Removes records whose events have all left their documents. */
   async tidy(): Promise<void> {
     const ids = this.#closed.slice(0, 1000)
     if (ids.length === 0) return
@@ -68,7 +68,7 @@ export class AcknowledgedEvents {
     await this.#server.use(() => this.#kept().deleteMany({ at: { $lt: now - oldMs } }))
   }
 
-  /** Everything settled of events that may still be in their documents, as `event/consumer`. */
+  /** Acknowledgements of events that may still be in their documents, as `event/consumer`. */
   async all(): Promise<ReadonlySet<string>> {
     const found = await this.#server.use(() =>
       this.#kept()
@@ -78,7 +78,7 @@ export class AcknowledgedEvents {
     return new Set(found.flatMap(({ done }) => done))
   }
 
-  /** Forgets which records are this kernel's: they grow old. */
+  /** Drops the list of this kernel's records; `tidyOld` removes them later. */
   clear(): void {
     this.#open.clear()
   }

@@ -7,7 +7,7 @@ const most = 64
 interface Claims {
   /** What no other change of a batch may claim. */
   readonly own: readonly string[]
-  /** The collection, when the change may give a unique key away or take one that cannot be told from the change. */
+  /** The collection, when the change may give a unique key away or take one that cannot be distinguished from the change. */
   readonly whole?: string
   readonly collection: string
 }

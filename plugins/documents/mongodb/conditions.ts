@@ -20,10 +20,10 @@ interface Field {
   accepts(value: Scalar): boolean
 }
 
-const fieldFor = (form: RecordFormat, path: string): Field | undefined => {
+const fieldFor = (format: RecordFormat, path: string): Field | undefined => {
   if (path === 'id') return { name: '_id', isArray: false, accepts: value => typeof value === 'string' }
   if (path === 'revision') return { name: 'r', isArray: false, accepts: value => typeof value === 'number' }
-  const isArray = form.paths.get(path)
+  const isArray = format.paths.get(path)
   return isArray === undefined ? undefined : { name: fieldOf(path), isArray, accepts: () => true }
 }
 
@@ -61,8 +61,8 @@ const beginning = (field: Field, text: string): Translated => {
 }
 
 /** All conditions at once. */
-export const translateAll = (form: RecordFormat, all: readonly Where[]): Translated => {
-  const parts = all.map(where => translate(form, where))
+export const translateAll = (format: RecordFormat, all: readonly Where[]): Translated => {
+  const parts = all.map(where => translate(format, where))
   const filters = parts.map(({ filter }) => filter).filter(filter => Object.keys(filter).length > 0)
   return {
     filter: filters.length > 1 ? { $and: filters } : (filters[0] ?? {}),
@@ -70,9 +70,9 @@ export const translateAll = (form: RecordFormat, all: readonly Where[]): Transla
   }
 }
 
-const translateAny = (form: RecordFormat, any: readonly Where[]): Translated => {
+const translateAny = (format: RecordFormat, any: readonly Where[]): Translated => {
   if (any.length === 0) return nothing
-  const parts = any.map(where => translate(form, where))
+  const parts = any.map(where => translate(format, where))
   if (parts.some(({ filter }) => Object.keys(filter).length === 0)) {
     return { filter: {}, isExact: parts.some(({ filter, isExact }) => isExact && Object.keys(filter).length === 0) }
   }
@@ -88,16 +88,16 @@ const negated = ({ filter, isExact }: Translated): Translated => {
  * What MongoDB can tell of a condition by the fields that indexes are made of. User text only ever becomes a value that is compared.
  * What it cannot tell is left out, so that documents are checked again unless the translation is exact.
  */
-export const translate = (form: RecordFormat, where: Where): Translated => {
+export const translate = (format: RecordFormat, where: Where): Translated => {
   switch (where.op) {
     case 'and':
-      return translateAll(form, where.all)
+      return translateAll(format, where.all)
     case 'or':
-      return translateAny(form, where.any)
+      return translateAny(format, where.any)
     case 'not':
-      return negated(translate(form, where.not))
+      return negated(translate(format, where.not))
     default: {
-      const field = fieldFor(form, where.field)
+      const field = fieldFor(format, where.field)
       if (field === undefined) return everything
       return ofField(field, where)
     }

@@ -21,7 +21,7 @@ export interface Deferred {
 
 const pollMs = 10
 const retryMs = 500
-/** How long events that left the document unsettled hold up those behind them: a slow or failing consumer must not stop all others. */
+/** How long events that left the document unsettled block those behind them: a slow or failing consumer must not stop all others. */
 const maxUnsettledMs = 2000
 /** Events beyond this number are not deferred. */
 const maxDeferred = 10_000

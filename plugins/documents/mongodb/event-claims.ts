@@ -5,9 +5,9 @@ import type { ConsumerQueue, Held } from './consumer-queue.ts'
 import type { EventRelay } from './event-relay.ts'
 import type { Kept, PendingDeliveries } from './pending-deliveries.ts'
 
-/** How long a lease lasts on the server unless it is renewed: so long do a dead kernel's events wait. */
+/** How long a lease on the server is valid without renewal; the events of a dead kernel wait for this time. */
 export const holdMs = 20_000
-/** How often what waits elsewhere is looked at when nothing is known to. */
+/** How often `_deliveries` is read when nothing is known to wait there. */
 const lookMs = 1000
 
 /** The event of its stored text; frozen, for several consumers share it. */
@@ -18,25 +18,25 @@ const deepFreeze = <T>(value: T): T => {
   return value
 }
 
-/** An event that waits elsewhere. */
+/** An event in `_deliveries`. */
 interface Candidate {
   readonly id: string
   readonly subject: string
   readonly kept: Kept
 }
 
-/** Hands events out: those that this kernel holds, and those that wait where every kernel can take them. */
+/** Claims events for consumers: those that this kernel holds in memory, and those in `_deliveries`. */
 export class EventClaims {
   readonly #deliveries: PendingDeliveries
-  readonly #handover: EventRelay
+  readonly #relay: EventRelay
   readonly #turns = new Map<string, Promise<unknown>>()
 
-  constructor(deliveries: PendingDeliveries, handover: EventRelay) {
+  constructor(deliveries: PendingDeliveries, relay: EventRelay) {
     this.#deliveries = deliveries
-    this.#handover = handover
+    this.#relay = relay
   }
 
-  /** Who claims for one consumer takes turns, so that a subject's events are not handed to two. */
+  /** Claims of one consumer run one at a time, so that a subject's events are not delivered to two workers at once. */
   claim(
     queue: ConsumerQueue,
     how: { readonly limit: number; readonly leaseMs: number; readonly now: number; readonly me: string },
@@ -65,10 +65,10 @@ export class EventClaims {
     return queue.lease(all, now + leaseMs)
   }
 
-  /** What waits elsewhere and may be taken. */
+  /** Events in `_deliveries` that may be claimed. */
   async #look(queue: ConsumerQueue, now: number, limit: number, me: string): Promise<readonly Candidate[]> {
     const { leftElsewhere } = queue
-    await this.#handover.moveOn(this.#handover.idsFor(queue.name).filter(id => !queue.holds(id)))
+    await this.#relay.moveToDeliveries(this.#relay.idsFor(queue.name).filter(id => !queue.holds(id)))
     const asked = limit + queue.leasedCount
     const { fresh, due } = await this.#deliveries.available(queue.name, now, asked, me)
     queue.lookAt = performance.now() + lookMs

@@ -12,11 +12,11 @@ export interface Fresh {
   readonly collection: string
   /** `_id` of the document. */
   readonly document: string
-  /** The document is a tombstone, which goes with its last event. */
+  /** The document is a tombstone, which is deleted with its last event. */
   readonly isGone: boolean
-  /** Consumers that have not dealt with it. */
+  /** Consumers that have not acknowledged it. */
   readonly left: Set<string>
-  /** When it leaves its document although it is not settled, of the monotonic clock. */
+  /** When it is moved to `_deliveries` at the latest, by the monotonic clock. */
   readonly until: number
 }
 
@@ -26,21 +26,21 @@ export type Describe = (fresh: Fresh, consumer: string) => Pick<NewDelivery, 'tr
 interface Tools {
   readonly server: MongodbConnection
   readonly deliveries: PendingDeliveries
-  readonly settled: AcknowledgedEvents
+  readonly acknowledged: AcknowledgedEvents
   readonly describe: Describe
   readonly now: () => number
   readonly log: Log
 }
 
-/** How long an event stays in its document in the hope that all its consumers are quick: then taking it away is the only write it costs. */
+/** How long an event stays in its document: when all its consumers acknowledge it by then, its removal is the only write it costs. */
 export const maxWaitMs = 1000
 const retryMs = 500
 const mostAtOnce = 500
 
 /**
- * Takes events out of the documents they came with: when everyone has dealt with them, else before long, with a record for each consumer
- * that has not. What some have settled before is noted in one record for many events. A crash leaves events in the documents, where a
- * sweep finds them.
+ * Removes events from the documents they were committed with: once all consumers have acknowledged them, or after `maxWaitMs` with a record in
+ * `_deliveries` for each remaining consumer. Acknowledgements before that are written in one record for many events. After a crash a sweep
+ * finds the events in the documents.
  */
 export class EventRelay {
   readonly #tools: Tools
@@ -61,12 +61,12 @@ export class EventRelay {
     return this.#fresh.has(id)
   }
 
-  /** Ids of those that wait here for a consumer. */
+  /** Ids of events that a consumer has not acknowledged. */
   idsFor(consumer: string): readonly string[] {
     return [...this.#fresh.values()].filter(({ left }) => left.has(consumer)).map(({ id }) => id)
   }
 
-  /** Takes charge of events. */
+  /** Adds events of a commit. */
   add(fresh: readonly Fresh[]): void {
     for (const one of fresh) {
       this.#fresh.set(one.id, one)
@@ -74,7 +74,7 @@ export class EventRelay {
     }
   }
 
-  /** A consumer has dealt with events that are here. Resolves once that is durable. */
+  /** Acknowledges events for a consumer. Resolves once that is durable. */
   async settle(consumer: string, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     for (const event of ids) if (this.#fresh.get(event)?.left.delete(consumer)) this.#marks.push({ event, consumer })
@@ -87,17 +87,17 @@ export class EventRelay {
   }
 
   /** Resolves once none of these events is in its document any more. */
-  async moveOn(ids: readonly string[]): Promise<void> {
+  async moveToDeliveries(ids: readonly string[]): Promise<void> {
     while (ids.some(id => this.#fresh.has(id))) await this.#flush(new Set(ids))
   }
 
-  /** Takes everything away that is here. */
+  /** Moves all events to `_deliveries`. */
   async flush(): Promise<void> {
-    await this.moveOn([...this.#fresh.keys()])
+    await this.moveToDeliveries([...this.#fresh.keys()])
   }
 
-  /** Does something at a time when nothing moves from documents to records, so that counting both counts each event once. */
-  async standingStill<R>(work: () => Promise<R>): Promise<R> {
+  /** Runs something while no events are moved from documents to `_deliveries`, so that counting both counts each event once. */
+  async whileIdle<R>(work: () => Promise<R>): Promise<R> {
     for (;;) {
       while (this.#running) await this.#running.catch(() => undefined)
       const moves = this.#moves
@@ -106,7 +106,7 @@ export class EventRelay {
     }
   }
 
-  /** Forgets everything: a sweep finds it in the documents. */
+  /** Drops everything from memory: a sweep finds it in the documents. */
   clear(): void {
     this.#fresh.clear()
     this.#marks = []
@@ -127,23 +127,23 @@ export class EventRelay {
     this.#flush().catch(error => this.#tools.log.warn('Failed to move events from documents to the outbox; will be retried', { error }))
   }
 
-  /** `chosen`: also these, whatever their time. */
+  /** `chosen`: events to move in any case. */
   async #flush(chosen?: ReadonlySet<string>): Promise<void> {
     while (this.#running) await this.#running
     this.#moves++
-    this.#running = this.#takeAway(chosen).finally(() => {
+    this.#running = this.#moveReady(chosen).finally(() => {
       this.#running = undefined
     })
     await this.#running
   }
 
-  async #takeAway(chosen: ReadonlySet<string> | undefined): Promise<void> {
+  async #moveReady(chosen: ReadonlySet<string> | undefined): Promise<void> {
     const now = performance.now()
     const isReady = ({ id, left, until }: Fresh): boolean => left.size === 0 || until <= now || chosen?.has(id) === true
     const ready = [...this.#fresh.values()].filter(isReady).slice(0, mostAtOnce)
     const leaving = new Set(ready.map(({ id }) => id))
     const marks = this.#marks
-    const later = this.#tools.settled.write(
+    const later = this.#tools.acknowledged.write(
       marks.filter(({ event }) => this.#fresh.has(event) && !leaving.has(event)),
       this.#tools.now(),
     )
@@ -171,19 +171,19 @@ export class EventRelay {
 
   async #move(ready: readonly Fresh[]): Promise<void> {
     if (ready.length === 0) return
-    const { deliveries, describe, settled } = this.#tools
+    const { deliveries, describe, acknowledged } = this.#tools
     const stored = ready.flatMap(one => [...one.left].map(consumer => ({ one, consumer })))
     await deliveries.add(
       stored.map(({ one, consumer }) => ({ consumer, id: one.id, subject: one.subject, text: one.text, ...describe(one, consumer) })),
     )
     await Promise.all([...Map.groupBy(ready, ({ collection }) => collection)].map(([name, some]) => this.#clear(name, some)))
-    // Those that were dealt with while their records were being written.
+    // Acknowledged while their records were written.
     const late = Map.groupBy(
       stored.filter(({ one, consumer }) => !one.left.has(consumer)),
       ({ consumer }) => consumer,
     )
     for (const { id } of ready) this.#fresh.delete(id)
-    settled.left(ready.map(({ id }) => id))
+    acknowledged.left(ready.map(({ id }) => id))
     await Promise.all(
       [...late].map(([consumer, some]) =>
         deliveries.settle(

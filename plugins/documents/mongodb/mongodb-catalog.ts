@@ -8,7 +8,7 @@ import { fieldOf, type Kept, memberOf, partsOf, type RecordFormat, recordFormatO
 /** What a collection's documents were last brought to. */
 interface Described {
   readonly _id: string
-  /** Every document has the fields that these indexes need: see `Form.filling`. */
+  /** Every document has the fields that these indexes need: see `RecordFormat.filling`. */
   readonly filled: string
 }
 
@@ -26,9 +26,9 @@ const specOf = ({ on }: Index): IndexSpec => ({
   key: Object.fromEntries([...on.map(fieldOf), '_id'].map(field => [field, 1])),
 })
 
-const specsOf = (form: RecordFormat): readonly IndexSpec[] => {
-  const plain = new Map(Object.values(form.indexes).map(index => [specOf(index).name, specOf(index)]))
-  const unique = form.unique.map(([name, index]) => ({
+const specsOf = (format: RecordFormat): readonly IndexSpec[] => {
+  const plain = new Map(Object.values(format.indexes).map(index => [specOf(index).name, specOf(index)]))
+  const unique = format.unique.map(([name, index]) => ({
     name: uniqueMember(name, index),
     key: { [`u.${uniqueMember(name, index)}`]: 1 },
     unique: true,
@@ -39,7 +39,7 @@ const specsOf = (form: RecordFormat): readonly IndexSpec[] => {
 /** Which collections there are, and the making, filling and dropping of their indexes. */
 export class MongodbCatalog {
   readonly #server: MongodbConnection
-  readonly #forms = new Map<string, RecordFormat>()
+  readonly #formats = new Map<string, RecordFormat>()
   readonly #written = new Map<string, RecordFormat>()
 
   constructor(server: MongodbConnection) {
@@ -48,18 +48,18 @@ export class MongodbCatalog {
 
   /** Names of the collections that were declared. */
   get names(): readonly string[] {
-    return [...this.#forms.keys()]
+    return [...this.#formats.keys()]
   }
 
   /** Throws for a collection that was not declared. */
   recordFormatOf({ name }: Collection<object>): RecordFormat {
-    const form = this.#forms.get(name)
-    if (form === undefined) throw new Error(`Collection ${name} is not declared`)
-    return form
+    const format = this.#formats.get(name)
+    if (format === undefined) throw new Error(`Collection ${name} is not declared`)
+    return format
   }
 
-  /** As `formOf`, also while documents are still being brought to a new form. */
-  formForWriting(collection: Collection<object>): RecordFormat {
+  /** As `formatOf`, also while documents are still being brought to a new format. */
+  formatForWriting(collection: Collection<object>): RecordFormat {
     return this.#written.get(collection.name) ?? this.recordFormatOf(collection)
   }
 
@@ -73,9 +73,9 @@ export class MongodbCatalog {
     const filled = new Map(described.map(one => [one._id, one.filled]))
     for (let at = 0; at < collections.length; at += 8) {
       const some = collections.slice(at, at + 8).map(recordFormatOf)
-      for (const form of some) this.#written.set(form.name, form)
-      await Promise.all(some.map(form => this.#declare(form, filled.get(form.name))))
-      for (const form of some) this.#forms.set(form.name, form)
+      for (const format of some) this.#written.set(format.name, format)
+      await Promise.all(some.map(format => this.#declare(format, filled.get(format.name))))
+      for (const format of some) this.#formats.set(format.name, format)
     }
   }
 
@@ -83,54 +83,54 @@ export class MongodbCatalog {
     return this.#server.collection<Described>('_collections')
   }
 
-  async #declare(form: RecordFormat, filled: string | undefined): Promise<void> {
-    const isFilled = filled === form.filling
+  async #declare(format: RecordFormat, filled: string | undefined): Promise<void> {
+    const isFilled = filled === format.filling
     if (!isFilled) {
       // Before the filling, for what is filled in need not suit an old unique index.
-      await this.#dropIndexes(form)
-      await this.#fill(form)
+      await this.#dropIndexes(format)
+      await this.#fill(format)
     }
-    await this.#makeIndexes(form)
+    await this.#makeIndexes(format)
     if (isFilled) return
-    await this.#server.use(() => this.#described().updateOne({ _id: form.name }, { $set: { filled: form.filling } }, { upsert: true }))
+    await this.#server.use(() => this.#described().updateOne({ _id: format.name }, { $set: { filled: format.filling } }, { upsert: true }))
   }
 
-  async #makeIndexes(form: RecordFormat): Promise<void> {
-    for (const { name, key, ...options } of specsOf(form)) {
+  async #makeIndexes(format: RecordFormat): Promise<void> {
+    for (const { name, key, ...options } of specsOf(format)) {
       try {
-        await this.#server.withoutTimeLimit(() => this.#server.collection(form.name).createIndex(key, { name, ...options }))
+        await this.#server.withoutTimeLimit(() => this.#server.collection(format.name).createIndex(key, { name, ...options }))
       } catch (error) {
-        const index = form.unique.find(one => uniqueMember(...one) === name)
+        const index = format.unique.find(one => uniqueMember(...one) === name)
         if (!isDuplicate(error) || index === undefined) throw error
-        throw new Taken(index[0], `The index ${index[0]} of ${form.name} cannot be unique: two documents share a key`)
+        throw new Taken(index[0], `The index ${index[0]} of ${format.name} cannot be unique: two documents share a key`)
       }
     }
   }
 
-  async #dropIndexes(form: RecordFormat): Promise<void> {
-    const kept = new Set(specsOf(form).map(({ name }) => name))
-    const there = await this.#server.use(() => this.#server.collection(form.name).indexes()).catch(noneIfNew)
+  async #dropIndexes(format: RecordFormat): Promise<void> {
+    const kept = new Set(specsOf(format).map(({ name }) => name))
+    const there = await this.#server.use(() => this.#server.collection(format.name).indexes()).catch(noneIfNew)
     for (const { name } of there) {
       if (name === undefined || name === '_id_' || kept.has(name)) continue
-      await this.#server.withoutTimeLimit(() => this.#server.collection(form.name).dropIndex(name)).catch(unlessGone)
+      await this.#server.withoutTimeLimit(() => this.#server.collection(format.name).dropIndex(name)).catch(unlessGone)
     }
   }
 
-  /** Goes over the documents until none is left in an old form: some may be written in it while the first round runs. */
-  async #fill(form: RecordFormat): Promise<void> {
-    while ((await this.#fillRound(form)) > 0);
+  /** Goes over the documents until none is left in an old format: some may be written in it while the first round runs. */
+  async #fill(format: RecordFormat): Promise<void> {
+    while ((await this.#fillRound(format)) > 0);
   }
 
-  async #fillRound(form: RecordFormat): Promise<number> {
-    const collection = () => this.#server.collection<Kept>(form.name)
+  async #fillRound(format: RecordFormat): Promise<number> {
+    const collection = () => this.#server.collection<Kept>(format.name)
     let count = 0
     for (let after = ''; ; ) {
-      const filter = { _id: { $gt: after }, r: { $gt: 0 }, f: { $ne: form.filling } }
+      const filter = { _id: { $gt: after }, r: { $gt: 0 }, f: { $ne: format.filling } }
       const options = { projection: { d: 1, r: 1, b: 1 }, sort: { _id: 1 as const }, limit: filledAtOnce }
       const batch = await this.#server.withoutTimeLimit(() => collection().find(filter, options).toArray())
       const changes = batch.flatMap(({ _id, d, r, b = '' }) => {
         if (d === undefined || r === undefined) return []
-        const { f, k, u } = partsOf(form, JSON.parse(d) as Stored, d)
+        const { f, k, u } = partsOf(format, JSON.parse(d) as Stored, d)
         return [{ updateOne: { filter: { _id, r, b }, update: { $set: { f, k, u } } } }]
       })
       if (changes.length > 0) await this.#server.withoutTimeLimit(() => collection().bulkWrite(changes, { ordered: false }))

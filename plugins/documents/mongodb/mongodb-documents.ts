@@ -71,7 +71,7 @@ export class MongodbDocuments implements DocumentStore {
     }
   }
 
-  /** Stops at once, as a kernel that is killed does: nothing is handed on or given back. For tests. */
+  /** Stops at once, as a kernel that is killed does: nothing is delivered or released. For tests. */
   abandon(): Promise<void> {
     return this.#outbox.abandon()
   }

@@ -14,7 +14,7 @@ import type { KeptEvent } from './record-format.ts'
 import { RepeatingTask } from './repeating-task.ts'
 import { sweep } from './sweep.ts'
 
-/** Tells listeners that there are new events, at most once in a turn of the event loop. */
+/** Notifies listeners of new events, at most once per turn of the event loop. */
 class CommitNotifier {
   readonly #log: Log
   readonly #listeners = new Set<() => void>()
@@ -24,13 +24,13 @@ class CommitNotifier {
     this.#log = log
   }
 
-  /** Returns how to stop. */
+  /** Returns a function that removes the listener. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  tell(): void {
+  notify(): void {
     if (this.#isDue) return
     this.#isDue = true
     queueMicrotask(() => {
@@ -46,15 +46,15 @@ class CommitNotifier {
   }
 }
 
-const upkeepMs = 5000
+const maintenanceMs = 5000
 
-/** Without a renewal for so long what is held may have been taken by others. */
+/** After this time without a renewal other kernels may have claimed what this one holds. */
 const fenceMs = 15_000
 
-/** Who has not claimed for so long is taken to be elsewhere. */
+/** A consumer that has not claimed for this time is assumed to run on another kernel. */
 const idleMs = 5000
 
-/** What the outbox works with. */
+/** The dependencies of the outbox. */
 export interface OutboxWiring {
   readonly server: MongodbConnection
   readonly catalog: MongodbCatalog
@@ -71,64 +71,64 @@ interface SortPosition {
 }
 
 /**
- * Events are written into the document of their commit, handed to the consumers of this kernel at once, and taken out of the document
- * soon after: when all have dealt with them that is all; else a record for each consumer that has not goes where every kernel can claim it.
+ * Events are written into the document of their commit, delivered to the consumers of this kernel at once, and removed from the document
+ * soon after: once all consumers have acknowledged them; else with a record in `_deliveries`, which every kernel can claim, for each remaining consumer.
  */
 export class MongodbOutbox implements Outbox {
   readonly #wiring: OutboxWiring
   readonly #deliveries: PendingDeliveries
   readonly #consumers: Consumers
-  readonly #settled: AcknowledgedEvents
-  readonly #handover: EventRelay
+  readonly #acknowledged: AcknowledgedEvents
+  readonly #relay: EventRelay
   readonly #deferred: DeferredEvents
   readonly #claiming: EventClaims
   readonly #queues = new Map<string, ConsumerQueue>()
-  readonly #news: CommitNotifier
+  readonly #notifier: CommitNotifier
   #me = randomUUID()
   #renewedAt = performance.now()
-  readonly #upkeep: RepeatingTask
+  readonly #maintenance: RepeatingTask
 
   constructor(wiring: OutboxWiring) {
     this.#wiring = wiring
     const { server, log } = wiring
     this.#deliveries = new PendingDeliveries(server)
     this.#consumers = new Consumers(server, this.#deliveries)
-    this.#settled = new AcknowledgedEvents(server)
-    this.#handover = new EventRelay({
+    this.#acknowledged = new AcknowledgedEvents(server)
+    this.#relay = new EventRelay({
       server,
       log,
       deliveries: this.#deliveries,
-      settled: this.#settled,
+      acknowledged: this.#acknowledged,
       describe: (fresh, consumer) => this.#describe(fresh, consumer),
       now: () => this.#now(),
     })
     this.#deferred = new DeferredEvents(server, this.#deliveries, log)
-    this.#claiming = new EventClaims(this.#deliveries, this.#handover)
-    this.#news = new CommitNotifier(log)
-    this.#upkeep = new RepeatingTask(() => this.#keepUp(), upkeepMs, log)
+    this.#claiming = new EventClaims(this.#deliveries, this.#relay)
+    this.#notifier = new CommitNotifier(log)
+    this.#maintenance = new RepeatingTask(() => this.#maintain(), maintenanceMs, log)
   }
 
   async start(): Promise<void> {
     await this.#deliveries.declare()
-    await this.#settled.declare()
-    this.#upkeep.start()
+    await this.#acknowledged.declare()
+    this.#maintenance.start()
   }
 
-  /** Leaves everything as it is on the server. */
+  /** Stops without writing to the server. */
   async abandon(): Promise<void> {
-    await this.#upkeep.stop()
+    await this.#maintenance.stop()
     this.#deferred.clear()
-    this.#handover.clear()
+    this.#relay.clear()
     this.#me = randomUUID()
   }
 
-  /** Hands on what is still in documents, and gives back what is leased. */
+  /** Moves what is still in documents to `_deliveries`, and releases the leases. */
   async dispose(): Promise<void> {
-    await this.#upkeep.stop()
+    await this.#maintenance.stop()
     await this.#deferred.flush()
-    await this.#handover.flush()
+    await this.#relay.flush()
     await this.#deliveries.release(this.#me)
-    await this.#settled.tidy()
+    await this.#acknowledged.tidy()
     await this.#consumers.leave()
   }
 
@@ -142,7 +142,7 @@ export class MongodbOutbox implements Outbox {
     for (const { name } of consumers) if (!this.#queues.has(name)) this.#queues.set(name, new ConsumerQueue(name))
   }
 
-  /** Completes new events. Those that no one is notified of are left out. */
+  /** Completes new events. Events without a consumer are left out. */
   make(events: readonly NewEvent[]): readonly KeptEvent[] {
     const now = this.#wiring.clock.now()
     return events.flatMap(event => {
@@ -159,13 +159,13 @@ export class MongodbOutbox implements Outbox {
   }
 
   /**
-   * Hands on the events of a commit that is durable now. `earlier`: IDs of events that the document had before; undefined when this kernel
+   * Delivers the events of a durable commit. `earlier`: IDs of events that the document had before; undefined when this kernel
    * made the change before, or there was none.
    */
   committed(kept: readonly KeptEvent[], position: SortPosition, earlier: readonly string[] | undefined): void {
     if (kept.length === 0) return
     const { collection, document } = position
-    const ofOthers = (earlier ?? []).filter(id => !this.#handover.has(id) && !this.#deferred.has(id))
+    const ofOthers = (earlier ?? []).filter(id => !this.#relay.has(id) && !this.#deferred.has(id))
     const isAlone = earlier === undefined || (ofOthers.length === 0 && !this.#consumers.areShared)
     if ((isAlone && !this.#deferred.hasAnyOf(collection, document)) || this.#deferred.isFull) {
       this.#deliver(kept, position)
@@ -180,7 +180,7 @@ export class MongodbOutbox implements Outbox {
     })
   }
 
-  /** Consumers that earlier events of the same subjects wait for outside of documents. When it cannot be told, all of them. */
+  /** Consumers with undelivered earlier events of the same subjects in `_deliveries`; all consumers when the query fails. */
   async #busyWith(kept: readonly KeptEvent[], consumers: readonly string[]): Promise<ReadonlySet<string>> {
     const subjects = kept.flatMap(({ e }) => (e === '' ? [] : [subjectOf(JSON.parse(e) as AnyEvent)]))
     try {
@@ -201,8 +201,8 @@ export class MongodbOutbox implements Outbox {
       const isHere = to.map(consumer => !busy?.has(consumer) && this.#offer(consumer, event)).every(Boolean)
       return { id, subject: subjectOf(event), text, collection, document, isGone, left: new Set(to), until: isHere ? until : 0 }
     })
-    this.#handover.add(fresh)
-    this.#news.tell()
+    this.#relay.add(fresh)
+    this.#notifier.notify()
   }
 
   #offer(consumer: string, event: AnyEvent): boolean {
@@ -231,8 +231,8 @@ export class MongodbOutbox implements Outbox {
 
   async done(name: string, eventIds: readonly string[]): Promise<void> {
     const queue = this.#queues.get(name)
-    const [here, elsewhere] = [eventIds.filter(id => this.#handover.has(id)), eventIds.filter(id => !this.#handover.has(id))]
-    await Promise.all([this.#handover.settle(name, here), this.#deliveries.settle(name, elsewhere)])
+    const [here, elsewhere] = [eventIds.filter(id => this.#relay.has(id)), eventIds.filter(id => !this.#relay.has(id))]
+    await Promise.all([this.#relay.settle(name, here), this.#deliveries.settle(name, elsewhere)])
     for (const id of eventIds) queue?.drop(id)
   }
 
@@ -243,7 +243,7 @@ export class MongodbOutbox implements Outbox {
   ): Promise<void> {
     const queue = this.#queues.get(name)
     const tries = queue?.attemptOf(eventId) ?? 1
-    await this.#handover.moveOn([eventId])
+    await this.#relay.moveToDeliveries([eventId])
     const now = this.#wiring.clock.now()
     if ('park' in outcome) await this.#deliveries.park(name, eventId, tries, outcome.error, now.toISOString())
     else {
@@ -262,16 +262,16 @@ export class MongodbOutbox implements Outbox {
     if (how === 'drop') return this.#deliveries.dropDeadLetters(name, eventId)
     if (!(await this.#deliveries.retryDeadLetters(name, eventId))) return
     this.#queues.get(name)?.leave()
-    this.#news.tell()
+    this.#notifier.notify()
   }
 
   async waiting(): Promise<Readonly<Record<string, number>>> {
     const names = [...this.#queues.keys()]
-    const counts = await this.#handover.standingStill(() =>
+    const counts = await this.#relay.whileIdle(() =>
       Promise.all(
         names.map(async name => {
           const moved = await this.#deliveries.waiting(name)
-          return Math.min(100_000, moved + this.#handover.idsFor(name).length + this.#deferred.countFor(name))
+          return Math.min(100_000, moved + this.#relay.idsFor(name).length + this.#deferred.countFor(name))
         }),
       ),
     )
@@ -284,41 +284,41 @@ export class MongodbOutbox implements Outbox {
 
   async forget(name: string): Promise<void> {
     await this.#deferred.flush()
-    await this.#handover.flush()
+    await this.#relay.flush()
     await this.#consumers.forget(name, this.#now())
   }
 
   onCommitted(listener: () => void): () => void {
-    return this.#news.listen(listener)
+    return this.#notifier.listen(listener)
   }
 
-  /** After a long silence of the server others may have what is held here, so it is given up. */
+  /** After a long outage of the server other kernels may have claimed what this one holds, so it is dropped here. */
   #fence(): void {
     if (performance.now() - this.#renewedAt < fenceMs) return
     this.#wiring.log.warn('Event leases expired before renewal; the events are claimed again')
     this.#me = randomUUID()
     this.#renewedAt = performance.now()
     this.#deferred.clear()
-    this.#handover.clear()
-    this.#settled.clear()
+    this.#relay.clear()
+    this.#acknowledged.clear()
     for (const queue of this.#queues.values()) queue.clear()
   }
 
-  /** Renews leases, takes note of other kernels' consumers and looks for events that were left behind. */
-  async #keepUp(): Promise<void> {
+  /** Renews leases, reads the consumers of other kernels and sweeps stale events. */
+  async #maintain(): Promise<void> {
     const { server, catalog } = this.#wiring
     const begun = performance.now()
     const me = this.#me
     await this.#deliveries.renew(me, this.#now() + holdMs)
     if (me === this.#me) this.#renewedAt = begun
     await this.#consumers.refresh(this.#now())
-    await this.#settled.tidy()
-    const isHeld = (id: string): boolean => this.#handover.has(id) || this.#deferred.has(id)
-    const tools = { server, catalog, deliveries: this.#deliveries, settled: this.#settled, isHeld }
+    await this.#acknowledged.tidy()
+    const isHeld = (id: string): boolean => this.#relay.has(id) || this.#deferred.has(id)
+    const tools = { server, catalog, deliveries: this.#deliveries, acknowledged: this.#acknowledged, isHeld }
     const found = await sweep(tools, this.#now())
-    if (found === 0) return this.#settled.tidyOld(this.#now())
+    if (found === 0) return this.#acknowledged.tidyOld(this.#now())
     this.#wiring.log.info('Stale events redelivered', { events: found })
     for (const queue of this.#queues.values()) queue.leave()
-    this.#news.tell()
+    this.#notifier.notify()
   }
 }

@@ -17,17 +17,17 @@ const parse = <T>(kept: Kept): (T & Stored) | undefined => (kept.d === undefined
 /** Answers reads. The server narrows down what it can tell; documents are checked here once more. */
 export class MongodbReader {
   readonly #server: MongodbConnection
-  readonly #formOf: (collection: Collection<object>) => RecordFormat
+  readonly #formatOf: (collection: Collection<object>) => RecordFormat
   readonly #limitMs: number
 
-  constructor(server: MongodbConnection, formOf: (collection: Collection<object>) => RecordFormat, limitMs: number) {
+  constructor(server: MongodbConnection, formatOf: (collection: Collection<object>) => RecordFormat, limitMs: number) {
     this.#server = server
-    this.#formOf = formOf
+    this.#formatOf = formatOf
     this.#limitMs = limitMs
   }
 
   async get<T extends object>(from: Collection<T>, id: string): Promise<(T & Stored) | undefined> {
-    const { name } = this.#formOf(from)
+    const { name } = this.#formatOf(from)
     const kept = await this.#server.use(() =>
       this.#server.collection<Kept>(name).findOne({ _id: encodeText(id) }, { projection: { d: 1 } }),
     )
@@ -36,7 +36,7 @@ export class MongodbReader {
 
   async getMany<T extends object>(from: Collection<T>, ids: readonly string[]): Promise<ReadonlyMap<string, T & Stored>> {
     if (ids.length > 1000) throw new RangeError('At most 1,000 documents per request')
-    const { name } = this.#formOf(from)
+    const { name } = this.#formatOf(from)
     const filter = { _id: { $in: ids.map(encodeText) } }
     const options = { projection: { d: 1 }, batchSize: 1001 }
     const kept = ids.length === 0 ? [] : await this.#server.use(() => this.#server.collection<Kept>(name).find(filter, options).toArray())
@@ -78,11 +78,11 @@ export class MongodbReader {
     alternatives: readonly (readonly Where[])[],
     reading: Pick<QueryRead, 'order' | 'paths' | 'after' | 'first' | 'maxCharacters'>,
   ): AsyncGenerator<DocumentRow> {
-    const form = this.#formOf(from)
+    const format = this.#formatOf(from)
     const until = performance.now() + this.#limitMs
     const sources = alternatives.map(conditions => {
-      const { filter } = translateAll(form, conditions)
-      return new QuerySource({ server: this.#server, collection: form.name, filter, ...reading })
+      const { filter } = translateAll(format, conditions)
+      return new QuerySource({ server: this.#server, collection: format.name, filter, ...reading })
     })
     const merged = new MergedSource(sources, reading.order)
     for (let row = await merged.next(); row !== undefined; row = await merged.next()) {
@@ -92,13 +92,13 @@ export class MongodbReader {
   }
 
   async count<T extends object>(from: Collection<T>, { using, where, upTo }: Count): Promise<number> {
-    const form = this.#formOf(from)
+    const format = this.#formatOf(from)
     indexesOf(from, using)
     if (!Number.isInteger(upTo) || upTo < 1) throw new RangeError('The limit of a count must be a whole number of at least 1')
     const conjuncts = conjunctsOf(where)
-    const { filter, isExact } = translateAll(form, conjuncts)
+    const { filter, isExact } = translateAll(format, conjuncts)
     if (isExact) {
-      return this.#server.use(() => this.#server.collection<Kept>(form.name).countDocuments(living(filter), { limit: upTo }))
+      return this.#server.use(() => this.#server.collection<Kept>(format.name).countDocuments(living(filter), { limit: upTo }))
     }
     const fits = matcher(where)
     const order = { fields: [], isDescending: false }
@@ -110,7 +110,7 @@ export class MongodbReader {
   }
 
   async *walk<T extends object>(from: Collection<T>, after?: string): AsyncGenerator<T & Stored> {
-    const collection = this.#formOf(from).name
+    const collection = this.#formatOf(from).name
     const place = after === undefined ? undefined : [after]
     const order = { fields: [], isDescending: false }
     const source = new QuerySource({ server: this.#server, collection, filter: {}, order, paths: [], after: place, first: scanned })
@@ -124,12 +124,20 @@ export class MongodbReader {
   async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncGenerator<T & Stored> {
     const { using, where, sort } = query
     checkFind(from, { ...query, limit: 1 })
-    const form = this.#formOf(from)
+    const format = this.#formatOf(from)
     const [first] = indexesOf(from, using)
-    const paths = sort ? [sort.by] : (first?.on.filter(path => !form.paths.get(path)) ?? [])
+    const paths = sort ? [sort.by] : (first?.on.filter(path => !format.paths.get(path)) ?? [])
     const order: SortOrder = { fields: paths.map(fieldOf), isDescending: sort?.order === 'descending' }
-    const { filter } = translateAll(form, conjunctsOf(where))
-    const source = new QuerySource({ server: this.#server, collection: form.name, filter, order, paths, after: undefined, first: scanned })
+    const { filter } = translateAll(format, conjunctsOf(where))
+    const source = new QuerySource({
+      server: this.#server,
+      collection: format.name,
+      filter,
+      order,
+      paths,
+      after: undefined,
+      first: scanned,
+    })
     const fits = matcher(where)
     for (await source.fill(); source.row !== undefined; await source.fill()) {
       const { document } = source.row

@@ -48,7 +48,7 @@ interface State {
 const mostTries = 100
 
 /**
- * Carries out changes, each with one conditional write: a change is worked out here on the document as it was, and applied only while that
+ * Carries out changes, each with one conditional write: a change is computed here on the document as it was, and applied only while that
  * has its revision. The last state that was written is remembered, so that the next change of the same document need not read it.
  */
 export class MongodbWriter {
@@ -65,167 +65,172 @@ export class MongodbWriter {
 
   /** Throws what the caller is told. */
   async write(change: Change, makeEvents: MakeEvents): Promise<WriteResult> {
-    const form = this.#catalog.formForWriting(collectionOf(change))
-    if ('insert' in change) return this.#insert(form, change.insert as Stored, makeEvents())
-    if ('replace' in change) return this.#replace(form, change.replace, makeEvents())
-    return this.#guarded(form, change, makeEvents)
+    const format = this.#catalog.formatForWriting(collectionOf(change))
+    if ('insert' in change) return this.#insert(format, change.insert as Stored, makeEvents())
+    if ('replace' in change) return this.#replace(format, change.replace, makeEvents())
+    return this.#guarded(format, change, makeEvents)
   }
 
-  async #insert(form: RecordFormat, input: Stored, events: readonly KeptEvent[]): Promise<WriteResult> {
+  async #insert(format: RecordFormat, input: Stored, events: readonly KeptEvent[]): Promise<WriteResult> {
     checkId(input.id)
     const { id, revision: _, ...rest } = input
     const text = JSON.stringify({ id, revision: 1, ...rest })
     const document = JSON.parse(text) as Stored
     const birth = newBirth()
-    const parts = { ...partsOf(form, document, text), b: birth }
+    const parts = { ...partsOf(format, document, text), b: birth }
     let inserted: 'new' | 'replaced' | undefined
-    while (!inserted) inserted = await this.#insertOnce(form, id, parts, events)
-    this.#remember(form, id, { birth, revision: 1, text })
-    const earlier = inserted === 'replaced' ? await this.#before(form, id, events) : undefined
+    while (!inserted) inserted = await this.#insertOnce(format, id, parts, events)
+    this.#remember(format, id, { birth, revision: 1, text })
+    const earlier = inserted === 'replaced' ? await this.#before(format, id, events) : undefined
     return { document, left: events, isGone: false, ...(earlier && { earlier }) }
   }
 
   /** Undefined when a tombstone that was in the place has gone meanwhile. */
   async #insertOnce(
-    form: RecordFormat,
+    format: RecordFormat,
     id: string,
     parts: Omit<Kept, '_id' | 'ev'>,
     events: readonly KeptEvent[],
   ): Promise<'new' | 'replaced' | undefined> {
     try {
-      await this.#inserts.add(form.name, { _id: encodeText(id), ...parts, ev: [...events] })
+      await this.#inserts.add(format.name, { _id: encodeText(id), ...parts, ev: [...events] })
       return 'new'
     } catch (error) {
       if (!isDuplicate(error)) throw error
-      if (await this.#find(form, id)) throw new CommitConflict('exists', `${form.name} already has ${id}`)
-      const taken = takenBy(form, error)
+      if (await this.#find(format, id)) throw new CommitConflict('exists', `${format.name} already has ${id}`)
+      const taken = takenBy(format, error)
       if (taken) throw taken
     }
-    return (await this.#replaceTombstone(form, id, parts, events)) ? 'replaced' : undefined
+    return (await this.#replaceTombstone(format, id, parts, events)) ? 'replaced' : undefined
   }
 
   /** A tombstone stays in its place until its events are handed on; they are kept. False when there is none. */
-  async #replaceTombstone(form: RecordFormat, id: string, parts: Omit<Kept, '_id' | 'ev'>, events: readonly KeptEvent[]): Promise<boolean> {
+  async #replaceTombstone(
+    format: RecordFormat,
+    id: string,
+    parts: Omit<Kept, '_id' | 'ev'>,
+    events: readonly KeptEvent[],
+  ): Promise<boolean> {
     const update = { $set: parts, $unset: { gone: true as const }, $push: { ev: { $each: [...events] } } }
     try {
-      return await this.#update(form, { _id: encodeText(id), gone: true }, update)
+      return await this.#update(format, { _id: encodeText(id), gone: true }, update)
     } catch (error) {
-      throw (isDuplicate(error) && takenBy(form, error)) || error
+      throw (isDuplicate(error) && takenBy(format, error)) || error
     }
   }
 
-  async #replace(form: RecordFormat, input: Stored, events: readonly KeptEvent[]): Promise<WriteResult> {
+  async #replace(format: RecordFormat, input: Stored, events: readonly KeptEvent[]): Promise<WriteResult> {
     const { id, revision, ...rest } = input
     const text = JSON.stringify({ id, revision: revision + 1, ...rest })
     const document = JSON.parse(text) as Stored
-    const isDone = await this.#rewrite(form, { r: revision }, { document, text, events })
-    if (isDone) return { document, left: events, isGone: false, earlier: await this.#before(form, id, events) }
-    const found = await this.#read(form, id)
-    throw new CommitConflict('revision', `${form.name} ${id} is at revision ${found.revision}, not ${revision}`)
+    const isDone = await this.#rewrite(format, { r: revision }, { document, text, events })
+    if (isDone) return { document, left: events, isGone: false, earlier: await this.#before(format, id, events) }
+    const found = await this.#read(format, id)
+    throw new CommitConflict('revision', `${format.name} ${id} is at revision ${found.revision}, not ${revision}`)
   }
 
-  async #guarded(form: RecordFormat, change: Guarded, makeEvents: MakeEvents): Promise<WriteResult> {
+  async #guarded(format: RecordFormat, change: Guarded, makeEvents: MakeEvents): Promise<WriteResult> {
     const id = idOf(change)
-    const known = this.#states.get(stateKey(form, id))
+    const known = this.#states.get(stateKey(format, id))
     // What is remembered may be old: only success proves that it was not.
-    const first = known && (await this.#attempt(form, change, known, makeEvents).catch(unlessRefused))
+    const first = known && (await this.#attempt(format, change, known, makeEvents).catch(unlessRefused))
     if (first) return first
     for (let tries = 1; tries <= mostTries; tries++) {
-      const written = await this.#attempt(form, change, await this.#read(form, id), makeEvents)
+      const written = await this.#attempt(format, change, await this.#read(format, id), makeEvents)
       if (written) return written
     }
-    throw new Unavailable(`${form.name} ${id} changes too often`)
+    throw new Unavailable(`${format.name} ${id} changes too often`)
   }
 
   /** Undefined when the document has another revision by now. */
   async #attempt(
-    form: RecordFormat,
+    format: RecordFormat,
     change: Guarded,
     { birth, revision, text: old, earlier }: State,
     makeEvents: MakeEvents,
   ): Promise<WriteResult | undefined> {
     const document = JSON.parse(old) as Stored & { revision: number }
     if (!matcher(change.where)(document)) {
-      throw new CommitConflict('guard', `${form.name} ${document.id} is not in the state this needs`)
+      throw new CommitConflict('guard', `${format.name} ${document.id} is not in the state this needs`)
     }
     if ('tombstone' in change) {
-      const removed = await this.#remove(form, document, birth, makeEvents())
+      const removed = await this.#remove(format, document, birth, makeEvents())
       return removed && { ...removed, ...(earlier && { earlier }) }
     }
     applyUpdate(document, change)
     document.revision = revision + 1
     const text = JSON.stringify(document)
     const left = makeEvents()
-    const isDone = await this.#rewrite(form, { r: revision, b: birth }, { document, text, events: left })
+    const isDone = await this.#rewrite(format, { r: revision, b: birth }, { document, text, events: left })
     if (!isDone) return undefined
     // Events of this change wait for the earlier ones, and those of the next change for them.
-    this.#remember(form, document.id, { birth, revision: document.revision, text, ...(left.length === 0 && earlier && { earlier }) })
+    this.#remember(format, document.id, { birth, revision: document.revision, text, ...(left.length === 0 && earlier && { earlier }) })
     return { document: JSON.parse(text) as Stored, left, isGone: false, ...(earlier && { earlier }) }
   }
 
   /** False when the document has another revision, or does not exist. */
   async #rewrite(
-    form: RecordFormat,
+    format: RecordFormat,
     state: { readonly r: number; readonly b?: string },
     { document, text, events }: { readonly document: Stored; readonly text: string; readonly events: readonly KeptEvent[] },
   ): Promise<boolean> {
-    const parts = partsOf(form, document, text)
+    const parts = partsOf(format, document, text)
     const update = events.length > 0 ? { $set: parts, $push: { ev: { $each: [...events] } } } : { $set: parts }
-    this.#states.delete(stateKey(form, document.id))
+    this.#states.delete(stateKey(format, document.id))
     try {
-      return await this.#update(form, { _id: encodeText(document.id), ...state }, update)
+      return await this.#update(format, { _id: encodeText(document.id), ...state }, update)
     } catch (error) {
-      throw (isDuplicate(error) && takenBy(form, error)) || error
+      throw (isDuplicate(error) && takenBy(format, error)) || error
     }
   }
 
   /** Without events to keep the document goes at once; else it stays as a tombstone that no read and no unique key sees. */
-  async #remove(form: RecordFormat, document: Stored, birth: string, events: readonly KeptEvent[]): Promise<WriteResult | undefined> {
+  async #remove(format: RecordFormat, document: Stored, birth: string, events: readonly KeptEvent[]): Promise<WriteResult | undefined> {
     const { id, revision } = document
-    this.#states.delete(stateKey(form, id))
+    this.#states.delete(stateKey(format, id))
     const filter = { _id: encodeText(id), r: revision, b: birth }
     if (events.length === 1) {
-      const { deletedCount } = await this.#server.use(() => this.#collection(form).deleteOne({ ...filter, ev: { $size: 0 } }))
+      const { deletedCount } = await this.#server.use(() => this.#collection(format).deleteOne({ ...filter, ev: { $size: 0 } }))
       if (deletedCount > 0) return { document, left: [], isGone: true }
     }
-    const set = { gone: true, u: freeKeysOf(form, id) }
+    const set = { gone: true, u: freeKeysOf(format, id) }
     const update = { $set: set, $unset: { r: true, b: true, f: true, d: true, k: true }, $push: { ev: { $each: [...events] } } }
-    return (await this.#update(form, filter, update)) ? { document, left: events, isGone: true } : undefined
+    return (await this.#update(format, filter, update)) ? { document, left: events, isGone: true } : undefined
   }
 
-  async #update(form: RecordFormat, filter: object, update: object): Promise<boolean> {
-    const { matchedCount } = await this.#server.use(() => this.#collection(form).updateOne(filter, update))
+  async #update(format: RecordFormat, filter: object, update: object): Promise<boolean> {
+    const { matchedCount } = await this.#server.use(() => this.#collection(format).updateOne(filter, update))
     return matchedCount > 0
   }
 
-  async #read(form: RecordFormat, id: string): Promise<State> {
-    const found = await this.#find(form, id)
-    if (found === undefined) throw new CommitConflict('absent', `${form.name} has no ${id}`)
+  async #read(format: RecordFormat, id: string): Promise<State> {
+    const found = await this.#find(format, id)
+    if (found === undefined) throw new CommitConflict('absent', `${format.name} has no ${id}`)
     return found
   }
 
-  async #find(form: RecordFormat, id: string): Promise<State | undefined> {
+  async #find(format: RecordFormat, id: string): Promise<State | undefined> {
     const options = { projection: { r: 1, b: 1, d: 1, 'ev.id': 1 } }
-    const kept = await this.#server.use(() => this.#collection(form).findOne({ _id: encodeText(id) }, options))
+    const kept = await this.#server.use(() => this.#collection(format).findOne({ _id: encodeText(id) }, options))
     if (kept?.d === undefined || kept.r === undefined) return undefined
     return { birth: kept.b ?? '', revision: kept.r, text: kept.d, earlier: kept.ev.map(one => one.id) }
   }
 
   /** IDs of the events that the document has before these, which were added without reading it. */
-  async #before(form: RecordFormat, id: string, events: readonly KeptEvent[]): Promise<readonly string[]> {
+  async #before(format: RecordFormat, id: string, events: readonly KeptEvent[]): Promise<readonly string[]> {
     if (events.length === 0) return []
     const options = { projection: { 'ev.id': 1 } }
-    const kept = await this.#server.use(() => this.#collection(form).findOne({ _id: encodeText(id) }, options))
+    const kept = await this.#server.use(() => this.#collection(format).findOne({ _id: encodeText(id) }, options))
     const ids = kept?.ev.map(one => one.id) ?? []
     return ids.slice(0, Math.max(0, ids.indexOf(events[0]?.id ?? '')))
   }
 
-  #collection(form: RecordFormat) {
-    return this.#server.collection<Kept>(form.name)
+  #collection(format: RecordFormat) {
+    return this.#server.collection<Kept>(format.name)
   }
 
-  #remember(form: RecordFormat, id: string, state: State): void {
-    const key = stateKey(form, id)
+  #remember(format: RecordFormat, id: string, state: State): void {
+    const key = stateKey(format, id)
     this.#states.delete(key)
     if (state.text.length > remembered.characters) return
     this.#states.set(key, state)
@@ -251,9 +256,9 @@ const unlessRefused = (error: unknown): undefined => {
 }
 
 /** The unique index that a duplicate key is in; undefined when it is the id. */
-const takenBy = (form: RecordFormat, error: unknown): Taken | undefined => {
+const takenBy = (format: RecordFormat, error: unknown): Taken | undefined => {
   const index = / index: (.+?) dup key: /.exec(error instanceof Error ? error.message : '')?.[1]
-  const found = form.unique.find(one => uniqueMember(...one) === index)
+  const found = format.unique.find(one => uniqueMember(...one) === index)
   if (found === undefined) return undefined
   const [name, { on }] = found
   return new Taken(name, `${on.join(', ')} is already in use`)

@@ -88,10 +88,10 @@ export const recordFormatOf = ({ name, indexes }: Collection<object>): RecordFor
 const asScalar = (leaf: unknown): Scalar => (isScalar(leaf) ? encode(leaf) : null)
 
 /** Throws `Invalid` when a path holds an array that its index does not declare. */
-const membersOf = (form: RecordFormat, document: unknown): Record<string, Scalar | readonly Scalar[]> => {
-  for (const index of Object.values(form.indexes)) keysOf(index, document)
+const membersOf = (format: RecordFormat, document: unknown): Record<string, Scalar | readonly Scalar[]> => {
+  for (const index of Object.values(format.indexes)) keysOf(index, document)
   const members: Record<string, Scalar | readonly Scalar[]> = {}
-  for (const [path, isArray] of form.paths) {
+  for (const [path, isArray] of format.paths) {
     const leaves = [...new Set(leavesAt(document, path).map(asScalar))]
     members[memberOf(path)] = isArray ? leaves : (leaves[0] ?? null)
   }
@@ -104,9 +104,9 @@ export const uniqueMember = (name: string, { on }: Index): string => `${memberOf
 /** A key that is free: no other document's can be equal, for a key is the text of an array. */
 const freeKey = (id: string): string => `-${id}`
 
-const uniqueKeysOf = (form: RecordFormat, document: Stored): Record<string, string> => {
+const uniqueKeysOf = (format: RecordFormat, document: Stored): Record<string, string> => {
   const keys: Record<string, string> = {}
-  for (const [name, index] of form.unique) {
+  for (const [name, index] of format.unique) {
     const key = keysOf(index, document)[0] ?? [null]
     keys[uniqueMember(name, index)] = key.includes(null) ? freeKey(document.id) : JSON.stringify(key)
   }
@@ -114,14 +114,14 @@ const uniqueKeysOf = (form: RecordFormat, document: Stored): Record<string, stri
 }
 
 /** The unique keys of a document that is gone. */
-export const freeKeysOf = (form: RecordFormat, id: string): Record<string, string> =>
-  Object.fromEntries(form.unique.map(([name, index]) => [uniqueMember(name, index), freeKey(id)]))
+export const freeKeysOf = (format: RecordFormat, id: string): Record<string, string> =>
+  Object.fromEntries(format.unique.map(([name, index]) => [uniqueMember(name, index), freeKey(id)]))
 
 /** The parts that say what a document is; throws `Invalid` for one that the indexes cannot take. */
-export const partsOf = (form: RecordFormat, document: Stored, text: string): Required<Pick<Kept, 'r' | 'f' | 'd' | 'k' | 'u'>> => ({
+export const partsOf = (format: RecordFormat, document: Stored, text: string): Required<Pick<Kept, 'r' | 'f' | 'd' | 'k' | 'u'>> => ({
   r: document.revision,
-  f: form.filling,
+  f: format.filling,
   d: text,
-  k: membersOf(form, document),
-  u: uniqueKeysOf(form, document),
+  k: membersOf(format, document),
+  u: uniqueKeysOf(format, document),
 })

@@ -5,25 +5,25 @@ import type { MongodbConnection } from './mongodb-connection.ts'
 import { idOf, type NewDelivery, type PendingDeliveries, subjectOf } from './pending-deliveries.ts'
 import type { Kept, KeptEvent } from './record-format.ts'
 
-/** Events of this age were left behind by a kernel that died, or whose commit was answered by no one. */
+/** Events of this age belong to a kernel that died, or to a commit whose result was lost. */
 const ageMs = 20_000
 const mostDocuments = 200
 
-/** The records of an event for the consumers that it was kept for. */
-const deliveriesOf = ({ id, e, to }: KeptEvent, settled: ReadonlySet<string>): readonly NewDelivery[] => {
+/** The records of an event for the consumers that have not acknowledged it. */
+const deliveriesOf = ({ id, e, to }: KeptEvent, acknowledged: ReadonlySet<string>): readonly NewDelivery[] => {
   if (e === '') return []
   const subject = subjectOf(JSON.parse(e) as AnyEvent)
-  const waiting = to.filter(consumer => !settled.has(idOf(id, consumer)))
+  const waiting = to.filter(consumer => !acknowledged.has(idOf(id, consumer)))
   return waiting.map(consumer => ({ consumer, id, subject, text: e, tries: 0 }))
 }
 
-/** Takes events out of documents that no one handed on. Those that `isHeld` are being handed on here. Returns how many it found. */
+/** Moves stale events from documents to `_deliveries`, except those that this kernel holds (`isHeld`). Returns their number. */
 export const sweep = async (
   tools: {
     readonly server: MongodbConnection
     readonly catalog: MongodbCatalog
     readonly deliveries: PendingDeliveries
-    readonly settled: AcknowledgedEvents
+    readonly acknowledged: AcknowledgedEvents
     readonly isHeld: (id: string) => boolean
   },
   now: number,
@@ -34,7 +34,7 @@ export const sweep = async (
 }
 
 const sweepOne = async (
-  { server, deliveries, settled, isHeld }: Parameters<typeof sweep>[0],
+  { server, deliveries, acknowledged, isHeld }: Parameters<typeof sweep>[0],
   name: string,
   before: number,
 ): Promise<number> => {
@@ -47,7 +47,7 @@ const sweepOne = async (
   )
   const events = left.flatMap(({ _id, ev }) => ev.filter(({ id, at }) => at <= before && !isHeld(id)).map(event => ({ _id, event })))
   if (events.length === 0) return 0
-  const done = await settled.all()
+  const done = await acknowledged.all()
   await deliveries.add(events.flatMap(({ event }) => deliveriesOf(event, done)))
   const documents = [...new Set(events.map(({ _id }) => _id))]
   const pull = { $pull: { ev: { id: { $in: events.map(({ event }) => event.id) } } } }

@@ -9,7 +9,7 @@ import type { Settings } from './settings.ts'
 const nothing = (): void => undefined
 const noMetrics: Metrics = { count: nothing, gauge: nothing, observe: nothing }
 
-/** A database that goes away with the test. */
+/** A database that is deleted with the test. */
 export const testDatabase = (t: ExecutionContext, uri: string): string => {
   const database = `pounce-${randomUUID().slice(0, 13)}`
   t.teardown(async () => {

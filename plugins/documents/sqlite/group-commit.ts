@@ -19,7 +19,7 @@ export interface PreparedWrite {
 /** How many pieces of work share one transaction at most: a few milliseconds of the main thread. */
 const largest = 256
 
-/** Hears of each transaction: how many pieces of work it held and how long it took. */
+/** Called after each transaction, with its number of commits and its duration. */
 export type TransactionObserver = (pieces: number, seconds: number) => void
 
 /**

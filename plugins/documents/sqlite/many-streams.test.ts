@@ -54,7 +54,7 @@ for (const spaces of [30, 300, 2500, 20_000])
     t.deepEqual(seen, expectedOf(spaces))
   })
 
-test('somebody in so many spaces that they are merged elsewhere holds up nobody', async t => {
+test('somebody in so many spaces that they are merged elsewhere blocks nobody', async t => {
   const store = await filled(t)
   let isListed = false
   const listing = store.find(notes, { using, where: member(50_000), sort: newest, limit: 12 }).finally(() => {

@@ -7,7 +7,7 @@ import type { Query, Results } from './queries.ts'
 const cacheMiB = 8
 const resourceLimits = { maxYoungGenerationSizeMb: 6 }
 
-/** A thread with a read-only connection of its own, for reads that would hold up the main thread. */
+/** A thread with a read-only connection of its own, for reads that would block the main thread. */
 export class ReaderThread {
   readonly #thread: WorkerClient<Query>
 

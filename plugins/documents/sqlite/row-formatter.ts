@@ -58,7 +58,7 @@ export const patternOf = (document: object, paths: readonly string[]): Pattern =
   return { regex: new RegExp(`^${membersOf(document as Readonly<Record<string, unknown>>, paths, 0)}$`), groups }
 }
 
-/** Layouts of a collection that are told apart: documents differ in what they lack. */
+/** Layouts of a collection that are distinguished: documents differ in what they lack. */
 const mostPatterns = 4
 
 /** Of longer texts most is lists, in which a regular expression is slower than parsing, and in the end out of its stack. */

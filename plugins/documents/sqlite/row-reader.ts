@@ -9,7 +9,7 @@ import type { SqliteCatalog } from './sqlite-catalog.ts'
 
 /** Rows of one part: a millisecond of a thread. More of them leave more garbage at a time. */
 const rows = 400
-/** Parts that each thread works on or has ready: a slow client holds up a report, not memory. */
+/** Parts that each thread works on or has ready: a slow client blocks a report, not memory. */
 const ahead = 2
 
 /** Writes documents as lines in the reader threads, so that the main thread has little to do with it. */

@@ -56,7 +56,7 @@ const pointsStatement = (
   const groups = groupBy.map((name, at) => `, ${groupText(binds.add(name, 'text'))} as g${at}`).join('')
   const streams = filter.streams ? [streamsCondition(filter.streams, binds)] : []
   const where = [...streams, ...conditionsOf(filter, binds)].join(' and ') || 'true'
-  // So that nothing is worked out or looked up again wherever it is used.
+  // So that nothing is computed or looked up again wherever it is used.
   return `select stream, ${timesOf(spans)}, ${depth} as depth${groups}, ${chosen} from ${from} where ${where} offset 0`
 }
 

@@ -9,7 +9,7 @@ interface Limits {
   readonly memoryMiB: number | undefined
 }
 
-/** The answer of one statement, read piece by piece. It keeps a connection, which it gives back when nothing is requested too long. */
+/** The answer of one statement, read piece by piece. It holds a connection, which it releases when nothing is requested for too long. */
 export class StatementCursor {
   readonly #session: Session
   readonly #idleMs: number
@@ -35,12 +35,12 @@ export class StatementCursor {
     return new StatementCursor(session, idleMs)
   }
 
-  /** False once its connection is given back. */
+  /** False once its connection is released. */
   get isOpen(): boolean {
     return this.#isOpen
   }
 
-  /** Resolves when its connection was given back. */
+  /** Resolves when its connection was released. */
   get closed(): Promise<void> {
     return this.#closed.promise
   }

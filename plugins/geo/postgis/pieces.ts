@@ -90,7 +90,7 @@ class Reading {
   }
 }
 
-/** The rows of a source in pieces, one of them ahead. Leaving the loop gives back what it held. */
+/** The rows of a source in pieces, one of them ahead. Leaving the loop releases its resources. */
 export async function* piecesOf(
   server: PostgisConnection,
   source: RowSource,

@@ -5,7 +5,7 @@ import { isDeadlock, problemOf, stateOf } from './problems.ts'
 import { prepare } from './schema.ts'
 import { Config, checkedUrl, refusalOf, type Settings } from './settings.ts'
 
-/** Asks the server for a sign of life, over a connection of its own, so that slow work and a dead server can be told apart. */
+/** Asks the server for a sign of life, over a connection of its own, so that slow work and a dead server can be distinguished. */
 class HealthProbe {
   readonly #connect: () => Client
   readonly #limitMs: number
@@ -73,7 +73,7 @@ export type TextRow = readonly (string | null)[]
 /** Runs one statement of those that belong together. */
 export type RunStatement = (text: string, values?: readonly unknown[], name?: string) => Promise<readonly TextRow[]>
 
-/** A connection that is someone's until it is given back. */
+/** A connection that is reserved until it is released. */
 export interface Session {
   readonly run: RunStatement
   /** Back for others; with `isBroken`, what it was doing is undone by the server. */
@@ -87,7 +87,7 @@ const asText = { getTypeParser: () => (value: string | Buffer) => String(value) 
 
 const nothing = (): void => undefined
 
-/** The connections to the database. Every call ends within its time-out, or 2 s after the server went away; errors are what callers are told. */
+/** The connections to the database. Every call ends within its time-out, or 2 s after the server became unavailable; errors are what callers are told. */
 export class PostgisConnection {
   readonly #settings: Settings
   #pool: Pool | undefined
@@ -195,7 +195,7 @@ export class PostgisConnection {
     return result
   }
 
-  /** Does something with a connection, which is given back when that fails. One that comes when no one waits any more goes back too. */
+  /** Calls a function with a connection, which is released when that fails, and also when it arrives after the caller gave up. */
   async #connected<R>(work: (client: PoolClient) => Promise<R>): Promise<R> {
     const pool = this.#opened()
     let client: PoolClient | undefined

@@ -25,7 +25,7 @@ const changed = (change: (address: URL) => void): string => {
   return address.href
 }
 
-/** A database that goes away with the test. */
+/** A database that is deleted with the test. */
 const testDatabase = async (t: ExecutionContext): Promise<string> => {
   const name = `pounce_${randomUUID().slice(0, 8)}`
   await onServer(url('POSTGIS'), client => client.query(`create database "${name}" template template0`))

@@ -15,7 +15,7 @@ export const onServer = async <R>(url: string, work: (client: pg.Client) => Prom
   }
 }
 
-/** The name of a schema that goes away with the test. */
+/** The name of a schema that is deleted with the test. */
 export const testSchema = (t: ExecutionContext, url: string): string => {
   const schema = `pounce_${randomUUID().slice(0, 13).replaceAll('-', '_')}`
   t.teardown(() => onServer(url, client => client.query(`drop schema if exists "${schema}" cascade`)))

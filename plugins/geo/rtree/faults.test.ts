@@ -37,7 +37,7 @@ test('a full disk is said so, harms nothing that was acknowledged, and inserting
   t.is(await store.count({}, 10_000), kept - 199)
 })
 
-test('a second one on the same file is told so, and has it once the first has let go', async t => {
+test('a second store on the same file is refused until the first has released it', async t => {
   const folder = await testFolder(t)
   const [one, other] = [await openGeo(t, folder), await openGeo(t, folder)]
   await one.insert([pointAt(1)])

@@ -9,12 +9,12 @@ import { RtreeReader } from './rtree-reader.ts'
 import { migrate } from './schema.ts'
 import { isBroken } from './told-errors.ts'
 
-/** How long a process that ends has to let go. */
+/** How long to wait for a process that is ending to release the file. */
 const waitMs = 1000
 
 /**
  * Keeps other processes from the file of points while this one has it open: what each remembers of places and shapes would go wrong. The system
- * lets go of it when the process ends, however that happens.
+ * releases it when the process ends, for any reason.
  */
 class FileLock {
   readonly #db: DatabaseSync

@@ -18,7 +18,7 @@ const maxInserted = 5000
 const packedAtOnce = 500
 /** Statistics of more streams are a thread's. */
 const fewStreams = 100
-/** Streams that went away until readers forget their places. */
+/** Number of removed streams after which readers drop their cached places. */
 const forgottenAtOnce = 1000
 /** What a thread reads it mostly reads once, and most of its objects are garbage at once. */
 const threadCacheMiB = 16

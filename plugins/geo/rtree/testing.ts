@@ -8,7 +8,7 @@ import { type config, RtreeGeo } from './rtree-geo.ts'
 
 type Settings = s.Static<typeof config>
 
-/** A folder that goes away with the test. */
+/** A folder that is deleted with the test. */
 export const testFolder = async (t: ExecutionContext): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'geo-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))

@@ -195,7 +195,7 @@ test('more bins than fit into memory at once are the same, in the same order', a
     t.true(pieces.every(piece => piece.length > 0 && piece.length <= 2000))
     const expected = (await Array.fromAsync(model.bins({ filter: {}, binning }))).flat()
     t.true(expected.length > 50_000)
-    // Told apart by text, for a difference of so many would take minutes to show.
+    // Compared by text, for a difference of so many would take minutes to show.
     t.true(JSON.stringify(pieces.flat()) === JSON.stringify(expected))
   }
 })

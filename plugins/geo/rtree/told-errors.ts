@@ -22,7 +22,7 @@ const messages = {
   damaged: 'The file of datapoints is damaged',
 }
 
-/** What callers are to hear: a full disk, a file that is unavailable, locked or damaged, an argument that is wrong; other errors as they are. */
+/** The errors that callers receive: a full disk, a file that is unavailable, locked or damaged, an argument that is wrong; other errors as they are. */
 export const tell = (error: unknown): ToldError => {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   const code = codeOf(error)

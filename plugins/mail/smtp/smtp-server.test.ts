@@ -100,7 +100,7 @@ test('the password is shown to the server only when it is encrypted, unless the 
   await t.throwsAsync(wrong.send(mail), { instanceOf: Unavailable, message: /mail\.smtp\.user/ })
 })
 
-test('a certificate that nobody vouches for is not believed', async t => {
+test('a certificate without a trusted issuer is refused', async t => {
   const { port, taken } = await mailServer(t, { hideSTARTTLS: false })
   const { mailer } = await mailerFor(t, port, { security: 'starttls' })
   await t.throwsAsync(mailer.send(mail), { instanceOf: Unavailable })

@@ -105,7 +105,7 @@ export const config = s.Object({
 
 const Config = configPort(config)
 
-/** The only door to other servers. What a name resolves to is checked, and the checked address is the one connected to. */
+/** The only way to send requests to other servers. What a name resolves to is checked, and the checked address is the one connected to. */
 export class GuardedFetch implements Fetch {
   readonly #allowed: AllowedAddresses
   readonly #resolve: typeof resolveName

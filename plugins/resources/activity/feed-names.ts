@@ -59,7 +59,7 @@ export const PersonalActivity = personalRecords({
 /** What the feed says of a resource. */
 export interface NamedResource {
   readonly name: string
-  /** Who made it, and the spaces it is in, for those who hear of comments on it. */
+  /** Who made it, and the spaces it is in, for recipients of comments on it. */
   readonly audience: readonly string[]
 }
 

@@ -46,14 +46,14 @@ export class FeedVisibility {
   #isVisible(caller: Caller, line: Line, sight: Sight): boolean {
     if (line.object === null) return line.user === caller.user?.id
     if (line.objectName === '') return false
-    // A key for some spaces does not hear what its owner did elsewhere.
+    // A key limited to spaces does not receive what its owner did elsewhere.
     const isOwn = line.user === caller.user?.id && caller.limits?.spaces === undefined && !line.type.startsWith('mention_')
     const shows = (ref: Ref) => sight.allowed.has(ref.id) || (isOwn && !sight.existing.has(ref.id))
     if (line.source && !shows(line.source)) return false
     return shows(line.object) || (!sight.existing.has(line.object.id) && this.#wasSeen(line, sight))
   }
 
-  /** Of what is gone one hears where one may look at the place it was in; on a public server of all that was no part of something else. */
+  /** Lines about deleted resources are visible to who may view their container; on a public server also those of resources without a container. */
   #wasSeen({ type, object, within }: Line, { allowed }: Sight): boolean {
     if (!type.startsWith('delete_')) return false
     return within.some(({ id }) => allowed.has(id)) || (!this.#policy.isPrivate && object?.kind !== 'file')

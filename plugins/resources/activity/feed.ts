@@ -10,7 +10,7 @@ export interface FeedEntry {
   readonly source?: Ref
   /** The person it concerns besides the one who acted. */
   readonly target?: string
-  /** Where the object was, when it is gone: who may look there may hear of it. */
+  /** Where a deleted object was: who may view that place may see the line. */
   readonly within?: readonly Ref[]
 }
 
@@ -32,7 +32,7 @@ const removed = ({ subject, data }: Removed): FeedEntry => ({
 const trashed = ({ subject }: StoredEvent): FeedEntry => ({ type: `move_${subject.kind}_trash`, object: subject })
 const restored = ({ subject }: StoredEvent): FeedEntry => ({ type: `restore_${subject.kind}_trash`, object: subject })
 
-/** What a machine sets, such as a thumbnail or a status, is no news; nor is what has a line of its own. */
+/** Fields set by the system, such as a thumbnail or a status, make no line; nor do those that have a line of their own. */
 const untold = new Set(['thumbnail', 'status', 'isPublic', 'modified', 'requests', 'spaces', 'rootSpaces', 'isTopLevel'])
 const updated = ({ subject, data }: Updated): FeedEntry | undefined =>
   data.fields.every(field => untold.has(field)) ? undefined : { type: `update_${subject.kind}_information`, object: subject }
@@ -125,7 +125,7 @@ const entries: Entries = {
   'user.unfollowed': ({ data: { target } }) => ({ type: `unfollow_${target.kind}`, object: target }),
 }
 
-/** The types that the feed must hear. */
+/** The event types that the feed handles. */
 export const feedEvents = Object.keys(entries) as readonly EventType[]
 
 /** The feed entry of an event; undefined for what the feed leaves out. */

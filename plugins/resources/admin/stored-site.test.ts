@@ -23,7 +23,7 @@ test('another kernel knows of a change within a second, this one at once', async
   t.is(seen.theme, 'two')
 })
 
-test('a theme that is listed no longer gives way to the first one', async t => {
+test('a theme that is no longer listed is replaced by the first one', async t => {
   const store = await openStore(t)
   await store.declare([site as Collection<object>])
   await new StoredSite(settings, store, new FixedClock()).change({ theme: 'two' }, undefined)

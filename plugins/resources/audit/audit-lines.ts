@@ -81,7 +81,7 @@ const lines: Lines = {
   'definition.removed': definition,
 }
 
-/** The types that the log must hear. */
+/** The event types that the log handles. */
 export const auditedEvents = Object.keys(lines) as readonly EventType[]
 
 /** What the log says of an event; undefined for what it leaves out. */

@@ -71,14 +71,14 @@ test('of equal names in one folder all get their ids, elsewhere none', t => {
   t.deepEqual(paths({ 'a.txt|1': '', 'a.txt|2': '', sub: { 'a.txt': '' } }), ['a_1.txt', 'a_2.txt', 'sub/a.txt'])
 })
 
-test('names that some systems take for one are told apart', t => {
+test('names that some systems take for one are distinguished', t => {
   t.deepEqual(paths({ 'A.txt': '', 'a.TXT': '' }), ['A_1.txt', 'a_2.TXT'])
   t.deepEqual(paths({ 'caf\u00e9': '', 'cafe\u0301': '' }), ['cafe\u0301_2', 'caf\u00e9_1'])
   t.deepEqual(paths({ Data: { x: '' }, data: { y: '' } }), ['Data_1/x', 'data_3/y'])
   t.deepEqual(paths({ 'a/b': '', a_b: '' }), ['a_b_1', 'a_b_2'])
 })
 
-test('a file named like a folder beside it gives way', t => {
+test('a file named like a folder beside it is renamed', t => {
   t.deepEqual(paths({ data: { x: '' }, 'data|': '' }), ['data_3', 'data/x'])
 })
 

@@ -123,7 +123,7 @@ const inOrder = <T>(things: readonly T[], names: readonly string[]): readonly (r
 /**
  * Everything on a shelf and below with its path, always in the same order: each shelf, then its files by name, then the shelves on it.
  * Files of one name in one folder all become `name_<id>.ext`, folders of one name all `name_<id>`, and a file named like a folder beside it
- * gives way. Names that differ by case alone count as one.
+ * is renamed. Names that differ by case alone count as one.
  */
 export function* layout(top: ArchiveFolder, naming: Naming): Generator<Laid> {
   const waiting: { readonly shelf: ArchiveFolder; readonly path: string }[] = [{ shelf: top, path: '' }]

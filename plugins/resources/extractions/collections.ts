@@ -37,7 +37,7 @@ export interface LabelRecord {
 }
 export const labels = collection<LabelRecord>('extractor-labels', { byName: { on: ['name'], unique: true } })
 
-/** One line of news. */
+/** One status message. */
 export interface StatusLine {
   readonly status: string
   readonly at: Time
@@ -48,7 +48,7 @@ export type RunState = 'open' | 'done' | 'failed' | 'cancelled'
 /** What asked for a run: an upload, something else that happened, a person, or the wish to archive. */
 export type Trigger = 'upload' | 'event' | 'manual' | 'archive'
 
-/** One run that was asked for, with its news; the id is the job's. Kept when the job is done. */
+/** One requested run, with its status messages; the id is the job's. Kept when the job is done. */
 export interface ExtractionRecord {
   readonly target: Ref
   /** The extractor's name, without what makes it private. */
@@ -62,7 +62,7 @@ export interface ExtractionRecord {
   readonly lines: readonly StatusLine[]
   readonly start: Time
   readonly end: Time | null
-  /** When this server heard that it is over; `end` is what the extractor's clock said. Null while it is open. */
+  /** When this server received the end; `end` is the time of the extractor's clock. Null while it is open. */
   readonly endHeard?: Time | null
   /** No key of the job is valid from then on: the key with which it was submitted is not, either. */
   readonly keysUntil?: Time

@@ -28,7 +28,7 @@ import { derivedId } from './job-message.ts'
 import { type ExtractionRun, StoredExtractions } from './stored-extractions.ts'
 import { TransportRouter } from './transport-router.ts'
 
-/** Hears from the transport: keeps the events of runs, and what Pounce's own extractors found. */
+/** Listener of the transport: stores the events of runs, and the results of built-in extractors. */
 export class ExtractionResults implements TransportListener {
   #transport: TransportRouter
   #extractions: StoredExtractions

@@ -25,7 +25,7 @@ export const statusWord = (file: FileRecord, newestFirst: readonly ExtractionRun
     : 'No Extractor Available. Request is not queued.'
 }
 
-/** A run with its news. */
+/** A run with its status messages. */
 export const ShownRun = s.model(
   'Extraction',
   s.Object({

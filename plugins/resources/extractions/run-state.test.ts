@@ -16,7 +16,7 @@ const works = line('StatusMessage.processing: Downloading file.', 11)
 const retried = line('StatusMessage.retry: (#1) no route', 12)
 const failed = line('StatusMessage.error: no luck', 13)
 
-test('the same news gives the same end in every order, and however often it comes', t => {
+test('the same status messages give the same result in every order, repeated or not', t => {
   const cases = [
     [[started, works, line('DONE', 12)], 'done', 'DONE'],
     [[started, works, retried, failed], 'failed', failed.status],

@@ -3,7 +3,7 @@ import type { RunState, StatusLine } from './collections.ts'
 const keptLines = 100
 const longest = 2000
 
-/** A run that was asked for, and nothing heard yet. */
+/** A requested run without a status message. */
 export const submitted = 'SUBMITTED'
 /** Our own words about a run; extractors know nothing of them. */
 export const cancelWords = { requested: 'Cancel Requested', success: 'Cancel Success', failed: 'Cancel Failed' } as const

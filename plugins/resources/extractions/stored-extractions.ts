@@ -83,7 +83,7 @@ export class StoredExtractions {
     await this.#add(id, { status, at: this.#clock.now().toISOString() })
   }
 
-  /** A failed run is to run again. Nothing changes when there was news since `run` was read. */
+  /** A failed run is to run again. Nothing changes when a status message arrived since `run` was read. */
   async reopened(run: ExtractionRun): Promise<void> {
     const line = { status: submitted, at: this.#clock.now().toISOString() }
     await this.#write(run, [...run.lines, line].slice(-100))
@@ -102,7 +102,7 @@ export class StoredExtractions {
   async #add(id: string, line: StatusLine): Promise<void> {
     for (;;) {
       const run = await this.get(id)
-      // After DONE there is no news.
+      // After DONE no message counts.
       if (!run || run.state === 'done') return
       const lines = withLine(run.lines, line)
       if (!lines || (await this.#write(run, lines))) return

@@ -52,7 +52,7 @@ const url = (text: string, member: string): string => {
   return text
 }
 
-/** Who made the document. It is believed, as in Clowder 1.x; the account that sent it is kept beside it. */
+/** Creator of the document, accepted as sent, as in Clowder 1.x; the account that sent it is kept beside it. */
 export const agentOf = ({ agent }: PostedDocument): MetadataRecord['agent'] => {
   if (agent.extractor_id) {
     const extractorId = url(agent.extractor_id, 'extractor_id')

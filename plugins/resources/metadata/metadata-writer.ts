@@ -31,7 +31,7 @@ type Agent = MetadataRecord['agent']
 
 const maxIds = 10
 
-/** Adds documents for callers: works out in whose name, and holds what people say against the definitions. */
+/** Adds documents for callers: computes in whose name, and holds what people say against the definitions. */
 export class MetadataWriter {
   #documents: StoredMetadata
   #users: Users
@@ -82,7 +82,7 @@ export class MetadataWriter {
     for (const check of this.#checks.all()) await check.check(target, content)
   }
 
-  /** Extractors are believed, as in Clowder 1.x, and so is who is no account of this server. In the name of another account only those speak who may act for all. */
+  /** Names of extractors are accepted, as in Clowder 1.x, and so are people without an account here. Only callers who may act for all may name another account. */
   async #agentFor(agent: Agent, caller: Caller): Promise<Agent> {
     const named = await this.#named(agent.userId ?? '')
     const [user] = named

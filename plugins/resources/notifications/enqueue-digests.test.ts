@@ -44,7 +44,7 @@ const opened = async (t: ExecutionContext, newsFor: (id: string) => readonly Fee
   return { work, clock, add, asked, told, start }
 }
 
-test('a fault with one person holds up nobody else, and loses that person nothing', async t => {
+test('a fault with one person blocks nobody else, and loses that person nothing', async t => {
   let isBroken = true
   const { work, clock, add, asked, told, start } = await opened(t, id => {
     if (id === 'bad' && isBroken) throw new Error('a fault')
@@ -62,7 +62,7 @@ test('a fault with one person holds up nobody else, and loses that person nothin
   t.true((await asked()).includes('bad'))
 })
 
-test('without news nothing is asked for, and what was looked at is not looked at again', async t => {
+test('without new events no mail is requested, and events that were read are not read again', async t => {
   const seen: string[] = []
   const { work, add, asked, told, start } = await opened(t, id => {
     seen.push(id)

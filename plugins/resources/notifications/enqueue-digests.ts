@@ -22,7 +22,7 @@ import { config, type Settings } from './config.ts'
 import { notifications } from './inbox.ts'
 import { type Every, StoredPreferences } from './preferences.ts'
 
-/** How far someone who wants news by mail has been told. Its id is that of the account. */
+/** Progress of an account that receives digests by mail. Its id is that of the account. */
 export interface DigestRecord {
   readonly every: Every
   /** What happened up to then was told, or there was nothing to tell. */
@@ -33,7 +33,7 @@ export interface DigestRecord {
   readonly due: Time
 }
 
-/** Who wants news by mail, by when it is due. */
+/** Accounts that receive digests, by due time. */
 export const digests = collection<DigestRecord>('notifications.digests', { byDue: { on: ['due'] } })
 
 const hourMs = 3_600_000
@@ -51,7 +51,7 @@ export const PersonalDigests = personalRecords({
 
 const batch = 100
 
-/** Looks whose news are due, and has a mail sent to those for whom there are any. */
+/** Finds accounts whose digest is due, and requests a mail for those with new events. */
 export class EnqueueDigests {
   #settleMs: number
   #documents: DocumentStore
@@ -132,7 +132,7 @@ wire(EnqueueDigests, configPort(config), DocumentStore, Users, Feed, StoredPrefe
 
 const concerned = new Set(['notifications', 'status'])
 
-/** Follows what people wish: who wants news gets a record, who does not has none. */
+/** Applies preferences: an account that wants digests has a record, others have none. */
 export class UpdateDigestOnUserUpdated {
   #documents: DocumentStore
   #users: Users

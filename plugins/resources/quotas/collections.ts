@@ -22,12 +22,12 @@ export interface LimitRecord {
 }
 export const limits = collection<LimitRecord>('quotas.limits')
 
-/** What one file counts as, against whom. Its id is the file's, so that each counts once and is given back once. */
+/** What one file counts as, against whom. Its id is the file's, so that each is charged once and released once. */
 export interface ChargeRecord {
   readonly holders: readonly string[]
   readonly sizeBytes: number
   readonly at: Time
-  /** Given back: the record goes next. A recount still counts it, because the usage may not have been lowered yet. */
+  /** Released: the record is deleted next. A recount still counts it, because the usage may not have been lowered yet. */
   readonly isReleased: boolean
 }
 export const charges = collection<ChargeRecord>('quotas.charges', { byHolder: { on: ['holders'], array: 'holders' } })

@@ -60,7 +60,7 @@ export class StorageUsage implements StorageQuota {
     }
   }
 
-  /** A file that is gone gives back what it took. An event that comes twice finds nothing more. */
+  /** Releases the charge of a deleted file. A repeated event finds none. */
   async handle({ subject }: StoredEvent<Extract<EventType, 'file.removed'>>): Promise<void> {
     await this.release([subject.id])
   }
@@ -98,7 +98,7 @@ export class StorageUsage implements StorageQuota {
     }
   }
 
-  /** Takes charges away without giving back; at most 1,000. */
+  /** Removes charges without lowering the usage; at most 1,000. */
   async forget(ids: readonly string[]): Promise<void> {
     const done = await this.#documents.commitEach(ids.map(id => ({ change: { tombstone: id, in: charges } })))
     requireDone(done)

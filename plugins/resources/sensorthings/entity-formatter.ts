@@ -38,7 +38,7 @@ interface Names {
   readonly links: readonly { readonly name: string; readonly member: string }[]
 }
 
-/** The members of the entities of a set, worked out once. */
+/** The members of the entities of a set, computed once. */
 const known = new Map<EntityType, Names>()
 const namesOf = (type: EntityType): Names => {
   const names = known.get(type) ?? {

@@ -20,7 +20,7 @@ type Facts = Readonly<Record<string, unknown>>
 /** How long a part may take to answer. */
 const patienceMs = 1000
 
-/** Which parts the installation is made of, in the words of Clowder's status page. A part that is unavailable holds up no answer. */
+/** Which parts the installation is made of, in the words of Clowder's status page. A part that is unavailable blocks no answer. */
 class ComponentStatus {
   #installation: Installation
   #index: SearchIndex

@@ -50,7 +50,7 @@ export class ClamavScan implements MalwareScan {
   }
 
   async scan(bytes: Readable, { sizeBytes, signal }: Options = {}): Promise<ScanResult> {
-    // Whoever reads them hears of it; before and after that nobody does.
+    // A reader gets the error; at other times it is ignored.
     bytes.on('error', () => undefined)
     try {
       signal?.throwIfAborted()

@@ -5,7 +5,7 @@ import { BulkWriteQueue } from './bulk-write-queue.ts'
 
 const changes = (count: number, first = 0): IndexChange[] => Array.from({ length: count }, (_, n) => ({ remove: String(first + n) }))
 
-/** A queue whose batches wait until they are let go, or fail. */
+/** A queue whose batches wait until they are released, or fail. */
 function heldQueue(everyMs = 0) {
   const batches: (readonly IndexChange[])[] = []
   const held: PromiseWithResolvers<void>[] = []

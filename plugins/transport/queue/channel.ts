@@ -17,7 +17,7 @@ export class Channel {
   #parts: string[] = []
   #length = 0
 
-  /** `broken` is notified of what is no line of JSON (`parse` throws), or a line too long, and of a pipe that fails. Nothing is heard after that. */
+  /** `broken` is called for a line that is not JSON (`parse` throws) or too long, and when the pipe fails. Nothing is received after that. */
   constructor(pipe: Duplex, parse: (line: string) => unknown, hear: (message: unknown) => void, broken: (error: Error) => void) {
     this.#pipe = pipe
     this.#parse = parse

@@ -187,7 +187,7 @@ export class ExtractorProcess {
     }
   }
 
-  /** Nothing more can be heard of it. A pipe that ends with its process is no news. */
+  /** Nothing more can be received. A pipe that ends with its process is no error. */
   #broken(error: Error): void {
     if (this.isUsable) this.#log.warn('Extractor process stopped: invalid messages', { error })
     this.#end('Its messages could not be read, and it was stopped')

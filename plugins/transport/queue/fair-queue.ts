@@ -18,7 +18,7 @@ const mostHeld = 1000
 
 /**
  * The heads of the queues that run here, kept in memory so that a job costs no query. Queues take turns: a thousand files for one
- * extractor do not hold up the others.
+ * extractor do not block the others.
  */
 export class FairQueue {
   #lanes: readonly Lane[]

@@ -47,7 +47,7 @@ test('bytes that are missing, damaged, too many or more than said are refused', 
   t.is(await kindOf(blobsWith({ get: async () => Readable.from(damaged()) }), 10), 'refused')
 })
 
-test('a byte store that is unavailable is told apart', async t => {
+test('a byte store that is unavailable is distinguished', async t => {
   const blobs = blobsWith({ get: () => Promise.reject(new Unavailable('away')) })
   await t.throwsAsync(inputFile(blobs, { blob: 'b1', sizeBytes: 1 }, await target(t), limits), { instanceOf: Unavailable })
 })

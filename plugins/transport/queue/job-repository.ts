@@ -100,7 +100,7 @@ export class JobRepository {
     readonly isHeld: (id: string) => boolean
     readonly mostCrashes: number
     readonly delayMs: number
-    /** False when no one heard: the job is then left for the next time. */
+    /** False when no listener accepted it: the job is then left for the next attempt. */
     readonly tell: (job: StoredJob, error: string) => Promise<boolean>
   }): Promise<void> {
     const now = this.#now().toISOString()

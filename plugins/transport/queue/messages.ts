@@ -30,7 +30,7 @@ export type FromProcess =
   /** `isLast`: the process ends itself, for its state is unknown. */
   | { readonly type: 'error'; readonly message: string; readonly isLast: boolean }
 
-/** Shortest time between two progress lines that a run is heard with. */
+/** Minimum time between two progress lines of a run. */
 export const progressEveryMs = 1000
 
 /** Shortest time between two that a process sends: less, so that a late one does not cost the next its turn. */

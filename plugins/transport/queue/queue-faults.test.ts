@@ -95,7 +95,7 @@ test('a result waits where it is while its storage is unavailable, and the extra
   t.deepEqual(listener.saidOf(run(1)), ['StatusMessage.start: Started processing.', 'DONE'])
 })
 
-test('a result that can never be stored makes a dead job after five runs; others are not held up', async t => {
+test('a result that can never be stored makes a dead job after five runs; others are not blocked', async t => {
   const { open, listener, isOver, documents } = await setUp(t)
   const queue = open()
   listener.onResult = async ({ job }) => {
@@ -191,7 +191,7 @@ test('what ran when this worker was killed runs again at once; the fifth time it
   t.false((await readdir(join(folder, 'transport.queue', 'runs'))).includes('left'))
 })
 
-test('a run that saw too many crashes is dead-lettered only once that was heard', async t => {
+test('a run that saw too many crashes is dead-lettered only once the listener has stored that', async t => {
   const { open, listener, folder, documents } = await setUp(t)
   await mkdir(join(folder, 'transport.queue'), { recursive: true })
   await writeFile(join(folder, 'transport.queue', 'owner'), 'myself')
@@ -278,7 +278,7 @@ test('a result that is being stored when the queue stops is stored once', async 
   t.is(listener.results.length, 1)
 })
 
-test('a listener that never answers does not hold up the stop', async t => {
+test('a listener that never answers does not block the stop', async t => {
   const { open, listener, documents } = await setUp(t)
   const queue = open()
   const storing = Promise.withResolvers<void>()

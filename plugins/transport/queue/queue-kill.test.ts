@@ -93,7 +93,7 @@ test('a server that is killed again and again loses no job, and runs few twice',
   })
   const all = await results()
   t.log(`${confirmed.size} confirmed, ${all.length} results, ${all.length - new Set(all).size} twice`)
-  // What was being stored at a kill may be stored again: at most what one worker has in hand, for each kill.
+  // What was being stored at a kill may be stored again: at most what one worker is processing, for each kill.
   t.true(all.length - new Set(all).size <= 5 * 8)
   await eventually(async () => (await readdir(join(folder, 'transport.queue', 'runs'))).length === 0)
 })
@@ -101,7 +101,7 @@ test('a server that is killed again and again loses no job, and runs few twice',
 test('a killed server leaves no extractor behind, not even one that loops', async t => {
   const { looping, runners, start, kill } = await setUp(t)
   start(0, 2, 'loop')
-  // One that waits would hear of the end; one that loops never sleeps.
+  // One that waits would notice the end of the server; one that loops does not.
   await eventually(() => looping() === 2 && runners().filter(({ stat }) => stat.startsWith('R')).length === 2)
   const some = runners()
   t.is(some.length, 2)

@@ -30,11 +30,11 @@ export interface RunContext {
   readonly folder: string
   /** Aborted when the worker stops. */
   readonly stopping: AbortSignal
-  /** Hears of jobs that are done or cancelled, so that they are not published again. */
+  /** Called for jobs that are done or cancelled, so that they are not published again. */
   readonly over: (jobId: string) => void
 }
 
-/** How a run ended. `unclaimed`: someone else had the job. `lost`: someone else took it over, or the store refused to hear of the end. */
+/** How a run ended. `unclaimed`: someone else had the job. `lost`: someone else took it over, or the store refused to record the end. */
 export type RunEnd = FailureDecision['end'] | 'unclaimed' | 'lost'
 
 /** Why a run is ended from outside. */

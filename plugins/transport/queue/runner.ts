@@ -26,7 +26,7 @@ const endAll = (): void => {
   kill(process.platform === 'win32' ? process.pid : 0, 'SIGKILL')
 }
 
-// An extractor in an endless loop never hears that the server has gone. Where the system does not end it, a thread looks.
+// An extractor in an endless loop does not notice that the server has ended. Where the system does not end it, a thread checks.
 const watch = `
   const { workerData } = require('node:worker_threads')
   setInterval(() => {

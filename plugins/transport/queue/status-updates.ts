@@ -7,7 +7,7 @@ const delayMs = 200
 const awayMs = 60_000
 const mostCharacters = 500
 
-/** News of one run in the words that extractors send on Clowder's bus, told one after the other. */
+/** Status messages of one run in the form of Clowder's bus, sent one after the other. */
 export class StatusUpdates {
   #listener: TransportListener
   #about: Omit<JobStatus, 'status' | 'at'>
@@ -37,7 +37,7 @@ export class StatusUpdates {
     this.#steadyMs = options.steadyMs ?? (() => performance.now())
   }
 
-  /** Tells it in the background. What is not heard after five tries is dropped: a line on the way is not worth a job. */
+  /** Sends it in the background. A message that fails five times is dropped: a progress line is not worth a job. */
   note(status: string): void {
     const line = this.#line(status)
     this.#last = this.#last.then(() => this.#tell(line)).catch(this.#unheard)
@@ -51,7 +51,7 @@ export class StatusUpdates {
     this.note(`StatusMessage.processing: ${message}`)
   }
 
-  /** Resolves when this, and all that was noted before, has been heard; rejects when this was not. */
+  /** Resolves when this and all earlier messages were stored; rejects when this one was not. */
   async say(status: string): Promise<void> {
     const line = this.#line(status)
     await this.#last

@@ -26,7 +26,7 @@ export interface JobRecord {
   readonly attempts: number
   /** How often it was put back out of the error queue. */
   readonly putBack: number
-  /** The last text heard of it, without keys. */
+  /** Its last status text, without keys. */
   readonly status: string | null
   /** When its extractor said that. */
   readonly heard: string | null

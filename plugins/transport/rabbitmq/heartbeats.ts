@@ -33,13 +33,13 @@ export class Heartbeats implements Tenant {
   #parts: HeartbeatsParts
   #stopping = new AbortController()
   #isWanted = false
-  /** The connection on which they are heard, or about to be. */
+  /** The connection on which they are, or will be, received. */
   #heardOn: ChannelModel | undefined
-  /** Text of heartbeats and when it was first heard; the oldest first. */
+  /** Text of heartbeats and when it was first received; the oldest first. */
   #known = new Map<string, number>()
   #characters = 0
   #queues = new Set<string>()
-  /** What the listener has yet to hear, by queue: of two the later counts. */
+  /** Heartbeats that are not yet passed to the listener, by queue; the latest counts. */
   #news = new Map<string, { readonly heartbeat: Heartbeat; readonly text: string }>()
   #telling: Promise<void> | undefined
 
@@ -47,7 +47,7 @@ export class Heartbeats implements Tenant {
     this.#parts = parts
   }
 
-  /** Queues that were heard of since the start, at most 5,000. */
+  /** Queues with a heartbeat since the start, at most 5,000. */
   get queues(): ReadonlySet<string> {
     return this.#queues
   }
@@ -57,7 +57,7 @@ export class Heartbeats implements Tenant {
   }
 
   down(): void {
-    // What has been heard stays known: it does not change by our being away.
+    // Received heartbeats stay valid during a reconnect.
   }
 
   /** From now on someone listens. */

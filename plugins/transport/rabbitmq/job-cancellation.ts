@@ -63,7 +63,7 @@ export class JobCancellation {
     if (message) search.take(message)
     // Closed before the record goes: the broker has then forgotten the message.
     await search.close()
-    // In no queue, and no one who could have it in hand.
+    // In no queue, and no extractor that could be processing it.
     return message !== undefined || isAside || (search.isComplete && search.consumers === 0)
   }
 }

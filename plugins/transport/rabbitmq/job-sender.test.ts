@@ -90,7 +90,7 @@ test('a broker that is short of memory gets nothing, and what it has not confirm
   t.true(sender.isTaking)
 })
 
-test('what the broker refuses or leaves open is let go, in doubt whether the broker has it', async t => {
+test('what the broker refuses or leaves unconfirmed is released, as in doubt', async t => {
   const { book, sender, channel, up, publish, stored } = await setUp(t)
   await up()
   await publish(1, 3)

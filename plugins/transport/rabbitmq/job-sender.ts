@@ -50,7 +50,7 @@ export interface SenderParts {
   replyTo(): string
   readonly maxUnconfirmed: number
   readonly leaseMs: number
-  /** Tells of a job that cannot be sent, and forgets it. Rejects when no one heard: the job is then tried again. */
+  /** Reports a job that cannot be sent, and deletes it. Rejects when the listener failed: the job is then tried again. */
   refuse(job: StoredJob, reason: string): Promise<void>
 }
 

@@ -36,7 +36,7 @@ async function setUp(t: ExecutionContext, wasAway = false) {
   return { documents, book, listener, over, take, state }
 }
 
-test('repeated and overtaken news leaves the same state', async t => {
+test('repeated and out-of-order replies leave the same state', async t => {
   const { take, state, listener, over } = await setUp(t)
   await take(news('StatusMessage.start: x', 1), news('StatusMessage.error: broken', 9))
   t.is(await state(), 'dead')
@@ -50,7 +50,7 @@ test('repeated and overtaken news leaves the same state', async t => {
   t.deepEqual(over, [job.id])
 })
 
-test('news without a job id finds the job of its extractor, of a private one too', async t => {
+test('a reply without a job id is assigned to the job of its extractor, of a private one too', async t => {
   const { take, state, listener } = await setUp(t)
   const { jobId: _none, ...old } = news('StatusMessage.start: x', 1)
   await take(old)
@@ -92,7 +92,7 @@ test('nothing is noted that the listener has not taken', async t => {
   t.is(await state(), 'sent')
 })
 
-test('news that comes while its message is noted as sent counts all the same', async t => {
+test('a reply that arrives while its message is recorded as sent counts', async t => {
   const { take, state, book } = await setUp(t)
   const stored = await book.get(job.id)
   if (!stored) throw new Error('no job')

@@ -41,7 +41,7 @@ function isAboutUs(text: string, host: unknown): boolean {
 /** How often a job is put back because we could not be reached, and how long we wait before that. */
 const putBackAfterMs: readonly number[] = [3000, 20_000, 60_000]
 
-/** What news means for the job it is about. The listener hears everything, also of jobs that are over or were never ours. */
+/** Applies replies to their jobs. The listener receives all of them, also those of finished and unknown jobs. */
 export class JobStatusUpdates {
   #book: RabbitJobRepository
   #wasAway: (at: Date) => boolean
@@ -91,7 +91,7 @@ export class JobStatusUpdates {
       if (job.state === 'parked') return true
       return putBack === undefined ? become('dead') : become('parked', { putBack }, putBackAfterMs[putBack - 1])
     }
-    // Repeated, or overtaken by later news.
+    // Repeated, or older than one already applied.
     if (job.heard !== null && heard < job.heard) return true
     if (isBegin(status)) return become('running', { attempts: job.attempts + 1 })
     return job.state === 'running' && !status.includes('StatusMessage.retry') ? true : become('running')

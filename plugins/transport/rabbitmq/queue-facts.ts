@@ -8,7 +8,7 @@ import { within } from './within.ts'
 const mostQueues = 1000
 const none = { waiting: 0, running: 0, dead: 0 }
 
-/** What is known of queues that have jobs of ours, are bound, or were heard of: from our records, and from the broker while it is there. */
+/** Facts about queues that have jobs, bindings or heartbeats: from our records, and from the broker while it is available. */
 export async function queueFacts(parts: {
   readonly book: RabbitJobRepository
   readonly model: ChannelModel | undefined

@@ -83,7 +83,7 @@ async function look(
     while (!isOver && performance.now() < until) {
       await pause(2)
       if (performance.now() - last < quietMs) continue
-      // Either others have the rest in hand, or the broker is slow.
+      // Either other consumers hold the rest, or the broker is slow.
       isEmptied = (await channel.checkQueue(queue)).messageCount === 0
       if (isEmptied) break
       last = performance.now()
@@ -119,7 +119,7 @@ export async function countQueues(
   return counts
 }
 
-/** A channel whose end is no news: it is seen by the call that caused it. */
+/** A channel whose end is not logged: the call that caused it reports it. */
 async function quietChannel(model: ChannelModel): Promise<Channel> {
   const channel = await model.createChannel()
   channel.on('error', () => undefined)

@@ -46,7 +46,7 @@ export class RabbitJobRepository {
     return this.#documents.get(busJobs, id)
   }
 
-  /** The oldest job of an extractor on a resource that is under way, for news that do not name their job. */
+  /** The oldest job of an extractor on a resource that is running, for replies without a job id. */
   async underWay(targetId: string, extractor: string): Promise<StoredJob | undefined> {
     for (const kind of resourceKinds) {
       const where = and(eq('target.kind', kind), eq('target.id', targetId), isIn('state', ['unsent', 'sent', 'running']))

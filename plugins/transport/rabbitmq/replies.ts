@@ -17,11 +17,11 @@ export interface RepliesParts {
   readonly log: Log
   readonly metrics: Metrics
   now(): Date
-  /** Resolves when the news is stored. Called again with the same news when it rejects. */
+  /** Resolves when the reply is stored. Called again with the same reply when it rejects. */
   take(status: JobStatus): Promise<void>
 }
 
-/** News of jobs, from the queue in which they are kept while no kernel runs. Those of one job are taken one after the other. */
+/** Replies about jobs, from the queue that keeps them while no kernel runs. Those of one job are processed one after the other. */
 export class Replies implements Tenant {
   #parts: RepliesParts
   #stopping = new AbortController()
@@ -111,7 +111,7 @@ export class Replies implements Tenant {
       await withRetry(() => this.#parts.take(status), signal)
     } catch (error) {
       if (signal.aborted) return
-      // Kept in the queue it would hold up the others without end.
+      // Kept in the queue it would block the others without end.
       this.#parts.log.error('failed to process an extractor reply; it is dropped', { ...status, error })
     }
     this.#acknowledge(channel, message)

@@ -17,7 +17,7 @@ export interface DoubtfulJobsParts {
 
 /**
  * Jobs whose sender ended, or lost the broker, before it was noted whether the broker has them. Sending them again would have many done twice, so
- * their queues are looked through first. What an extractor has in hand is in no queue: that one job can come twice.
+ * their queues are searched first. A message that an extractor is processing is in no queue: that job can arrive twice.
  */
 export class UnconfirmedJobs {
   #parts: DoubtfulJobsParts

@@ -1,7 +1,7 @@
 import type { Outcast } from '../callers.ts'
 import type { Letter } from './letters.ts'
 
-/** Anyone who is not let in at all. */
+/** Callers who are refused everywhere. */
 export const standing: Readonly<Record<Outcast, Letter>> = { inactive: 'a', termsPending: 't' }
 
 /** Routes that never look at who asks: a wrong credential does no harm there. */
@@ -34,6 +34,6 @@ const beforeTerms: ReadonlySet<string> = new Set(['getMe', 'getSession', 'accept
 /** The perm code `any` of the reference leaves inactive accounts in; a server may as well refuse them. */
 const openToInactive: ReadonlySet<string> = new Set(['listSpaces', 'getStatus', 'getVersion'])
 
-/** True where someone who is not let in anywhere is let in. */
+/** True for routes that are open to callers who are refused everywhere else. */
 export const isOpenTo = (caller: Outcast, route: string): boolean =>
   blindToCallers.has(route) || (caller === 'termsPending' ? beforeTerms : openToInactive).has(route)

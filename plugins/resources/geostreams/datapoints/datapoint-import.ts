@@ -406,7 +406,7 @@ const withReport = (error: unknown, report: DatapointImportReport): unknown => {
   })
 }
 
-/** Takes in a whole body. When it breaks off, or the store goes away, what was stored stays and the problem says how much that is. */
+/** Takes in a whole body. When it breaks off, or the store becomes unavailable, what was stored stays and the problem says how much that is. */
 export const takeAll = async ({ points, stream }: BulkBody, run: DatapointImportRun): Promise<DatapointImportReport> => {
   try {
     for await (const some of points)

@@ -51,7 +51,7 @@ export class DetachSensorsOnSpaceRemoved {
 }
 wire(DetachSensorsOnSpaceRemoved, DocumentStore)
 
-/** What streams keep of the rights of their sensor, for lists and search, follows it; a sensor that came into a space while that went away leaves it. */
+/** What streams keep of the rights of their sensor, for lists and search, is updated with it; a sensor that was added to a space during its deletion is removed from it. */
 export class UpdateStreamsOnSensorUpdated {
   #documents: DocumentStore
   #spaces: Spaces
@@ -103,7 +103,7 @@ const bring = async (
   requireDone(await documents.commitEach(changes))
 }
 
-/** A stream that was made while its sensor went away, or changed hands, does as that one. */
+/** A stream created during the deletion or the change of spaces of its sensor follows the sensor. */
 export class ReconcileNewStream {
   #documents: DocumentStore
 

@@ -6,7 +6,7 @@ import { type Gathered, gatheredBins } from './gathered-bins.ts'
 
 const dayMs = 86_400_000
 
-/** Bins of a stream out of nothing, and who has let go of them. */
+/** Bins of a stream out of nothing, and which were released. */
 class Runs extends MemoryGeoStore {
   readonly left: number[] = []
   readonly #of: (stream: number) => AsyncIterable<readonly GeoBin[]>
@@ -82,7 +82,7 @@ test('bins of one group come together', async t => {
   )
 })
 
-test('who leaves early lets go of all streams', async t => {
+test('leaving the loop early releases all streams', async t => {
   const store = new Runs(stream =>
     inPieces(
       [0, 1, 2].map(day => bin(stream, 'v', day)),
@@ -96,7 +96,7 @@ test('who leaves early lets go of all streams', async t => {
   t.deepEqual([...store.left].sort(), [1, 2, 3])
 })
 
-test('a stream that fails fails all, and the others are let go', async t => {
+test('a stream that fails fails all, and the others are released', async t => {
   const store = new Runs(async function* (stream) {
     yield [bin(stream, 'v', 0)]
     if (stream === 2) throw new Error('away')

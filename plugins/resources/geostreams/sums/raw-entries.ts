@@ -98,7 +98,7 @@ export const BinEntryJson = s.model(
 /** How to sum up, and what to tell. */
 export interface BinQuestion {
   readonly times: BinTimes
-  /** Steps of altitude; undefined: depths are not told apart. */
+  /** Steps of altitude; undefined: depths are not distinguished. */
   readonly depthMetres: number | undefined
   readonly filter: Omit<GeoFilter, 'streams'>
   readonly shown?: ReadonlySet<string>

@@ -23,7 +23,7 @@ const answer = tableAnswer(
 
 const longestStepMetres = 1e6
 
-/** A number of metres; 0: depths are not told apart. */
+/** A number of metres; 0: depths are not distinguished. */
 const depthOf = (sent: string): number | undefined => {
   const metres = /^\d{1,12}(\.\d{1,12})?$/.test(sent) ? Number(sent) : Number.NaN
   if (!(metres >= 0 && metres <= longestStepMetres))

@@ -1,11 +1,15 @@
-import type { GeoArea, GeoAttribute, GeoFilter } from '../ports/geo-store.ts'
+import type { GeoArea, GeoAttribute, GeoBinning, GeoFilter } from '../ports/geo-store.ts'
 import { Invalid } from '../problem.ts'
 import { isGeoId, isGeoTime, isPosition, isRing, jsonFault } from './check-datapoint.ts'
+import { isTimeBin } from './time-bins.ts'
 
 const maxStreams = 10_000
 const maxAlternatives = 100
 const maxAreaPositions = 1000
 const maxKeyLength = 1000
+const minSpanMs = 1000
+const maxGroups = 4
+const maxProperties = 1000
 /** Half the way around the Earth: the largest radius of a circle. */
 export const maxRadiusMetres = 20_040_000
 
@@ -55,4 +59,14 @@ const checkAttribute = ({ key, contains }: GeoAttribute): void => {
   demand(key.length <= maxKeyLength && jsonFault(key) === undefined, `an attribute is a name of at most ${maxKeyLength} characters`)
   const fault = contains === undefined ? undefined : jsonFault(contains)
   demand(fault === undefined, `the value of an attribute ${fault}`)
+}
+
+/** Throws `Invalid` when a way to sum up is not one that stores take; the message names the part. */
+export const checkBinning = ({ time, depthMetres, groupBy = [], properties = [] }: GeoBinning): void => {
+  const isSpan =
+    typeof time === 'string' ? isTimeBin(time) : Number.isSafeInteger(time.everyMs) && time.everyMs >= minSpanMs && isGeoTime(time.originMs)
+  if (!isSpan) throw new Invalid(`time is a named span, or one of at least ${minSpanMs} whole milliseconds with an origin`)
+  if (depthMetres !== undefined && !(Number.isFinite(depthMetres) && depthMetres > 0)) throw new Invalid('depth must be more than 0 metres')
+  if (groupBy.length > maxGroups) throw new Invalid(`groupBy: at most ${maxGroups} properties, not ${groupBy.length}`)
+  if (properties.length > maxProperties) throw new Invalid(`properties: at most ${maxProperties}, not ${properties.length}`)
 }

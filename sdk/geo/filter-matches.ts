@@ -1,5 +1,5 @@
 import type { Json } from '../ports/document-store.ts'
-import type { Datapoint, GeoAttribute } from '../ports/geo-store.ts'
+import type { Datapoint, GeoAttribute, GeoFilter } from '../ports/geo-store.ts'
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 
@@ -14,3 +14,23 @@ export const containsJson = (whole: Json, part: Json): boolean => {
 /** Whether the properties of a point have an attribute. */
 export const hasAttribute = (properties: Datapoint['properties'], { key, contains }: GeoAttribute): boolean =>
   Object.hasOwn(properties, key) && (contains === undefined || containsJson(properties[key] as Json, contains))
+
+const monthOf = (ms: number): number => {
+  const date = new Date(ms)
+  return date.getUTCFullYear() * 12 + date.getUTCMonth()
+}
+
+/** Whether a span of time overlaps some months of any year, as `GeoFilter.months` says. */
+export const overlapsMonths = (
+  { startMs, endMs }: { readonly startMs: number; readonly endMs: number | null },
+  { from, to }: NonNullable<GeoFilter['months']>,
+): boolean => {
+  const first = monthOf(startMs)
+  const last = endMs === null || endMs === startMs ? first : monthOf(endMs)
+  for (let month = first; month <= last && month < first + 12; month += 1) {
+    // Months of years before 0 count below 0.
+    const number = (((month % 12) + 12) % 12) + 1
+    if (from <= to ? number >= from && number <= to : number >= from || number <= to) return true
+  }
+  return false
+}

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { type Bytes, isServerAdmin, NotFound, NotSignedIn, type Route, routesFor, s } from 'pounce/sdk'
 import { pagePolicy, rawJson, streamed } from 'pounce/sdk/kit'
 import type { AbsentConsumer } from 'pounce/sdk/store-kit'
-import type { PluginRoute } from './router.ts'
+import type { PluginRoute } from './http/router.ts'
 
 type Scrape = () => Promise<{ readonly contentType: string; readonly text: string }>
 

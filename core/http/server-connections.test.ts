@@ -162,7 +162,7 @@ test('requests that come in one go are answered in order', async t => {
   t.regex(await client.closed(), /200 OK[\s\S]*done[\s\S]*200 OK[\s\S]*hello[\s\S]*404 Not Found/)
 })
 
-test('the signal of a request is aborted when its client goes away, not when it was answered', async t => {
+test('the signal of a request is aborted when its client disconnects, not when it was answered', async t => {
   const { send, begun, finish, url } = await server(t)
   const client = await send('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
   const signal = await begun
