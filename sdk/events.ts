@@ -61,7 +61,8 @@ export interface EventMap extends ScanEvents {
   'dataset.archival-asked': { readonly request: string }
   /** The archive extractor was asked for each of so many files. */
   'dataset.archival-queued': { readonly operation: 'archive' | 'unarchive'; readonly files: number }
-  'folder.created': { readonly dataset: string }
+  /** `isToldApart`: created on the way of a file whose batch the feed tells of. */
+  'folder.created': { readonly dataset: string; readonly isToldApart?: boolean }
   'folder.updated': { readonly dataset: string }
   /**
    * Into another folder of its dataset, or into another dataset. `leaving`: what it was right in; absent for those that follow a folder above

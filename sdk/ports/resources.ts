@@ -81,10 +81,25 @@ export interface NewFolder {
   /** Of a dataset that is being imported: no event tells of it. */
   readonly isImporting?: boolean
 }
+/** Where a folder lies, by the names that are shown. */
+export interface FolderPath {
+  readonly dataset: string
+  /** The dataset, or a folder in it. */
+  readonly parent: FolderRecord['parent']
+  /** Display names below the parent, from the top down; at least one. */
+  readonly path: readonly string[]
+}
 /** Folders of datasets. */
 export interface Folders extends Records<FolderRecord> {
   /** Shown under its name, or as `name (1)` … when that is taken. `NotFound` for a parent that is not in the dataset, `Conflict` in the trash. */
   create(folder: NewFolder): Promise<FolderRecord & Stored>
+  /** The folder at the end of a path; undefined when one of its folders is missing. */
+  at(place: Pick<FolderPath, 'parent' | 'path'>): Promise<(FolderRecord & Stored) | undefined>
+  /**
+   * The folder at the end of a path. Folders that are missing are created, each once, however many do so at the same moment. Refuses like `create`;
+   * `Invalid` when the path is too deep. `isToldApart`: the feed is told by what comes into them.
+   */
+  ensure(place: FolderPath & { readonly author: string; readonly isToldApart?: boolean }): Promise<FolderRecord & Stored>
   /** Display names from the top down to each folder, by folder id. */
   paths(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
   /** The dataset that each folder is in by what is above it: in the middle of a move this is where it goes. None for one below a folder that is gone. */

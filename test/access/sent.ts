@@ -166,6 +166,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
   moveDatasetCreator: { with: { creator: 'm', newPos: '0' }, answers: [404] },
   removeDatasetCreator: { with: { creator: 'm' } },
   createFolder: { body: { name: 'm', parentId: '$parent', parentType: 'folder' } },
+  ensureFolder: { body: { path: '#', parentId: '$parent' } },
   uploadByUrl: { body: { fileurl: 'http://192.0.2.1/x' }, neverHere: 'nothing outside is fetched' },
   uploadUrlsToDataset: { body: { fileurl: 'http://192.0.2.1/x' }, neverHere: 'nothing outside is fetched' },
   bulkRemoveFiles: { body: { fileIds: ['$file'] } },

@@ -22,7 +22,7 @@ import {
   type s,
   wire,
 } from 'pounce/sdk'
-import { changedNothing, type IncomingFile, type IngestOptions } from 'pounce/sdk/kit'
+import { changedNothing, type IncomingFile, type IngestOptions, namesInPath } from 'pounce/sdk/kit'
 import type { BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
 import { FileAdmission } from './file-admission.ts'
 import { FileRemoval } from './file-removal.ts'
@@ -90,6 +90,11 @@ export class FileIngestService implements FileIngest {
     return name
   }
 
+  pathOf(sent: string): { readonly folders: readonly string[]; readonly name: string } {
+    const names = namesInPath(sent)
+    return { folders: names.slice(0, -1), name: this.nameOf(names.at(-1) ?? '') }
+  }
+
   async receive(source: Readable | Uint8Array, options?: PutOptions): Promise<StagedBlob> {
     return this.stage(await this.#blobs.put(source, options))
   }
@@ -120,7 +125,7 @@ export class FileIngestService implements FileIngest {
       const typed: Typed[] = []
       // One after the other: a look into an archive holds a part of it in memory.
       for (const each of named) typed.push({ ...each, contentType: await fileTypeOf(this.#blobs, each) })
-      await this.#recordAll(typed, caller, options, outcome)
+      await this.#recordAll(typed, caller, await this.#admission.placed(caller, options), outcome)
       const files = [...outcome.made.values()]
       for (const [at, file] of files.entries()) await this.#annotate(file, typed[at]?.metadata ?? [], caller)
       return files

@@ -8,6 +8,8 @@ export interface UploadRecord {
   readonly lengthBytes: number
   readonly dataset: string | null
   readonly folder: string | null
+  /** Names of folders below these, which are created with the file. */
+  readonly path?: readonly string[]
   readonly extract: boolean
   readonly showPreviews: FileRecord['showPreviews']
   /** JSON-LD documents for the file. */

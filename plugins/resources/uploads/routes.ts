@@ -43,6 +43,7 @@ const Upload = s.model(
     filename: s.String(),
     dataset: s.Union([s.String(), s.Null()]),
     folder: s.Union([s.String(), s.Null()]),
+    path: s.Optional(s.String({ description: 'Relative path with the name of the file, if it was sent' })),
     length: s.Integer(),
     received: s.Integer({ description: 'Durable bytes: an interrupted client continues from here' }),
     started: s.String(),
@@ -57,6 +58,7 @@ const toUpload = (upload: UploadRecord & Stored): s.Static<typeof Upload> => ({
   filename: upload.name,
   dataset: upload.dataset,
   folder: upload.folder,
+  ...(upload.path ? { path: [...upload.path, upload.name].join('/') } : {}),
   length: upload.lengthBytes,
   received: upload.receivedBytes,
   started: upload.started,
@@ -95,8 +97,8 @@ export const beginUpload = route({
   path: '/api/uploads',
   summary: 'Create a resumable upload',
   description:
-    `${protocol} \`Upload-Metadata\` has \`filename\`, and may have \`filetype\`, \`dataset\`, \`folder\`, \`extract\`, \`showPreviews\`, \`metadata\` (a JSON object) and \`sha256\` (hex, of ` +
-    'the whole file). Without a dataset only you can see the file. The right to add to the dataset is checked now and after the last byte. The id of the upload becomes the id of the file.',
+    `${protocol} \`Upload-Metadata\` has \`filename\` or \`path\`, and may have \`filetype\`, \`dataset\`, \`folder\`, \`extract\`, \`showPreviews\`, \`metadata\` (a JSON object) and \`sha256\` (hex, of ` +
+    'the whole file). `path` is relative to the dataset or folder and ends with the name of the file: `a/b/c.txt`. Folders that are missing are created with the file. Without a dataset only you can see the file. The right to add to the dataset is checked now and after the last byte. The id of the upload becomes the id of the file.',
   permission: {
     right: 'AddFile',
     unscoped: 'A header names the dataset; the upload checks AddResourceToDataset on it now and at its end.',
