@@ -34,6 +34,8 @@ export interface IngestOptions extends IngestTarget {
   readonly showPreviews?: FileRecord['showPreviews']
   /** The client reports the files to the feed itself (`addFileEvent`). */
   readonly isToldApart?: boolean
+  /** A word of the client's: what a user uploads to a dataset under it is told of together, by `dataset.files-added`. */
+  readonly batch?: string | undefined
 }
 
 /**
@@ -45,6 +47,8 @@ export interface FileIngest {
   nameOf(sent: string): string
   /** A relative path as sent, such as `a/b/c.txt`: the folders on the way, and the name as `nameOf` gives it. `Invalid` for one that cannot be followed. */
   pathOf(sent: string): { readonly folders: readonly string[]; readonly name: string }
+  /** The id of a batch as sent; `Invalid` for one that is no id. */
+  batchOf(sent: string): string
   /** Stores bytes, as `BlobStore.put` does. */
   receive(source: Readable | Uint8Array, options?: PutOptions): Promise<StagedBlob>
   /** Registers a file of the server's disks where it lies. `Invalid` when no plugin does that, or not for this path. */

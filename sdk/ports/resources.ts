@@ -138,6 +138,8 @@ export interface NewFile {
   readonly id?: string
   /** One of several of which the client tells the feed by itself (`addFileEvent`). */
   readonly isToldApart?: boolean
+  /** See `IngestOptions.batch`. */
+  readonly batch?: string
 }
 /** Whose the copies of files are, and where they lie. */
 export interface FileCopy {
@@ -160,5 +162,7 @@ export interface Files extends Records<FileRecord> {
   countIn(datasetOrFolder: string): Promise<number>
   /** All files of a dataset wherever they lie, read while you iterate. */
   ofDataset(dataset: string): AsyncIterable<FileRecord & Stored>
+  /** Files of a batch of `dataset.files-added` that exist, within a week; at most `limit`, and 10,000. */
+  ofBatch(batch: string, limit: number): Promise<readonly (FileRecord & Stored)[]>
 }
 export const Files = port<Files>('files')

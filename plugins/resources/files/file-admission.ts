@@ -64,7 +64,13 @@ export class FileAdmission {
     const { dataset, folder } = options
     if (path === undefined || path.length === 0 || dataset === undefined) return options
     const parent = folder === undefined ? ({ kind: 'dataset', id: dataset } as const) : ({ kind: 'folder', id: folder } as const)
-    const { id } = await this.#folders.ensure({ dataset, parent, path, author: caller.user?.id ?? anonymousUserId })
+    const { id } = await this.#folders.ensure({
+      dataset,
+      parent,
+      path,
+      author: caller.user?.id ?? anonymousUserId,
+      isToldApart: options.batch !== undefined,
+    })
     return { ...options, folder: id }
   }
 

@@ -95,6 +95,12 @@ export class FileIngestService implements FileIngest {
     return { folders: names.slice(0, -1), name: this.nameOf(names.at(-1) ?? '') }
   }
 
+  batchOf(sent: string): string {
+    if (!/^[\w.:-]{1,100}$/.test(sent))
+      throw new Invalid('batch must be an id of 1 to 100 letters, digits and - _ . : that you choose, such as a UUID')
+    return sent
+  }
+
   async receive(source: Readable | Uint8Array, options?: PutOptions): Promise<StagedBlob> {
     return this.stage(await this.#blobs.put(source, options))
   }
@@ -160,13 +166,14 @@ export class FileIngestService implements FileIngest {
   #record(incoming: Typed, caller: Caller, options: IngestOptions): Promise<File> {
     const { name, contentType, fileId: id, blob: staged } = incoming
     const { key: blob, sizeBytes, sha256 } = staged.bytes
-    const { dataset, folder, extract, showPreviews, isToldApart } = options
+    const { dataset, folder, extract, showPreviews, isToldApart, batch } = options
     const file = {
       ...{ id, name, contentType, blob, sizeBytes, sha256, extract, author: caller.user?.id ?? anonymousUserId },
       ...(dataset === undefined ? {} : { dataset }),
       ...(folder === undefined ? {} : { folder }),
       ...(showPreviews === undefined ? {} : { showPreviews }),
       ...(isToldApart ? { isToldApart } : {}),
+      ...(batch === undefined ? {} : { batch }),
       ...(caller.keyId === undefined ? {} : { keyId: caller.keyId }),
     }
     return staged.commit(async () => {

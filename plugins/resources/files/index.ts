@@ -1,4 +1,5 @@
 import { BlobOwners, Commands, DamageReports, definePlugin, FileIngest, Files, on, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
+import { uploadBatches, uploadBatchFiles } from './collection.ts'
 import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
 import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
 import { FileIngestService } from './file-ingest.ts'
@@ -18,6 +19,7 @@ import * as urlRoutes from './routes-upload-url.ts'
 import { DeleteQuarantineOnFileRemoved, RescanCommand, ScanNewFile } from './scan-files.ts'
 import { DamageDoctor, Scrub, ScrubCommand, scrubs } from './scrub.ts'
 import { config, FileBlobs, StoredFiles } from './stored-files.ts'
+import { PersonalBatches, UploadBatches } from './upload-batches.ts'
 
 export const plugin = definePlugin({
   id: 'resources.files',
@@ -33,6 +35,7 @@ export const plugin = definePlugin({
     provide(FileIngest, FileIngestService),
     provide(BlobOwners, FileBlobs),
     provide(PersonalDataSources, PersonalLinks),
+    provide(PersonalDataSources, PersonalBatches),
   ],
   routes: {
     ...routes,
@@ -43,9 +46,10 @@ export const plugin = definePlugin({
     ...linkRoutes,
     ...quarantineRoutes,
   },
-  collections: [fileLinks, damagedFiles, scrubs, quarantinedFiles],
+  collections: [fileLinks, damagedFiles, scrubs, quarantinedFiles, uploadBatches, uploadBatchFiles],
   migrations: new URL('./migrations/', import.meta.url),
   handlers: [
+    onBatch(['file.batched'], UploadBatches, 'batches'),
     on('dataset.removed', DetachFilesOnDatasetRemoved, 'leave-dataset'),
     on('folder.removed', DetachFilesOnFolderRemoved, 'leave-folder'),
     on('dataset.imported', EnqueueImportedFiles, 'tell-imported'),
@@ -61,6 +65,7 @@ export const plugin = definePlugin({
     onBatch(['file.removed'], DeleteQuarantineOnFileRemoved, 'leave-quarantine'),
   ],
   periodic: [
+    { name: 'complete-batches', everyMs: 10 * 1000, task: UploadBatches },
     { name: 'ended-links', everyMs: 24 * 60 * 60 * 1000, task: FileLinks },
     { name: 'scrub', everyMs: 60 * 60 * 1000, task: Scrub },
   ],

@@ -15,6 +15,13 @@ const options = {
   flags: s.String({ default: '', maxLength: 500, description: 'Accepted for Clowder 1.x clients; no effect, as there' }),
 }
 const pathOptions = {
+  batch: s.Optional(
+    s.String({
+      maxLength: 100,
+      description:
+        'Id that you choose for uploads that belong together: one entry in the activity feed and one `files.added` for extractors, once no more come',
+    }),
+  ),
   path: s.Optional(
     s.String({
       maxLength: 4000,
@@ -53,8 +60,8 @@ export const uploadToDataset = route({
   body,
   responses: { 200: result },
   async handle(request, { uploads }) {
-    const { folder_id: folder, extract, showPreviews, path } = request.query
-    return take(uploads, request, { extract, showPreviews, dataset: request.params.id, folder, path, takesPath: true })
+    const { folder_id: folder, extract, showPreviews, path, batch } = request.query
+    return take(uploads, request, { extract, showPreviews, dataset: request.params.id, folder, path, batch, takesPath: true })
   },
 })
 

@@ -12,6 +12,8 @@ export interface UploadOptions {
   /** Relative path of the file, folders and name. A text field `path` says the same, where `takesPath`. */
   readonly path?: string | undefined
   readonly takesPath?: boolean
+  /** See `IngestOptions.batch`. */
+  readonly batch?: string | undefined
   readonly extract: boolean
   readonly showPreviews: FileRecord['showPreviews']
   /** The length of the whole body, where it was announced. */
@@ -64,6 +66,7 @@ export class MultipartUpload {
   /** The new files in the order they came; at least one. */
   async take(parts: Parts, caller: Caller, options: UploadOptions, signal: AbortSignal): Promise<readonly (FileRecord & Stored)[]> {
     const early = options.path === undefined ? undefined : this.#ingest.pathOf(options.path)
+    if (options.batch !== undefined) this.#ingest.batchOf(options.batch)
     const admitted = await this.#admit(caller, { ...options, folders: early?.folders })
     await using staged = new AsyncDisposableStack()
     const fields = new Fields()
@@ -85,9 +88,9 @@ export class MultipartUpload {
       return document ? { ...file, metadata: [document] } : file
     })
     for (const reference of fields.references) incoming.push(await this.#refer(reference, staged, signal))
-    const { extract, showPreviews } = options
+    const { extract, showPreviews, batch } = options
     const isToldApart = fields.byName.get('multiple') === 'true'
-    return await this.#ingest.record(incoming, caller, { ...target, extract, showPreviews, isToldApart })
+    return await this.#ingest.record(incoming, caller, { ...target, extract, showPreviews, isToldApart, batch })
   }
 
   /** Before the bytes. The right to what the path names was checked by the route. The dataset, as far as it is known. */

@@ -23,6 +23,7 @@ const files: Files = {
   copy: none,
   in: none,
   countIn: none,
+  ofBatch: none,
   async *ofDataset() {
     yield* []
   },

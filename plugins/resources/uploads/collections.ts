@@ -10,6 +10,8 @@ export interface UploadRecord {
   readonly folder: string | null
   /** Names of folders below these, which are created with the file. */
   readonly path?: readonly string[]
+  /** Which uploads it belongs to. */
+  readonly batch?: string
   readonly extract: boolean
   readonly showPreviews: FileRecord['showPreviews']
   /** JSON-LD documents for the file. */

@@ -5,7 +5,7 @@ import type { UploadRecord } from './collections.ts'
 /** What a client says of a file before its bytes. */
 export type NewUpload = Pick<
   UploadRecord,
-  'name' | 'contentType' | 'dataset' | 'folder' | 'path' | 'extract' | 'showPreviews' | 'metadata' | 'sha256'
+  'name' | 'contentType' | 'dataset' | 'folder' | 'path' | 'batch' | 'extract' | 'showPreviews' | 'metadata' | 'sha256'
 >
 
 const shows = ['DatasetLevel', 'FileLevel', 'None'] as const
@@ -53,10 +53,12 @@ export const newUpload = (given: ReadonlyMap<string, string>, ingest: FileIngest
   if (sha256 !== null && !/^[0-9a-f]{64}$/.test(sha256)) throw new Invalid('Upload-Metadata: sha256 must be 64 hex digits')
   const metadata = given.get('metadata')
   const dataset = idIn(given, 'dataset')
+  const batch = given.get('batch') ?? ''
   return {
     ...place,
     contentType: (given.get('filetype') ?? given.get('type') ?? '').slice(0, 200),
     dataset,
+    ...(batch === '' ? {} : { batch: ingest.batchOf(batch) }),
     folder: idIn(given, 'folder'),
     extract: dataset !== null && extract.toLowerCase() === 'true',
     showPreviews,

@@ -97,7 +97,7 @@ export const beginUpload = route({
   path: '/api/uploads',
   summary: 'Create a resumable upload',
   description:
-    `${protocol} \`Upload-Metadata\` has \`filename\` or \`path\`, and may have \`filetype\`, \`dataset\`, \`folder\`, \`extract\`, \`showPreviews\`, \`metadata\` (a JSON object) and \`sha256\` (hex, of ` +
+    `${protocol} \`Upload-Metadata\` has \`filename\` or \`path\`, and may have \`filetype\`, \`dataset\`, \`folder\`, \`extract\`, \`showPreviews\`, \`metadata\` (a JSON object), \`batch\` (an id that you choose for uploads that belong together) and \`sha256\` (hex, of ` +
     'the whole file). `path` is relative to the dataset or folder and ends with the name of the file: `a/b/c.txt`. Folders that are missing are created with the file. Without a dataset only you can see the file. The right to add to the dataset is checked now and after the last byte. The id of the upload becomes the id of the file.',
   permission: {
     right: 'AddFile',
