@@ -158,6 +158,8 @@ export interface Files extends Records<FileRecord> {
   copy(some: readonly (FileRecord & Stored)[], as: FileCopy): Promise<ReadonlyMap<string, string>>
   /** Files that lie right in a dataset's root or in a folder, by name. */
   in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>>
+  /** Files of one name that lie right in a dataset's root or in a folder, the newest first; at most `limit`. */
+  named(datasetOrFolder: string, name: string, limit: number): Promise<readonly (FileRecord & Stored)[]>
   /** How many files `in` would list, counted up to 100,000. 0 for an unknown id. */
   countIn(datasetOrFolder: string): Promise<number>
   /** All files of a dataset wherever they lie, read while you iterate. */

@@ -179,6 +179,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
     filePart: false,
     skips: ['malformed'],
   },
+  checkUploads: { body: { dataset: '$dataset', folder: '$folder', files: [{ path: 'file.txt', size: 1 }] } },
   endUpload: { headers: tus },
   getUpload: { headers: tus },
   listUploads: { headers: tus },

@@ -1,5 +1,6 @@
 import {
   type After,
+  and,
   type BlobOwner,
   Clock,
   CommitConflict,
@@ -194,6 +195,11 @@ export class StoredFiles implements Files {
       sort: { by: 'name', order: 'ascending' },
       ...page,
     })
+  }
+
+  async named(datasetOrFolder: string, name: string, limit: number): Promise<readonly (FileRecord & Stored)[]> {
+    const where = and(eq('places.in', datasetOrFolder), eq('name', name))
+    return (await this.#documents.find(files, { using: 'byPlace', where, sort: { by: 'name', order: 'descending' }, limit })).items
   }
 
   countIn(datasetOrFolder: string): Promise<number> {

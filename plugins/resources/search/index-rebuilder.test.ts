@@ -22,6 +22,7 @@ const files: Files = {
   create: none,
   copy: none,
   in: none,
+  named: none,
   countIn: none,
   ofBatch: none,
   async *ofDataset() {
