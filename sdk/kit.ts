@@ -82,7 +82,7 @@ export {
 export type { RightsSource, TrashRule } from './ports/policy.ts'
 export type { Records } from './ports/records.ts'
 export type { ReportedRun } from './ports/reports.ts'
-export type { FileCopy, NewDataset, NewFile, NewFolder } from './ports/resources.ts'
+export type { FileCopy, FolderPath, NewDataset, NewFile, NewFolder } from './ports/resources.ts'
 export {
   type AccountFacts,
   type Capabilities,
@@ -99,6 +99,7 @@ export type { MembershipChange } from './ports/users.ts'
 export { isWrongCredential } from './problem.ts'
 export { takesOperation } from './process-patterns.ts'
 export { isPrivateAddress } from './public-addresses.ts'
+export { maxFolderDepth, namesInPath, OtherName } from './relative-path.ts'
 export { type Removal, removeFound, requireDone } from './remove-found.ts'
 export type { ContentQuery, DependentDefinition, TreeContents, TreeDefinition } from './resource.ts'
 export type {

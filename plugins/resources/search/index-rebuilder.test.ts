@@ -22,7 +22,9 @@ const files: Files = {
   create: none,
   copy: none,
   in: none,
+  named: none,
   countIn: none,
+  ofBatch: none,
   async *ofDataset() {
     yield* []
   },
