@@ -26,6 +26,8 @@ export {
   isPattern,
   patternsOf,
   pieceFits,
+  type WordSpan,
+  wordSpansOf,
   wordsOf,
   wordsPerValue,
 } from './text.ts'
