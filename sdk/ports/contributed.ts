@@ -119,6 +119,15 @@ export interface Searchable {
 /** Plugins with documents for the search index. */
 export const Searchables = contributions<Searchable>('searchables')
 
+/** Finds resources of a kind that no search index holds by their names; contributed by the plugin of the kind. */
+export interface NameFinder {
+  readonly kind: Kind
+  /** Those that the caller may view and of whose names some words begin with those of the text, at most `limit`; of very many alike, some. */
+  find(text: string, caller: Caller, limit: number): Promise<readonly { readonly id: string; readonly name: string }[]>
+}
+/** Plugins that find resources by their names. */
+export const NameFinders = contributions<NameFinder>('nameFinders')
+
 /** Where the tree stands: `root`, or a space, collection, dataset or folder. */
 export interface TreeParent {
   readonly kind: 'root' | 'space' | 'collection' | 'dataset' | 'folder'

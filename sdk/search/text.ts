@@ -102,6 +102,12 @@ export function pieceFits(piece: string, word: string): boolean {
   return wanted.slice(at).every(each => each === '*')
 }
 
+/** Whether each word of a text begins a word of the name, in any order. False of a text without words. */
+export function beginsWordsOf(text: string, name: string): boolean {
+  const [wanted, words] = [wordsOf(text), wordsOf(name)]
+  return wanted.length > 0 && wanted.every(piece => words.some(word => word.startsWith(piece)))
+}
+
 /** A run of a text that is a word, or few, as it is compared; `start` and `end` are UTF-16 units of the text. */
 export interface WordSpan {
   readonly word: string

@@ -5,14 +5,13 @@ import {
   type Caller,
   type Contributions,
   Policy,
-  type Recommender,
   type Ref,
   type Resource,
   Resources,
   Users,
   wire,
 } from 'pounce/sdk'
-import type { Recommendation } from 'pounce/sdk/kit'
+import type { Recommendation, Recommender } from 'pounce/sdk/kit'
 
 /** As many as Clowder 1.x gives. */
 const most = 10

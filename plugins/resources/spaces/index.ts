@@ -1,4 +1,4 @@
-import { definePlugin, on, PersonalDataSources, provide, Spaces } from 'pounce/sdk'
+import { definePlugin, NameFinders, on, PersonalDataSources, provide, Spaces } from 'pounce/sdk'
 import { config } from './config.ts'
 import { AcceptInvitationsOnSignUp, DeleteJoinRequestOnMembership, RemoveMembersOnSpaceRemoved, SpaceExpiry } from './handlers.ts'
 import { InvitationRateLimit, Invitations, invitations, quotas } from './invitations.ts'
@@ -8,6 +8,7 @@ import * as routes from './routes.ts'
 import * as invitationRoutes from './routes-invitations.ts'
 import * as memberRoutes from './routes-members.ts'
 import { InvitationMail, SpaceMail } from './space-mail.ts'
+import { SpaceNames } from './space-names.ts'
 import { StoredSpaces } from './stored-spaces.ts'
 
 const hourMs = 3_600_000
@@ -19,6 +20,7 @@ export const plugin = definePlugin({
   resources: [spaceResource],
   provides: [
     provide(Spaces, StoredSpaces),
+    provide(NameFinders, SpaceNames),
     provide(PersonalDataSources, PersonalInvitations),
     provide(PersonalDataSources, PersonalInvitationsSent),
     provide(PersonalDataSources, PersonalQuotas),
