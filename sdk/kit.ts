@@ -54,7 +54,16 @@ export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
 export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, noteIn } from './ports/audit.ts'
 export type { CredentialRef, Credentials, JobFacts, SignInSite } from './ports/auth.ts'
 export { changedNothing, type Refusal } from './ports/conflicts.ts'
-export { countIn, type Recommendation, type Recommender, type TreeNode, type TreeParent, whichHold } from './ports/contributed.ts'
+export {
+  countIn,
+  type NameFinder,
+  type Recommendation,
+  type Recommender,
+  type ResourceSummary,
+  type TreeNode,
+  type TreeParent,
+  whichHold,
+} from './ports/contributed.ts'
 export type { SinkRecord } from './ports/event-sink.ts'
 export type { FeedLine, FeedResource } from './ports/feed.ts'
 export type { IncomingFile, IngestOptions, IngestTarget } from './ports/file-ingest.ts'

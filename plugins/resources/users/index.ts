@@ -5,6 +5,7 @@ import {
   definePlugin,
   Greetings,
   Keys,
+  NameFinders,
   on,
   PersonalDataSources,
   provide,
@@ -12,6 +13,7 @@ import {
   SecretEncryption,
   Users,
 } from 'pounce/sdk'
+import { AccountNames } from './accounts/account-names.ts'
 import { NotifyAccountOwner, NotifyAdminsOfPendingAccount } from './accounts/account-notifications.ts'
 import { FirstAdmin } from './accounts/first-admin.ts'
 import { PersonalAccount, PersonalIdentityLinks, PersonalKeys, PersonalSessions } from './accounts/personal-data.ts'
@@ -50,6 +52,7 @@ export const plugin = definePlugin({
   resources: [userResource],
   provides: [
     provide(Users, StoredUsers),
+    provide(NameFinders, AccountNames),
     provide(Keys, JobKeys),
     provide(RateLimiter, LoginThrottle),
     provide(Callers, RequestCallers),
