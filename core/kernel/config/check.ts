@@ -60,7 +60,8 @@ type Rule = (expected: never, value: unknown) => boolean
 const withoutEffect = new Set(['default', 'description', 'secret', 'formerName', 'required'])
 
 const rules: Readonly<Record<string, Rule>> = {
-  type: (type: string, value) => (type === 'object' ? isSettings(value) : type === 'integer' ? Number.isInteger(value) : typeof value === type),
+  type: (type: string, value) =>
+    type === 'object' ? isSettings(value) : type === 'integer' ? Number.isInteger(value) : typeof value === type,
   properties: (members: NonNullable<Node['properties']>, value) =>
     Object.entries(value as object).every(([key, item]) => fits(members[key] ?? {}, item)),
   anyOf: (alternatives: readonly Node[], value) => alternatives.some(node => fits(node, value)),
