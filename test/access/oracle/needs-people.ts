@@ -135,6 +135,7 @@ export const needsOfPeople: Needs = {
 
   updateUser: 'EditUser user=id',
   listAccounts: 'serverAdmin',
+  checkPermissions: 'reader',
   explainPermission: 'anyKey; each ViewDataset dataset=id',
   listPermissions: 'anyKey',
   listDeeds: 'ViewUser user=id',
