@@ -16,6 +16,7 @@ import { NotifyAccountOwner, NotifyAdminsOfPendingAccount } from './accounts/acc
 import { FirstAdmin } from './accounts/first-admin.ts'
 import { PersonalAccount, PersonalIdentityLinks, PersonalKeys, PersonalSessions } from './accounts/personal-data.ts'
 import { userResource } from './accounts/resource.ts'
+import * as peopleRoutes from './accounts/routes-people.ts'
 import * as setUpRoutes from './accounts/routes-setup.ts'
 import * as userRoutes from './accounts/routes-users.ts'
 import { StoredUsers } from './accounts/stored-users.ts'
@@ -73,6 +74,7 @@ export const plugin = definePlugin({
   routes: {
     ...accountRoutes,
     ...userRoutes,
+    ...peopleRoutes,
     ...factorRoutes,
     ...keyRoutes,
     ...roleRoutes,

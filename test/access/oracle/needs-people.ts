@@ -10,6 +10,8 @@ export const needsOfPeople: Needs = {
   followUser: 'signedIn; ViewUser user=followeeUUID',
   getUser: 'ViewUser user=id',
   getUserByEmail: 'lookAround; ViewUser mail=email',
+  findPeople: 'anyKey',
+  listFollowing: 'anyKey',
   listRoles: 'signedIn',
   listUsers: 'serverAdmin',
   renameUser: 'EditUser user=id',
