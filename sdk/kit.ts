@@ -13,6 +13,7 @@ export { cookieIn, cookieName, sessionCookie, setCookie } from './cookies.ts'
 export { bare, betweenLines, csvText, printLine, type Shown } from './documents/lines.ts'
 export { overlong, runsOf } from './documents/pieces.ts'
 export { checkedEmail, plainEmail } from './email.ts'
+export { foldedText } from './folded-text.ts'
 export { FollowAnswer, type Following, follow, unfollow } from './following.ts'
 export { LicenseBody, letsDownload, licenseChoices, ownLicense, toLicense } from './license.ts'
 export {

@@ -19,6 +19,7 @@ import { FirstAdmin } from './accounts/first-admin.ts'
 import { PersonalAccount, PersonalIdentityLinks, PersonalKeys, PersonalSessions } from './accounts/personal-data.ts'
 import { PersonalClientPreferences, preferences } from './accounts/preferences.ts'
 import { userResource } from './accounts/resource.ts'
+import * as peopleRoutes from './accounts/routes-people.ts'
 import * as setUpRoutes from './accounts/routes-setup.ts'
 import * as userRoutes from './accounts/routes-users.ts'
 import { StoredUsers } from './accounts/stored-users.ts'
@@ -80,6 +81,7 @@ export const plugin = definePlugin({
     ...accountRoutes,
     ...sessionRoutes,
     ...userRoutes,
+    ...peopleRoutes,
     ...factorRoutes,
     ...keyRoutes,
     ...roleRoutes,
