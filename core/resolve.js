@@ -8,9 +8,15 @@ const root = new URL('../', import.meta.url).href
 const { exports: exported } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
 const sdk = new Map(Object.entries(exported).map(([name, file]) => [`pounce${name.slice(1)}`, new URL(file, root).href]))
 const packages = `${root}node_modules/`
+const relative = /^(\.\/|(?:\.\.\/)+)([^.].*)$/
 const urlOf = (specifier, parentURL) => {
   if (!specifier.endsWith('.ts')) return sdk.get(specifier)
-  if (specifier.startsWith('.')) return new URL(specifier, parentURL).href
+  const [, dots, path] = relative.exec(specifier) ?? []
+  if (path !== undefined) {
+    // Without a URL object: two thousand of them take 10 ms of a start.
+    const folders = parentURL.split('/').slice(0, dots === './' ? -1 : -1 - dots.length / 3)
+    return `${folders.join('/')}/${path}`
+  }
   return specifier.startsWith(root) && !specifier.startsWith(packages) ? specifier : undefined
 }
 module.registerHooks({

@@ -61,7 +61,10 @@ export interface EventMap extends ScanEvents {
   'dataset.archival-asked': { readonly request: string }
   /** The archive extractor was asked for each of so many files. */
   'dataset.archival-queued': { readonly operation: 'archive' | 'unarchive'; readonly files: number }
-  'folder.created': { readonly dataset: string }
+  /** All files of a batch of uploads are there; said again with the whole number when more come later. `batch`: for `Files.ofBatch`. `inFolders`: none is in the root. `extract`: asked for with some. */
+  'dataset.files-added': { readonly batch: string; readonly files: number; readonly inFolders: boolean; readonly extract: boolean }
+  /** `isToldApart`: created on the way of a file whose batch the feed tells of. */
+  'folder.created': { readonly dataset: string; readonly isToldApart?: boolean }
   'folder.updated': { readonly dataset: string }
   /**
    * Into another folder of its dataset, or into another dataset. `leaving`: what it was right in; absent for those that follow a folder above
@@ -69,7 +72,7 @@ export interface EventMap extends ScanEvents {
    */
   'folder.moved': { readonly dataset: string; readonly from: string; readonly leaving?: Ref }
   'folder.removed': { readonly dataset: string }
-  /** `extract: false` when the uploader asked for no extraction; `batch` groups the files of one request. */
+  /** `extract: false` when the uploader asked for no extraction. */
   'file.created': {
     readonly dataset: string | null
     readonly folder: string | null
@@ -83,6 +86,8 @@ export interface EventMap extends ScanEvents {
     readonly isToldApart?: boolean
     /** `file.scanned` or `file.quarantined` follows. */ readonly awaitsScan?: boolean
   }
+  /** Uploaded as one of a batch, a word of the client's. */
+  'file.batched': { readonly dataset: string; readonly folder: string | null; readonly batch: string; readonly extract: boolean }
   'file.updated': { readonly fields: readonly string[] }
   /** Of a copy, that may not be seen yet. `from`: what it was copied from. */
   'file.copied': { readonly from: string }

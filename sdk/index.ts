@@ -104,6 +104,7 @@ export {
   type ContentCount,
   ContentCounts,
   Counters,
+  NameFinders,
   type Previewer,
   Previewers,
   Recommenders,

@@ -13,6 +13,7 @@ export { cookieIn, cookieName, sessionCookie, setCookie } from './cookies.ts'
 export { bare, betweenLines, csvText, printLine, type Shown } from './documents/lines.ts'
 export { overlong, runsOf } from './documents/pieces.ts'
 export { checkedEmail, plainEmail } from './email.ts'
+export { foldedText } from './folded-text.ts'
 export { FollowAnswer, type Following, follow, unfollow } from './following.ts'
 export { LicenseBody, letsDownload, licenseChoices, ownLicense, toLicense } from './license.ts'
 export {
@@ -54,7 +55,16 @@ export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
 export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, noteIn } from './ports/audit.ts'
 export type { CredentialRef, Credentials, JobFacts, SignInSite } from './ports/auth.ts'
 export { changedNothing, type Refusal } from './ports/conflicts.ts'
-export { countIn, type Recommendation, type Recommender, type TreeNode, type TreeParent, whichHold } from './ports/contributed.ts'
+export {
+  countIn,
+  type NameFinder,
+  type Recommendation,
+  type Recommender,
+  type ResourceSummary,
+  type TreeNode,
+  type TreeParent,
+  whichHold,
+} from './ports/contributed.ts'
 export type { SinkRecord } from './ports/event-sink.ts'
 export type { FeedLine, FeedResource } from './ports/feed.ts'
 export type { IncomingFile, IngestOptions, IngestTarget } from './ports/file-ingest.ts'
@@ -82,7 +92,7 @@ export {
 export type { RightsSource, TrashRule } from './ports/policy.ts'
 export type { Records } from './ports/records.ts'
 export type { ReportedRun } from './ports/reports.ts'
-export type { FileCopy, NewDataset, NewFile, NewFolder } from './ports/resources.ts'
+export type { FileCopy, FolderPath, NewDataset, NewFile, NewFolder } from './ports/resources.ts'
 export {
   type AccountFacts,
   type Capabilities,
@@ -99,6 +109,7 @@ export type { MembershipChange } from './ports/users.ts'
 export { isWrongCredential } from './problem.ts'
 export { takesOperation } from './process-patterns.ts'
 export { isPrivateAddress } from './public-addresses.ts'
+export { maxFolderDepth, namesInPath, OtherName } from './relative-path.ts'
 export { type Removal, removeFound, requireDone } from './remove-found.ts'
 export type { ContentQuery, DependentDefinition, TreeContents, TreeDefinition } from './resource.ts'
 export type {

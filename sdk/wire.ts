@@ -1,5 +1,3 @@
-import 'reflect-metadata/lite'
-import { inject, injectable } from 'tsyringe'
 import type { Class, Token } from './port.ts'
 
 type Tokens<A extends readonly unknown[]> = { [K in keyof A]: Token<A[K]> }
@@ -8,13 +6,9 @@ const wired = new WeakMap<Class, readonly Token<unknown>[]>()
 
 /**
  * Says what a constructor takes, in order: `wire(DiskBlobs, Config, Log, SegmentFiles)`, each a port or a class of the same plugin. One out of order is a type
- * error. Node cannot strip decorators, so this calls tsyringe's as functions. The plugin's needs are read from here.
+ * error. Node cannot strip decorators. The kernel reads the plugin's needs from here.
  */
 export function wire<A extends unknown[], T>(cls: new (...args: A) => T, ...tokens: Tokens<NoInfer<A>>): void {
-  tokens.forEach((token, at) => {
-    inject(token as string)(cls, undefined, at)
-  })
-  injectable()(cls as never)
   wired.set(cls as Class, tokens as readonly Token<unknown>[])
 }
 

@@ -31,7 +31,7 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
     'reflect-metadata',
     'tsyringe',
   ],
-  sdk: ['mime-types', 'reflect-metadata', 'tsyringe', 'typebox'],
+  sdk: ['mime-types', 'typebox'],
   'plugins/documents/mongodb': ['mongodb'],
   'plugins/extractors/csv': ['csv-parse'],
   'plugins/blobs/s3': ['@aws-sdk/client-s3'],

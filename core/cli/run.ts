@@ -1,4 +1,5 @@
-import { Command as Commander, CommanderError } from 'commander'
+import { parseArgs } from 'node:util'
+import type { Command as Commander } from 'commander'
 import type { ConfigSources } from '../kernel/config.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
 import { programVersion } from '../services/installation.ts'
@@ -16,8 +17,8 @@ interface GlobalOptions {
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
-const newProgram = (output: Output): Commander =>
-  new Commander('pounce')
+const describeProgram = (program: Commander, output: Output): Commander =>
+  program
     .description('Research data management')
     .version(programVersion)
     .option('--config <file>', 'configuration file that overrides the defaults')
@@ -119,15 +120,14 @@ const say = (error: unknown, asJson: boolean, output: Output): void => {
   else output.err(`${error.stack ?? error.message}\n`)
 }
 
-/** Runs one command line; resolves to the exit code. */
-export const run = async (words: readonly string[], output: Output = standardOutput): Promise<number> => {
+const runProgram = async (words: readonly string[], output: Output): Promise<number> => {
   let code = 0
   const fail = (): void => {
     code = 1
   }
-  const program = newProgram(output)
+  const { Command, CommanderError } = await import('commander')
+  const program = describeProgram(new Command('pounce'), output)
   for (const command of builtIns) add(program, command, output, fail)
-  const asJson = words.includes('--json')
   try {
     const { operands, unknown } = program.parseOptions([...words])
     const isHelp = operands[0] === undefined || operands[0] === 'help' || unknown.includes('--help') || unknown.includes('-h')
@@ -137,7 +137,36 @@ export const run = async (words: readonly string[], output: Output = standardOut
     return code
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode
-    say(error, asJson, output)
+    throw error
+  }
+}
+
+/** The options of a command line that plainly says `start`: loading Commander for it would take 10 ms. Of all others Commander says what they mean. */
+const plainStart = (words: readonly string[]): GlobalOptions | undefined => {
+  const text = { type: 'string' } as const
+  const options = { config: text, data: text, host: text, port: text, set: { ...text, multiple: true }, json: { type: 'boolean' } } as const
+  try {
+    const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true })
+    return positionals.join(' ') === 'start' ? values : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const runStart = async (options: GlobalOptions, output: Output): Promise<number> => {
+  const { start } = await import('./start.ts')
+  const { json: asJson = false } = options
+  await start({ sources: sourcesOf(options), arguments: {}, options: {}, asJson, output, progress: () => undefined })
+  return 0
+}
+
+/** Runs one command line; resolves to the exit code. */
+export const run = async (words: readonly string[], output: Output = standardOutput): Promise<number> => {
+  try {
+    const options = plainStart(words)
+    return await (options ? runStart(options, output) : runProgram(words, output))
+  } catch (error) {
+    say(error, words.includes('--json'), output)
     return 1
   }
 }

@@ -2,7 +2,7 @@ import 'reflect-metadata/lite'
 // Its build for browsers is the same container without the loading of modules by file name, which brings 40 modules more.
 import { type AwilixContainer, asValue, createContainer } from 'awilix/browser'
 import { type Class, type Contributions, isClass, type Log, needsOf, type Plugin, type Port, type Token, takesMany } from 'pounce/sdk'
-import { type DependencyContainer, Lifecycle, container as tsyringe } from 'tsyringe'
+import { type DependencyContainer, instanceCachingFactory, container as tsyringe } from 'tsyringe'
 import type { RequestScope } from '../http/app.ts'
 import { classesOf, type PluginNode } from './plugin-graph.ts'
 import { StartupError } from './startup-error.ts'
@@ -77,9 +77,13 @@ export class Container {
     const provisions = new Map((plugin.provides ?? []).filter(({ port }) => !takesMany(port)).map(({ port, by }) => [port as string, by]))
     for (const cls of classesOf(plugin)) {
       refuseInnerCircle(name, provisions, cls, [])
-      const token = cls as new () => object
-      child.register(token, { useClass: token }, { lifecycle: Lifecycle.Singleton })
-      child.afterResolution(token, (_token, made) => instances.push(made as object), { frequency: 'Once' })
+      child.register(cls as new () => object, {
+        useFactory: instanceCachingFactory(() => {
+          const made = new (cls as new (...args: unknown[]) => object)(...needsOf(cls).map(need => child.resolve(need as string)))
+          instances.push(made)
+          return made
+        }),
+      })
     }
     for (const [port, by] of provisions)
       if (replaced.has(port)) child.register(port, { useValue: this.#kernel.resolve(port) })

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
-import { type Clock, type Collection, CommitConflict, type DocumentStore, eq, type Log } from 'pounce/sdk'
+import { type Clock, type Collection, CommitConflict, type DocumentStore, isIn, type Log, type Plugin } from 'pounce/sdk'
 import { idOfName, installationId as metaId, metaRecords, migrationRecords } from './kernel-records.ts'
 import type { Leases } from './leases.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
@@ -38,6 +38,15 @@ export interface MigrationTools {
   readonly version: string
 }
 
+const statesOf = async ({ id: plugin, migrations }: Plugin, applied: ReadonlyMap<string, string>): Promise<MigrationState[]> => {
+  const names = migrations ? (await filesOf(migrations)).map(stem) : []
+  return [...new Set([...applied.keys(), ...names])].sort().map(name => {
+    const appliedAt = applied.get(name)
+    if (appliedAt === undefined) return { plugin, name, state: 'pending' }
+    return { plugin, name, state: names.includes(name) ? 'applied' : 'unknown', appliedAt }
+  })
+}
+
 /** Brings stored records up to what the plugins expect, once and in order, and keeps the installation's own record. */
 export class Migrations {
   readonly #plugins: readonly NamedPlugin[]
@@ -50,19 +59,14 @@ export class Migrations {
 
   /** Every migration of the plugins that run, in the order in which it is or was applied. */
   async status(): Promise<readonly MigrationState[]> {
-    const states: MigrationState[] = []
-    for (const { plugin } of this.#plugins) {
-      const names = plugin.migrations ? (await filesOf(plugin.migrations)).map(stem) : []
-      const query = { using: 'byPlugin', where: eq('plugin', plugin.id), limit: 1000 }
-      const { items } = await this.#tools.documents.find(migrationRecords, query)
-      const applied = new Map(items.map(({ name, appliedAt }) => [name, appliedAt]))
-      for (const name of [...new Set([...applied.keys(), ...names])].sort()) {
-        const appliedAt = applied.get(name)
-        if (appliedAt === undefined) states.push({ plugin: plugin.id, name, state: 'pending' })
-        else states.push({ plugin: plugin.id, name, state: names.includes(name) ? 'applied' : 'unknown', appliedAt })
-      }
-    }
-    return states
+    const applied = new Map<string, Map<string, string>>()
+    const ofThese = isIn(
+      'plugin',
+      this.#plugins.map(({ plugin }) => plugin.id),
+    )
+    for await (const { plugin, name, appliedAt } of this.#tools.documents.scan(migrationRecords, { using: 'byPlugin', where: ofThese }))
+      applied.set(plugin, (applied.get(plugin) ?? new Map()).set(name, appliedAt))
+    return (await Promise.all(this.#plugins.map(({ plugin }) => statesOf(plugin, applied.get(plugin.id) ?? new Map())))).flat()
   }
 
   /**

@@ -37,8 +37,18 @@ const ownPorts: ReadonlySet<string> = new Set(['config', 'log'])
 export const routesOf = (plugin: Plugin) =>
   Object.entries(plugin.routes ?? {}).flatMap(([name, it]) => (isRoute(it) ? [{ name, route: it }] : []))
 
+const knownClasses = new WeakMap<Plugin, readonly Class[]>()
+
 /** Every class of a plugin: those that it declares, and whatever classes these need. */
 export const classesOf = (plugin: Plugin): readonly Class[] => {
+  const known = knownClasses.get(plugin)
+  if (known) return known
+  const found = collectClasses(plugin)
+  knownClasses.set(plugin, found)
+  return found
+}
+
+const collectClasses = (plugin: Plugin): readonly Class[] => {
   const classes = new Set<Class>()
   const add = (token: Token<unknown>): void => {
     if (!isClass(token) || classes.has(token)) return

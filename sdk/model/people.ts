@@ -52,6 +52,9 @@ export interface UserRecord {
   readonly email: string
   readonly firstName: string
   readonly lastName: string
+  /** Both names without case and accents, the first and the last one first: what people are found by. Kept by the accounts plugin. */
+  readonly sortFirst?: string
+  readonly sortLast?: string
   /** `userpass` for local accounts. */
   readonly provider: string
   /** PHC text; null where another provider vouches. */

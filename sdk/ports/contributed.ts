@@ -1,8 +1,9 @@
 import type { Caller } from '../model/caller.ts'
 import type { Kind, Ref } from '../model/kind.ts'
+import type { Time } from '../model/records.ts'
 import { type Contributions, contributions, port } from '../port.ts'
 import type { After, Page } from './document-store.ts'
-import type { SearchDocument } from './search-index.ts'
+import type { MetadataValue, SearchDocument } from './search-index.ts'
 
 /** Counters that are maintained rather than counted, and equal a recount once the outbox is empty. */
 export interface Counters {
@@ -78,6 +79,28 @@ export const whichHold = async (counts: Contributions<ContentCount>, kind: Kind,
   return holding
 }
 
+/** What the full view of a search shows of a resource. */
+export interface ResourceSummary {
+  /** As the API shows it. */
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  /** Account id of the author. */
+  readonly author: string
+  readonly created: Time
+  readonly tags: readonly string[]
+  /** What it is directly in, by preference: the first that a caller may view is shown as its place. */
+  readonly containers: readonly Ref[]
+  /** Of a file: media type, size and the name it was uploaded under. */
+  readonly contentType?: string
+  readonly sizeBytes?: number
+  readonly createdAs?: string
+  /** Id of its thumbnail. */
+  readonly thumbnail?: string
+  /** Values that are indexed besides those of metadata documents. */
+  readonly values?: readonly MetadataValue[]
+}
+
 /** Each resource plugin contributes one for every kind that can be found by search. */
 export interface Searchable {
   readonly kind: Kind
@@ -90,9 +113,20 @@ export interface Searchable {
    * for its author too: the index may be behind.
    */
   present(ids: readonly string[], caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>
+  /** The same for the full view. */
+  summarize(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceSummary>>
 }
 /** Plugins with documents for the search index. */
 export const Searchables = contributions<Searchable>('searchables')
+
+/** Finds resources of a kind that no search index holds by their names; contributed by the plugin of the kind. */
+export interface NameFinder {
+  readonly kind: Kind
+  /** Those that the caller may view and of whose names some words begin with those of the text, at most `limit`; of very many alike, some. */
+  find(text: string, caller: Caller, limit: number): Promise<readonly { readonly id: string; readonly name: string }[]>
+}
+/** Plugins that find resources by their names. */
+export const NameFinders = contributions<NameFinder>('nameFinders')
 
 /** Where the tree stands: `root`, or a space, collection, dataset or folder. */
 export interface TreeParent {

@@ -24,6 +24,8 @@ export interface IncomingFile {
 export interface IngestTarget {
   readonly dataset?: string | undefined
   readonly folder?: string | undefined
+  /** Display names of folders below these, which are created where they are missing once the files are recorded. */
+  readonly path?: readonly string[] | undefined
 }
 
 /** How the files of one upload are added. */
@@ -32,6 +34,8 @@ export interface IngestOptions extends IngestTarget {
   readonly showPreviews?: FileRecord['showPreviews']
   /** The client reports the files to the feed itself (`addFileEvent`). */
   readonly isToldApart?: boolean
+  /** A word of the client's: what a user uploads to a dataset under it is told of together, by `dataset.files-added`. */
+  readonly batch?: string | undefined
 }
 
 /**
@@ -41,6 +45,10 @@ export interface IngestOptions extends IngestTarget {
 export interface FileIngest {
   /** A name as sent, in the form in which it is stored. `Invalid` for one that cannot stand in a path. */
   nameOf(sent: string): string
+  /** A relative path as sent, such as `a/b/c.txt`: the folders on the way, and the name as `nameOf` gives it. `Invalid` for one that cannot be followed. */
+  pathOf(sent: string): { readonly folders: readonly string[]; readonly name: string }
+  /** The id of a batch as sent; `Invalid` for one that is no id. */
+  batchOf(sent: string): string
   /** Stores bytes, as `BlobStore.put` does. */
   receive(source: Readable | Uint8Array, options?: PutOptions): Promise<StagedBlob>
   /** Registers a file of the server's disks where it lies. `Invalid` when no plugin does that, or not for this path. */

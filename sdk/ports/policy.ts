@@ -25,6 +25,14 @@ export interface Policy {
   canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<AccessDecision>
   /** The same for many of one kind, with one read per batch of 1,000; ids that are not `yes` are omitted. */
   allowed(caller: Caller, permission: Permission, kind: Kind, ids: readonly string[], trash?: TrashRule): Promise<ReadonlySet<string>>
+  /** `allowed` for several permissions, with the reads of one: those that the caller holds on each id, in the order asked; ids without any are omitted. */
+  held(
+    caller: Caller,
+    permissions: readonly Permission[],
+    kind: Kind,
+    ids: readonly string[],
+    trash?: TrashRule,
+  ): Promise<ReadonlyMap<string, readonly Permission[]>>
   /** The ids of one kind that the caller may view: `allowed` with the view permission of the kind. Empty for a kind that no plugin declares. */
   seen(caller: Caller, kind: Kind, ids: readonly string[], trash?: TrashRule): Promise<ReadonlySet<string>>
   /** Whether a resource is in the trash, independently of a caller: background work does not change it. */

@@ -81,10 +81,25 @@ export interface NewFolder {
   /** Of a dataset that is being imported: no event tells of it. */
   readonly isImporting?: boolean
 }
+/** Where a folder lies, by the names that are shown. */
+export interface FolderPath {
+  readonly dataset: string
+  /** The dataset, or a folder in it. */
+  readonly parent: FolderRecord['parent']
+  /** Display names below the parent, from the top down; at least one. */
+  readonly path: readonly string[]
+}
 /** Folders of datasets. */
 export interface Folders extends Records<FolderRecord> {
   /** Shown under its name, or as `name (1)` … when that is taken. `NotFound` for a parent that is not in the dataset, `Conflict` in the trash. */
   create(folder: NewFolder): Promise<FolderRecord & Stored>
+  /** The folder at the end of a path; undefined when one of its folders is missing. */
+  at(place: Pick<FolderPath, 'parent' | 'path'>): Promise<(FolderRecord & Stored) | undefined>
+  /**
+   * The folder at the end of a path. Folders that are missing are created, each once, however many do so at the same moment. Refuses like `create`;
+   * `Invalid` when the path is too deep. `isToldApart`: the feed is told by what comes into them.
+   */
+  ensure(place: FolderPath & { readonly author: string; readonly isToldApart?: boolean }): Promise<FolderRecord & Stored>
   /** Display names from the top down to each folder, by folder id. */
   paths(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
   /** The dataset that each folder is in by what is above it: in the middle of a move this is where it goes. None for one below a folder that is gone. */
@@ -123,6 +138,8 @@ export interface NewFile {
   readonly id?: string
   /** One of several of which the client tells the feed by itself (`addFileEvent`). */
   readonly isToldApart?: boolean
+  /** See `IngestOptions.batch`. */
+  readonly batch?: string
 }
 /** Whose the copies of files are, and where they lie. */
 export interface FileCopy {
@@ -141,9 +158,13 @@ export interface Files extends Records<FileRecord> {
   copy(some: readonly (FileRecord & Stored)[], as: FileCopy): Promise<ReadonlyMap<string, string>>
   /** Files that lie right in a dataset's root or in a folder, by name. */
   in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>>
+  /** Files of one name that lie right in a dataset's root or in a folder, the newest first; at most `limit`. */
+  named(datasetOrFolder: string, name: string, limit: number): Promise<readonly (FileRecord & Stored)[]>
   /** How many files `in` would list, counted up to 100,000. 0 for an unknown id. */
   countIn(datasetOrFolder: string): Promise<number>
   /** All files of a dataset wherever they lie, read while you iterate. */
   ofDataset(dataset: string): AsyncIterable<FileRecord & Stored>
+  /** Files of a batch of `dataset.files-added` that exist, within a week; at most `limit`, and 10,000. */
+  ofBatch(batch: string, limit: number): Promise<readonly (FileRecord & Stored)[]>
 }
 export const Files = port<Files>('files')

@@ -114,6 +114,16 @@ export interface SearchHits {
   readonly isNewestFirst: boolean
 }
 
+/** A question for resources by the beginnings of words of their names. */
+export interface NameRequest {
+  /** Each word of it begins a word of the name, in any order; one of a single character is a whole word. Without a word nothing is found. */
+  readonly text: string
+  readonly scope: SearchScope
+  readonly kinds: readonly Kind[]
+  /** 1 to 100, of each kind. */
+  readonly limit: number
+}
+
 /** A metadata field, and in how many documents it occurs. */
 export interface FieldCount {
   readonly field: string
@@ -136,6 +146,8 @@ export interface SearchIndex {
   /** Idempotent by id and revision. Durable and visible to searches when it resolves. At most 1,000 changes. */
   apply(changes: readonly IndexChange[]): Promise<void>
   search(request: SearchRequest): Promise<SearchHits>
+  /** The newest resources of each kind by their names alone, for suggestions while someone types: takes no longer in a large index. */
+  names(request: NameRequest): Promise<SearchHits['hits']>
   /** Metadata paths that begin with the text or have a part that does, case ignored, with the number of documents within the scope; most used first, then by code point. */
   fields(prefix: string, scope: SearchScope, limit: number): Promise<readonly FieldCount[]>
   /**

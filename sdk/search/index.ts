@@ -7,6 +7,7 @@ export type {
   FieldCount,
   IndexChange,
   MetadataValue,
+  NameRequest,
   SearchDocument,
   SearchHits,
   SearchQuery,
@@ -18,6 +19,7 @@ export { type Regex, toLuceneRegex } from './regex.ts'
 export { RegexAutomaton, startOf, TooComplex } from './regex-automaton.ts'
 export {
   beginningOf,
+  beginsWordsOf,
   comparableText,
   comparedChars,
   compareText,
@@ -26,6 +28,8 @@ export {
   isPattern,
   patternsOf,
   pieceFits,
+  type WordSpan,
+  wordSpansOf,
   wordsOf,
   wordsPerValue,
 } from './text.ts'

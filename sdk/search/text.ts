@@ -101,3 +101,27 @@ export function pieceFits(piece: string, word: string): boolean {
   }
   return wanted.slice(at).every(each => each === '*')
 }
+
+/** Whether each word of a text begins a word of the name, in any order. False of a text without words. */
+export function beginsWordsOf(text: string, name: string): boolean {
+  const [wanted, words] = [wordsOf(text), wordsOf(name)]
+  return wanted.length > 0 && wanted.every(piece => words.some(word => word.startsWith(piece)))
+}
+
+/** A run of a text that is a word, or few, as it is compared; `start` and `end` are UTF-16 units of the text. */
+export interface WordSpan {
+  readonly word: string
+  readonly start: number
+  readonly end: number
+}
+
+const runForm =
+  /[[\p{L}\p{N}\p{M}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}\p{Regional_Indicator}]]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}\p{Regional_Indicator}]\p{M}*/gv
+
+/** The words of a text as `wordsOf` has them, with the places where they are: to mark what a search found. */
+export function wordSpansOf(text: string): readonly WordSpan[] {
+  const spans: WordSpan[] = []
+  for (const { 0: run, index: start } of text.matchAll(runForm))
+    for (const word of wordsOf(run)) spans.push({ word, start, end: start + run.length })
+  return spans
+}

@@ -176,3 +176,70 @@ test('what is explained is what happens', async t => {
 test('a permission that is open to everyone does not tell that a resource exists', async t => {
   for (const id of [own, 'f'.repeat(24)]) t.is((await explain(cid, { permission: 'ViewGeoStream', type: 'dataset', id })).status, 404)
 })
+
+interface Held {
+  readonly type: string
+  readonly id: string
+  readonly permissions: readonly string[]
+}
+const check = (by: Calls, body: object) => by.post('/api/permissions/check', body)
+const held = async (by: Calls, body: object): Promise<readonly Held[]> => {
+  const { status, body: answer } = await check(by, body)
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(answer)}`)
+  return answer as readonly Held[]
+}
+
+test('permissions on many resources are those that are explained one by one', async t => {
+  const names = ((await ann.get('/api/permissions')).body as readonly { name: string }[]).map(({ name }) => name)
+  // The others gain and lose rights in tests that run meanwhile.
+  const [eve, fay, gus] = [await somebody(server, 'eve'), await somebody(server, 'fay'), await somebody(server, 'gus')]
+  await letIn(ann, lab, 'Editor', eve)
+  await letIn(ann, lab, 'Viewer', gus)
+  const resources = [onShared, { type: 'space', id: lab }, { type: 'dataset', id: own }, { type: 'user', id: gus.id }]
+  for (const by of [ann, eve, fay]) {
+    const answer = await held(by, { resources })
+    t.deepEqual(
+      answer.map(({ type, id }) => ({ type, id })),
+      resources,
+    )
+    for (const { permissions, ...on } of answer) {
+      const allowed: string[] = []
+      for (const permission of names) {
+        const { status, body } = await explain(by, { permission, ...on })
+        if (status === 200 && (body as Explained).verdict === 'yes') allowed.push(permission)
+      }
+      t.deepEqual(permissions, allowed, `${on.type} ${on.id}`)
+    }
+  }
+  t.deepEqual(await held(gus, { resources: [onShared], permissions: ['EditDataset', 'ViewDataset'] }), [
+    { ...onShared, permissions: ['ViewDataset'] },
+  ])
+})
+
+test('an unknown resource is like one that the caller may not view', async t => {
+  for (const id of [own, 'f'.repeat(24), 'nonsense']) {
+    for (const type of ['dataset', 'file']) t.deepEqual(await held(cid, { resources: [{ type, id }] }), [{ type, id, permissions: [] }])
+  }
+  t.is((await check(callsOf(server.as()), { resources: [onShared] })).status, 401)
+})
+
+test('a trashed dataset can be viewed, restored and deleted, and not changed', async t => {
+  const dataset = await newDataset(ann)
+  await ann.remove(`/api/datasets/${dataset}`)
+  const permissions = ['EditDataset', 'ViewDataset', 'DeleteDataset', 'AddResourceToDataset']
+  const [answer] = await held(ann, { resources: [{ type: 'dataset', id: dataset }], permissions })
+  t.deepEqual(answer?.permissions, ['ViewDataset', 'DeleteDataset'])
+})
+
+test('a thousand resources of several types are checked at once, repeated ones too; more, unknown types and permissions are refused', async t => {
+  const resources = Array.from({ length: 1000 }, (_, n) => (n % 2 === 0 ? onShared : { type: 'space', id: lab }))
+  const answer = await held(ann, { resources, permissions: ['ViewSpace', 'ViewDataset'] })
+  t.is(answer.length, 1000)
+  t.true(answer.every(({ type, permissions }) => permissions.includes(type === 'space' ? 'ViewSpace' : 'ViewDataset')))
+  t.is((await check(ann, { resources: [...resources, onShared] })).status, 400)
+  t.is((await check(ann, { resources: [{ type: 'colour', id: lab }] })).status, 400)
+  const { status, body } = await check(ann, { resources: [onShared], permissions: ['EditDatasets'] })
+  t.is(status, 400)
+  t.regex((body as { message: string }).message, /EditDataset/)
+  t.deepEqual(await held(ann, { resources: [] }), [])
+})

@@ -103,6 +103,23 @@ export class ResourcePolicy implements Policy {
     return new Set(ids.filter(id => decision.verdict(permission, { kind, id }, trash) === 'yes'))
   }
 
+  async held(
+    caller: Caller,
+    permissions: readonly Permission[],
+    kind: Kind,
+    ids: readonly string[],
+    trash?: TrashRule,
+  ): Promise<ReadonlyMap<string, readonly Permission[]>> {
+    if (ids.length === 0) return new Map()
+    const decision = await this.#decision(caller, kind, ids)
+    return new Map(
+      ids.flatMap(id => {
+        const held = permissions.filter(permission => decision.verdict(permission, { kind, id }, trash) === 'yes')
+        return held.length > 0 ? [[id, held] as const] : []
+      }),
+    )
+  }
+
   async seen(caller: Caller, kind: Kind, ids: readonly string[], trash?: TrashRule): Promise<ReadonlySet<string>> {
     const resource = this.#reader.resourceOf(kind)
     return resource ? this.allowed(caller, resource.view, kind, ids, trash) : new Set()

@@ -3,6 +3,8 @@ import type { AnyEvent, EventType, Ref, StoredEvent } from 'pounce/sdk'
 /** What an event is in the feed: v1's type, what it is about, and where (reference, extraction §6.2). */
 export interface FeedEntry {
   readonly type: string
+  /** Of a line that grows: its id. Another event's of this id changes the type of the line that is there. */
+  readonly id?: string
   /** Whose line it is, when not of who acted. */
   readonly user?: string
   /** Null for what concerns the installation: only who did it sees the line. */
@@ -88,7 +90,12 @@ const entries: Entries = {
   'dataset.trashed': trashed,
   'dataset.restored': restored,
   'dataset.removed': removed,
-  'folder.created': ({ data }) => ({ type: 'added_folder', object: set(data.dataset) }),
+  'dataset.files-added': ({ subject, data: { batch, files, inFolders } }) => ({
+    type: `${inFolders ? 'add_file_folder' : 'add_file'}_${files}`,
+    id: batch,
+    object: subject,
+  }),
+  'folder.created': ({ data }) => (data.isToldApart ? undefined : { type: 'added_folder', object: set(data.dataset) }),
   'folder.updated': ({ data }) => ({ type: 'updated_folder', object: set(data.dataset) }),
   'folder.moved': ({ data }) => ({ type: 'updated_folder', object: set(data.dataset) }),
   'folder.removed': ({ data }) => ({ type: 'deleted_folder', object: set(data.dataset) }),

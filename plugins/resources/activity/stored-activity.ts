@@ -68,9 +68,10 @@ export class StoredActivity implements BatchHandler {
       if (object?.kind === 'comment' && !things.has(object.id)) continue
       const audience = object?.kind === 'comment' && source ? (things.get(source.id)?.audience ?? []) : []
       const [objectName, sourceName] = [object ? (names.get(object.id) ?? '') : '', source ? (names.get(source.id) ?? '') : '']
-      lines.push({ id: event.id, user, type, object, objectName, source, sourceName, target, within, audience, at: event.at })
+      lines.push({ id: entry.id ?? event.id, user, type, object, objectName, source, sourceName, target, within, audience, at: event.at })
     }
     await this.add(lines)
+    await this.#grow(told.flatMap(({ entry: { id, type } }) => (id === undefined ? [] : [{ id, type }])))
     for (const { id } of renamed) await this.#rename(id, things.get(id)?.name)
     await this.#nameGone(gone)
   }
@@ -78,6 +79,10 @@ export class StoredActivity implements BatchHandler {
   /** Adds lines; those that exist already stay as they are. At most 1,000. */
   async add(lines: readonly Line[]): Promise<void> {
     await this.#each(lines.map(line => ({ change: { insert: line, into: activity } })))
+  }
+
+  async #grow(lines: readonly { readonly id: string; readonly type: string }[]): Promise<void> {
+    await this.#each(lines.map(({ id, type }) => ({ change: { update: id, in: activity, where: ne('type', type), set: { type } } })))
   }
 
   /** What the person did, what concerns them, and what happened to resources and people they follow; newest first. */

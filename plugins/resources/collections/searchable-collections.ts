@@ -1,5 +1,5 @@
-import { type Caller, DocumentStore, eq, type Searchable, type UserRecord, Users, wire } from 'pounce/sdk'
-import { fullNameOf, lifeStates } from 'pounce/sdk/kit'
+import { type Caller, DocumentStore, eq, type Ref, type Searchable, type UserRecord, Users, wire } from 'pounce/sdk'
+import { fullNameOf, lifeStates, type ResourceSummary } from 'pounce/sdk/kit'
 import type { SearchDocument } from 'pounce/sdk/search'
 import { type Collected, collections } from './collection.ts'
 import { toCollectionItem } from './collection-json.ts'
@@ -32,6 +32,11 @@ export class SearchableCollections implements Searchable {
     const found = await this.#documents.getMany(collections, ids)
     return new Map([...found].filter(([, { state }]) => state === 'live').map(([id, one]) => [id, toCollectionItem(one)]))
   }
+
+  async summarize(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceSummary>> {
+    const found = await this.#documents.getMany(collections, ids)
+    return new Map([...found].filter(([, { state }]) => state === 'live').map(([id, one]) => [id, summarize(one)]))
+  }
 }
 wire(SearchableCollections, DocumentStore, Users)
 
@@ -52,4 +57,11 @@ const describe = (one: Collected, author: UserRecord | undefined): SearchDocumen
   spaces: one.spaces,
   isPublic: one.isPublic,
   isListed: one.state === 'live',
+})
+
+const summarize = ({ id, name, description, author, created, tags, parents, spaces, thumbnail }: Collected): ResourceSummary => ({
+  ...{ id, name, description, author, created },
+  tags: tags.map(tag => tag.name),
+  containers: [...parents.map((id): Ref => ({ kind: 'collection', id })), ...spaces.map((id): Ref => ({ kind: 'space', id }))],
+  ...(thumbnail === null ? {} : { thumbnail }),
 })

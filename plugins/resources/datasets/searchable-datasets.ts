@@ -1,5 +1,5 @@
-import { type Caller, DocumentStore, eq, type Searchable, type UserRecord, Users, wire } from 'pounce/sdk'
-import { fullNameOf, lifeStates } from 'pounce/sdk/kit'
+import { type Caller, DocumentStore, eq, type Ref, type Searchable, type UserRecord, Users, wire } from 'pounce/sdk'
+import { fullNameOf, lifeStates, type ResourceSummary } from 'pounce/sdk/kit'
 import type { SearchDocument } from 'pounce/sdk/search'
 import { type Dataset, datasets } from './collection.ts'
 import { toDatasetItem } from './dataset-lists.ts'
@@ -33,6 +33,11 @@ export class SearchableDatasets implements Searchable {
     const found = await this.#documents.getMany(datasets, ids)
     return new Map([...found].filter(([, { state }]) => state === 'live').map(([id, dataset]) => [id, toDatasetItem(dataset)]))
   }
+
+  async summarize(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceSummary>> {
+    const found = await this.#documents.getMany(datasets, ids)
+    return new Map([...found].filter(([, { state }]) => state === 'live').map(([id, dataset]) => [id, summarize(dataset)]))
+  }
 }
 wire(SearchableDatasets, DocumentStore, Users)
 
@@ -53,4 +58,11 @@ const describe = (dataset: Dataset, author: UserRecord | undefined): SearchDocum
   spaces: dataset.spaces,
   isPublic: dataset.isPublic,
   isListed: dataset.state === 'live',
+})
+
+const summarize = ({ id, name, description, author, created, tags, spaces, collections, thumbnail }: Dataset): ResourceSummary => ({
+  ...{ id, name, description, author, created },
+  tags: tags.map(tag => tag.name),
+  containers: [...spaces.map((id): Ref => ({ kind: 'space', id })), ...collections.map((id): Ref => ({ kind: 'collection', id }))],
+  ...(thumbnail === null ? {} : { thumbnail }),
 })

@@ -43,6 +43,9 @@ const processes = (process: Process, routingKey: string): boolean => {
   return patterns?.some(pattern => takesOperation(pattern, operation.join('.'))) ?? false
 }
 
+/** Files that one message names at most. */
+const mostNamed = 10_000
+
 /** How long a choice that was made on another kernel may stay unseen. */
 const freshMs = 1000
 
@@ -183,6 +186,11 @@ export class ExtractionTriggers {
     return this.#jobs.jobsOf(await this.#datasetFile('removed', file, dataset, user, this.#selection.within(record)))
   }
 
+  /** False when no extractor processes files that came together. */
+  mayTakeFiles(): Promise<boolean> {
+    return this.#selection.mayMatch(routingKeys.filesAdded())
+  }
+
   /** Several files came into a dataset, as a page says that uploaded them. `occasion` tells this time from others. */
   async filesAdded(files: readonly FileFacts[], dataset: string, occasion: string, user: User): Promise<readonly Job[]> {
     const queues = await this.#selection.within(dataset)(routingKeys.filesAdded())
@@ -318,6 +326,26 @@ export class EnqueueJobsOnFileCreated {
   }
 }
 wire(EnqueueJobsOnFileCreated, Files, ExtractionTriggers, TransportRouter)
+
+/** Files that came together trigger the extractors that process that, once, however often more follow. */
+export class EnqueueJobsOnFilesAdded {
+  #files: Files
+  #triggers: ExtractionTriggers
+  #transports: TransportRouter
+
+  constructor(files: Files, triggers: ExtractionTriggers, transports: TransportRouter) {
+    this.#files = files
+    this.#triggers = triggers
+    this.#transports = transports
+  }
+
+  async handle({ subject, actor, data: { batch, extract } }: StoredEvent<'dataset.files-added'>): Promise<void> {
+    const files = extract && (await this.#triggers.mayTakeFiles()) ? await this.#files.ofBatch(batch, mostNamed) : []
+    const inside = files.filter(({ places }) => places.some(place => place.dataset === subject.id))
+    if (inside.length > 0) await this.#transports.publish(await this.#triggers.filesAdded(inside, subject.id, batch, actor))
+  }
+}
+wire(EnqueueJobsOnFilesAdded, Files, ExtractionTriggers, TransportRouter)
 
 /** A file that leaves datasets triggers the extractors that process that. */
 export class EnqueueJobsOnFileRemoved implements BatchHandler {

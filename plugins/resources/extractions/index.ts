@@ -4,7 +4,12 @@ import { archivals, choices, extractions, extractors, labels } from './collectio
 import { config } from './config.ts'
 import { DeleteExtractorChoicesOnSpaceRemoved } from './enabled-extractors.ts'
 import { ExtractionResults } from './extraction-results.ts'
-import { EnqueueJobsOnFileCreated, EnqueueJobsOnFileRemoved, EnqueueJobsOnMetadataChanged } from './extraction-triggers.ts'
+import {
+  EnqueueJobsOnFileCreated,
+  EnqueueJobsOnFileRemoved,
+  EnqueueJobsOnFilesAdded,
+  EnqueueJobsOnMetadataChanged,
+} from './extraction-triggers.ts'
 import { PersonalArchivals, PersonalExtractors, PersonalRuns } from './personal-data.ts'
 import * as archiveRoutes from './routes-archive.ts'
 import * as enablingRoutes from './routes-enabling.ts'
@@ -35,6 +40,7 @@ export const plugin = definePlugin({
   migrations: new URL('./migrations/', import.meta.url),
   handlers: [
     on(['file.created', 'file.scanned'], EnqueueJobsOnFileCreated, 'wake-extractors'),
+    on('dataset.files-added', EnqueueJobsOnFilesAdded, 'wake-on-batch'),
     onBatch(['file.removed'], EnqueueJobsOnFileRemoved, 'wake-on-removal'),
     onBatch(['metadata.added', 'metadata.removed'], EnqueueJobsOnMetadataChanged, 'wake-on-metadata'),
     onBatch(['file.removed', 'dataset.removed'], DeleteRunsOnTargetRemoved, 'follow-target'),

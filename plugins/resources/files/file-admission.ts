@@ -16,7 +16,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { type ChargedTo, type IngestTarget, requirePlaced } from 'pounce/sdk/kit'
+import { type ChargedTo, type IngestOptions, type IngestTarget, maxFolderDepth, requirePlaced } from 'pounce/sdk/kit'
 
 const chargedTo = ({ user }: Caller, dataset: string | undefined): ChargedTo => ({
   author: user?.id ?? anonymousUserId,
@@ -59,6 +59,21 @@ export class FileAdmission {
     for (const quota of this.#quotas.all()) await quota.reserve(chargedTo(caller, dataset), files)
   }
 
+  /** Where files go once the folders of their path are there; they are created after everything else was found right. */
+  async placed(caller: Caller, { path, ...options }: IngestOptions): Promise<IngestOptions> {
+    const { dataset, folder } = options
+    if (path === undefined || path.length === 0 || dataset === undefined) return options
+    const parent = folder === undefined ? ({ kind: 'dataset', id: dataset } as const) : ({ kind: 'folder', id: folder } as const)
+    const { id } = await this.#folders.ensure({
+      dataset,
+      parent,
+      path,
+      author: caller.user?.id ?? anonymousUserId,
+      isToldApart: options.batch !== undefined,
+    })
+    return { ...options, folder: id }
+  }
+
   async release(file: string): Promise<void> {
     for (const quota of this.#quotas.all()) await quota.release([file])
   }
@@ -68,11 +83,16 @@ export class FileAdmission {
     else if (this.#policy.can(caller, 'AddFile') !== 'yes') throw new Forbidden('Permission denied: AddFile required')
   }
 
-  async #requireFolder({ dataset, folder }: IngestTarget): Promise<void> {
+  async #requireFolder({ dataset, folder, path = [] }: IngestTarget): Promise<void> {
+    if (dataset === undefined && path.length > 0) throw new Invalid('A path with folders requires the dataset of the folders')
     if (folder === undefined) return
     if (dataset === undefined) throw new Invalid('folder_id requires the dataset of the folder')
     const found = s.isId(folder) ? await this.#folders.get(folder) : undefined
     if (found?.dataset !== dataset) throw new NotFound('folder')
+    if (path.length === 0) return
+    const above = (await this.#folders.paths([folder])).get(folder)
+    if (!above) throw new NotFound('folder')
+    if (above.length + path.length > maxFolderDepth) throw new Invalid(`Folders can be nested at most ${maxFolderDepth} levels deep`)
   }
 
   async #asOfNow(caller: Caller): Promise<Caller> {

@@ -22,7 +22,7 @@ import {
   type s,
   wire,
 } from 'pounce/sdk'
-import { changedNothing, type IncomingFile, type IngestOptions } from 'pounce/sdk/kit'
+import { changedNothing, type IncomingFile, type IngestOptions, namesInPath } from 'pounce/sdk/kit'
 import type { BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
 import { FileAdmission } from './file-admission.ts'
 import { FileRemoval } from './file-removal.ts'
@@ -90,6 +90,17 @@ export class FileIngestService implements FileIngest {
     return name
   }
 
+  pathOf(sent: string): { readonly folders: readonly string[]; readonly name: string } {
+    const names = namesInPath(sent)
+    return { folders: names.slice(0, -1), name: this.nameOf(names.at(-1) ?? '') }
+  }
+
+  batchOf(sent: string): string {
+    if (!/^[\w.:-]{1,100}$/.test(sent))
+      throw new Invalid('batch must be an id of 1 to 100 letters, digits and - _ . : that you choose, such as a UUID')
+    return sent
+  }
+
   async receive(source: Readable | Uint8Array, options?: PutOptions): Promise<StagedBlob> {
     return this.stage(await this.#blobs.put(source, options))
   }
@@ -120,7 +131,7 @@ export class FileIngestService implements FileIngest {
       const typed: Typed[] = []
       // One after the other: a look into an archive holds a part of it in memory.
       for (const each of named) typed.push({ ...each, contentType: await fileTypeOf(this.#blobs, each) })
-      await this.#recordAll(typed, caller, options, outcome)
+      await this.#recordAll(typed, caller, await this.#admission.placed(caller, options), outcome)
       const files = [...outcome.made.values()]
       for (const [at, file] of files.entries()) await this.#annotate(file, typed[at]?.metadata ?? [], caller)
       return files
@@ -155,13 +166,14 @@ export class FileIngestService implements FileIngest {
   #record(incoming: Typed, caller: Caller, options: IngestOptions): Promise<File> {
     const { name, contentType, fileId: id, blob: staged } = incoming
     const { key: blob, sizeBytes, sha256 } = staged.bytes
-    const { dataset, folder, extract, showPreviews, isToldApart } = options
+    const { dataset, folder, extract, showPreviews, isToldApart, batch } = options
     const file = {
       ...{ id, name, contentType, blob, sizeBytes, sha256, extract, author: caller.user?.id ?? anonymousUserId },
       ...(dataset === undefined ? {} : { dataset }),
       ...(folder === undefined ? {} : { folder }),
       ...(showPreviews === undefined ? {} : { showPreviews }),
       ...(isToldApart ? { isToldApart } : {}),
+      ...(batch === undefined ? {} : { batch }),
       ...(caller.keyId === undefined ? {} : { keyId: caller.keyId }),
     }
     return staged.commit(async () => {

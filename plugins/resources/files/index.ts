@@ -11,6 +11,7 @@ import {
   provide,
   SessionSources,
 } from 'pounce/sdk'
+import { uploadBatches, uploadBatchFiles } from './collection.ts'
 import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
 import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
 import { FileIngestService } from './file-ingest.ts'
@@ -30,6 +31,7 @@ import * as urlRoutes from './routes-upload-url.ts'
 import { DeleteQuarantineOnFileRemoved, RescanCommand, ScanNewFile } from './scan-files.ts'
 import { DamageDoctor, Scrub, ScrubCommand, scrubs } from './scrub.ts'
 import { config, FileBlobs, StoredFiles, UrlUploadCapability } from './stored-files.ts'
+import { PersonalBatches, UploadBatches } from './upload-batches.ts'
 
 export const plugin = definePlugin({
   id: 'resources.files',
@@ -46,6 +48,7 @@ export const plugin = definePlugin({
     provide(BlobOwners, FileBlobs),
     provide(PersonalDataSources, PersonalLinks),
     provide(SessionSources, UrlUploadCapability),
+    provide(PersonalDataSources, PersonalBatches),
   ],
   routes: {
     ...routes,
@@ -56,9 +59,10 @@ export const plugin = definePlugin({
     ...linkRoutes,
     ...quarantineRoutes,
   },
-  collections: [fileLinks, damagedFiles, scrubs, quarantinedFiles],
+  collections: [fileLinks, damagedFiles, scrubs, quarantinedFiles, uploadBatches, uploadBatchFiles],
   migrations: new URL('./migrations/', import.meta.url),
   handlers: [
+    onBatch(['file.batched'], UploadBatches, 'batches'),
     on('dataset.removed', DetachFilesOnDatasetRemoved, 'leave-dataset'),
     on('folder.removed', DetachFilesOnFolderRemoved, 'leave-folder'),
     on('dataset.imported', EnqueueImportedFiles, 'tell-imported'),
@@ -74,6 +78,7 @@ export const plugin = definePlugin({
     onBatch(['file.removed'], DeleteQuarantineOnFileRemoved, 'leave-quarantine'),
   ],
   periodic: [
+    { name: 'complete-batches', everyMs: 10 * 1000, task: UploadBatches },
     { name: 'ended-links', everyMs: 24 * 60 * 60 * 1000, task: FileLinks },
     { name: 'scrub', everyMs: 60 * 60 * 1000, task: Scrub },
   ],

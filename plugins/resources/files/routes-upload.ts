@@ -14,6 +14,22 @@ const options = {
   originalZipFile: s.String({ default: '', maxLength: 500, description: 'Accepted for Clowder 1.x clients; no effect, as there' }),
   flags: s.String({ default: '', maxLength: 500, description: 'Accepted for Clowder 1.x clients; no effect, as there' }),
 }
+const pathOptions = {
+  batch: s.Optional(
+    s.String({
+      maxLength: 100,
+      description:
+        'Id that you choose for uploads that belong together: one entry in the activity feed and one `files.added` for extractors, once no more come',
+    }),
+  ),
+  path: s.Optional(
+    s.String({
+      maxLength: 4000,
+      description:
+        'Relative path of the file in the dataset or folder, with its name: `a/b/c.txt`. Folders that are missing are created. A text field `path` does the same. One file in a request',
+    }),
+  ),
+}
 const inDataset = { ...options, extract: s.flag(true), folder_id: s.Optional(s.id()) }
 const result = s.Union([s.Object({ id: s.String() }), s.Object({ ids: s.Array(FileItem) })], {
   description: 'One file: its id. Several: a description of each.',
@@ -40,12 +56,12 @@ export const uploadToDataset = route({
   permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
   jobKeys: 'allowed',
   params: s.Object({ id: s.id() }),
-  query: s.Object(inDataset),
+  query: s.Object({ ...inDataset, ...pathOptions }),
   body,
   responses: { 200: result },
   async handle(request, { uploads }) {
-    const { folder_id: folder, extract, showPreviews } = request.query
-    return take(uploads, request, { extract, showPreviews, dataset: request.params.id, folder })
+    const { folder_id: folder, extract, showPreviews, path, batch } = request.query
+    return take(uploads, request, { extract, showPreviews, dataset: request.params.id, folder, path, batch, takesPath: true })
   },
 })
 

@@ -5,13 +5,14 @@ import {
   DocumentStore,
   type FileRecord,
   Files,
+  type Ref,
   type Searchable,
   type Stored,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
-import { fullNameOf } from 'pounce/sdk/kit'
+import { fullNameOf, type ResourceSummary } from 'pounce/sdk/kit'
 import type { SearchDocument } from 'pounce/sdk/search'
 import { files } from './collection.ts'
 import { toFileItem } from './file-json.ts'
@@ -54,10 +55,17 @@ export class SearchableFiles implements Searchable {
   }
 
   async present(ids: readonly string[], _caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
+    return new Map((await this.#listed(ids)).map(file => [file.id, toFileItem(file)]))
+  }
+
+  async summarize(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceSummary>> {
+    return new Map((await this.#listed(ids)).map(file => [file.id, summarize(file)]))
+  }
+
+  async #listed(ids: readonly string[]): Promise<readonly File[]> {
     const found = [...(await this.#files.getMany(ids)).values()]
     const datasets = await this.#datasetsOf(found)
-    const listed = found.filter(file => isListed(file, holdersOf(file, datasets)))
-    return new Map(listed.map(file => [file.id, toFileItem(file)]))
+    return found.filter(file => isListed(file, holdersOf(file, datasets)))
   }
 
   async #datasetsOf(found: readonly File[]): Promise<ReadonlyMap<string, Holder>> {
@@ -102,5 +110,18 @@ const describe = (file: File, holders: readonly Holder[], author: UserRecord | u
     spaces: [...new Set([...spaces, ...live.map(holder => holder.author)])],
     isPublic: live.some(holder => holder.isPublic),
     isListed: isListed(file, holders),
+  }
+}
+
+const summarize = (file: File): ResourceSummary => {
+  const { id, name, description, author, created, contentType, sizeBytes, thumbnail } = file
+  return {
+    ...{ id, name, description, author, created, contentType, sizeBytes },
+    tags: file.tags.map(tag => tag.name),
+    containers: file.places.map(
+      ({ dataset, folder }): Ref => (folder === null ? { kind: 'dataset', id: dataset } : { kind: 'folder', id: folder }),
+    ),
+    createdAs: file.originalName,
+    ...(thumbnail === null ? {} : { thumbnail }),
   }
 }

@@ -1,5 +1,6 @@
 import {
   type After,
+  and,
   type BlobOwner,
   Clock,
   CommitConflict,
@@ -37,7 +38,7 @@ import {
   noStatistics,
   ownLicense,
 } from 'pounce/sdk/kit'
-import { files } from './collection.ts'
+import { files, uploadBatchFiles } from './collection.ts'
 import { copyFiles } from './file-copies.ts'
 import { FileRemoval } from './file-removal.ts'
 
@@ -60,12 +61,21 @@ export const config = s.Object({
     maximum: 100_000,
     description: 'Maximum read rate of the checksum verification, in MiB per second',
   }),
+  batchQuietSeconds: s.Integer({
+    default: 30,
+    minimum: 0,
+    maximum: 3600,
+    description: 'Time without a new file after which a batch of uploads counts as complete, in seconds',
+  }),
   linkDays: s.Integer({ default: 7, minimum: 1, maximum: 365, description: 'Lifetime of a download link, in days' }),
 })
 
 export const UrlUploadCapability = capabilitiesBy(configPort(config), ({ maxUrlBytes }) => ({ uploads: { maxUrlBytes } }))
 export type Settings = s.Static<typeof config>
 export const Config = configPort(config)
+
+/** Files that one batch is asked for. */
+const maxOfBatch = 10_000
 
 /** Bounds what one count may cost. */
 const maxCount = 100_000
@@ -145,7 +155,7 @@ export class StoredFiles implements Files {
     const { id, extract, keyId: key = null, isImporting = false, thumbnail } = file
     const record = this.#recordOf(file)
     const insert = { id, ...record, ...(isImporting ? { untold: { extract, key } } : {}) }
-    const created = isImporting ? [] : [createdEvent(file, record), ...scanDue({ id, ...record })]
+    const created = isImporting ? [] : [createdEvent(file, record), ...batched(file), ...scanDue({ id, ...record })]
     // A copy gets a thumbnail of its own from who keeps them: that of the original has the rights of the original.
     const borrowed =
       thumbnail === undefined ? [] : [event('thumbnail.attached', { kind: 'thumbnail', id: thumbnail }, { target: { kind: 'file', id } })]
@@ -198,8 +208,27 @@ export class StoredFiles implements Files {
     })
   }
 
+  async named(datasetOrFolder: string, name: string, limit: number): Promise<readonly (FileRecord & Stored)[]> {
+    const where = and(eq('places.in', datasetOrFolder), eq('name', name))
+    return (await this.#documents.find(files, { using: 'byPlace', where, sort: { by: 'name', order: 'descending' }, limit })).items
+  }
+
   countIn(datasetOrFolder: string): Promise<number> {
     return this.#documents.count(files, { using: 'byPlace', where: eq('places.in', datasetOrFolder), upTo: maxCount })
+  }
+
+  async ofBatch(batch: string, limit: number): Promise<readonly (FileRecord & Stored)[]> {
+    const most = Math.min(limit, maxOfBatch)
+    const ids: string[] = []
+    for await (const some of this.#documents.scan(uploadBatchFiles, { using: 'byBatch', where: eq('batch', batch) })) {
+      ids.push(...some.files)
+      if (ids.length >= most) break
+    }
+    const found: (FileRecord & Stored)[] = []
+    for (let at = 0; at < Math.min(ids.length, most); at += 1000) {
+      found.push(...(await this.getMany(ids.slice(at, Math.min(at + 1000, most)))).values())
+    }
+    return found
   }
 
   ofDataset(dataset: string): AsyncIterable<FileRecord & Stored> {
@@ -219,11 +248,17 @@ const createdEvent = (file: NewFile & { readonly id: string }, { scan }: FileRec
     sizeBytes: file.sizeBytes,
     extract: file.extract,
     key: file.keyId ?? null,
-    ...(file.isToldApart ? { isToldApart: true } : {}),
+    ...(file.isToldApart || file.batch !== undefined ? { isToldApart: true } : {}),
     ...(scan ? { awaitsScan: true } : {}),
   }
   return event('file.created', { kind: 'file', id: file.id }, about, file.author)
 }
+
+/** Only uploads of a batch pay for being told of together. */
+const batched = ({ id, dataset, folder, batch, author, extract }: NewFile & { readonly id: string }): readonly NewEvent[] =>
+  batch === undefined || dataset === undefined
+    ? []
+    : [event('file.batched', { kind: 'file', id }, { dataset, folder: folder ?? null, batch, extract }, author)]
 
 /** Told in the commit in which a file is told to be there. */
 export const scanDue = ({ id, scan }: Pick<FileRecord & Stored, 'id' | 'scan'>): readonly NewEvent[] =>

@@ -1,5 +1,5 @@
 import { type Caller, FileIngest, type FileRecord, Invalid, type Parts, type Stored, TooLarge, wire } from 'pounce/sdk'
-import type { FieldPart, FilePart, IncomingFile, IngestTarget } from 'pounce/sdk/kit'
+import { type FieldPart, type FilePart, type IncomingFile, type IngestTarget, OtherName } from 'pounce/sdk/kit'
 import { jsonObjectIn, metadataFrom, sentMetadata } from './sent-metadata.ts'
 
 /** What was asked for besides the bytes. */
@@ -9,6 +9,11 @@ export interface UploadOptions {
   /** Refuse when neither names a dataset. */
   readonly mustNameDataset?: boolean
   readonly folder?: string | undefined
+  /** Relative path of the file, folders and name. A text field `path` says the same, where `takesPath`. */
+  readonly path?: string | undefined
+  readonly takesPath?: boolean
+  /** See `IngestOptions.batch`. */
+  readonly batch?: string | undefined
   readonly extract: boolean
   readonly showPreviews: FileRecord['showPreviews']
   /** The length of the whole body, where it was announced. */
@@ -60,7 +65,9 @@ export class MultipartUpload {
 
   /** The new files in the order they came; at least one. */
   async take(parts: Parts, caller: Caller, options: UploadOptions, signal: AbortSignal): Promise<readonly (FileRecord & Stored)[]> {
-    const admitted = await this.#admit(caller, options)
+    const early = options.path === undefined ? undefined : this.#ingest.pathOf(options.path)
+    if (options.batch !== undefined) this.#ingest.batchOf(options.batch)
+    const admitted = await this.#admit(caller, { ...options, folders: early?.folders })
     await using staged = new AsyncDisposableStack()
     const fields = new Fields()
     const received: Received[] = []
@@ -71,7 +78,9 @@ export class MultipartUpload {
     if (received.length + fields.references.length === 0) {
       throw new Invalid('No files uploaded: send at least one file as a part of a multipart/form-data body')
     }
-    const target = targetOf(fields, options)
+    const path = early ?? this.#pathIn(fields, options)
+    const target = { ...targetOf(fields, options), path: path?.folders }
+    if (path) requireOne([...received.map(({ name }) => name), ...fields.references.map(() => path.name)], path.name)
     // A file that stays where it lies is read to its end, for no one who may not add it.
     if (fields.references.length > 0 && target.dataset !== admitted) await this.#ingest.admit(caller, target)
     const incoming: IncomingFile[] = received.map(file => {
@@ -79,18 +88,33 @@ export class MultipartUpload {
       return document ? { ...file, metadata: [document] } : file
     })
     for (const reference of fields.references) incoming.push(await this.#refer(reference, staged, signal))
-    const { extract, showPreviews } = options
+    const { extract, showPreviews, batch } = options
     const isToldApart = fields.byName.get('multiple') === 'true'
-    return await this.#ingest.record(incoming, caller, { ...target, extract, showPreviews, isToldApart })
+    return await this.#ingest.record(incoming, caller, { ...target, extract, showPreviews, isToldApart, batch })
   }
 
   /** Before the bytes. The right to what the path names was checked by the route. The dataset, as far as it is known. */
-  async #admit(caller: Caller, { dataset, folder, mustNameDataset = false, bodyBytes = 0 }: UploadOptions): Promise<string | undefined> {
-    const target = dataset === undefined && mustNameDataset ? undefined : { dataset, folder }
+  async #admit(
+    caller: Caller,
+    {
+      dataset,
+      folder,
+      folders: path,
+      mustNameDataset = false,
+      bodyBytes = 0,
+    }: UploadOptions & { readonly folders?: readonly string[] | undefined },
+  ): Promise<string | undefined> {
+    const target = dataset === undefined && mustNameDataset ? undefined : { dataset, folder, path }
     // Besides the files a body holds fields and the headers of parts; `record` counts exactly.
     const amount = { bytes: Math.max(1, bodyBytes - maxFieldsBytes), files: 1 }
     await this.#ingest.admit(caller, target, amount, { isAuthorized: !mustNameDataset })
     return dataset
+  }
+
+  /** A file named `path` may have metadata under that name: a JSON object is no path. */
+  #pathIn({ byName }: Fields, { takesPath = false }: UploadOptions): ReturnType<FileIngest['pathOf']> | undefined {
+    const sent = takesPath ? byName.get('path') : undefined
+    return sent === undefined || jsonObjectIn(sent, 'The field path') ? undefined : this.#ingest.pathOf(sent)
   }
 
   async #receive(part: FilePart, staged: AsyncDisposableStack, signal: AbortSignal): Promise<Received> {
@@ -108,6 +132,13 @@ export class MultipartUpload {
   }
 }
 wire(MultipartUpload, FileIngest)
+
+/** A path leads to one file. */
+const requireOne = (names: readonly string[], name: string): void => {
+  const [only = name] = names
+  if (names.length > 1) throw new Invalid('path leads to one file: send one file in a request, or leave path out')
+  if (only !== name) throw new OtherName(only)
+}
 
 const targetOf = (fields: Fields, options: UploadOptions): IngestTarget => {
   const { byName } = fields

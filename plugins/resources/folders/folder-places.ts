@@ -13,6 +13,7 @@ import {
   Taken,
   wire,
 } from 'pounce/sdk'
+import { maxFolderDepth } from 'pounce/sdk/kit'
 import { type Folder, folders } from './collection.ts'
 
 /** From the top of its dataset down to each folder, itself included; none for one that something above is gone of, or that is above itself. */
@@ -44,8 +45,7 @@ const chainTo = (id: string, known: ReadonlyMap<string, Folder>): readonly Folde
   return undefined
 }
 
-/** Levels of folders in a dataset. */
-const deepest = 100
+const deepest = maxFolderDepth
 
 /** Of the folders of one level so many are requested what is below them. */
 const mostOfLevel = 1000
@@ -68,6 +68,7 @@ export class FolderPlaces {
 
   /** Refuses a place that does not exist, is in the trash, or is too deep for a folder that has so many levels below it. */
   async mustTake({ dataset, parent }: FolderPlace, levelsBelow = 0): Promise<void> {
+    if (levelsBelow >= deepest) throw new Invalid(`Folders can be nested at most ${deepest} levels deep`)
     const record = await this.#datasets.get(dataset)
     if (!record) throw new NotFound('dataset')
     if (record.state === 'trashed') throw new Conflict('This dataset is in the trash; restore it first')

@@ -1,5 +1,5 @@
 import { Conflict, DocumentStore, event, Folders, Invalid, NotFound, ref, routesFor, s, signedIn, wire } from 'pounce/sdk'
-import { orNotFound } from 'pounce/sdk/kit'
+import { namesInPath, orNotFound } from 'pounce/sdk/kit'
 import { type Folder, folders } from './collection.ts'
 import { FolderMoves } from './folder-moves.ts'
 import { withDisplayName } from './folder-places.ts'
@@ -61,6 +61,11 @@ const FolderItem = s.model(
   }),
 )
 
+const toItem = ({ id, name, dataset, parent, created }: Folder): s.Static<typeof FolderItem> => ({
+  ...{ id, name, parentDatasetID: dataset, parentId: parent.id, parentType: parent.kind },
+  ...{ files: '', folders: '', created: s.toV1Date(created) },
+})
+
 const ListedFolder = s.model('ListedFolder', s.Object({ id: s.String(), name: s.String({ description: 'Path of display names: `/a/b`' }) }))
 
 const batch = 500
@@ -104,19 +109,33 @@ export const createFolder = route({
   async handle({ params, body, caller }, { folders }) {
     const parent = { kind: body.parentType, id: body.parentId }
     const folder = await folders.create({ name: body.name.normalize('NFC'), dataset: params.id, parent, author: signedIn(caller).id })
-    return {
-      status: 200,
-      body: {
-        id: folder.id,
-        name: folder.name,
-        parentDatasetID: folder.dataset,
-        parentId: folder.parent.id,
-        parentType: folder.parent.kind,
-        files: '',
-        folders: '',
-        created: s.toV1Date(folder.created),
-      },
-    }
+    return { status: 200, body: toItem(folder) }
+  },
+})
+
+export const ensureFolder = route({
+  method: 'POST',
+  path: '/api/datasets/:id/folders',
+  summary: 'Create a folder by its path',
+  description:
+    'An addition to Clowder 1.x. `path` is relative to the dataset, or to its folder `parentId`: `a/b/c`. Folders that are missing are created, each once, however many requests ' +
+    'do so at the same time; a folder that exists is returned.',
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
+  jobKeys: 'allowed',
+  params,
+  body: s.model(
+    'NewFolderPath',
+    s.Object({
+      path: s.String({ description: 'At most 4,000 characters and 100 levels; no empty names, `.` or `..`' }),
+      parentId: s.Optional(s.id()),
+    }),
+  ),
+  responses: { 200: FolderItem },
+  throws: [NotFound, Invalid, Conflict],
+  async handle({ params, body, caller }, { folders }) {
+    const parent = { kind: body.parentId === undefined ? ('dataset' as const) : ('folder' as const), id: body.parentId ?? params.id }
+    const path = namesInPath(body.path)
+    return { status: 200, body: toItem(await folders.ensure({ dataset: params.id, parent, path, author: signedIn(caller).id })) }
   },
 })
 

@@ -1,6 +1,9 @@
 import {
   type After,
+  and,
   Clock,
+  CommitConflict,
+  Conflict,
   Datasets,
   DocumentStore,
   eq,
@@ -12,13 +15,16 @@ import {
   NotFound,
   type Page,
   type Stored,
+  Taken,
   type Update,
   type Where,
   wire,
 } from 'pounce/sdk'
-import { type NewFolder, orNotFound } from 'pounce/sdk/kit'
+import { type FolderPath, type NewFolder, orNotFound } from 'pounce/sdk/kit'
 import { type Folder, folders } from './collection.ts'
 import { chainsTo, FolderPlaces, withDisplayName } from './folder-places.ts'
+
+const tries = 20
 
 /** Folders in the document store. */
 export class StoredFolders implements Folders {
@@ -45,8 +51,64 @@ export class StoredFolders implements Folders {
       this.#documents.commit({ insert: { id, ...record, displayName }, into: folders }, isImporting ? [] : [created]),
     )
     if (await this.#isThere(dataset, parent)) return folder
-    await this.#documents.commit({ tombstone: id, in: folders }, [event('folder.removed', { kind: 'folder', id }, { dataset })])
+    await this.#withdraw(folder)
     throw new NotFound(parent.kind)
+  }
+
+  async at({ parent, path }: Pick<FolderPath, 'parent' | 'path'>): Promise<Folder | undefined> {
+    let found: Folder | undefined
+    for (const name of path) {
+      found = await this.#named(found?.id ?? parent.id, name)
+      if (!found) return undefined
+    }
+    return found
+  }
+
+  async ensure({ dataset, parent, path, author, isToldApart = false }: Parameters<Folders['ensure']>[0]): Promise<Folder> {
+    const there = await this.at({ parent, path })
+    if (there?.dataset === dataset) return there
+    for (let left = tries; left > 0; left--) {
+      await this.#places.mustTake({ dataset, parent }, path.length - 1)
+      const made = await this.#follow({ dataset, parent, path }, { author, isToldApart })
+      // A folder on the way was removed or moved at the same moment: from the top once more.
+      if (made?.dataset === dataset) return made
+    }
+    throw new Conflict('Too many concurrent changes of the folders on this path; try again')
+  }
+
+  async #follow({ dataset, parent, path }: FolderPath, by: Pick<Parameters<Folders['ensure']>[0], 'author' | 'isToldApart'>) {
+    let place = parent
+    let folder: Folder | undefined
+    for (const name of path) {
+      folder = (await this.#named(place.id, name)) ?? (await this.#add({ dataset, parent: place, name }, by))
+      if (!folder) return undefined
+      place = { kind: 'folder', id: folder.id }
+    }
+    return folder
+  }
+
+  /** Under its name and no other: undefined when its parent is gone. Who comes second gets the folder of who came first. */
+  async #add(
+    { dataset, parent, name: displayName }: Pick<FolderRecord, 'dataset' | 'parent' | 'name'>,
+    { author, isToldApart }: Pick<Parameters<Folders['ensure']>[0], 'author' | 'isToldApart'>,
+  ): Promise<Folder | undefined> {
+    const id = this.#ids.next()
+    const created = event('folder.created', { kind: 'folder', id }, { dataset, ...(isToldApart ? { isToldApart } : {}) }, author)
+    const record = { name: displayName, displayName, author, created: this.#clock.now().toISOString(), dataset, parent }
+    try {
+      const folder = await this.#documents.commit({ insert: { id, ...record }, into: folders }, [created])
+      if (await this.#isThere(dataset, parent)) return folder
+      await this.#withdraw(folder)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof Taken)) throw error
+      return this.#named(parent.id, displayName)
+    }
+  }
+
+  async #named(parent: string, name: string): Promise<Folder | undefined> {
+    const where = and(eq('parent.id', parent), eq('displayName', name))
+    return (await this.#documents.find(folders, { using: 'byParent', where, limit: 1 })).items[0]
   }
 
   get(id: string): Promise<(FolderRecord & Stored) | undefined> {
@@ -79,6 +141,15 @@ export class StoredFolders implements Folders {
   ofDataset(dataset: string): AsyncIterable<FolderRecord & Stored> {
     const where = eq('dataset', dataset)
     return this.#documents.scan(folders, { using: 'byDataset', where, sort: { by: 'created', order: 'ascending' } })
+  }
+
+  /** Takes back what came into a place that went at the same moment, unless its cascade has done so. */
+  async #withdraw({ id, dataset }: Folder): Promise<void> {
+    try {
+      await this.#documents.commit({ tombstone: id, in: folders }, [event('folder.removed', { kind: 'folder', id }, { dataset })])
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
   }
 
   async #isThere(dataset: string, parent: FolderRecord['parent']): Promise<boolean> {

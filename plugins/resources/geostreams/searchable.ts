@@ -13,7 +13,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { geoNumberOf, type SensorRecord, type StreamRecord } from 'pounce/sdk/geo'
-import { fullNameOf } from 'pounce/sdk/kit'
+import { fullNameOf, type ResourceSummary } from 'pounce/sdk/kit'
 import type { MetadataValue, SearchDocument } from 'pounce/sdk/search'
 import { typedValue } from 'pounce/sdk/search'
 import { sensors, streams } from './collections.ts'
@@ -85,6 +85,24 @@ const searchDocuments = async <T extends Listed>(
   return new Map([...found].map(([id, one]) => [id, describe(one)]))
 }
 
+/** What the full view of a search shows of sensors or streams. */
+const summaries = <T extends Listed>(
+  found: ReadonlyMap<string, T & Stored>,
+  valuesOf: (one: T & Stored) => readonly MetadataValue[],
+): ReadonlyMap<string, ResourceSummary> => {
+  const summarize = (one: T & Stored): ResourceSummary => ({
+    id: String(geoNumberOf(one.id)),
+    ...{ name: one.name, description: '', author: one.author, created: one.created, tags: [] },
+    containers: one.spaces.map(id => ({ kind: 'space', id })),
+    values: [...searchedProperties(one.properties), ...valuesOf(one)],
+  })
+  return new Map([...found].filter(([, { state }]) => state === 'live').map(([id, one]) => [id, summarize(one)]))
+}
+
+const streamValues = ({ parameters }: StreamRecord): readonly MetadataValue[] => parameters.map(value => ({ field: 'parameters', value }))
+
+const sensorValues = ({ source }: SensorRecord): readonly MetadataValue[] => (source === null ? [] : [{ field: 'source', value: source }])
+
 /** Every id, for a rebuild. */
 async function* idsIn(documents: DocumentStore, from: Collection<Listed>): AsyncIterable<string> {
   for await (const { id } of documents.scan(from, { using: 'byAge', where: eq('state', 'live') })) yield id
@@ -105,10 +123,10 @@ export class SearchableStreams implements Searchable {
 
   describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>> {
     const tools = { documents: this.#documents, users: this.#users, policy: this.#policy }
-    return searchDocuments(tools, streams, ids, ({ parameters, sensor, spaces }) => ({
+    return searchDocuments(tools, streams, ids, stream => ({
       kind: 'stream',
-      values: parameters.map(value => ({ field: 'parameters', value })),
-      childOf: [sensor, ...spaces],
+      values: streamValues(stream),
+      childOf: [stream.sensor, ...stream.spaces],
     }))
   }
 
@@ -131,6 +149,10 @@ export class SearchableStreams implements Searchable {
       ]),
     )
   }
+
+  async summarize(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceSummary>> {
+    return summaries(await this.#documents.getMany(streams, ids), streamValues)
+  }
 }
 wire(SearchableStreams, DocumentStore, Users, Policy)
 
@@ -149,10 +171,10 @@ export class SearchableSensors implements Searchable {
 
   describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>> {
     const tools = { documents: this.#documents, users: this.#users, policy: this.#policy }
-    return searchDocuments(tools, sensors, ids, ({ source, spaces }) => ({
+    return searchDocuments(tools, sensors, ids, sensor => ({
       kind: 'sensor',
-      values: source === null ? [] : [{ field: 'source', value: source }],
-      childOf: spaces,
+      values: sensorValues(sensor),
+      childOf: sensor.spaces,
     }))
   }
 
@@ -168,6 +190,10 @@ export class SearchableSensors implements Searchable {
         { id: String(geoNumberOf(id)), name, created: s.toV1Date(created), resource_type: 'sensor' },
       ]),
     )
+  }
+
+  async summarize(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceSummary>> {
+    return summaries(await this.#documents.getMany(sensors, ids), sensorValues)
   }
 }
 wire(SearchableSensors, DocumentStore, Users, Policy)

@@ -1,10 +1,31 @@
-import { Forbidden, Invalid, type Kind, NotFound, type Permission, type Ref, routesFor, s } from 'pounce/sdk'
+import { type Caller, Forbidden, Invalid, type Kind, NotFound, type Permission, Policy, type Ref, routesFor, s, wire } from 'pounce/sdk'
 import { sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
 import { allPermissions, didYouMean, verbOf } from 'pounce/sdk/kit'
 import { PermissionExplainer } from './permission-explainer.ts'
 import { sentences } from './permission-sentences.ts'
 
-const route = routesFor('permissions', { explaining: PermissionExplainer })
+/** Tells which permissions a caller holds on many resources. */
+class PermissionChecker {
+  #policy: Policy
+
+  constructor(policy: Policy) {
+    this.#policy = policy
+  }
+
+  /** Those held on each resource, in the order asked. */
+  async check(caller: Caller, permissions: readonly Permission[], on: readonly Ref[]): Promise<readonly (readonly Permission[])[]> {
+    const held = new Map<Kind, ReadonlyMap<string, readonly Permission[]>>()
+    for (const [kind, some] of Map.groupBy(on, ref => ref.kind)) {
+      // Some permissions are open to everyone on every resource, and would tell that an invisible one exists.
+      const seen = await this.#policy.seen(caller, kind, [...new Set(some.map(({ id }) => id))])
+      held.set(kind, await this.#policy.held(caller, permissions, kind, [...seen]))
+    }
+    return on.map(({ kind, id }) => held.get(kind)?.get(id) ?? [])
+  }
+}
+wire(PermissionChecker, Policy)
+
+const route = routesFor('permissions', { explaining: PermissionExplainer, checking: PermissionChecker })
 
 const kinds = [
   ...(['space', 'collection', 'dataset', 'folder', 'file', 'section', 'preview', 'thumbnail'] as const),
@@ -41,6 +62,38 @@ export const listPermissions = route({
   async handle() {
     const names = [...allPermissions].filter(isPermission)
     return { status: 200, body: names.map(name => ({ name, description: sentences[name], verb: verbOf[name] })) }
+  },
+})
+
+export const checkPermissions = route({
+  method: 'POST',
+  path: '/api/permissions/check',
+  summary: 'Check the permissions of the caller on many resources',
+  description:
+    'An addition to Clowder 1.x. Evaluates the same rules as any route, for the caller with the current key; nothing is changed. One item per resource, in the order of the request. A resource that does not exist is like one that the caller may not view: no permission.',
+  permission: 'reader',
+  limitedKeys: 'allowed',
+  body: s.model(
+    'PermissionCheck',
+    s.Object({
+      resources: s.Array(
+        s.Object({ type: s.String({ maxLength: 100, description: `One of ${kinds.join(', ')}` }), id: s.String({ maxLength: 100 }) }),
+        { maxItems: 1000 },
+      ),
+      permissions: s.Optional(
+        s.Array(s.String({ maxLength: 100 }), { minItems: 1, maxItems: 100, description: 'Those that are checked; default: all' }),
+      ),
+    }),
+  ),
+  responses: {
+    200: s.Array(s.model('HeldPermissions', s.Object({ type: s.String(), id: s.String(), permissions: s.Array(s.String()) }))),
+  },
+  throws: [Invalid],
+  async handle({ body, caller }, { checking }) {
+    const permissions = [...new Set(body.permissions ?? allPermissions)].map(readPermission)
+    const resources = body.resources.map(({ type, id }) => readThing(type, id))
+    const held = await checking.check(caller, permissions, resources)
+    return { status: 200, body: body.resources.map(({ type, id }, at) => ({ type, id, permissions: [...(held[at] ?? [])] })) }
   },
 })
 

@@ -22,7 +22,9 @@ const files: Files = {
   create: none,
   copy: none,
   in: none,
+  named: none,
   countIn: none,
+  ofBatch: none,
   async *ofDataset() {
     yield* []
   },
@@ -53,6 +55,7 @@ async function kernels(t: Parameters<typeof freshIndex>[0], hold: () => Promise<
       yield* [searchId(2), searchId(3)]
     },
     present: none,
+    summarize: none,
   }
   const searchables = { all: () => [searchable] }
   const make = (roles: readonly ('http' | 'worker')[] = ['http', 'worker']): IndexRebuilder => {

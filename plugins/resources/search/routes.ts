@@ -1,4 +1,5 @@
 import { Invalid, type Kind, type Request, routesFor, s, Unavailable } from 'pounce/sdk'
+import { SearchHit } from './full-view.ts'
 import { searchLimits } from './search-limits.ts'
 import { type SearchPage, SearchService } from './search-service.ts'
 
@@ -30,31 +31,30 @@ const query = s.Object({
   ...window,
   sort: text(200),
   order: s.Optional(s.String({ pattern: '^([aA][sS][cC]|[dD][eE][sS][cC])$' })),
+  view: s.Optional(s.Literal('full', { description: 'Hits as `SearchHit`, with place, author and the values that match' })),
 })
 const jsonQuery = s.Object({
   query: s.String({ maxLength: 100_000, description: 'JSON: `[{"field_key":"metadata.depth","operator":">=","field_value":"12"}]`' }),
   grouping: s.Union([s.Literal('AND'), s.Literal('OR')], { default: 'AND', description: 'Whether all items or any item must match' }),
   ...window,
 })
-const result = s.model(
-  'SearchResult',
-  s.Object({
-    results: s.Array(s.Record(s.String(), s.Unknown())),
-    count: s.Integer(),
-    size: s.Integer({ description: 'Number of hits on this page' }),
-    scanned_size: s.Integer(),
-    from: s.Integer(),
-    total_size: s.Integer({
-      description:
-        'Number of hits, without those found to be hidden from the caller so far; exact up to 10,000. Use `next` to page, not this',
-    }),
-    newest_first: s.Optional(s.Boolean({ description: 'Set if there were too many hits to rank' })),
-    first: s.Optional(s.String()),
-    prev: s.Optional(s.String()),
-    next: s.Optional(s.String()),
-    last: s.Optional(s.String()),
+const page = {
+  count: s.Integer(),
+  size: s.Integer({ description: 'Number of hits on this page' }),
+  scanned_size: s.Integer(),
+  from: s.Integer(),
+  total_size: s.Integer({
+    description:
+      'Number of hits, without those found to be hidden from the caller so far; exact up to 10,000. Use `next` to page, not this',
   }),
-)
+  newest_first: s.Optional(s.Boolean({ description: 'Set if there were too many hits to rank' })),
+  first: s.Optional(s.String()),
+  prev: s.Optional(s.String()),
+  next: s.Optional(s.String()),
+  last: s.Optional(s.String()),
+}
+const result = s.model('SearchResult', s.Object({ results: s.Array(s.Record(s.String(), s.Unknown())), ...page }))
+const fullResult = s.model('FullSearchResult', s.Object({ results: s.Array(SearchHit), ...page }))
 type Window = { readonly from?: number; readonly size: number; readonly page?: number }
 
 const everyKind: readonly Kind[] = ['file', 'dataset', 'collection', 'sensor', 'stream']
@@ -87,8 +87,10 @@ const linksFor = (url: URL, from: number, size: number, scanned: number, total: 
   }
 }
 
+type Item = Readonly<Record<string, unknown>>
+
 const pageOf = (url: URL, from: number, size: number, { results, scanned, total, indexed, isNewestFirst }: SearchPage) => ({
-  results: [...results],
+  results: results as Item[],
   count: results.length,
   size: results.length,
   scanned_size: scanned,
@@ -107,13 +109,16 @@ export const search = route({
   permission: 'reader',
   cost: 'search',
   query,
-  responses: { 200: result },
+  responses: { 200: s.Union([result, fullResult]) },
   throws: [Invalid, Unavailable],
   async handle({ query: asked, caller, url }: Request<undefined, typeof query, undefined>, { searching }) {
     const from = startOf(asked)
     const { askedQuery } = await import('./asked-query.ts')
     const kinds = asked.resource_type ? [asked.resource_type] : asked.datasetid ? (['file'] as const) : everyKind
-    const found = await searching.find({ query: askedQuery(asked), kinds, from, size: asked.size, ...sortOf(asked) }, caller)
+    const found = await searching.find(
+      { query: askedQuery(asked), kinds, from, size: asked.size, isFull: asked.view === 'full', ...sortOf(asked) },
+      caller,
+    )
     return { status: 200, body: pageOf(url, from, asked.size, found) }
   },
 })

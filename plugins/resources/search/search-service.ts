@@ -2,6 +2,7 @@ import { type Caller, type Contributions, type Kind, Policy, type Searchable, Se
 import type { SearchQuery, SearchRequest } from 'pounce/sdk/search'
 import { AuthorAddresses } from './author-addresses.ts'
 import { ContainmentFilter } from './containment-filter.ts'
+import { FullView, type ReadHit } from './full-view.ts'
 
 /** What is asked of a search. */
 export interface SearchInput {
@@ -10,10 +11,12 @@ export interface SearchInput {
   readonly size: number
   readonly sort?: SearchRequest['sort']
   readonly kinds?: readonly Kind[]
+  /** With names of places and people, and why each hit was found; else as v1 shows hits. */
+  readonly isFull?: boolean
 }
 
-export interface SearchPage {
-  readonly results: readonly Readonly<Record<string, unknown>>[]
+export interface SearchPage<T = object> {
+  readonly results: readonly T[]
   /** Hits that were looked at to fill the page. */
   readonly scanned: number
   /** Hits there are, without those looked at that are not for the caller, such as what has just gone to the trash. */
@@ -22,6 +25,9 @@ export interface SearchPage {
   readonly indexed: number
   readonly isNewestFirst: boolean
 }
+
+/** Reads the hits of a kind, by id; those that are not to be shown are left out. */
+type ReadItems<T> = (source: Searchable, ids: readonly string[]) => Promise<ReadonlyMap<string, T>>
 
 const mostRounds = 5
 /** Of a search that only counts: as many hits as a page has unless its size is said. */
@@ -34,6 +40,7 @@ export class SearchService {
   #searchables: Contributions<Searchable>
   #containing: ContainmentFilter
   #addresses: AuthorAddresses
+  #fullView: FullView
 
   constructor(
     index: SearchIndex,
@@ -41,18 +48,30 @@ export class SearchService {
     searchables: Contributions<Searchable>,
     containing: ContainmentFilter,
     addresses: AuthorAddresses,
+    fullView: FullView,
   ) {
     this.#index = index
     this.#policy = policy
     this.#searchables = searchables
     this.#containing = containing
     this.#addresses = addresses
+    this.#fullView = fullView
   }
 
-  async find({ query: asked, from, size, sort, kinds }: SearchInput, caller: Caller): Promise<SearchPage> {
+  async find(input: SearchInput, caller: Caller): Promise<SearchPage> {
+    if (!input.isFull) return this.#find(input, caller, (source, ids) => source.present(ids, caller))
+    const page = await this.#find<ReadHit>(
+      input,
+      caller,
+      async (source, ids) => new Map([...(await source.summarize(ids))].map(([id, summary]) => [id, { kind: source.kind, id, summary }])),
+    )
+    return { ...page, results: await this.#fullView.show(page.results, input.query, caller) }
+  }
+
+  async #find<T>({ query: asked, from, size, sort, kinds }: SearchInput, caller: Caller, read: ReadItems<T>): Promise<SearchPage<T>> {
     const query = await this.#containing.resolve(await this.#addresses.resolve(asked, caller), caller)
     const scope = this.#policy.searchScope(caller)
-    const results: Readonly<Record<string, unknown>>[] = []
+    const results: T[] = []
     let scanned = 0
     let missed = 0
     let indexed = 0
@@ -60,7 +79,7 @@ export class SearchService {
     if (size === 0) {
       const page = await this.#index.search({ query, scope, from: 0, size: checkedOfCount, ...(kinds ? { kinds } : {}) })
       indexed = page.total
-      missed = page.hits.length - (await this.#present(page.hits, caller)).size
+      missed = page.hits.length - (await this.#read(page.hits, caller, read)).size
     }
     for (let round = 0; round < mostRounds && results.length < size; round += 1) {
       const wanted = round === 0 ? size : Math.min(2 * size, 1000)
@@ -74,7 +93,7 @@ export class SearchService {
       })
       indexed = page.total
       isNewestFirst ||= page.isNewestFirst
-      const shown = await this.#present(page.hits, caller)
+      const shown = await this.#read(page.hits, caller, read)
       for (const { id } of page.hits) {
         if (results.length === size) break
         scanned += 1
@@ -87,15 +106,15 @@ export class SearchService {
     return { results, scanned, total: indexed - missed, indexed, isNewestFirst }
   }
 
-  async #present(hits: readonly { readonly id: string; readonly kind: Kind }[], caller: Caller) {
-    const shown = new Map<string, Readonly<Record<string, unknown>>>()
+  async #read<T>(hits: readonly { readonly id: string; readonly kind: Kind }[], caller: Caller, read: ReadItems<T>) {
+    const shown = new Map<string, T>()
     for (const searchable of this.#searchables.all()) {
       const ids = hits.filter(hit => hit.kind === searchable.kind).map(hit => hit.id)
       if (ids.length === 0) continue
       const seen = await this.#policy.seen(caller, searchable.kind, ids, 'frozen')
-      for (const [id, item] of await searchable.present([...seen], caller)) shown.set(id, item)
+      for (const [id, item] of await read(searchable, [...seen])) shown.set(id, item)
     }
     return shown
   }
 }
-wire(SearchService, SearchIndex, Policy, Searchables, ContainmentFilter, AuthorAddresses)
+wire(SearchService, SearchIndex, Policy, Searchables, ContainmentFilter, AuthorAddresses, FullView)

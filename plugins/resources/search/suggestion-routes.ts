@@ -1,7 +1,8 @@
 import { Invalid, type Request, routesFor, s, Unavailable } from 'pounce/sdk'
+import { QuickSearch } from './quick-search.ts'
 import { SuggestionService } from './suggestion-service.ts'
 
-const route = routesFor('search', { suggesting: SuggestionService })
+const route = routesFor('search', { suggesting: SuggestionService, quick: QuickSearch })
 
 const prefix = () => s.String({ default: '', maxLength: 200, description: 'Prefix, ignoring case' })
 const limit = (normally: number, maximum: number) => s.Integer({ default: normally, minimum: 1, maximum })
@@ -63,6 +64,35 @@ export const listTags = route({
   async handle({ query, caller }: Request<undefined, typeof tagsQuery, undefined>, { suggesting }) {
     const tags = await suggesting.tags(query.prefix, query.limit, caller, query.kind)
     return { status: 200, body: tags.map(({ tag, count }) => ({ name: tag, count })) }
+  },
+})
+
+const Named = s.model('NamedResource', s.Object({ id: s.String(), name: s.String() }))
+const quickQuery = s.Object({ prefix: s.String({ minLength: 1, maxLength: 200, description: 'Words, or beginnings of words, of a name' }) })
+export const searchNames = route({
+  method: 'GET',
+  path: '/api/search/quick',
+  summary: 'Search names of resources and people by prefix',
+  description:
+    'At most five of each kind that the caller may view, those whose names begin with the prefix first, then the newest. A single letter or digit matches whole words of names only. People only for signed-in callers. For suggestions while typing.',
+  permission: 'reader',
+  cost: 'search',
+  query: quickQuery,
+  responses: {
+    200: s.model(
+      'NamedResources',
+      s.Object({
+        spaces: s.Array(Named),
+        collections: s.Array(Named),
+        datasets: s.Array(Named),
+        files: s.Array(Named),
+        people: s.Array(Named),
+      }),
+    ),
+  },
+  throws: [Invalid, Unavailable],
+  async handle({ query, caller }: Request<undefined, typeof quickQuery, undefined>, { quick }) {
+    return { status: 200, body: await quick.find(query.prefix, caller) }
   },
 })
 

@@ -1,4 +1,4 @@
-import { definePlugin, on, PersonalDataSources, provide, SessionSources, Spaces } from 'pounce/sdk'
+import { definePlugin, NameFinders, on, PersonalDataSources, provide, SessionSources, Spaces } from 'pounce/sdk'
 import { config } from './config.ts'
 import { AcceptInvitationsOnSignUp, DeleteJoinRequestOnMembership, RemoveMembersOnSpaceRemoved, SpaceExpiry } from './handlers.ts'
 import { InvitationRateLimit, Invitations, invitations, quotas } from './invitations.ts'
@@ -8,6 +8,7 @@ import * as routes from './routes.ts'
 import * as invitationRoutes from './routes-invitations.ts'
 import * as memberRoutes from './routes-members.ts'
 import { InvitationMail, SpaceMail } from './space-mail.ts'
+import { SpaceNames } from './space-names.ts'
 import { StoredSpaces } from './stored-spaces.ts'
 import { WaitingCounts } from './waiting.ts'
 
@@ -20,6 +21,7 @@ export const plugin = definePlugin({
   resources: [spaceResource],
   provides: [
     provide(Spaces, StoredSpaces),
+    provide(NameFinders, SpaceNames),
     provide(PersonalDataSources, PersonalInvitations),
     provide(PersonalDataSources, PersonalInvitationsSent),
     provide(PersonalDataSources, PersonalQuotas),

@@ -8,6 +8,10 @@ export interface UploadRecord {
   readonly lengthBytes: number
   readonly dataset: string | null
   readonly folder: string | null
+  /** Names of folders below these, which are created with the file. */
+  readonly path?: readonly string[]
+  /** Which uploads it belongs to. */
+  readonly batch?: string
   readonly extract: boolean
   readonly showPreviews: FileRecord['showPreviews']
   /** JSON-LD documents for the file. */

@@ -1,11 +1,11 @@
 import { type FileIngest, Invalid, type Json, s } from 'pounce/sdk'
-import { defaultJsonLimits, type IngestTarget, parseJson } from 'pounce/sdk/kit'
+import { defaultJsonLimits, type IngestTarget, OtherName, parseJson } from 'pounce/sdk/kit'
 import type { UploadRecord } from './collections.ts'
 
 /** What a client says of a file before its bytes. */
 export type NewUpload = Pick<
   UploadRecord,
-  'name' | 'contentType' | 'dataset' | 'folder' | 'extract' | 'showPreviews' | 'metadata' | 'sha256'
+  'name' | 'contentType' | 'dataset' | 'folder' | 'path' | 'batch' | 'extract' | 'showPreviews' | 'metadata' | 'sha256'
 >
 
 const shows = ['DatasetLevel', 'FileLevel', 'None'] as const
@@ -28,10 +28,23 @@ const idIn = (given: ReadonlyMap<string, string>, key: 'dataset' | 'folder'): st
   return id === '' ? null : id
 }
 
+/** The name of the file, and of the folders on its path. */
+const placeIn = (given: ReadonlyMap<string, string>, ingest: FileIngest): { readonly name: string; readonly path?: readonly string[] } => {
+  const sent = given.get('filename') ?? given.get('name')
+  const path = given.get('path')
+  if (path === undefined) {
+    if (sent === undefined) throw new Invalid('Upload-Metadata: filename is missing')
+    return { name: ingest.nameOf(sent) }
+  }
+  const { folders, name } = ingest.pathOf(path)
+  if (sent !== undefined && ingest.nameOf(sent) !== name) throw new OtherName(sent)
+  if (folders.length > 0 && !given.get('dataset')) throw new Invalid('Upload-Metadata: path requires dataset, the dataset of its folders')
+  return folders.length === 0 ? { name } : { name, path: folders }
+}
+
 /** Reads what `Upload-Metadata` says; throws `Invalid` that names the key. Keys that mean nothing here are passed over. */
 export const newUpload = (given: ReadonlyMap<string, string>, ingest: FileIngest): NewUpload => {
-  const name = given.get('filename') ?? given.get('name')
-  if (name === undefined) throw new Invalid('Upload-Metadata: filename is missing')
+  const place = placeIn(given, ingest)
   const extract = given.get('extract') ?? 'true'
   if (!/^(?:true|false)$/i.test(extract)) throw new Invalid('Upload-Metadata: extract must be true or false')
   const showPreviews = shows.find(each => each === (given.get('showPreviews') ?? 'DatasetLevel'))
@@ -40,10 +53,12 @@ export const newUpload = (given: ReadonlyMap<string, string>, ingest: FileIngest
   if (sha256 !== null && !/^[0-9a-f]{64}$/.test(sha256)) throw new Invalid('Upload-Metadata: sha256 must be 64 hex digits')
   const metadata = given.get('metadata')
   const dataset = idIn(given, 'dataset')
+  const batch = given.get('batch') ?? ''
   return {
-    name: ingest.nameOf(name),
+    ...place,
     contentType: (given.get('filetype') ?? given.get('type') ?? '').slice(0, 200),
     dataset,
+    ...(batch === '' ? {} : { batch: ingest.batchOf(batch) }),
     folder: idIn(given, 'folder'),
     extract: dataset !== null && extract.toLowerCase() === 'true',
     showPreviews,
@@ -53,7 +68,8 @@ export const newUpload = (given: ReadonlyMap<string, string>, ingest: FileIngest
 }
 
 /** Where an upload is to lie. */
-export const targetOf = ({ dataset, folder }: Pick<UploadRecord, 'dataset' | 'folder'>): IngestTarget => ({
+export const targetOf = ({ dataset, folder, path }: Pick<UploadRecord, 'dataset' | 'folder' | 'path'>): IngestTarget => ({
   dataset: dataset ?? undefined,
   folder: folder ?? undefined,
+  path,
 })

@@ -18,12 +18,14 @@ import { newUpload } from './new-upload.ts'
 import { StoredUploads } from './open-uploads.ts'
 import { ChecksumMismatch, OtherVersion, UploadExpired, UploadLocked } from './problems.ts'
 import { bytesIn, type Checksum, checksumIn, metadataIn, requireTus, tusHeaders } from './tus-headers.ts'
+import { UploadCheck } from './upload-check.ts'
 import { UploadCompletion } from './upload-completion.ts'
 import { UploadReceiver } from './upload-receiver.ts'
 
 const needs = {
   uploads: StoredUploads,
   receiving: UploadReceiver,
+  checks: UploadCheck,
   finishing: UploadCompletion,
   ingest: FileIngest,
   installation: Installation,
@@ -43,6 +45,7 @@ const Upload = s.model(
     filename: s.String(),
     dataset: s.Union([s.String(), s.Null()]),
     folder: s.Union([s.String(), s.Null()]),
+    path: s.Optional(s.String({ description: 'Relative path with the name of the file, if it was sent' })),
     length: s.Integer(),
     received: s.Integer({ description: 'Durable bytes: an interrupted client continues from here' }),
     started: s.String(),
@@ -57,6 +60,7 @@ const toUpload = (upload: UploadRecord & Stored): s.Static<typeof Upload> => ({
   filename: upload.name,
   dataset: upload.dataset,
   folder: upload.folder,
+  ...(upload.path ? { path: [...upload.path, upload.name].join('/') } : {}),
   length: upload.lengthBytes,
   received: upload.receivedBytes,
   started: upload.started,
@@ -95,8 +99,8 @@ export const beginUpload = route({
   path: '/api/uploads',
   summary: 'Create a resumable upload',
   description:
-    `${protocol} \`Upload-Metadata\` has \`filename\`, and may have \`filetype\`, \`dataset\`, \`folder\`, \`extract\`, \`showPreviews\`, \`metadata\` (a JSON object) and \`sha256\` (hex, of ` +
-    'the whole file). Without a dataset only you can see the file. The right to add to the dataset is checked now and after the last byte. The id of the upload becomes the id of the file.',
+    `${protocol} \`Upload-Metadata\` has \`filename\` or \`path\`, and may have \`filetype\`, \`dataset\`, \`folder\`, \`extract\`, \`showPreviews\`, \`metadata\` (a JSON object), \`batch\` (an id that you choose for uploads that belong together) and \`sha256\` (hex, of ` +
+    'the whole file). `path` is relative to the dataset or folder and ends with the name of the file: `a/b/c.txt`. Folders that are missing are created with the file. Without a dataset only you can see the file. The right to add to the dataset is checked now and after the last byte. The id of the upload becomes the id of the file.',
   permission: {
     right: 'AddFile',
     unscoped: 'A header names the dataset; the upload checks AddResourceToDataset on it now and at its end.',
@@ -115,6 +119,49 @@ export const beginUpload = route({
     const begun = await uploads.begin(caller, length, about, sent)
     const upload = await finished(await append(begun, { offset: 0, body, checksum }, receiving), caller, finishing)
     return { status: 201, body: undefined, headers: { ...stateHeaders(upload), location: `${url.pathname}/${upload.id}` } }
+  },
+})
+
+export const checkUploads = route({
+  method: 'POST',
+  path: '/api/uploads/check',
+  summary: 'Check which files a dataset already has',
+  description:
+    'For each file, in order: `absent`; `same`, if a file of this path has this size and, where sent, this SHA-256; `other`, with the id of the newest file of this path; or `invalid`, with what is wrong ' +
+    'with the path. Paths are relative to the dataset, or to `folder`. Nothing is stored.',
+  permission: { right: 'AddFile', unscoped: 'The body names the dataset; the handler checks AddResourceToDataset on it.' },
+  body: s.model(
+    'UploadCheck',
+    s.Object({
+      dataset: s.String({ maxLength: 100 }),
+      folder: s.Optional(s.String({ maxLength: 100 })),
+      files: s.Array(
+        s.Object({
+          path: s.String({ maxLength: 5000 }),
+          size: s.Integer({ minimum: 0, description: 'In bytes' }),
+          sha256: s.Optional(s.String({ pattern: '^[0-9a-fA-F]{64}$' })),
+        }),
+        { maxItems: 1000 },
+      ),
+    }),
+  ),
+  maxBodyBytes: 6 * 1024 * 1024,
+  responses: {
+    200: s.Array(
+      s.model(
+        'CheckedUpload',
+        s.Object({
+          path: s.String(),
+          state: s.Union([s.Literal('absent'), s.Literal('same'), s.Literal('other'), s.Literal('invalid')]),
+          id: s.Union([s.String(), s.Null()]),
+          message: s.Optional(s.String()),
+        }),
+      ),
+    ),
+  },
+  throws: [Invalid, NotFound, Conflict],
+  async handle({ body, caller }, { checks }) {
+    return { status: 200, body: [...(await checks.check(caller, body, body.files))] }
   },
 })
 

@@ -56,8 +56,8 @@ export class UploadCompletion {
   }
 
   async #record(upload: Upload, blob: StagedBlob, caller: Caller): Promise<void> {
-    const { id, name, contentType, metadata, extract, showPreviews } = upload
-    await this.#ingest.record([{ id, name, contentType, metadata, blob }], caller, { ...targetOf(upload), extract, showPreviews })
+    const { id, name, contentType, metadata, extract, showPreviews, batch } = upload
+    await this.#ingest.record([{ id, name, contentType, metadata, blob }], caller, { ...targetOf(upload), extract, showPreviews, batch })
   }
 
   /** The bytes as one blob. */

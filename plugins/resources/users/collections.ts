@@ -5,6 +5,8 @@ import type { Verb } from 'pounce/sdk/kit'
 export const users = collection<UserRecord>('users', {
   byEmail: { on: ['email'], unique: true },
   byName: { on: ['lastName', 'firstName'] },
+  byFirst: { on: ['sortFirst'] },
+  byLast: { on: ['sortLast'] },
   byCreated: { on: ['created'] },
   byStatus: { on: ['status'] },
   bySpace: { on: ['memberships.space'], array: 'memberships.space' },

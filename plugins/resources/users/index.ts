@@ -5,6 +5,7 @@ import {
   definePlugin,
   Greetings,
   Keys,
+  NameFinders,
   on,
   PersonalDataSources,
   provide,
@@ -12,11 +13,13 @@ import {
   SecretEncryption,
   Users,
 } from 'pounce/sdk'
+import { AccountNames } from './accounts/account-names.ts'
 import { NotifyAccountOwner, NotifyAdminsOfPendingAccount } from './accounts/account-notifications.ts'
 import { FirstAdmin } from './accounts/first-admin.ts'
 import { PersonalAccount, PersonalIdentityLinks, PersonalKeys, PersonalSessions } from './accounts/personal-data.ts'
 import { PersonalClientPreferences, preferences } from './accounts/preferences.ts'
 import { userResource } from './accounts/resource.ts'
+import * as peopleRoutes from './accounts/routes-people.ts'
 import * as setUpRoutes from './accounts/routes-setup.ts'
 import * as userRoutes from './accounts/routes-users.ts'
 import { StoredUsers } from './accounts/stored-users.ts'
@@ -50,6 +53,7 @@ export const plugin = definePlugin({
   resources: [userResource],
   provides: [
     provide(Users, StoredUsers),
+    provide(NameFinders, AccountNames),
     provide(Keys, JobKeys),
     provide(RateLimiter, LoginThrottle),
     provide(Callers, RequestCallers),
@@ -77,6 +81,7 @@ export const plugin = definePlugin({
     ...accountRoutes,
     ...sessionRoutes,
     ...userRoutes,
+    ...peopleRoutes,
     ...factorRoutes,
     ...keyRoutes,
     ...roleRoutes,

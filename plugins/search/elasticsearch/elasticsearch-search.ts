@@ -1,6 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Conflict, Invalid, type Kind, Log, type SearchIndex, Unavailable, wire } from 'pounce/sdk'
-import type { FieldCount, IndexChange, SearchDocument, SearchHits, SearchRequest, SearchScope, ValueCount } from 'pounce/sdk/search'
+import type {
+  FieldCount,
+  IndexChange,
+  NameRequest,
+  SearchDocument,
+  SearchHits,
+  SearchRequest,
+  SearchScope,
+  ValueCount,
+} from 'pounce/sdk/search'
 import { BulkWriteQueue } from './bulk-write-queue.ts'
 import { BulkWriter } from './bulk-writer.ts'
 import { ElasticsearchConnection } from './elasticsearch-connection.ts'
@@ -11,7 +20,7 @@ import { asProblem, statusOf, wrongSetting } from './problems.ts'
 import { type LockTimes, lockTimes, RebuildLock } from './rebuild-lock.ts'
 import { runSearch, type SearchAnswer } from './run-search.ts'
 import { Config, type Settings } from './settings.ts'
-import { type CountAnswer, suggestFields, suggestTags, suggestValues } from './suggestions.ts'
+import { type CountAnswer, findNames, type NamesAnswer, suggestFields, suggestTags, suggestValues } from './suggestions.ts'
 
 /** The index on an Elasticsearch server. Works while other kernels use the same one. */
 export class ElasticsearchSearch implements SearchIndex {
@@ -78,6 +87,11 @@ export class ElasticsearchSearch implements SearchIndex {
     mustBeWithin('size', request.size, 1000)
     const ends = performance.now() + this.#settings.searchTimeoutMs
     return runSearch(request, body => this.#ask<SearchAnswer>(body, ends))
+  }
+
+  async names(request: NameRequest): Promise<SearchHits['hits']> {
+    mustBeWithin('limit', request.limit, 100)
+    return findNames(request, body => this.#ask<NamesAnswer>(body))
   }
 
   fields(prefix: string, scope: SearchScope, limit: number): Promise<readonly FieldCount[]> {

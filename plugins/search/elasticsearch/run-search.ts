@@ -27,7 +27,7 @@ export type Ask = (body: Readonly<Record<string, unknown>>) => Promise<SearchAns
 type Sort = readonly Clause[]
 
 const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
-const newestFirst: Sort = [{ created: 'desc' }, { key: 'desc' }]
+export const newestFirst: Sort = [{ created: 'desc' }, { key: 'desc' }]
 const oldestFirst: Sort = [{ created: 'asc' }, { key: 'asc' }]
 
 /** What the caller may view; undefined when that is nothing. */

@@ -1,9 +1,9 @@
 import type { Kind } from 'pounce/sdk'
-import type { FieldCount, SearchScope, ValueCount } from 'pounce/sdk/search'
-import { comparableText, typedValue } from 'pounce/sdk/search'
-import { type Clause, term } from './clause.ts'
+import type { FieldCount, NameRequest, SearchHits, SearchScope, ValueCount } from 'pounce/sdk/search'
+import { comparableText, typedValue, wordsOf } from 'pounce/sdk/search'
+import { prefix as beginning, type Clause, term, terms } from './clause.ts'
 import { metadataPath, pathKey } from './field-keys.ts'
-import { permittedBy } from './run-search.ts'
+import { newestFirst, permittedBy } from './run-search.ts'
 
 interface Bucket {
   readonly key: string
@@ -76,6 +76,37 @@ async function count({ field, include, scope, limit, condition }: Question, ask:
     ...(field === 'valueList' ? { aggs: { written } } : {}),
   }
   return (await ask({ query, size: 0, track_total_hits: false, aggs: { found } })).aggregations.found.buckets
+}
+
+export interface NamesAnswer {
+  readonly aggregations: {
+    readonly kinds: {
+      readonly buckets: readonly {
+        readonly key: string
+        readonly newest: { readonly hits: { readonly hits: readonly { readonly _id: string }[] } }
+      }[]
+    }
+  }
+}
+
+/** The newest of each kind by the beginnings of words of their names. */
+export async function findNames(
+  { text, scope, kinds, limit }: NameRequest,
+  ask: (body: Readonly<Record<string, unknown>>) => Promise<NamesAnswer>,
+): Promise<SearchHits['hits']> {
+  const permitted = permittedBy(scope)
+  const words = wordsOf(text)
+  if (permitted === undefined || words.length === 0 || kinds.length === 0 || limit === 0) return []
+  const named = words.map(word => ([...word].length === 1 ? term('name', word) : beginning('name', word)))
+  const newest = { top_hits: { size: limit, sort: newestFirst, _source: false } }
+  const answer = await ask({
+    query: { bool: { filter: [permitted, terms('kind', kinds), ...named] } },
+    size: 0,
+    track_total_hits: false,
+    aggs: { kinds: { terms: { field: 'kind', size: kinds.length }, aggs: { newest } } },
+  })
+  const found = new Map(answer.aggregations.kinds.buckets.map(bucket => [bucket.key, bucket.newest.hits.hits]))
+  return kinds.flatMap(kind => (found.get(kind) ?? []).map(({ _id: id }) => ({ id, kind })))
 }
 
 const escaped = (text: string): string => text.toWellFormed().replace(/[^\p{L}\p{N}]/gu, '\\$&')

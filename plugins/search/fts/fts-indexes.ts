@@ -17,7 +17,7 @@ export class FtsIndexes {
     this.#log = log
   }
 
-  /** Opens the index in use or begins an empty one. Says whether a file was opened that no one had closed. */
+  /** Opens the index in use or begins an empty one. Says whether a file was opened that was written to and then closed by no one. */
   open(): { readonly isSuspect: boolean } {
     this.#folder.make()
     const name = this.#folder.current()
@@ -28,9 +28,7 @@ export class FtsIndexes {
     }
     this.#live = found
     this.#folder.keepOnly(name)
-    const isSuspect = !found.isClosed
-    found.isClosed = false
-    return { isSuspect }
+    return { isSuspect: !found.isClosed }
   }
 
   /** One that is not known to be whole is checked at the next opening. */
@@ -62,6 +60,8 @@ export class FtsIndexes {
     const taken: IndexChange[] = []
     try {
       this.#open.transaction(() => {
+        // Not when it is opened: a start would wait for the disk.
+        if (this.#open.isClosed) this.#open.isClosed = false
         for (const change of changes) {
           taken.push(change)
           this.#open.apply(change)

@@ -1,7 +1,16 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { Conflict, configPort, Installation, Invalid, type Kind, Log, type SearchIndex, s, Unavailable, wire } from 'pounce/sdk'
-import type { FieldCount, IndexChange, SearchDocument, SearchHits, SearchRequest, SearchScope, ValueCount } from 'pounce/sdk/search'
+import type {
+  FieldCount,
+  IndexChange,
+  NameRequest,
+  SearchDocument,
+  SearchHits,
+  SearchRequest,
+  SearchScope,
+  ValueCount,
+} from 'pounce/sdk/search'
 import { DamagedIndex } from './damage.ts'
 import { FtsIndexes } from './fts-indexes.ts'
 import { FtsWriteQueue } from './fts-write-queue.ts'
@@ -81,6 +90,11 @@ export class FtsSearch implements SearchIndex {
     mustBeWithin('from', request.from, 10_000)
     mustBeWithin('size', request.size, 1000)
     return (await this.#ask({ ask: 'search', request })) as SearchHits
+  }
+
+  async names(request: NameRequest): Promise<SearchHits['hits']> {
+    mustBeWithin('limit', request.limit, 100)
+    return (await this.#ask({ ask: 'names', request })) as SearchHits['hits']
   }
 
   async fields(prefix: string, scope: SearchScope, limit: number): Promise<readonly FieldCount[]> {

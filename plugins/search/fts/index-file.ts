@@ -62,7 +62,7 @@ export class IndexFile {
     this.#run('REPLACE INTO meta VALUES (?, ?)', 'complete', isIt ? 1 : 0)
   }
 
-  /** False while a program has the index open, and so after one that had no time to close it. */
+  /** False from the first change until the index is closed, and so after a program that had no time to close it. */
   get isClosed(): boolean {
     return this.#flag('closed')
   }

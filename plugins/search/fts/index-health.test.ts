@@ -71,6 +71,26 @@ test('only the index in use is kept on the disk', async t => {
   t.is(await total(again), 0)
 })
 
+test('only an index that was changed and not closed is checked at the next start', async t => {
+  const { index, folder } = await freshIndex(t)
+  await index.rebuild(asStream(5))
+  await index.dispose()
+  const path = await currentFile(folder)
+  const isClosed = (): boolean => {
+    const file = new DatabaseSync(path, { readOnly: true })
+    const { value } = file.prepare("SELECT value FROM meta WHERE key = 'closed'").get() as { readonly value: number }
+    file.close()
+    return value === 1
+  }
+  const again = startedIndex(t, folder)
+  t.is(await total(again), 5)
+  t.true(isClosed())
+  await again.apply(documents(7))
+  t.false(isClosed())
+  await again.dispose()
+  t.true(isClosed())
+})
+
 /** As if the program had been killed: the file says that someone has it open. */
 function reopen(path: string): void {
   const db = new DatabaseSync(path)

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Invalid, type SearchIndex, Unavailable } from 'pounce/sdk'
-import type { SearchQuery, SearchRequest } from 'pounce/sdk/search'
+import type { SearchQuery, SearchRequest, SearchScope } from 'pounce/sdk/search'
 import { silent } from 'pounce/sdk/testing'
 import { searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
 import { freshIndex, startedIndex } from '../../../test/support/fts-index.ts'
@@ -66,6 +66,17 @@ test('an index of many documents', async t => {
   const sort = { by: 'depth', order: 'ascending' } as const
   t.deepEqual(await numbers(index, request('common', { sort, size: 2 })), [12_000, 11_900])
   t.deepEqual(await numbers(index, request('alpha', { sort: { by: 'created', order: 'ascending' }, size: 2 })), [5, 10])
+
+  const named = async (text: string, scope: SearchScope) =>
+    (await index.names({ text, scope, kinds: ['dataset', 'file'], limit: 10 })).map(({ id }) => Number.parseInt(id, 16))
+  const oneSpace: SearchScope = { all: false, spaces: [searchId(50_007)], includePublic: false }
+  t.deepEqual(
+    await named('comm', oneSpace),
+    Array.from({ length: 10 }, (_, n) => 11_607 - n * 400),
+  )
+  const newest = { by: 'created', order: 'descending' } as const
+  t.deepEqual(await named('common w9', { all: true }), await numbers(index, request('w9', { size: 10, sort: newest })))
+  t.deepEqual(await named('alp', { ...oneSpace, spaces: [searchId(50_001)] }), [])
 
   for (const text of ['*x', 'w*x'])
     await t.throwsAsync(index.search(request(text)), { instanceOf: Invalid, message: /Too many words match/ })

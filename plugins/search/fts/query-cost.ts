@@ -12,7 +12,10 @@ const unbounded = Number.POSITIVE_INFINITY
  * True of what a small index answers within some 20 ms whatever is in it: a few words that are looked up. Patterns and expressions go through all
  * words, metadata through all fields of a name, suggestions through all values: these belong in a thread, where there is a time limit.
  */
-export const isCheap = (ask: Ask): boolean => ask.ask === 'search' && ask.request.sort === undefined && costOf(ask.request.query) <= maxCost
+export const isCheap = (ask: Ask): boolean => {
+  if (ask.ask === 'names') return costOfWords(ask.request.text) <= maxCost
+  return ask.ask === 'search' && ask.request.sort === undefined && costOf(ask.request.query) <= maxCost
+}
 
 function costOf(query: SearchQuery): number {
   switch (query.op) {

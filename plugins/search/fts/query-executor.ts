@@ -1,7 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { sqliteCode } from './damage.ts'
 import { InvalidQuery } from './invalid-query.ts'
+import { NameLookup } from './name-lookup.ts'
 import type { SearchReply, SearchTask } from './questions.ts'
+import { ScopeFunction } from './rights.ts'
 import { SearchRun } from './run-search.ts'
 import { Suggestions } from './suggestions.ts'
 
@@ -9,6 +11,7 @@ interface OpenIndex {
   readonly path: string
   readonly db: DatabaseSync
   readonly run: SearchRun
+  readonly names: NameLookup
   readonly suggestions: Suggestions
 }
 
@@ -34,8 +37,9 @@ export class QueryExecutor {
 
   #ask(question: SearchTask): unknown {
     if (question.ask === 'isWhole') return isWhole(question.path)
-    const { run, suggestions } = this.#opened(question.path)
+    const { run, names, suggestions } = this.#opened(question.path)
     if (question.ask === 'search') return run.search(question.request)
+    if (question.ask === 'names') return names.find(question.request)
     if (question.ask === 'tags') return suggestions.tags(question.prefix, question.scope, question.limit, question.kind)
     if (question.ask === 'values') return suggestions.values(question.field, question.prefix, question.scope, question.limit)
     return suggestions.fields(question.prefix, question.scope, question.limit)
@@ -46,7 +50,8 @@ export class QueryExecutor {
     this.close()
     const db = new DatabaseSync(path, { readOnly: true })
     db.exec('PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY')
-    this.#open = { path, db, run: new SearchRun(db), suggestions: new Suggestions(db) }
+    const scope = new ScopeFunction(db)
+    this.#open = { path, db, run: new SearchRun(db, scope), names: new NameLookup(db, scope), suggestions: new Suggestions(db) }
     return this.#open
   }
 }

@@ -30,7 +30,7 @@ const isSome = ({ kinds, spaces }: { readonly kinds: readonly string[]; readonly
 const anySpace = (spaces: readonly string[]): string => anyOfMany(spaces.map(space => quote(tokens.space(space))))
 
 /** The same rule, and the kinds, for entries that are looked at one by one; none where everything may be seen. */
-export function rightsInSql({ scope, kinds }: Limits): readonly SqlCondition[] {
+export function rightsInSql({ scope, kinds }: Pick<Limits, 'scope' | 'kinds'>): readonly SqlCondition[] {
   const ofKinds = kinds ? [{ sql: isOfKind, parameters: [JSON.stringify(kinds)] }] : []
   if (scope.all) return ofKinds
   const { author, inPart = [], within } = scope

@@ -3,7 +3,7 @@ import type { SearchHits, SearchRequest } from 'pounce/sdk/search'
 import { type CompiledQuery, compileQuery, metadataPath } from './compile-query.ts'
 import { allOf, anyOf, type Parameter, quote, type Rows, type SqlCondition, split, waysToList } from './condition.ts'
 import { InvalidQuery } from './invalid-query.ts'
-import { type Limits, permittedBy, rightsInSql, ScopeFunction } from './rights.ts'
+import { type Limits, permittedBy, rightsInSql, type ScopeFunction } from './rights.ts'
 import { rank } from './schema.ts'
 import { fieldToken, isFixedField, isPlace, tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
@@ -42,9 +42,9 @@ export class SearchRun {
   readonly #vocabulary: StoredVocabulary
   readonly #scope: ScopeFunction
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, scope: ScopeFunction) {
     this.#db = db
-    this.#scope = new ScopeFunction(db)
+    this.#scope = scope
     this.#vocabulary = new StoredVocabulary(db)
   }
 

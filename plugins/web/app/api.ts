@@ -14,6 +14,7 @@ export interface Models {
   BulkReport: { readonly inserted: number; readonly refused: number; readonly lines: readonly ({ readonly line: number; readonly field?: string; readonly message: string })[] }
   CacheEntry: { readonly route: string; readonly filesize: number; readonly created: string }
   Capabilities: { readonly signUp: "open" | "approval" | "off"; readonly mail: boolean; readonly private: boolean; readonly anonymousDownload: boolean; readonly uploads: { readonly resumable: { readonly path: string; readonly maxBytes: number; readonly maxOpen: number; readonly expireHours: number } | null; readonly maxUrlBytes: number | null }; readonly trash: { readonly datasets: { readonly clearAfterDays: number } | null; readonly collections: { readonly clearAfterDays: number } | null }; readonly live: string | null; readonly geostreams: boolean; readonly search: { readonly maxQueryLength: number; readonly maxPageSize: number; readonly maxOffset: number } | null; readonly licenses: readonly ({ readonly type: string; readonly text: string; readonly url: string })[]; readonly setupPending: boolean; readonly providers: string }
+  CheckedUpload: { readonly path: string; readonly state: "absent" | "same" | "other" | "invalid"; readonly id: string | null; readonly message?: string }
   ClientPreferences: Readonly<Record<string, unknown>>
   CloudEvent: { readonly specversion: "1.0"; readonly id: string; readonly type: string; readonly source: string; readonly subject: string; readonly time: string; readonly datacontenttype: "application/json"; readonly data: Readonly<Record<string, unknown>> }
   Collection: { readonly id: string; readonly collectionname: string; readonly description: string; readonly created: string; readonly thumbnail: string | null; readonly authorId: string; readonly resource_type: string }
@@ -53,9 +54,12 @@ export interface Models {
   Folder: { readonly id: string; readonly name: string; readonly parentDatasetID: string; readonly parentId: string; readonly parentType: string; readonly files: string; readonly folders: string; readonly created: string }
   FolderMove: { readonly status: string; readonly folderId: string; readonly newname: string }
   FollowResult: { readonly status: string; readonly recommendations?: readonly ({ readonly id: string; readonly name: string; readonly objectType: string })[] }
+  FollowedResource: { readonly type: string; readonly id: string; readonly name: string }
+  FullSearchResult: { readonly results: readonly (Models['SearchHit'])[]; readonly count: number; readonly size: number; readonly scanned_size: number; readonly from: number; readonly total_size: number; readonly newest_first?: boolean; readonly first?: string; readonly prev?: string; readonly next?: string; readonly last?: string }
   GeostreamCounts: { readonly sensors: number; readonly streams: number; readonly datapoints: number }
   GeostreamSettings: { readonly userAgreement: string; readonly sensorsTitle: string; readonly sensorTitle: string; readonly parametersTitle: string; readonly parameterTitle: string }
   Group: { readonly id: string; readonly name: string; readonly description: string; readonly source: string; readonly created: string; readonly external?: string | null; readonly spaces?: number }
+  HeldPermissions: { readonly type: string; readonly id: string; readonly permissions: readonly (string)[] }
   IdentityLink: { readonly email: string; readonly provider: string; readonly expires: string }
   Invitation: { readonly id: string; readonly email: string; readonly role: { readonly id: string; readonly name: string }; readonly author: Models['UserSummary']; readonly created: string; readonly expires: string }
   InvitationResult: { readonly email?: string; readonly userId?: string; readonly status: "added" | "member" | "invited" | "unknown" | "invalid" }
@@ -72,6 +76,8 @@ export interface Models {
   MetadataDefinitionChange: { readonly label: string; readonly type: string; readonly uri: string; readonly description?: string; readonly definitions_url?: string; readonly query_parameter?: string }
   MetadataOfFiles: { readonly files: readonly (string)[]; readonly metadata: Models['NewMetadata'] }
   MetadataReport: { readonly status: "success"; readonly message: string; readonly added: readonly (string)[]; readonly refused: readonly ({ readonly id: string; readonly code: string; readonly message: string })[] }
+  NamedResource: { readonly id: string; readonly name: string }
+  NamedResources: { readonly spaces: readonly (Models['NamedResource'])[]; readonly collections: readonly (Models['NamedResource'])[]; readonly datasets: readonly (Models['NamedResource'])[]; readonly files: readonly (Models['NamedResource'])[]; readonly people: readonly (Models['NamedResource'])[] }
   NewApiKey: { readonly name: string; readonly key: string }
   NewChildCollection: { readonly name: string; readonly description?: string; readonly space?: string; readonly parentId: (string | readonly (string)[]) }
   NewCollection: { readonly name: string; readonly description?: string; readonly space?: string }
@@ -81,6 +87,7 @@ export interface Models {
   NewDownloadLink: { readonly link: string; readonly expire: string; readonly id: string }
   NewExtractorLabel: { readonly name: string; readonly category?: string; readonly extractors: readonly (string)[] }
   NewFolder: { readonly name: string; readonly parentId: string; readonly parentType: "dataset" | "folder" }
+  NewFolderPath: { readonly path: string; readonly parentId?: string }
   NewGroup: { readonly name: string; readonly description?: string; readonly source?: string; readonly external?: string }
   NewInvitation: { readonly emails?: readonly (string)[]; readonly userIds?: readonly (string)[]; readonly role?: string; readonly message?: string }
   NewMetadata: { readonly "@context"?: (string | Readonly<Record<string, unknown>> | readonly (unknown)[]); readonly agent: { readonly "@type": string; readonly name?: string; readonly extractor_id?: string | null; readonly user_id?: string | null }; readonly content: (Readonly<Record<string, unknown>> | readonly (unknown)[]); readonly created_at?: unknown }
@@ -105,6 +112,7 @@ export interface Models {
   PasswordChange: { readonly password: string; readonly newPassword: string; readonly revokeKeys?: boolean }
   PasswordReset: { readonly token: string; readonly password: string; readonly revokeKeys?: boolean }
   Permission: { readonly name: string; readonly description: string; readonly verb: string }
+  PermissionCheck: { readonly resources: readonly ({ readonly type: string; readonly id: string })[]; readonly permissions?: readonly (string)[] }
   PermissionExplanation: { readonly user: { readonly id: string; readonly fullName: string } | null; readonly permission: string; readonly verb: string; readonly resource: { readonly type: string; readonly id: string } | null; readonly verdict: "yes" | "no" | "unseen" | "frozen"; readonly because: readonly (string)[] }
   Preview: { readonly id: string; readonly filename: string; readonly contentType: string }
   PreviewInfo: { readonly id: string; readonly contentType: string; readonly title: string | null }
@@ -127,6 +135,7 @@ export interface Models {
   ResourceReport: { readonly type: "collection" | "dataset" | "file"; readonly id: string; readonly name: string; readonly owner: string; readonly owner_id: string; readonly size_kb: number | null; readonly location: string | null; readonly parent_datasets: readonly (string)[] | null; readonly status: string | null; readonly views: number | null; readonly last_viewed: string | null; readonly downloads: number | null; readonly last_downloaded: string | null; readonly parent_collections: readonly (string)[]; readonly parent_spaces: readonly (string)[]; readonly "uploaded/created": string | null }
   Role: { readonly id: string; readonly name: string; readonly description: string; readonly permissions: readonly (string)[] }
   RoleChange: { readonly name?: string; readonly description?: string; readonly permissions?: readonly (string)[] }
+  SearchHit: { readonly kind: string; readonly id: string; readonly name: string; readonly description: string; readonly author: { readonly id: string; readonly name: string }; readonly created: string; readonly place: readonly ({ readonly kind: string; readonly id: string; readonly name: string })[]; readonly type?: string; readonly size?: number; readonly thumbnail?: string; readonly tags: readonly (string)[]; readonly matched: readonly ({ readonly field: string; readonly text: string; readonly marks: readonly ({ readonly start: number; readonly end: number })[] })[] }
   SearchResult: { readonly results: readonly (Readonly<Record<string, unknown>>)[]; readonly count: number; readonly size: number; readonly scanned_size: number; readonly from: number; readonly total_size: number; readonly newest_first?: boolean; readonly first?: string; readonly prev?: string; readonly next?: string; readonly last?: string }
   SecondFactorLogin: { readonly challenge: string; readonly code?: string; readonly recoveryCode?: string; readonly passkey?: Models['PasskeyAssertion'] }
   SecondFactors: { readonly isRequired: boolean; readonly totp: { readonly created: string; readonly lastUsed: string | null } | null; readonly passkeys: readonly ({ readonly id: string; readonly name: string; readonly created: string; readonly lastUsed: string | null; readonly isBackedUp: boolean })[]; readonly recoveryCodesLeft: number }
@@ -163,7 +172,8 @@ export interface Models {
   Thumbnail: { readonly id: string; readonly filename: string; readonly "content-type": string; readonly "date-created": string; readonly size: string }
   TotpEnrolment: { readonly enrolment: string; readonly secret: string; readonly uri: string }
   TreeNode: { readonly id: string; readonly name: string; readonly text: string; readonly children: boolean; readonly type?: string; readonly data: Readonly<Record<string, unknown>>; readonly icon?: string; readonly authorId?: string; readonly spaces?: readonly (string)[] }
-  Upload: { readonly id: string; readonly filename: string; readonly dataset: string | null; readonly folder: string | null; readonly length: number; readonly received: number; readonly started: string; readonly expires: string; readonly state: "open" | "finished"; readonly file: string | null }
+  Upload: { readonly id: string; readonly filename: string; readonly dataset: string | null; readonly folder: string | null; readonly path?: string; readonly length: number; readonly received: number; readonly started: string; readonly expires: string; readonly state: "open" | "finished"; readonly file: string | null }
+  UploadCheck: { readonly dataset: string; readonly folder?: string; readonly files: readonly ({ readonly path: string; readonly size: number; readonly sha256?: string })[] }
   UploadFailure: { readonly url: string; readonly code: string; readonly message: string }
   UploadSource: { readonly fileurl?: string; readonly weburl?: string; readonly url?: string; readonly path?: string; readonly md?: unknown; readonly metadata?: unknown }
   User: { readonly "@context": Readonly<Record<string, string>>; readonly id: string; readonly firstName: string; readonly lastName: string; readonly fullName: string; readonly email: string | null; readonly avatar: string; readonly profile: Models['Profile']; readonly identityProvider: string }
@@ -209,6 +219,8 @@ export interface Operations {
   'POST /api/admin/users': { path: Record<never, never>; query: Record<never, never>; body: Models['AccountLists']; answer: Models['Success'] }
   'POST /api/users/{id}/updateName': { path: { id: string }; query: { firstName: string; lastName: string }; body: undefined; answer: Models['Success'] }
   'POST /api/users/unfollow': { path: Record<never, never>; query: { followeeUUID: string }; body: undefined; answer: Models['Success'] }
+  'GET /api/people': { path: Record<never, never>; query: { prefix?: string | undefined; limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['UserSummary'])[] }
+  'GET /api/me/following': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['FollowedResource'])[] }
   'POST /api/second-factors/passkeys': { path: Record<never, never>; query: Record<never, never>; body: Models['NewPasskey']; answer: { readonly id: string; readonly recoveryCodes?: readonly (string)[] } }
   'POST /api/second-factors/passkeys/options': { path: Record<never, never>; query: Record<never, never>; body: { readonly password?: string }; answer: { readonly enrolment: string; readonly publicKey: Readonly<Record<string, unknown>> } }
   'POST /api/login/passkey/options': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly challenge: string; readonly publicKey: Readonly<Record<string, unknown>> } }
@@ -349,6 +361,7 @@ export interface Operations {
   'POST /api/spaces/{id}/removeDataset/{dataset}': { path: { id: string; dataset: string }; query: Record<never, never>; body: undefined; answer: { readonly isTrial: string } }
   'POST /api/datasets/{id}/newFolder': { path: { id: string }; query: Record<never, never>; body: Models['NewFolder']; answer: Models['Folder'] }
   'DELETE /api/datasets/{id}/deleteFolder/{folder}': { path: { id: string; folder: string }; query: Record<never, never>; body: undefined; answer: { readonly status: string; readonly folderId: string } }
+  'POST /api/datasets/{id}/folders': { path: { id: string }; query: Record<never, never>; body: Models['NewFolderPath']; answer: Models['Folder'] }
   'GET /api/datasets/{id}/folders': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['ListedFolder'])[] }
   'POST /api/datasets/{id}/moveFolder/{folder}': { path: { id: string; folder: string }; query: { to?: string | undefined; into?: string | undefined }; body: undefined; answer: Models['FolderMove'] }
   'PUT /api/datasets/{id}/updateName/{folder}': { path: { id: string; folder: string }; query: Record<never, never>; body: { readonly name: string }; answer: { readonly status: string; readonly newname: string } }
@@ -397,7 +410,7 @@ export interface Operations {
   'POST /api/files': { path: Record<never, never>; query: { showPreviews?: "DatasetLevel" | "FileLevel" | "None" | undefined; originalZipFile?: string | undefined; flags?: string | undefined; extract?: boolean | undefined }; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
   'POST /api/extractions/upload_file': { path: Record<never, never>; query: { showPreviews?: "DatasetLevel" | "FileLevel" | "None" | undefined; originalZipFile?: string | undefined; flags?: string | undefined; extract?: boolean | undefined }; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
   'POST /api/files/uploadToDataset': { path: Record<never, never>; query: { showPreviews?: "DatasetLevel" | "FileLevel" | "None" | undefined; originalZipFile?: string | undefined; flags?: string | undefined; extract?: boolean | undefined; folder_id?: string | undefined; dataset_id?: string | undefined }; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
-  'POST /api/uploadToDataset/{id}': { path: { id: string }; query: { showPreviews?: "DatasetLevel" | "FileLevel" | "None" | undefined; originalZipFile?: string | undefined; flags?: string | undefined; extract?: boolean | undefined; folder_id?: string | undefined }; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
+  'POST /api/uploadToDataset/{id}': { path: { id: string }; query: { showPreviews?: "DatasetLevel" | "FileLevel" | "None" | undefined; originalZipFile?: string | undefined; flags?: string | undefined; extract?: boolean | undefined; folder_id?: string | undefined; batch?: string | undefined; path?: string | undefined }; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
   'POST /api/extractions/upload_url': { path: Record<never, never>; query: Record<never, never>; body: (Models['UploadSource'] | readonly (Models['UploadSource'])[]); answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[]; readonly failed?: readonly (Models['UploadFailure'])[] }) }
   'POST /api/datasets/{id}/urls': { path: { id: string }; query: Record<never, never>; body: (Models['UploadSource'] | readonly (Models['UploadSource'])[]); answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[]; readonly failed?: readonly (Models['UploadFailure'])[] }) }
   'POST /api/files/bulkRemove': { path: Record<never, never>; query: Record<never, never>; body: { readonly fileIds: readonly (string)[] }; answer: Models['FileRemoval'] }
@@ -423,6 +436,7 @@ export interface Operations {
   'GET /api/uploads/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Upload'] }
   'POST /api/uploads': { path: Record<never, never>; query: Record<never, never>; body: Blob; answer: undefined }
   'GET /api/uploads': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Upload'])[] }
+  'POST /api/uploads/check': { path: Record<never, never>; query: Record<never, never>; body: Models['UploadCheck']; answer: readonly (Models['CheckedUpload'])[] }
   'GET /api/me/quota': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['Quota'] }
   'GET /api/admin/quotas/{kind}/{id}': { path: { kind: "user" | "space"; id: string }; query: Record<never, never>; body: undefined; answer: Models['Quota'] }
   'PUT /api/admin/quotas/{kind}/{id}': { path: { kind: "user" | "space"; id: string }; query: Record<never, never>; body: Models['QuotaLimits']; answer: Models['Quota'] }
@@ -615,10 +629,11 @@ export interface Operations {
   'POST /api/files/{id}/sendArchiveRequest': { path: { id: string }; query: Record<never, never>; body: { readonly parameters?: Readonly<Record<string, unknown>> }; answer: Models['Success'] }
   'POST /api/files/{id}/sendUnarchiveRequest': { path: { id: string }; query: Record<never, never>; body: { readonly parameters?: Readonly<Record<string, unknown>> }; answer: Models['Success'] }
   'POST /api/files/{id}/unarchive': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
-  'GET /api/search': { path: Record<never, never>; query: { query?: string | undefined; resource_type?: "file" | "dataset" | "collection" | "sensor" | "stream" | undefined; datasetid?: string | undefined; collectionid?: string | undefined; spaceid?: string | undefined; folderid?: string | undefined; field?: string | undefined; tag?: string | undefined; created?: string | undefined; from?: number | undefined; size?: number | undefined; page?: number | undefined; sort?: string | undefined; order?: string | undefined }; body: undefined; answer: Models['SearchResult'] }
+  'GET /api/search': { path: Record<never, never>; query: { query?: string | undefined; resource_type?: "file" | "dataset" | "collection" | "sensor" | "stream" | undefined; datasetid?: string | undefined; collectionid?: string | undefined; spaceid?: string | undefined; folderid?: string | undefined; field?: string | undefined; tag?: string | undefined; created?: string | undefined; from?: number | undefined; size?: number | undefined; page?: number | undefined; sort?: string | undefined; order?: string | undefined; view?: "full" | undefined }; body: undefined; answer: (Models['SearchResult'] | Models['FullSearchResult']) }
   'GET /api/search/json': { path: Record<never, never>; query: { query: string; grouping?: "AND" | "OR" | undefined; from?: number | undefined; size?: number | undefined; page?: number | undefined }; body: undefined; answer: Models['SearchResult'] }
   'GET /api/metadata/autocompletenames': { path: Record<never, never>; query: { filter?: string | undefined }; body: undefined; answer: readonly (string)[] }
   'GET /api/tags': { path: Record<never, never>; query: { prefix?: string | undefined; limit?: number | undefined; kind?: "file" | "dataset" | "collection" | undefined }; body: undefined; answer: readonly (Models['Tag'])[] }
+  'GET /api/search/quick': { path: Record<never, never>; query: { prefix: string }; body: undefined; answer: Models['NamedResources'] }
   'GET /api/search/fields': { path: Record<never, never>; query: { prefix?: string | undefined; limit?: number | undefined }; body: undefined; answer: readonly ({ readonly field: string; readonly count: number })[] }
   'GET /api/search/values': { path: Record<never, never>; query: { field: string; prefix?: string | undefined; limit?: number | undefined }; body: undefined; answer: readonly ({ readonly value: (string | number); readonly count: number })[] }
   'GET /api/collections/{id}/reindex': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['ReindexProgress'] }
@@ -663,6 +678,7 @@ export interface Operations {
   'GET /api/admin/audit': { path: Record<never, never>; query: { user?: string | undefined; actor?: string | undefined; type?: string | undefined; since?: string | undefined; until?: string | undefined; limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['AuditEntry'])[] }
   'GET /api/admin/audit/csv': { path: Record<never, never>; query: { user?: string | undefined; actor?: string | undefined; type?: string | undefined; since?: string | undefined; until?: string | undefined }; body: undefined; answer: string }
   'GET /api/admin/audit/verification': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['AuditVerification'] }
+  'POST /api/permissions/check': { path: Record<never, never>; query: Record<never, never>; body: Models['PermissionCheck']; answer: readonly (Models['HeldPermissions'])[] }
   'GET /api/permissions/explain': { path: Record<never, never>; query: { permission: string; user?: string | undefined; type?: string | undefined; id?: string | undefined }; body: undefined; answer: Models['PermissionExplanation'] }
   'GET /api/permissions': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['Permission'])[] }
   'DELETE /api/me/notifications/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }

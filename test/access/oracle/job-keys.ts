@@ -40,6 +40,7 @@ const routes: ReadonlySet<string> = new Set([
     'uploadToDataset',
     'uploadFilesToDataset',
     'createFolder',
+    'ensureFolder',
     'submitDataset',
   ],
   // the extractor itself

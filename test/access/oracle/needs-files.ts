@@ -35,6 +35,7 @@ export const needsOfFiles: Needs = {
   listFileUsers: 'ViewFile file=id',
   // uploads
   appendToUpload: 'AddFile; begun upload=id',
+  checkUploads: 'AddFile; AddResourceToDataset dataset=dataset; part folder=folder',
   beginUpload: 'AddFile; AddResourceToDataset dataset=dataset',
   endUpload: 'AddFile; begun upload=id',
   getUpload: 'AddFile; begun upload=id',

@@ -12,6 +12,8 @@ export const needsOfPeople: Needs = {
   followUser: 'signedIn; ViewUser user=followeeUUID',
   getUser: 'ViewUser user=id',
   getUserByEmail: 'lookAround; ViewUser mail=email',
+  findPeople: 'anyKey',
+  listFollowing: 'anyKey',
   listRoles: 'signedIn',
   listUsers: 'serverAdmin',
   renameUser: 'EditUser user=id',
@@ -138,6 +140,7 @@ export const needsOfPeople: Needs = {
 
   updateUser: 'EditUser user=id',
   listAccounts: 'serverAdmin',
+  checkPermissions: 'reader',
   explainPermission: 'anyKey; each ViewDataset dataset=id',
   listPermissions: 'anyKey',
   listDeeds: 'ViewUser user=id',

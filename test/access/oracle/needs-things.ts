@@ -70,6 +70,7 @@ export const needsOfThings: Needs = {
   // folders
   createFolder: 'AddResourceToDataset dataset=id; part folder=parent',
   deleteFolder: 'RemoveResourceFromDataset dataset=id; part folder=folder',
+  ensureFolder: 'AddResourceToDataset dataset=id; part folder=parent',
   listFolders: 'AddResourceToDataset dataset=id',
   moveFolder:
     'AddResourceToDataset dataset=id; AddResourceToDataset dataset=to; RemoveResourceFromDataset dataset=id; EditFile dataset=id; part folder=folder',

@@ -101,6 +101,7 @@ export const needsOfWords: Needs = {
   searchByJson: 'ViewDataset',
   autocompleteMetadataNames: 'ViewDataset',
   listTags: 'reader',
+  searchNames: 'reader',
   suggestFields: 'reader',
   suggestValues: 'reader',
   collectionReindexProgress: 'CreateCollection collection=id',

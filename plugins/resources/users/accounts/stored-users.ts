@@ -29,11 +29,14 @@ import { checkedEmail, type MembershipChange, Passwords, plainEmail } from 'poun
 import { users } from '../collections.ts'
 import { EffectiveRoles } from '../roles/effective-roles.ts'
 import { StoredRoles } from '../roles/stored-roles.ts'
+import { sortedNames } from './people-directory.ts'
 import { AccountStanding } from './standing.ts'
 import { StoredMemberships } from './stored-memberships.ts'
 import { avatarOf } from './user-json.ts'
 
 type User = UserRecord & Stored
+
+const tries = 20
 
 /** Accounts in the document store. */
 export class StoredUsers implements Users {
@@ -134,6 +137,7 @@ export class StoredUsers implements Users {
       email,
       firstName: user.firstName.trim(),
       lastName: user.lastName.trim(),
+      ...sortedNames({ firstName: user.firstName.trim(), lastName: user.lastName.trim() }),
       provider: 'userpass',
       passwordHash: user.password === undefined ? null : await this.#passwords.hash(user.password),
       status: isNamedAdmin ? 'Admin' : user.status,
@@ -156,8 +160,31 @@ export class StoredUsers implements Users {
   async change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<User> {
     const email = update.set?.['email']
     const checked = typeof email === 'string' ? { ...update, set: { ...update.set, email: checkedEmail(email) } } : update
+    const { firstName, lastName } = update.set ?? {}
+    if (typeof firstName === 'string' || typeof lastName === 'string') return this.#rename(id, checked, events)
+    return this.#commit(id, checked, events)
+  }
+
+  /** With what the person is found by; again when someone changed the account meanwhile. */
+  async #rename(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<User> {
+    for (let left = tries; ; left--) {
+      const now = await this.get(id)
+      if (!now) throw new NotFound('user')
+      const set = { ...update.set, ...sortedNames({ ...now, ...(update.set as Partial<UserRecord>) }) }
+      const unchanged = eq('revision', now.revision)
+      const where = update.where ? and(update.where, unchanged) : unchanged
+      try {
+        return await this.#commit(id, { ...update, where, set }, events)
+      } catch (error) {
+        const isRace = error instanceof CommitConflict && left > 0 && (await this.get(id))?.revision !== now.revision
+        if (!isRace) throw error
+      }
+    }
+  }
+
+  async #commit(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<User> {
     try {
-      return await this.#documents.commit({ update: id, in: users, ...checked }, events)
+      return await this.#documents.commit({ update: id, in: users, ...update }, events)
     } catch (error) {
       if (error instanceof CommitConflict && error.reason === 'absent') throw new NotFound('user', { cause: error })
       throw error

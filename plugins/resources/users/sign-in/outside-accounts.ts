@@ -17,6 +17,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { checkedEmail } from 'pounce/sdk/kit'
+import { sortedNames } from '../accounts/people-directory.ts'
 import { namedAccount } from '../accounts/user-commands.ts'
 import { users } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
@@ -126,6 +127,7 @@ export class OutsideAccounts {
       email,
       firstName,
       lastName,
+      ...sortedNames({ firstName, lastName }),
       provider,
       passwordHash: null,
       // No one becomes a server admin because another provider says whose address it is.

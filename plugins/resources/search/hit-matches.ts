@@ -1,0 +1,149 @@
+import { setImmediate } from 'node:timers/promises'
+import { type Caller, Comments, type Kind, MetadataDocuments, type Permission, Policy, Sections, wire } from 'pounce/sdk'
+import type { ResourceSummary } from 'pounce/sdk/kit'
+import type { SearchQuery } from 'pounce/sdk/search'
+import { isBesideRecord, type MatchCondition, matchConditions, type SearchedValue, searchedValue } from './match-conditions.ts'
+import { fragmentsOf, type MatchedFragment, withinLimit } from './matched-fragments.ts'
+import { metadataValues } from './metadata-values.ts'
+
+/** A hit as it was read from the store. */
+export interface Hit {
+  readonly kind: Kind
+  readonly id: string
+  readonly summary: ResourceSummary
+  readonly authorName: string
+}
+
+/** Of so many hits metadata, comments and sections are read, in so much time. */
+const maxReadHits = 50
+const readMs = 500
+const readAtOnce = 8
+const readItems = 50
+/** Of a description, so many characters are looked at. */
+const maxDescription = 20_000
+const sliceMs = 8
+
+/** Rights on a resource without which what hangs on it is not quoted. */
+const annotationRights = { metadata: 'ViewMetadata', comments: 'ViewComments', sections: 'ViewSection' } as const satisfies Record<
+  string,
+  Permission
+>
+type Annotation = keyof typeof annotationRights
+const annotations = Object.keys(annotationRights) as readonly Annotation[]
+
+interface Unexplained {
+  readonly hit: Hit
+  readonly conditions: readonly MatchCondition[]
+}
+
+/** Says why hits were found: what of them has the words of the query. */
+export class HitMatches {
+  #policy: Policy
+  #metadata: MetadataDocuments
+  #comments: Comments
+  #sections: Sections
+
+  constructor(policy: Policy, metadata: MetadataDocuments, comments: Comments, sections: Sections) {
+    this.#policy = policy
+    this.#metadata = metadata
+    this.#comments = comments
+    this.#sections = sections
+  }
+
+  /** In the order of the hits. What hangs on a resource is only read where its record does not explain the whole query. */
+  async of(hits: readonly Hit[], query: SearchQuery, caller: Caller): Promise<readonly (readonly MatchedFragment[])[]> {
+    const conditions = matchConditions(query)
+    if (conditions.length === 0) return hits.map(() => [])
+    const found = new Map<Hit, readonly MatchedFragment[]>()
+    const open: Unexplained[] = []
+    let end = performance.now() + sliceMs
+    for (const hit of hits) {
+      if (performance.now() > end) {
+        await setImmediate()
+        end = performance.now() + sliceMs
+      }
+      const { fragments, unexplained } = fragmentsOf(recordValues(hit), conditions)
+      found.set(hit, fragments)
+      const beside = unexplained.filter(isBesideRecord)
+      if (beside.length > 0 && open.length < maxReadHits) open.push({ hit, conditions: beside })
+    }
+    await this.#explain(open, found, caller)
+    return hits.map(hit => withinLimit(found.get(hit) ?? []))
+  }
+
+  async #explain(open: readonly Unexplained[], found: Map<Hit, readonly MatchedFragment[]>, caller: Caller): Promise<void> {
+    if (open.length === 0) return
+    const rights = await this.#rightsOn(open, caller)
+    const until = performance.now() + readMs
+    const rest = open.values()
+    const take = async (): Promise<void> => {
+      for (const { hit, conditions } of rest) {
+        if (performance.now() > until) return
+        const { fragments } = fragmentsOf(await this.#annotationValues(hit, conditions, rights), conditions)
+        found.set(hit, [...(found.get(hit) ?? []), ...fragments])
+      }
+    }
+    await Promise.all(Array.from({ length: readAtOnce }, take))
+  }
+
+  async #rightsOn(open: readonly Unexplained[], caller: Caller): Promise<ReadonlyMap<Annotation, ReadonlySet<string>>> {
+    const byKind = Map.groupBy(open, ({ hit }) => hit.kind)
+    const allowed = async (annotation: Annotation): Promise<readonly [Annotation, ReadonlySet<string>]> => {
+      const sets = await Promise.all(
+        [...byKind].map(([kind, some]) =>
+          this.#policy.allowed(
+            caller,
+            annotationRights[annotation],
+            kind,
+            some.map(({ hit }) => hit.id),
+          ),
+        ),
+      )
+      return [annotation, new Set(sets.flatMap(set => [...set]))]
+    }
+    return new Map(await Promise.all(annotations.map(allowed)))
+  }
+
+  async #annotationValues(
+    { kind, id }: Hit,
+    conditions: readonly MatchCondition[],
+    rights: ReadonlyMap<Annotation, ReadonlySet<string>>,
+  ): Promise<readonly SearchedValue[]> {
+    const isAsked = (annotation: Annotation): boolean =>
+      rights.get(annotation)?.has(id) === true && conditions.some(condition => asksFor[annotation](condition))
+    const target = { kind, id }
+    const [sections, comments, metadata] = await Promise.all([
+      kind === 'file' && isAsked('sections') ? this.#sections.of(id, { limit: readItems }) : undefined,
+      isAsked('comments') ? this.#comments.of(target, { limit: readItems }) : undefined,
+      isAsked('metadata') ? this.#metadata.of(target, { limit: readItems }) : undefined,
+    ])
+    const { values, text } = metadataValues(metadata?.items ?? [])
+    return [
+      ...(sections?.items.flatMap(({ tags }) => tags.map(({ name }) => searchedValue('tag', name))) ?? []),
+      ...(comments?.items.map(comment => searchedValue('comment', comment.text)) ?? []),
+      ...values.map(({ field, value }) => searchedValue(`metadata.${field}`, value)),
+      ...(text === '' ? [] : [searchedValue('text', text)]),
+    ]
+  }
+}
+wire(HitMatches, Policy, MetadataDocuments, Comments, Sections)
+
+/** What a condition can be about. */
+const asksFor: Readonly<Record<Annotation, (condition: MatchCondition) => boolean>> = {
+  sections: ({ field }) => field === undefined || field === 'tag',
+  comments: ({ field }) => field === undefined || field === 'comment',
+  metadata: ({ field }) => field !== 'tag' && field !== 'comment',
+}
+
+const recordValues = ({ authorName, summary }: Hit): readonly SearchedValue[] => {
+  const { name, description, tags, createdAs = '', contentType = '', values = [] } = summary
+  return [
+    searchedValue('name', name),
+    ...tags.map(tag => searchedValue('tag', tag)),
+    searchedValue('description', description.slice(0, maxDescription)),
+    ...(createdAs === name ? [] : [searchedValue('created_as', createdAs)]),
+    searchedValue('creator', authorName),
+    searchedValue('content_type', contentType),
+    ...values.map(({ field, value }) => searchedValue(`metadata.${field}`, value)),
+  ]
+}

@@ -1,0 +1,172 @@
+import type { MetadataValue, SearchQuery } from 'pounce/sdk/search'
+import {
+  comparableText,
+  compareText,
+  foldValue,
+  isAnything,
+  isPattern,
+  patternsOf,
+  pieceFits,
+  type Regex,
+  RegexAutomaton,
+  readingOf,
+  TooComplex,
+  type WordSpan,
+  wordSpansOf,
+  wordsOf,
+} from 'pounce/sdk/search'
+
+/** A part of a text, in UTF-16 units. */
+export interface MatchedPart {
+  readonly start: number
+  readonly end: number
+}
+
+/** A value in which a search can have found something, and its words. */
+export interface SearchedValue {
+  /** As queries write it: `name`, `tag`, `metadata.depth`. */
+  readonly field: string
+  readonly value: MetadataValue['value']
+  readonly text: string
+  readonly words: readonly WordSpan[]
+}
+
+/** A part of a query that a hit fulfils by what it contains. */
+export interface MatchCondition {
+  /** Absent: any text. */
+  readonly field?: string
+  marksIn(value: SearchedValue): readonly MatchedPart[]
+}
+
+type FieldQuery = Extract<SearchQuery, { op: 'field' }>
+type Value = FieldQuery['values'][number]
+
+/** Fields whose values tell nothing when they are shown, or are not shown to everyone. */
+const unshown: ReadonlySet<string> = new Set(['in', 'contains', 'resource_type', 'created', 'email'])
+/** Found only when they are named. */
+const named: ReadonlySet<string> = new Set(['creator', 'content_type'])
+
+export const searchedValue = (field: string, value: MetadataValue['value']): SearchedValue => {
+  const text = value instanceof Date ? value.toISOString() : String(value)
+  return { field, value, text, words: wordSpansOf(text) }
+}
+
+/** The parts of a query for which a reason can be shown; what is negated has none. */
+export const matchConditions = (query: SearchQuery): readonly MatchCondition[] => {
+  switch (query.op) {
+    case 'and':
+      return query.all.flatMap(matchConditions)
+    case 'or':
+      return query.any.flatMap(matchConditions)
+    case 'word':
+      return [{ marksIn: wordMarks(query.text) }]
+    case 'phrase':
+      return inField(query.field, phraseMarks(wordsOf(query.text), false))
+    case 'regex':
+      return inField(query.field, expressionMarks(query.regex))
+    case 'exists':
+      return inField(query.field, ({ text }) => whole(text))
+    case 'field':
+      return fieldConditions(query)
+    default:
+      return []
+  }
+}
+
+const fieldConditions = ({ field, is, values }: FieldQuery): readonly MatchCondition[] =>
+  is === 'differs' ? [] : values.flatMap(value => inField(field, fieldMarks(is, value)))
+
+const inField = (field: string | undefined, marksIn: MatchCondition['marksIn']): readonly MatchCondition[] =>
+  field === undefined ? [{ marksIn }] : unshown.has(field) ? [] : [{ field, marksIn }]
+
+const fixed: ReadonlySet<string> = new Set(['name', 'description', 'creator', 'tag', 'created_as', 'content_type', 'comment'])
+
+/** Whether the condition is about the field: `width` is about `metadata.pounce-image.width`. */
+export const isAbout = ({ field: asked }: MatchCondition, field: string): boolean => {
+  if (asked === undefined) return !named.has(field)
+  if (fixed.has(asked)) return field === asked
+  const path = asked.replace(/^metadata\./, '')
+  return field.startsWith('metadata.') && `.${field.slice('metadata.'.length)}`.endsWith(`.${path}`)
+}
+
+/** Whether only metadata documents, comments or sections can explain it. */
+export const isBesideRecord = ({ field }: MatchCondition): boolean =>
+  field === undefined || field === 'comment' || field === 'tag' || !fixed.has(field)
+
+const whole = (text: string): readonly MatchedPart[] => (text === '' ? [] : [{ start: 0, end: text.length }])
+
+const markOf = ({ start, end }: MatchedPart): MatchedPart => ({ start, end })
+
+const fitsAll =
+  (fits: (word: string) => boolean): MatchCondition['marksIn'] =>
+  ({ words }) =>
+    words.filter(({ word }) => fits(word)).map(markOf)
+
+const pieceMarks = (pieces: readonly string[]): MatchCondition['marksIn'] => {
+  const telling = pieces.filter(piece => !isAnything(piece))
+  return fitsAll(word => telling.some(piece => pieceFits(piece, word)))
+}
+
+/** One word begins a word; several are next to each other, the last of which may continue. */
+const wordMarks = (text: string): MatchCondition['marksIn'] => {
+  const pieces = patternsOf(text)
+  return pieces.length > 1 && !pieces.some(isPattern) ? phraseMarks(pieces, true) : pieceMarks(pieces)
+}
+
+const phraseMarks =
+  (wanted: readonly string[], mayContinue: boolean): MatchCondition['marksIn'] =>
+  ({ words }) => {
+    if (wanted.length === 0) return []
+    const last = wanted.length - 1
+    const isHere = (at: number): boolean =>
+      wanted.every((piece, n) => {
+        const word = words[at + n]?.word
+        return word !== undefined && (mayContinue && n === last ? word.startsWith(piece) : word === piece)
+      })
+    return words.flatMap(({ start }, at) => (isHere(at) ? [{ start, end: words[at + last]?.end ?? start }] : []))
+  }
+
+const expressionMarks = (regex: Regex): MatchCondition['marksIn'] => {
+  try {
+    const automaton = new RegexAutomaton(regex)
+    return fitsAll(word => automaton.fits(word))
+  } catch (error) {
+    // An engine with expressions of its own may have answered.
+    if (error instanceof TooComplex) return () => []
+    throw error
+  }
+}
+
+/** Words of a text; numbers, dates and comparisons are about whole values. */
+const fieldMarks = (is: Exclude<FieldQuery['is'], 'differs'>, asked: Value): MatchCondition['marksIn'] => {
+  if (is === 'contains' && typeof asked === 'string') {
+    const inWords = isAnything(asked.trim()) ? undefined : pieceMarks(patternsOf(asked))
+    return value => {
+      if (typeof value.value !== 'string') return compares(value, 'equals', asked) || !inWords ? whole(value.text) : []
+      return inWords ? inWords(value) : whole(value.text)
+    }
+  }
+  const comparison = is === 'contains' ? 'equals' : is
+  return value => (compares(value, comparison, asked) ? whole(value.text) : [])
+}
+
+const compares = ({ value, text }: SearchedValue, is: 'equals' | 'less' | 'atMost' | 'more' | 'atLeast', asked: Value): boolean => {
+  const { text: askedText, number, span } = readingOf(asked)
+  if (typeof value === 'number') return number !== undefined && holds(is, value - number)
+  if (value instanceof Date) {
+    if (!span) return false
+    const time = value.getTime()
+    return holds(is, time < span.from ? -1 : time >= span.before ? 1 : 0)
+  }
+  if (askedText === undefined) return false
+  return is === 'equals'
+    ? foldValue(text) === foldValue(askedText)
+    : holds(is, compareText(comparableText(text), comparableText(askedText)))
+}
+
+const holds = (is: 'equals' | 'less' | 'atMost' | 'more' | 'atLeast', order: number): boolean => {
+  if (is === 'equals') return order === 0
+  if (is === 'less') return order < 0
+  if (is === 'atMost') return order <= 0
+  return is === 'more' ? order > 0 : order >= 0
+}

@@ -1,0 +1,131 @@
+import {
+  authorize,
+  type Caller,
+  FileIngest,
+  type FileRecord,
+  Files,
+  Folders,
+  Invalid,
+  NotFound,
+  Policy,
+  type Stored,
+  s,
+  wire,
+} from 'pounce/sdk'
+
+type File = FileRecord & Stored
+
+/** A file that a client is about to upload. */
+export interface CheckedFile {
+  readonly path: string
+  readonly size: number
+  readonly sha256?: string | undefined
+}
+
+/** What is at its place already. */
+export interface Finding {
+  readonly path: string
+  readonly state: 'absent' | 'same' | 'other' | 'invalid'
+  /** Id of the file that is there. */
+  readonly id: string | null
+  /** What is wrong with the path. */
+  readonly message?: string
+}
+
+/** Where a file is to be, as far as its path can be followed. */
+interface Wanted {
+  readonly file: CheckedFile
+  readonly name: string
+  /** Id of the dataset or folder; undefined while there is none. */
+  readonly in: string | undefined
+}
+
+/** How many reads of the store run side by side. */
+const atOnce = 16
+/** Files of one name at one place that are compared: the newest. */
+const mostAlike = 20
+
+/** Compares files that are about to be uploaded with what is at their places. */
+export class UploadCheck {
+  readonly #ingest: FileIngest
+  readonly #files: Files
+  readonly #folders: Folders
+  readonly #policy: Policy
+
+  constructor(ingest: FileIngest, files: Files, folders: Folders, policy: Policy) {
+    this.#ingest = ingest
+    this.#files = files
+    this.#folders = folders
+    this.#policy = policy
+  }
+
+  /** One finding for each file, in their order. What the caller may not view is absent. */
+  async check(
+    caller: Caller,
+    { dataset, folder }: { readonly dataset: string; readonly folder?: string | undefined },
+    files: readonly CheckedFile[],
+  ): Promise<readonly Finding[]> {
+    await authorize(this.#policy, caller, 'AddResourceToDataset', { kind: 'dataset', id: dataset })
+    const top = folder ?? dataset
+    if (folder !== undefined && (s.isId(folder) ? await this.#folders.get(folder) : undefined)?.dataset !== dataset)
+      throw new NotFound('folder')
+    const places = new Map<string, Promise<string | undefined>>([['', Promise.resolve(top)]])
+    const found = await sideBySide(files, async file => {
+      const wanted = await this.#follow(file, top, dataset, places)
+      if ('state' in wanted) return wanted
+      const alike = wanted.in === undefined ? [] : await this.#files.named(wanted.in, wanted.name, mostAlike)
+      return { file, alike }
+    })
+    const ids = [...new Set(found.flatMap(one => ('alike' in one ? one.alike.map(({ id }) => id) : [])))]
+    const seen = await this.#policy.allowed(caller, 'ViewFile', 'file', ids)
+    return found.map(one =>
+      'state' in one
+        ? one
+        : findingOf(
+            one.file,
+            one.alike.filter(({ id }) => seen.has(id)),
+          ),
+    )
+  }
+
+  async #follow(
+    file: CheckedFile,
+    top: string,
+    dataset: string,
+    places: Map<string, Promise<string | undefined>>,
+  ): Promise<Wanted | Finding> {
+    const { path } = file
+    try {
+      const { folders, name } = this.#ingest.pathOf(path)
+      const key = folders.join('/')
+      const place = places.get(key) ?? this.#folderAt(top, dataset, folders)
+      places.set(key, place)
+      return { file, name, in: await place }
+    } catch (error) {
+      if (!(error instanceof Invalid)) throw error
+      return { path, state: 'invalid', id: null, message: error.message }
+    }
+  }
+
+  async #folderAt(top: string, dataset: string, path: readonly string[]): Promise<string | undefined> {
+    const parent = { kind: top === dataset ? ('dataset' as const) : ('folder' as const), id: top }
+    return (await this.#folders.at({ parent, path }))?.id
+  }
+}
+wire(UploadCheck, FileIngest, Files, Folders, Policy)
+
+/** Without a digest the size decides. */
+const isSame = ({ size, sha256 }: CheckedFile, file: File): boolean =>
+  file.sizeBytes === size && (sha256 === undefined || file.sha256 === sha256.toLowerCase())
+
+const findingOf = (wanted: CheckedFile, alike: readonly File[]): Finding => {
+  const same = alike.find(file => isSame(wanted, file))
+  const [newest] = alike
+  return { path: wanted.path, state: same ? 'same' : newest ? 'other' : 'absent', id: (same ?? newest)?.id ?? null }
+}
+
+const sideBySide = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> => {
+  const results: R[] = []
+  for (let at = 0; at < items.length; at += atOnce) results.push(...(await Promise.all(items.slice(at, at + atOnce).map(work))))
+  return results
+}

@@ -1,0 +1,149 @@
+import test from 'ava'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { newPerson, type Person } from '../support/people.ts'
+import { newDataset, newFolder, ok, refusal, upload } from '../support/scene.ts'
+import { meet } from '../support/spaces-and-people.ts'
+
+interface Hit {
+  readonly kind: string
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly author: { readonly id: string; readonly name: string }
+  readonly created: string
+  readonly place: readonly { readonly kind: string; readonly id: string; readonly name: string }[]
+  readonly type?: string
+  readonly size?: number
+  readonly tags: readonly string[]
+  readonly matched: readonly { readonly field: string; readonly text: string; readonly marks: readonly { start: number; end: number }[] }[]
+}
+
+let server: TestServer
+let ann: Person
+let eve: Person
+
+test.before(async () => {
+  server = await bootForTest({ config: { access: { private: true } } })
+  ann = await newPerson(server, 'ann')
+  eve = await newPerson(server, 'eve')
+  await meet(server, ann, eve)
+})
+test.after.always(() => server?.stop())
+
+const search = async (query: string, person = ann, more = ''): Promise<readonly Hit[]> => {
+  await server.drained()
+  const path = `/api/search?view=full&query=${encodeURIComponent(query)}${more}`
+  return (await ok<{ results: readonly Hit[] }>(person.call(path))).results
+}
+
+const newSpace = async (name: string): Promise<string> =>
+  (await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name, description: '' } }))).id
+
+const letIn = (space: string, person: Person) =>
+  ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { Viewer: person.id } } }))
+
+const marked = ({ matched }: Hit): readonly (readonly string[])[] =>
+  matched.map(({ field, text, marks }) => [field, ...marks.map(({ start, end }) => text.slice(start, end))])
+
+test('a file is shown with its place, author, type, size, tags and what matched', async t => {
+  const space = await newSpace('Hilltop station')
+  const dataset = await newDataset(ann.call, { name: 'Kestrel nests', space: [space] })
+  const outer = await newFolder(ann.call, dataset, 'spring')
+  const inner = await newFolder(ann.call, dataset, 'raw', outer)
+  const file = await upload(ann.call, dataset, '12345', 'kestrel-count.csv', {
+    type: 'text/csv',
+    query: `extract=false&folder_id=${inner}`,
+  })
+  await ok(ann.call(`/api/files/${file}/tags`, { method: 'POST', json: { tags: ['falcon'] } }))
+  const [hit] = await search('kestrel resource_type:file')
+  t.like(hit, { kind: 'file', id: file, name: 'kestrel-count.csv', type: 'text/csv', size: 5, tags: ['falcon'], description: '' })
+  t.deepEqual(hit?.author, { id: ann.id, name: hit?.author.name })
+  t.regex(hit?.author.name ?? '', /ann/i)
+  t.regex(hit?.created ?? '', /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/)
+  t.deepEqual(hit?.place, [
+    { kind: 'space', id: space, name: 'Hilltop station' },
+    { kind: 'dataset', id: dataset, name: 'Kestrel nests' },
+    { kind: 'folder', id: outer, name: 'spring' },
+    { kind: 'folder', id: inner, name: 'raw' },
+  ])
+  t.deepEqual(hit && marked(hit), [['name', 'kestrel']])
+})
+
+test('datasets and collections are shown with the space or collection that they are in', async t => {
+  const space = await newSpace('Moorland')
+  const { id: collection } = await ok<{ id: string }>(
+    ann.call('/api/collections', { method: 'POST', json: { name: 'Curlew years', description: 'c'.repeat(400), space } }),
+  )
+  const dataset = await newDataset(ann.call, { name: 'Curlew 2021', description: 'counted <b>daily</b>' })
+  await ok(ann.call(`/api/collections/${collection}/datasets/${dataset}`, { method: 'POST', json: {} }))
+  const hits = new Map((await search('curlew')).map(hit => [hit.kind, hit]))
+  t.deepEqual(hits.get('collection')?.place, [{ kind: 'space', id: space, name: 'Moorland' }])
+  t.is(hits.get('collection')?.description.length, 300)
+  t.is(hits.get('dataset')?.description, 'counted <b>daily</b>')
+  t.deepEqual(hits.get('dataset')?.place, [{ kind: 'collection', id: collection, name: 'Curlew years' }])
+})
+
+test('what matched in metadata and comments is quoted for who may view them', async t => {
+  const dataset = await newDataset(ann.call, { name: 'Bittern', description: 'reeds' })
+  const metadata = {
+    agent: { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' },
+    content: { depth: 42.5, maker: 'Lichtblick' },
+  }
+  await ok(ann.call(`/api/datasets/${dataset}/metadata.jsonld`, { method: 'POST', json: metadata }))
+  await ann.call(`/api/datasets/${dataset}/comment`, { method: 'POST', json: { text: 'remeasure on Thursday' } })
+  const first = async (query: string) => (await search(query)).map(marked)[0]
+  t.deepEqual(await first('lichtblick bittern'), [
+    ['name', 'Bittern'],
+    ['metadata.maker', 'Lichtblick'],
+  ])
+  t.deepEqual(await first('depth>40'), [['metadata.depth', '42.5']])
+  t.deepEqual(await first('thursday reeds'), [
+    ['description', 'reeds'],
+    ['comment', 'Thursday'],
+  ])
+  t.deepEqual(await first('bittern NOT walnut'), [['name', 'Bittern']])
+})
+
+test('a role without the right to view metadata and comments sees no quote of them', async t => {
+  const role = await ok<{ id?: string }>(
+    server.as(server.admin.key)('/api/roles', {
+      method: 'POST',
+      json: { name: 'Onlooker', description: '', permissions: ['ViewSpace', 'ViewDataset'] },
+    }),
+  ).catch(() => undefined)
+  t.truthy(role)
+  const space = await newSpace('Shore')
+  const dataset = await newDataset(ann.call, { name: 'Plover', space: [space] })
+  const metadata = { agent: { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' }, content: { ring: 'Zwischenhalt' } }
+  await ok(ann.call(`/api/datasets/${dataset}/metadata.jsonld`, { method: 'POST', json: metadata }))
+  await ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { Onlooker: eve.id } } }))
+  t.deepEqual((await search('zwischenhalt')).map(marked), [[['metadata.ring', 'Zwischenhalt']]])
+  t.deepEqual((await search('zwischenhalt', eve)).map(marked), [[]])
+})
+
+test('a place that the caller may not view is not named', async t => {
+  const [hidden, open] = [await newSpace('Hidden hollow'), await newSpace('Open meadow')]
+  const dataset = await newDataset(ann.call, { name: 'Lapwing', space: [hidden, open] })
+  await upload(ann.call, dataset, 'x', 'lapwing.txt')
+  await letIn(open, eve)
+  const places = (await search('lapwing', eve)).map(({ place }) => place.map(({ name }) => name)).sort()
+  t.deepEqual(places, [['Open meadow'], ['Open meadow', 'Lapwing']])
+  t.deepEqual((await search('lapwing', await newPerson(server, 'nobody'))).length, 0)
+})
+
+test('without the parameter hits are as before, and another view is refused', async t => {
+  const dataset = await newDataset(ann.call, { name: 'Whimbrel' })
+  await server.drained()
+  const { results } = await ok<{ results: readonly object[] }>(ann.call('/api/search?query=whimbrel'))
+  t.deepEqual(Object.keys(results[0] ?? {}).includes('matched'), false)
+  t.like(results[0], { id: dataset, resource_type: 'dataset' })
+  t.is((await refusal(ann.call('/api/search?query=whimbrel&view=half'))).status, 400)
+})
+
+test('a page of many hits reads names and places together', async t => {
+  const dataset = await newDataset(ann.call, { name: 'Dunlin flock' })
+  for (let n = 0; n < 12; n += 1) await upload(ann.call, dataset, 'x', `dunlin-${n}.txt`)
+  const hits = await search('dunlin resource_type:file', ann, '&size=10')
+  t.is(hits.length, 10)
+  t.true(hits.every(({ place }) => place.at(-1)?.name === 'Dunlin flock'))
+})

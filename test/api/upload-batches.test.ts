@@ -1,0 +1,112 @@
+import test from 'ava'
+import { Datasets } from 'pounce/sdk'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { extractorInfo } from '../support/extractor-info.ts'
+import { FakeBus } from '../support/fake-bus.ts'
+import { newPerson, type Person } from '../support/people.ts'
+import { formWith, newDataset, ok, refusal } from '../support/scene.ts'
+
+let server: TestServer
+let ann: Person
+const bus = new FakeBus()
+
+test.before(async () => {
+  server = await bootForTest({ also: [bus.plugin], config: { resources: { files: { batchQuietSeconds: 0 } } } })
+  ann = await newPerson(server, 'ann')
+  await bus.introduce(extractorInfo('e.files', { process: { dataset: ['files.added'] } }))
+  const admin = server.as(server.admin.key)
+  await ok(admin('/api/extractors/enabled', { method: 'POST', json: { enabled: ['e.files'] } }))
+})
+test.after.always(() => server?.stop())
+
+interface Sent {
+  readonly path: string
+  readonly batch: string
+  readonly extract?: boolean
+}
+
+const send = (dataset: string, { path, batch, extract = true }: Sent): Promise<Response> =>
+  ann.call(`/api/uploadToDataset/${dataset}?${new URLSearchParams({ path, batch, extract: String(extract) })}`, {
+    method: 'POST',
+    body: formWith('abc', path.split('/').at(-1) ?? ''),
+  })
+
+const sendTus = (dataset: string, { path, batch }: Sent): Promise<Response> => {
+  const about = Object.entries({ dataset, path, batch }).map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
+  const headers = {
+    ...{ 'tus-resumable': '1.0.0', 'upload-length': '3', 'upload-metadata': about.join(',') },
+    'content-type': 'application/offset+octet-stream',
+  }
+  return ann.call('/api/uploads', { method: 'POST', headers, body: 'abc' })
+}
+
+const settle = async (): Promise<void> => {
+  await server.drained()
+  await server.runPeriodic('resources.files/complete-batches')
+  await server.drained()
+}
+
+const linesOn = async (dataset: string): Promise<readonly string[]> => {
+  const lines = await ok<{ event_type: string; object_id: string }[]>(ann.call('/api/events?limit=200'))
+  return lines.filter(({ object_id }) => object_id === dataset).map(({ event_type }) => event_type)
+}
+
+const filesets = (dataset: string): readonly string[] =>
+  bus.jobs.filter(({ target }) => target.id === dataset).map(({ message }) => String(message['filenames']))
+
+test.serial('uploads of a batch are one line in the feed and one set of files for extractors', async t => {
+  const dataset = await newDataset(ann.call)
+  const sent = Array.from({ length: 30 }, (_, n) => ({ path: `a/b${n % 4}/f${n}.txt`, batch: 'first' }))
+  const answers = await Promise.all(sent.map((each, n) => (n % 3 === 0 ? sendTus(dataset, each) : send(dataset, each))))
+  t.true(answers.every(({ ok }) => ok))
+  await server.drained()
+  t.deepEqual(await linesOn(dataset), ['create_dataset'])
+  await settle()
+  await settle()
+  t.deepEqual(await linesOn(dataset), ['add_file_folder_30', 'create_dataset'])
+  const [names, ...more] = filesets(dataset)
+  t.deepEqual(more, [])
+  t.is(new Set(names?.match(/f\d+\.txt/g)).size, 30)
+})
+
+test.serial('what comes to a batch later makes its line grow and wakes no extractor again', async t => {
+  const dataset = await newDataset(ann.call)
+  for (const path of ['a.txt', 'b/c.txt']) {
+    t.is((await send(dataset, { path, batch: 'growing' })).status, 200)
+    await settle()
+  }
+  t.deepEqual(await linesOn(dataset), ['add_file_2', 'create_dataset'])
+  t.deepEqual(filesets(dataset), ['List(a.txt)'])
+})
+
+test.serial('batches of one name in two datasets are two, and a batch without extraction wakes no extractor', async t => {
+  const [one, other] = [await newDataset(ann.call), await newDataset(ann.call)]
+  t.is((await send(one, { path: 'a.txt', batch: 'same' })).status, 200)
+  for (const path of ['a.txt', 'b.txt']) t.is((await send(other, { path, batch: 'same', extract: false })).status, 200)
+  await settle()
+  t.deepEqual(
+    [await linesOn(one), await linesOn(other)].map(([newest]) => newest),
+    ['add_file_1', 'add_file_2'],
+  )
+  t.deepEqual([filesets(one), filesets(other)], [['List(a.txt)'], []])
+})
+
+test.serial('a batch of a dataset that is gone harms nothing', async t => {
+  const dataset = await newDataset(ann.call)
+  t.is((await send(dataset, { path: 'a.txt', batch: 'gone' })).status, 200)
+  await server.get(Datasets).remove(dataset)
+  await settle()
+  t.deepEqual(filesets(dataset), [])
+})
+
+test.serial('a batch that is no id is refused, and nothing is stored', async t => {
+  const dataset = await newDataset(ann.call)
+  for (const batch of ['a b', '../x', 'x'.repeat(101), 'ä']) {
+    for (const answer of [send(dataset, { path: 'a.txt', batch }), sendTus(dataset, { path: 'a.txt', batch })]) {
+      const { status, message } = await refusal(answer)
+      t.is(status, 400)
+      t.regex(message, /batch/)
+    }
+  }
+  t.deepEqual(await ok(ann.call(`/api/datasets/${dataset}/files`)), [])
+})
