@@ -14,6 +14,7 @@ export { bare, betweenLines, csvText, printLine, type Shown } from './documents/
 export { overlong, runsOf } from './documents/pieces.ts'
 export { checkedEmail, plainEmail } from './email.ts'
 export { foldedText } from './folded-text.ts'
+export { fillSortKeys } from './fill-sort-keys.ts'
 export { FollowAnswer, type Following, follow, unfollow } from './following.ts'
 export { LicenseBody, letsDownload, licenseChoices, ownLicense, toLicense } from './license.ts'
 export {
@@ -26,18 +27,21 @@ export {
   parseCounted,
   parseJson,
 } from './limited-json.ts'
-export { answerList, type ListAnswer, type ListSource, listPage } from './list-pages.ts'
+export { answerList, type ListAnswer, type ListPage, type ListSource, listPage } from './list-pages.ts'
 export {
   afterParameter,
   conditionsOf,
   eitherOf,
+  inEachOrder,
   type ListQuery,
   linkToNext,
   listParameters,
   pageOf,
   readAfter,
   readNamedAfter,
+  sortParameters,
   type Visible,
+  whoseCondition,
 } from './listing.ts'
 export { mediaTypeOf, typeOfBytes } from './media-type.ts'
 export type { CallerJob, KeyLimits, StepUp } from './model/caller.ts'
@@ -46,6 +50,7 @@ export { fullNameOf, type PasskeyRecord, type SecondFactorChange, type SecondFac
 export { allPermissions, defaultRoles, readingPermissions, type Verb, verbOf } from './model/permission.ts'
 export { type DatasetAccess, type FileScan, type FileStatus, noStatistics, type SpaceAccess, type Statistics } from './model/records.ts'
 export { namedBy } from './named-by.ts'
+export { naturalKey } from './natural-key.ts'
 export { didYouMean, editDistance, nearest } from './nearest.ts'
 export { networkOf } from './network.ts'
 export { type PasswordCost, Passwords } from './passwords.ts'

@@ -121,7 +121,7 @@ const isDowngrade = (from: URL, own: URL | undefined): boolean => own?.protocol 
 export const originOf = (text: string | undefined): URL | undefined => (text === undefined ? undefined : (URL.parse(text) ?? undefined))
 
 /** Headers of answers that pages of other origins may read, besides those of plugins. */
-export const exposedHeaders = ['Link', 'X-Request-Id', 'Content-Disposition', 'Content-Range', 'Retry-After', 'Location']
+export const exposedHeaders = ['Link', 'X-Request-Id', 'Content-Disposition', 'Content-Range', 'Retry-After', 'Location', 'X-Total-Count']
 
 /**
  * The headers that let a page of another origin read an answer: only for origins that the configuration names, never a reflection, never with

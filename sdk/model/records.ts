@@ -40,7 +40,7 @@ export type DatasetAccess = 'PUBLIC' | 'PRIVATE' | 'DEFAULT' | 'TRIAL'
 export type FileStatus = 'CREATED' | 'UPLOADED' | 'PROCESSED' | 'ARCHIVED' | 'UNKNOWN'
 
 /** A space as stored. */
-export interface SpaceRecord {
+export interface SpaceRecord extends Sorted {
   readonly name: string
   readonly description: string
   readonly author: string
@@ -57,8 +57,15 @@ export interface SpaceRecord {
   readonly state: LifeState
 }
 
+/** What lists are sorted by. Absent in records of older versions. */
+interface Sorted {
+  /** `naturalKey` of the name. */
+  readonly nameKey?: string
+  readonly modified?: Time
+}
+
 /** A collection as stored. */
-export interface CollectionRecord {
+export interface CollectionRecord extends Sorted {
   readonly name: string
   readonly description: string
   readonly author: string
@@ -79,7 +86,7 @@ export interface CollectionRecord {
 }
 
 /** A dataset as stored. */
-export interface DatasetRecord {
+export interface DatasetRecord extends Omit<Sorted, 'modified'> {
   readonly name: string
   readonly description: string
   readonly author: string

@@ -1,5 +1,5 @@
 import { Installation, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
-import { answerList, type ListQuery, listParameters } from 'pounce/sdk/kit'
+import { answerList, type ListQuery, listParameters, sortParameters } from 'pounce/sdk/kit'
 import type { Collected } from './collection.ts'
 import { CollectionItem, CollectionViews, SingleCollection, toCollectionItem } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'
@@ -19,7 +19,7 @@ export const listCollections = route({
   aliases: [{ path: '/api/collections/list' }],
   summary: 'List top-level collections, newest first',
   permission: 'reader',
-  query,
+  query: s.Object({ ...listParameters, ...sortParameters }),
   responses: items,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, installation }) {
@@ -126,7 +126,7 @@ export const listSpaceCollections = routesFor('spaces', { lists: CollectionLists
   summary: 'List root collections of a space',
   permission: { right: 'ViewSpace', on: ref('space', 'id') },
   params: s.Object({ id: s.id() }),
-  query: s.Object({ limit: s.Integer({ default: 0, minimum: 0 }), after }),
+  query: s.Object({ limit: s.Integer({ default: 0, minimum: 0 }), after, title: listParameters.title, ...sortParameters }),
   responses: items,
   throws: [Invalid, NotFound],
   async handle({ params, query, caller, url }, { lists, installation }) {

@@ -12,7 +12,7 @@ import {
   routesFor,
   s,
 } from 'pounce/sdk'
-import { answerList, authorizeDetach, countIn, type ListQuery, listParameters } from 'pounce/sdk/kit'
+import { answerList, authorizeDetach, countIn, type ListQuery, listParameters, sortParameters } from 'pounce/sdk/kit'
 import { asDetached, type Collected } from './collection.ts'
 import { CollectionViews, SingleCollection } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'
@@ -112,7 +112,7 @@ export const getChildCollections = route({
   summary: 'List child collections',
   permission: { right: 'ViewCollection', on: ref('collection', 'id') },
   params,
-  query: page,
+  query: s.Object({ ...page.properties, title: listParameters.title, ...sortParameters }),
   responses: { 200: s.list(SingleCollection) },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller, url }, { lists, views, installation }) {

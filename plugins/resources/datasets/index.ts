@@ -29,6 +29,7 @@ export const plugin = definePlugin({
     on('collection.removed', DetachDatasetsOnCollectionRemoved, 'leave-collection'),
     on('collection.detached', DetachDatasetsOnCollectionDetached, 'follow-collection'),
   ],
+  migrations: new URL('./migrations/', import.meta.url),
   periodic: [
     { name: 'abandoned-imports', everyMs: 10 * 60 * 1000, task: AbandonedImports },
     { name: 'clear-trash', everyMs: clearTrashEveryMs, task: DatasetTrash },

@@ -13,7 +13,7 @@ import {
   type Stored,
   s,
 } from 'pounce/sdk'
-import { answerList, authorizeDetach, countIn, type Detached, type ListQuery, listParameters } from 'pounce/sdk/kit'
+import { answerList, authorizeDetach, countIn, type Detached, type ListQuery, listParameters, sortParameters } from 'pounce/sdk/kit'
 import { DatasetItem, DatasetLists, toDatasetItem } from './dataset-lists.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 
@@ -34,6 +34,8 @@ const pair = s.Object({ id: s.id(), dataset: s.id() })
 const page = s.Object({
   limit: s.Integer({ default: 0, minimum: 0, description: '0: no limit' }),
   after: listParameters.after,
+  title: listParameters.title,
+  ...sortParameters,
 })
 
 const show = (items: readonly (DatasetRecord & Stored)[]) => items.map(toDatasetItem)

@@ -1,5 +1,5 @@
 import { Datasets, Installation, Invalid, NotFound, Policy, Recommenders, ref, routesFor, s, Users } from 'pounce/sdk'
-import { answerList, FollowAnswer, follow, type ListQuery, listParameters, unfollow } from 'pounce/sdk/kit'
+import { answerList, FollowAnswer, follow, type ListQuery, listParameters, sortParameters, unfollow } from 'pounce/sdk/kit'
 import type { Dataset } from './collection.ts'
 import { DatasetItem, DatasetLists, toDatasetItem } from './dataset-lists.ts'
 import { MoveTargets } from './dataset-places.ts'
@@ -17,6 +17,7 @@ const route = routesFor('datasets', {
 })
 const params = s.Object({ id: s.id() })
 const query = s.Object(listParameters)
+const sorted = s.Object({ ...listParameters, ...sortParameters })
 const items = { 200: s.list(DatasetItem) }
 
 const show = (items: readonly Dataset[]) => items.map(toDatasetItem)
@@ -26,7 +27,7 @@ export const listDatasets = route({
   path: '/api/datasets',
   summary: 'List datasets, newest first',
   permission: 'reader',
-  query,
+  query: sorted,
   responses: items,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, installation }) {
@@ -40,7 +41,7 @@ export const listEditableDatasets = route({
   path: '/api/datasets/canEdit',
   summary: 'List datasets the caller may edit, newest first',
   permission: 'reader',
-  query,
+  query: sorted,
   responses: items,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, installation }) {

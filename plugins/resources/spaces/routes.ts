@@ -14,7 +14,7 @@ import {
   signedIn,
   Users,
 } from 'pounce/sdk'
-import { answerList, FollowAnswer, follow, type ListQuery, listParameters, unfollow } from 'pounce/sdk/kit'
+import { answerList, FollowAnswer, follow, type ListQuery, listParameters, sortParameters, unfollow } from 'pounce/sdk/kit'
 import { SpaceLists } from './space-lists.ts'
 import { SpaceService } from './space-service.ts'
 
@@ -42,7 +42,7 @@ const params = s.Object({ id: s.id() })
 
 const { when, date, title, limit, after } = listParameters
 
-const query = s.Object({ when, date, title, limit, after })
+const query = s.Object({ when, date, title, limit, after, ...sortParameters })
 
 const show = (items: readonly (SpaceRecord & Stored)[]) => items.map(toSpaceItem)
 
