@@ -41,7 +41,7 @@ export {
   readNamedAfter,
   sortParameters,
   type Visible,
-  whoseCondition,
+  visibleOf,
 } from './listing.ts'
 export { mediaTypeOf, typeOfBytes } from './media-type.ts'
 export type { CallerJob, KeyLimits, StepUp } from './model/caller.ts'

@@ -111,8 +111,25 @@ const usingFor = ({ sort = 'created' }: ListQuery, using: Find['using']): Find['
   return typeof using === 'string' ? `${using}${suffix}` : using.map(name => `${name}${suffix}`)
 }
 
-/** What `whose` asks for, as far as a list takes it. `view`: the permission by which members of a space see what is in it. */
-export const whoseCondition = ({ user }: Caller, view: Permission, { whose }: ListQuery): Visible => {
+const isWithin = (one: Where, other: Where): boolean => {
+  if (one.op === 'and') return one.all.some(each => isWithin(each, other))
+  if (one.op === 'in' && other.op === 'in') return one.field === other.field && new Set(one.values).isSubsetOf(new Set(other.values))
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/**
+ * What a list shows of the visible: all of it, or of this what `whose` asks for. A condition that follows from the other one is left out, so that an index
+ * alone can answer. `view`: the permission by which members of a space see what is in it.
+ */
+export const visibleOf = (caller: Caller, view: Permission, query: ListQuery, visible: Visible): readonly Where[] | 'nothing' => {
+  const whose = whoseCondition(caller, view, query)
+  if (visible === 'nothing' || whose === 'nothing') return 'nothing'
+  const isVisible = whose !== 'all' && visible !== 'all' && alternativesOf(visible).some(each => isWithin(whose, each))
+  return [...conditionsOf(whose), ...(isVisible ? [] : conditionsOf(visible))]
+}
+
+/** What `whose` asks for, as far as a list takes it. */
+const whoseCondition = ({ user }: Caller, view: Permission, { whose }: ListQuery): Visible => {
   if (whose === undefined) return 'all'
   if (whose === 'public') return eq('isPublic', true)
   if (!user) return 'nothing'

@@ -13,16 +13,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import {
-  conditionsOf,
-  eitherOf,
-  type ListPage,
-  type ListQuery,
-  listPage,
-  type TreeParent,
-  type Visible,
-  whoseCondition,
-} from 'pounce/sdk/kit'
+import { eitherOf, type ListPage, type ListQuery, listPage, type TreeParent, type Visible, visibleOf } from 'pounce/sdk/kit'
 import { type Collected, collections } from './collection.ts'
 import { CollectionTree } from './collection-tree.ts'
 
@@ -139,10 +130,9 @@ export class CollectionLists {
   }
 
   async #page(visible: Visible, query: ListQuery, using: Using, caller: Caller, ...where: readonly Where[]): Promise<ListPage<Collected>> {
-    const whose = whoseCondition(caller, 'ViewCollection', query)
-    if (visible === 'nothing' || whose === 'nothing') return nothing
-    const conditions = [...where, ...conditionsOf(whose), ...conditionsOf(visible)]
-    return listPage({ documents: this.#documents, from: collections, using, where: conditions }, query)
+    const seen = visibleOf(caller, 'ViewCollection', query, visible)
+    if (seen === 'nothing') return nothing
+    return listPage({ documents: this.#documents, from: collections, using, where: [...where, ...seen] }, query)
   }
 }
 wire(CollectionLists, DocumentStore, Policy, CollectionTree, Resources)

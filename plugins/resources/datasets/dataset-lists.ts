@@ -1,14 +1,5 @@
 import { type Caller, DocumentStore, eq, exists, isIn, ne, not, type Page, Policy, s, type Where, wire } from 'pounce/sdk'
-import {
-  conditionsOf,
-  eitherOf,
-  type ListPage,
-  type ListQuery,
-  listPage,
-  type TreeParent,
-  type Visible,
-  whoseCondition,
-} from 'pounce/sdk/kit'
+import { eitherOf, type ListPage, type ListQuery, listPage, type TreeParent, type Visible, visibleOf } from 'pounce/sdk/kit'
 import { type Dataset, datasets } from './collection.ts'
 
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
@@ -84,10 +75,9 @@ export class DatasetLists {
     caller: Caller,
     ...where: readonly Where[]
   ): Promise<ListPage<Dataset>> {
-    const whose = whoseCondition(caller, 'ViewDataset', query)
-    if (visible === 'nothing' || whose === 'nothing') return { items: [] }
-    const conditions = [...where, ...conditionsOf(whose), ...conditionsOf(visible)]
-    return listPage({ documents: this.#documents, from: datasets, using, where: conditions }, query)
+    const seen = visibleOf(caller, 'ViewDataset', query, visible)
+    if (seen === 'nothing') return { items: [] }
+    return listPage({ documents: this.#documents, from: datasets, using, where: [...where, ...seen] }, query)
   }
 }
 wire(DatasetLists, DocumentStore, Policy)

@@ -13,16 +13,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import {
-  conditionsOf,
-  eitherOf,
-  type ListPage,
-  type ListQuery,
-  listPage,
-  type TreeParent,
-  type Visible,
-  whoseCondition,
-} from 'pounce/sdk/kit'
+import { eitherOf, type ListPage, type ListQuery, listPage, type TreeParent, type Visible, visibleOf } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { type StoredSpace, spaces } from './stored-spaces.ts'
 
@@ -78,10 +69,9 @@ export class SpaceLists {
   }
 
   async #page(visible: Visible, query: ListQuery, caller: Caller, ...where: readonly Where[]): Promise<ListPage<StoredSpace & Stored>> {
-    const whose = whoseCondition(caller, 'ViewSpace', query)
-    if (visible === 'nothing' || whose === 'nothing') return { items: [] }
-    const conditions = [...where, ...conditionsOf(whose), ...conditionsOf(visible)]
-    return listPage({ documents: this.#documents, from: spaces, using: lists, where: conditions }, query)
+    const seen = visibleOf(caller, 'ViewSpace', query, visible)
+    if (seen === 'nothing') return { items: [] }
+    return listPage({ documents: this.#documents, from: spaces, using: lists, where: [...where, ...seen] }, query)
   }
 }
 wire(SpaceLists, configPort(config), DocumentStore, Policy)
