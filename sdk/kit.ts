@@ -16,6 +16,21 @@ export { checkedEmail, plainEmail } from './email.ts'
 export { foldedText } from './folded-text.ts'
 export { fillSortKeys } from './fill-sort-keys.ts'
 export { FollowAnswer, type Following, follow, unfollow } from './following.ts'
+export {
+  containersFor,
+  contentsOf,
+  FullLicense,
+  FullStatistics,
+  FullTags,
+  type FullViewSource,
+  fullLicense,
+  fullMembers,
+  fullStatistics,
+  fullTags,
+  fullViewOf,
+  NamedContainer,
+  viewParameter,
+} from './full-view.ts'
 export { LicenseBody, letsDownload, licenseChoices, ownLicense, toLicense } from './license.ts'
 export {
   assertSafeJson,

@@ -107,6 +107,13 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   FileStorageReport: { name: 'samples.csv' },
   FileSummary: { name: 'samples.csv', status: 'PROCESSED' },
   Folder: { name: '/2026' },
+  FullCollection: { name: 'Field campaign 2026', rights: ['EditCollection'], rootOf: [], parents: [], trashedAt: null },
+  FullDataset: { rights: ['EditDataset', 'DownloadFiles'], collections: [], trashedAt: null },
+  FullFile: {
+    ...{ name: 'samples.csv', originalName: 'samples.csv', status: 'PROCESSED', rights: ['DownloadFiles'], showPreviews: 'DatasetLevel' },
+    ...{ places: [], damaged: undefined },
+  },
+  FullSpace: { name: 'Soil laboratory', rights: ['EditSpace'], logoUrl: null, bannerUrl: null, requested: false },
   Group: { name: 'Soil laboratory', description: 'Who works in the laboratory' },
   ListedExtraction: { resource_type: 'file' },
   ListedFolder: { name: '/2026/march' },
