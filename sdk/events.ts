@@ -10,7 +10,7 @@ import type { ScanEvents } from './ports/malware-scan.ts'
 export interface EventMap extends ScanEvents {
   'space.created': None
   'space.updated': { readonly fields: readonly string[] }
-  /** The trial is over; `space.updated` tells of the access. */
+  /** The trial is over; `space.updated` has the access. */
   'space.verified': None
   /** What is in it and older than its time to live should go: said now and then while that is on. */
   'space.expiry-due': None
@@ -44,7 +44,7 @@ export interface EventMap extends ScanEvents {
   'dataset.detached': { readonly other: Ref }
   'dataset.trashed': None
   'dataset.restored': None
-  /** `wasImporting`: no one ever saw it, and no `dataset.created` told of it. */
+  /** `wasImporting`: it was never visible, and had no `dataset.created`. */
   'dataset.removed': {
     readonly wasTrashed: boolean
     readonly name: string
@@ -82,7 +82,7 @@ export interface EventMap extends ScanEvents {
     readonly key: string | null
     /** It came with its dataset, which was imported or copied: no upload, and no feed line besides the dataset's. */
     readonly isImported?: boolean
-    /** One of several of which the client tells the feed by itself. */
+    /** One of several for which the client adds a feed line by itself. */
     readonly isToldApart?: boolean
     /** `file.scanned` or `file.quarantined` follows. */ readonly awaitsScan?: boolean
   }
@@ -101,7 +101,7 @@ export interface EventMap extends ScanEvents {
     readonly sizeBytes: number
     readonly name: string
     readonly contentType: string
-    /** No one ever saw it, and no `file.created` told of it. */
+    /** It was never visible, and had no `file.created`. */
     readonly wasImporting?: boolean
   }
   /** `isTracked`: counted in the file's statistics. `isWhole`: no range was asked for; said of untracked downloads only while an `EventSink` is there. */
@@ -197,7 +197,7 @@ export interface EventMap extends ScanEvents {
   'letter.written': { readonly letter: string }
   /** Subject: who is notified. `about`: the kind of notification. */
   'notification.created': { readonly notification: string; readonly about: string }
-  /** Someone is to be told by mail what happened. */
+  /** A digest is to be sent by mail. */
   'digest.due': None
   /** Subject: the owner. `space`: of a webhook of a space. */
   'webhook.created': { readonly webhook: string; readonly scope: 'person' | 'space' | 'server'; readonly space: string | null }

@@ -35,7 +35,7 @@ export interface Following {
   readonly recommenders: Contributions<Recommender>
 }
 
-/** Has the caller follow a resource, and tells what else to follow. Twice is not an error and no second event. */
+/** Follows a resource for the caller, and returns recommendations. Idempotent: a second call emits no event. */
 export const follow = async (
   { users, recommenders }: Following,
   caller: Caller,

@@ -65,7 +65,7 @@ const isUsable = (declared: string): boolean => {
 
 /**
  * The media type of an upload whose bytes are stored: as declared; without a declaration, or with `application/octet-stream`, by the ending of its name; else by its
- * first bytes. `application/octet-stream` when nothing tells.
+ * first bytes. `application/octet-stream` when nothing determines it.
  */
 export const mediaTypeOf = async (
   blobs: Pick<BlobStore, 'get'>,

@@ -2,7 +2,7 @@ import { type Collection, type DocumentStore, isIn, type Stored } from './ports/
 
 /**
  * Which of some ids (at most 1,000) documents name, each asked of an index that begins with the field. For consumers of many events: most of what
- * goes has nothing hanging on it, and one read tells. The documents are read whole, a thousand at a time: not for those that can be large.
+ * is deleted has no dependents, and one read decides it. The documents are read whole, a thousand at a time: not for those that can be large.
  */
 export const namedBy = async <T extends object>(
   documents: DocumentStore,

@@ -68,7 +68,7 @@ export class Passwords {
 
   /**
    * True when the password belongs to the hash. Without a hash (no such account) it does the same work and is false, so that
-   * the time it takes tells nothing. A hash of another form throws.
+   * its duration reveals nothing. A hash of another form throws.
    */
   async verify(password: string, hash: string | null | undefined): Promise<boolean> {
     // Equal in composed and decomposed spelling; a password that is too long is still hashed, cut, and then refused.

@@ -64,7 +64,7 @@ export interface EnvironmentAlias {
  */
 export type KoaMiddleware = (context: never, next: () => Promise<never>) => unknown
 
-/** Koa's context, as far as the middleware of a plugin may rely on it. `state.request` tells who asks, from the phase `afterAuthentication` on. */
+/** Koa's context, as far as the middleware of a plugin may rely on it. `state.request` has the caller, from the phase `afterAuthentication` on. */
 export interface MiddlewareContext {
   readonly method: string
   readonly path: string

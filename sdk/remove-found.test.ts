@@ -51,7 +51,7 @@ test('a store that takes no changes ends it, instead of being asked without end'
   t.is(asked(), 1)
 })
 
-test('it stops between batches when it is told to', async t => {
+test('it stops between batches on abort', async t => {
   const { documents, left } = storeOf(5)
   await removeFound(documents, notes, { ...query, signal: AbortSignal.abort() })
   t.is(left.size, 5)

@@ -118,7 +118,7 @@ export interface Request<P, Q, B> {
   readonly log: Log
   /**
    * What is behind a port for this request: `Log` as above, the names `caller` and `requestId`, and everything the kernel holds. For what only the
-   * request can tell; whatever a route always needs, it names in `routesFor`, where the kernel sees it.
+   * request determines; what a route always needs is named in `routesFor`, where the kernel reads it.
    */
   resolve<T>(port: Port<T>): T
   readonly headers: IncomingHttpHeaders

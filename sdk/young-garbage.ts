@@ -36,7 +36,7 @@ class YoungGarbage {
   }
 }
 
-/** Of the process, whose heap there is one of. Anyone who passes streams of bytes on tells it of each piece. */
+/** One per process, which has one heap. Code that forwards streams of bytes reports each piece to it. */
 export const youngGarbage = new YoungGarbage()
 
 /** V8's own function, which Node shows only to those who ask for it. An extractor that imports the SDK may not: there V8 collects when it likes. */

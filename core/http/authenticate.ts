@@ -6,11 +6,11 @@ import { refuseOtherOrigins, requireSameOrigin } from './origins.ts'
 import type { Middleware, RawQuery, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'
 
-/** False when a request has nothing that could tell who sends it. */
+/** False for a request without credentials. */
 const bringsCredentials = ({ req: { headers }, target }: RequestContext): boolean =>
   headers.cookie !== undefined || headers.authorization !== undefined || headers['x-api-key'] !== undefined || target.key !== undefined
 
-/** What a request tells of its sender before anyone looks it up. */
+/** The credentials of a request before verification. */
 export interface SentCredentials {
   readonly headers: IncomingHttpHeaders
   readonly query: RawQuery

@@ -66,7 +66,7 @@ const nameIn = (host: string): string => {
 }
 
 /**
- * Warns, once, of a reverse proxy in front that no one told the server about: all its clients count as one address, for throttling, limits and the
+ * Warns, once, of a reverse proxy that is not configured: all its clients count as one address, for throttling, limits and the
  * audit log. Only a peer in a private network is taken for a proxy, as anyone on the Internet may send the header.
  */
 export const untrustedProxyWarning = ({ trustedProxies }: HttpConfig, log: Log): ((req: IncomingMessage) => void) => {
@@ -143,7 +143,7 @@ const maxNoted = 100
 const longestOrigin = 255
 
 /**
- * Says in the log, once for each, that the answers to pages of another origin cannot be read by them, and which setting allows it: browsers tell
+ * Logs once per origin that its pages cannot read responses, and which setting allows it: browsers tell
  * their users only that something failed.
  */
 export const crossOriginWarning = (

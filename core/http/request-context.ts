@@ -103,7 +103,7 @@ export class RequestContext {
     return !complete && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
   }
 
-  /** Tells a waiting client to send its body. */
+  /** Sends `100 Continue` to a waiting client. */
   invite(): void {
     if (!this.isContinueDue) return
     this.isContinueDue = false
@@ -250,7 +250,7 @@ export class RequestTracker {
     await Promise.all([...this.#running].map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
   }
 
-  /** Tells every handler that its client will get no answer. */
+  /** Aborts the signals of all handlers: their clients will get no response. */
   abortAll(): void {
     for (const request of this.#running) request.abort()
   }

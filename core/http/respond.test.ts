@@ -172,7 +172,7 @@ test('known bytes are not sent again, nor opened', async t => {
   t.is((await get(t, stored, { 'if-modified-since': 'nonsense' })).status, 200)
 })
 
-test('HEAD tells everything and opens nothing', async t => {
+test('HEAD sends all headers and opens nothing', async t => {
   const closed: Bytes = { ...stored, open: () => t.fail('opened') as never }
   const { status, text, headers } = await get(t, closed, {}, { method: 'HEAD' })
   t.deepEqual([status, text, headers.get('content-length'), headers.get('etag')], [200, '', String(content.length), etag])

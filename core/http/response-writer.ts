@@ -31,7 +31,7 @@ export class ResponseWriter {
   readonly #stopListeners = new Set<() => void>()
   #gzips = 0
 
-  /** `isEncrypted`: people reach the server over TLS, so browsers may be told to use nothing else. `exposed`: headers of plugins for pages of other origins. */
+  /** `isEncrypted`: the server is reached over TLS, so browsers may be restricted to it (HSTS). `exposed`: headers of plugins for pages of other origins. */
   constructor(config: HttpConfig, isEncrypted: boolean, exposed: readonly string[]) {
     this.#config = config
     this.#exposed = [...exposedHeaders, ...exposed].join(', ')

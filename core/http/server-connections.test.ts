@@ -215,7 +215,7 @@ test('draining lets a running request finish; until then others are answered, an
   t.is(error.code, 'ECONNREFUSED')
 })
 
-test('draining cuts what takes too long, and tells its handler', async t => {
+test('draining aborts what takes too long, and the signal of its handler', async t => {
   const { send, http, begun, finish } = await server(t)
   const running = await send('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
   const signal = await begun

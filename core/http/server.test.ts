@@ -160,7 +160,7 @@ test('problems of 5xx are logged, refusals are not', async t => {
   t.is(lines.length, 1)
 })
 
-test('the password window of browsers stays shut, programs are told', async t => {
+test('browsers get no WWW-Authenticate, programs do', async t => {
   const me = {
     getX: route({
       method: 'GET',
@@ -323,7 +323,7 @@ test('measurements are served when they are on, to server admins or to whoever h
   t.is(await asked({}, withToken), 401)
 })
 
-test('a reverse proxy that nobody trusts is told of once', async t => {
+test('a reverse proxy that is not configured is logged once', async t => {
   const warnings: string[] = []
   const log: Log = { ...silent, warn: message => void warnings.push(message) }
   const forwarded = { 'x-forwarded-for': '198.51.100.7' }

@@ -61,7 +61,7 @@ const stopLimitMs = 10_000
 
 const ackRetryMs = 500
 
-/** Tells the outbox which events are done, those of one turn in one call. */
+/** Acknowledges events in the outbox, those of one turn of the event loop in one call. */
 class AckBatcher {
   readonly #tools: LoopTools
   readonly #consumer: string

@@ -101,7 +101,7 @@ export class BlobMigrator {
   }
 
   #damaged(error: unknown, key: string, whose: string): undefined {
-    // the digest that the old store tells is compared by the new one
+    // the digest from the old store is compared by the new one
     const isDamage = error instanceof CorruptContent || error instanceof Invalid
     if (!isDamage) throw error
     if (!this.#route.skipDamaged)

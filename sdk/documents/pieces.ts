@@ -8,7 +8,7 @@ export const overlong = ''
 export const isPiecesPath = (path: string): boolean => path.endsWith('~')
 
 /**
- * Every different run of three characters in the words of a text, in lower case as `contains` compares. Those with a blank would be half of all, and tell
+ * Every different run of three characters in the words of a text, in lower case as `contains` compares. Those with a blank would be half of all, and distinguish
  * little. None in a text without a word of three.
  */
 export const runsOf = (text: string): readonly string[] => {

@@ -36,7 +36,7 @@ export interface StreamRecord {
   readonly created: Time
   /** When readings last came or went. */
   readonly changed: Time
-  /** Names of what its readings ever told, at most 1,000: for search. What is there now, the `GeoStore` knows. */
+  /** Property names that its readings ever had, at most 1,000: for search. The current ones are in the `GeoStore`. */
   readonly parameters: readonly string[]
   readonly state: LifeState
 }

@@ -149,7 +149,7 @@ export interface FileRecord {
   readonly license: License
   readonly tags: readonly Tag[]
   readonly statistics: Statistics
-  /** Of an archived file: the last day, as `2026-01-31`, on which an admin was told that someone wants it. */
+  /** Of an archived file: the last day, as `2026-01-31`, on which an admin was notified of a request for it. */
   readonly wantedOn?: string
   /** Of a file that came with an import, until its `file.created` is out: what that will say. */
   readonly untold?: { readonly extract: boolean; readonly key: string | null }

@@ -4,7 +4,7 @@ import type { Permission } from '../model/permission.ts'
 import { type Class, type Contributions, contributions, port, type Token } from '../port.ts'
 import { wire } from '../wire.ts'
 
-/** Something for the audit log that no event tells of. Nothing secret is in it, nor what someone typed for a name they do not have. */
+/** An entry for the audit log that has no event. It contains no secret and no unknown account name. */
 export interface AuditNote {
   /** Such as `superadmin.used`. */
   readonly type: string
@@ -106,7 +106,7 @@ export interface AuditForwarding {
 }
 export const AuditForwarding = port<AuditForwarding>('auditForwarding')
 
-/** The periodic work of a plugin that sends lines elsewhere: sends what is pending, and tells when it has been for minutes. */
+/** The periodic work of a plugin that sends lines elsewhere: sends what is pending, and reports when it has been pending for minutes. */
 export const auditSending = (
   receiver: Token<AuditReceiver>,
 ): Class<{ run(signal: AbortSignal): Promise<void>; health(): Promise<void> }> => {

@@ -15,7 +15,7 @@ export interface ExtractorInput {
   readonly parameters: Readonly<Record<string, unknown>>
   /** Aborted when the job is cancelled. The process is killed soon after. */
   readonly signal: AbortSignal
-  /** Tells the follower what is going on. At most one line a second is kept. */
+  /** Reports progress to the listener. At most one line a second is kept. */
   progress(message: string): void
 }
 

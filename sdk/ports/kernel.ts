@@ -170,7 +170,7 @@ export interface Command {
 /** Plugins with commands for `pounce`. */
 export const Commands = contributions<Command>('commands')
 
-/** Something to tell the person who starts the server, such as how to sign in the first time. */
+/** A message for the person who starts the server, such as how to sign in the first time. */
 export interface Greeting {
   /** Lines that `pounce start` prints once the server listens; none when there is nothing to say. */
   lines(): Promise<readonly string[]>

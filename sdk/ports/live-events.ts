@@ -121,7 +121,7 @@ export interface PublicEvents {
   matches(filter: EventFilter, event: PublicEvent, caller: Caller): boolean
   /**
    * Those of some events that the caller may receive now, in their order. With a filter that they match: only where it matches by resources and spaces
-   * that the caller may view, so that it tells nothing about others. One read per kind.
+   * that the caller may view, so that it reveals nothing about others. One read per kind.
    */
   receivable(caller: Caller, events: readonly PublicEvent[], filter?: EventFilter): Promise<readonly PublicEvent[]>
 }

@@ -1,7 +1,7 @@
 import { contributions } from '../port.ts'
 
 /**
- * What a plugin tells of the server behind it on `/api/status`, in the words of Clowder 1.x. Contributed by plugins whose store, index or
+ * What a plugin reports of its server on `/api/status`, in the terms of Clowder 1.x. Contributed by plugins whose store, index or
  * broker has an address of its own.
  */
 export interface StatusPart {
@@ -9,7 +9,7 @@ export interface StatusPart {
   readonly name: string
   /** For everyone, such as `{location: 's3'}`. */
   readonly facts?: Readonly<Record<string, unknown>>
-  /** Clowder 1.x tells no more of it than true or false. Server admins see its details all the same. */
+  /** Clowder 1.x reports only true or false. Server admins see its details all the same. */
   readonly isPlain?: boolean
   /** For server admins only, besides the facts: addresses, names. Of passwords nothing (`maskedUri`). Asks no one, so that it is there in an outage. */
   readonly details?: Readonly<Record<string, unknown>>

@@ -88,7 +88,7 @@ export interface BusListener {
   readonly count: number
 }
 
-/** What only a bus that outside extractors share can tell. Each answer is at most five minutes old. */
+/** Facts that only a bus shared with outside extractors has. Each result is at most five minutes old. */
 export interface Bus {
   /** Queues bound to the exchange in a way that takes this routing key (reference, extraction §1.4, legacy). None while the broker is unavailable. */
   boundTo(routingKey: string): Promise<readonly string[]>

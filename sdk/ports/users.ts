@@ -36,7 +36,7 @@ export interface Users extends Records<UserRecord> {
     },
   ): Promise<UserRecord & Stored>
   /**
-   * Adds, changes or (role undefined) ends a membership, and tells what became of it: undefined when it was so already. `NotFound` for an absent
+   * Adds, changes or (role undefined) ends a membership, and returns the change: undefined when there was none. `NotFound` for an absent
    * person, `Invalid` for an absent role.
    */
   setMembership(
@@ -52,7 +52,7 @@ export interface Users extends Records<UserRecord> {
    * groups are known as they were at most half a second ago, so asking costs no read.
    */
   membershipsOf(user: Pick<UserRecord, 'memberships' | 'groups'>): Promise<readonly Membership[]>
-  /** Who is in a space, by the account itself or through a group, each once, by id. `membershipsOf` tells in which roles. */
+  /** Who is in a space, by the account itself or through a group, each once, by id. `membershipsOf` has the roles. */
   peopleOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
   /** How many `peopleOf` would list, counted up to `upTo`. */
   countPeople(space: string, upTo: number): Promise<number>

@@ -252,7 +252,7 @@ function uniqueKeys(test: TestFn, open: Open): void {
     t.is((await store.get(notes, 'c'))?.revision, 2)
   })
 
-  test('unique keys with a null part are free; text is told from numbers and case counts', async t => {
+  test('unique keys with a null part are free; text differs from numbers and case counts', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', email: null }, into: notes })
     await store.commit({ insert: { id: 'b', email: null }, into: notes })

@@ -88,7 +88,7 @@ export const narrowKey = async ({ server, people: { ann } }: Parts): Promise<str
   return newKey(server, ann.email, ann.password, `name=narrow&spaces=${id}`)
 }
 
-/** Extractors tell of their runs. */
+/** Extractors report their runs. */
 export const plantMessages = async ({ tokens, bus }: Parts, sets: Readonly<Record<string, Ids>>): Promise<void> => {
   for (const [name, set] of Object.entries(sets)) {
     const job = bus.to('canary.any').find(({ id }) => id === set['job'])

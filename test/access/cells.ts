@@ -92,7 +92,7 @@ const letterOf = (
   return onThing(mode, caller, right, by, { kind, state }, isLooking)
 }
 
-/** Of what will do the best; of refusals that which tells most. */
+/** The best possible result; of refusals the most specific. */
 const rank = (letter: Letter | undefined): number => (letter === undefined ? 0 : ['f', 'b', 'y'].indexOf(letter) + 2)
 
 const isOutcast = (caller: CallerName): caller is Outcast => outcasts.some(name => name === caller)

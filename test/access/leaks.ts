@@ -37,7 +37,7 @@ const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, strin
       if (isOutsideLab(caller)) for (const state of ['lab', 'halfTrashed']) hide(state)
     }
   }
-  // Anyone who did it may be told so.
+  // The author of a change may see it.
   if (account !== 'author' && account !== 'admin') hide('deleted')
   byCaller.set(caller, hidden)
   return hidden

@@ -25,7 +25,7 @@ const linkFor = async ({ email }: Pick<Person, 'email'>): Promise<string> => {
 }
 const opens = async (email: string, password: string) => (await post('/api/login', { email, password })).status === 200
 
-test('a link that comes by mail sets another password; sessions end, keys stay, and the owner is told', async t => {
+test('a link that comes by mail sets another password; sessions end, keys stay, and the owner is notified', async t => {
   const person = await newPerson(server, 'forgetful')
   const session = byCookie(server, await signIn(server, person.email, person.password))
   t.is((await session('/api/me')).status, 200)

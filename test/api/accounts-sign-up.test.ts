@@ -142,7 +142,7 @@ test('whether an address is known shows neither in the answer nor in what it cos
   t.is(await unlike({ known: () => asked(sender.admin.email, sender), unknown: () => asked('unknown@example.org', sender) }), undefined)
 })
 
-test('who has an account already is told so, with a link that sets another password', async t => {
+test('an existing account gets a mail with a link that sets another password', async t => {
   const made = await admin('/api/users', {
     method: 'POST',
     json: { email: 'known@example.org', password: 'the first password', firstName: 'K', lastName: 'N' },
@@ -156,7 +156,7 @@ test('who has an account already is told so, with a link that sets another passw
   t.is(await signInStatus('known@example.org'), 200)
 })
 
-test('who signs in elsewhere is told so and gets no link', async t => {
+test('an account of another provider gets a mail without a link', async t => {
   const { id } = await server.get(Users).create({ email: 'ldap@example.org', firstName: 'L', lastName: 'D', status: 'Active' })
   await server.get(Users).change(id, { set: { provider: 'ldap' } }, [])
   for (const path of ['/api/signup', '/api/password/reset']) {

@@ -120,7 +120,7 @@ test.serial('a file is asked for whatever its status, with what the caller wants
   t.is((await about(file))['status'], 'ARCHIVED')
 })
 
-test.serial('a whole dataset is asked for file by file, those in folders too, and the sink is told once', async t => {
+test.serial('archiving a dataset is requested file by file, in folders too, and sent to the sink once', async t => {
   const dataset = await newDataset(ann, { space: [space] })
   const [outer, empty] = [await newFolder(ann.call, dataset, 'outer'), await newDataset(ann, { space: [space] })]
   const inner = await newFolder(ann.call, dataset, 'inner', outer)

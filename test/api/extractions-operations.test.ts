@@ -121,7 +121,7 @@ test.serial('a job of one of our own extractors that was dead-lettered runs agai
   t.is(again?.job_id, first?.job_id)
 })
 
-test.serial('who listens to the bus, and to what, is told', async t => {
+test.serial('listeners of the bus and their bindings are listed', async t => {
   bus.listening = [
     { queue: 'o.any', address: '10.0.0.2', count: 2 },
     { queue: 'o.metered', address: '10.0.0.1', count: 1 },

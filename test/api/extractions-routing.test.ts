@@ -27,7 +27,7 @@ const admin = (path: string, json?: unknown, method = 'POST') =>
 
 const enabledNow = async (): Promise<string[]> => (await ok<{ enabled: string[] }>(admin('/api/extractors/enabled'))).enabled
 
-/** Registers on the bus and, unless told not to, has the extractor run by itself everywhere. */
+/** Registers on the bus and, by default, has the extractor run by itself everywhere. */
 const introduce = async (name: string, process: object, isEnabled = true): Promise<void> => {
   await bus.introduce(extractorInfo(name, { process }))
   if (isEnabled) await ok(admin('/api/extractors/enabled', { enabled: [...(await enabledNow()), name] }))
@@ -84,7 +84,7 @@ test.serial('the file is PROCESSED though an extractor elsewhere has not even be
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
 })
 
-test.serial('files that come to and leave a dataset are told to those who process datasets, after those for the type', async t => {
+test.serial('files added to and removed from a dataset are sent to extractors of datasets, after those of the type', async t => {
   await introduce('t.files', { file: ['image/x-both'], dataset: ['file.*'] })
   const dataset = await newDataset(ann.call)
   const file = await typed(dataset, 'image/x-both')

@@ -174,7 +174,7 @@ test('a dataset is being processed while a file in it is', async t => {
   t.deepEqual(await busy(), { isBeingProcessed: 'false' })
 })
 
-test('the word for a file that nobody looked at tells whether anybody could', async t => {
+test('the status of a file without runs shows whether an extractor exists', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'x', 'x.bin', { type: 'chemical/x-pdb' })
   t.deepEqual(await statusOf(file), { Status: 'No Extractor Available. Request is not queued.' })
   bus.inputs = ['chemical']

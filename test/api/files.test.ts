@@ -52,7 +52,7 @@ test('an unchanged file is not sent again', async t => {
   t.is((await ann.call(`/api/files/${id}`, { headers: { 'if-none-match': etag } })).status, 304)
 })
 
-test('HEAD tells size and type and counts nothing', async t => {
+test('HEAD returns size and type and counts nothing', async t => {
   const id = await upload(ann.call, await newDataset(ann.call), 'abc')
   const head = await ann.call(`/api/files/${id}`, { method: 'HEAD' })
   t.is(head.status, 200)

@@ -100,7 +100,7 @@ test('a part of what may not be seen is not given, nor is its length', async t =
   t.is((await raw(`/api/files/${file}`, ann.key, { range: 'bytes=0-3' })).status, 206)
 })
 
-test('heads and options of what may not be seen tell nothing of it', async t => {
+test('HEAD and OPTIONS of an invisible resource reveal nothing', async t => {
   await alike(t, {}, 'HEAD')
   for (const path of places()) {
     const [one, other] = [

@@ -126,7 +126,7 @@ for (const [title, query, n] of questions)
     t.deepEqual(counted.body, { datapointsLength: n.length })
   })
 
-test('with names alone only these properties and the source are told', async t => {
+test('with names alone only these properties and the source are returned', async t => {
   const [first] = await asked({ attributes: ['site', 'depth'] })
   t.deepEqual(first?.properties, { site: 'A1', source: 'x' })
   const [whole] = await asked({ attributes: ['site', '{"depth":2}'] })
@@ -208,7 +208,7 @@ for (const query of ['stream_id=99999999', 'sensor_id=99999999', 'stream_id=x', 
     t.is((await ann.get(`${path}?${query}`)).status, 404)
   })
 
-test('HEAD tells what a GET would, without a body', async t => {
+test('HEAD returns what a GET would, without a body', async t => {
   for (const format of ['json', 'csv', 'geojson']) {
     const answer = await ann.call(`${path}?format=${format}`, { method: 'HEAD' })
     t.is(answer.status, 200)

@@ -102,7 +102,7 @@ test.serial('an address that nobody has checked opens no space until it is', asy
   t.is(await roleIn(bob.id, space), 'Viewer')
 })
 
-test.serial('an answer does not tell whether a stranger has an account, who then accepts or declines', async t => {
+test.serial('the response does not reveal whether an address has an account; its owner accepts or declines', async t => {
   const [ann, bob, cid] = [await somebody(server), await somebody(server), await somebody(server)]
   const space = await newSpace(ann, 'Pond')
   const stranger = newAddress()

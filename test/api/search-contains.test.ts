@@ -105,7 +105,7 @@ test('what contains anything, or fits an expression, cannot be asked', async t =
   t.is((await ann.call('/api/search?field=contains')).status, 400)
 })
 
-test('what one may not see is in nothing, and nobody is told what else holds a thing', async t => {
+test('invisible resources are in no result, and containers of a resource are not revealed', async t => {
   const [space, team] = [await newSpace(bob), await newSpace(bob)]
   const hidden = await newDataset(bob, { name: 'hidden' })
   const [open, closed] = [await newCollection(bob, { name: 'open', space }), await newCollection(bob, { name: 'closed' })]

@@ -75,7 +75,7 @@ test('tags go on those where one may put them, and the answer says where not', a
   t.like((await ann.post('/api/selected/tag?tags=ice')).body, { success: 'true', datasets: [] })
 })
 
-test('deleting moves to the trash what one may delete; the rest is told and stays selected', async t => {
+test('deleting moves to the trash what one may delete; the rest is reported and stays selected', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const others = await newDataset(ann, { space: [space] })

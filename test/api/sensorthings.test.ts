@@ -54,7 +54,7 @@ test('a location is where the sensor is, in GeoJSON', async t => {
   t.deepEqual((await get(`/Things(${first.id})/HistoricalLocations`)).value, [])
 })
 
-test('a sensor says where more is told about it', async t => {
+test('a sensor has a link to more information', async t => {
   const sensor = await get<Json>(`/Sensors(${first.id})`)
   t.is(sensor['metadata'], `${server.url}/api/geostreams/sensors/${first.id}`)
   t.is((await server.as()(`/api/geostreams/sensors/${first.id}`)).status, 200)
@@ -75,7 +75,7 @@ test('a datastream is a parameter of a stream, with its unit, place and times', 
   t.deepEqual(ph['unitOfMeasurement'], { name: 'acidity', symbol: 'pH', definition: 'http://example.org/ph' })
 })
 
-test('an observation is what a reading tells of a parameter', async t => {
+test('an observation is the value of a parameter in a reading', async t => {
   const { value } = await get(`/Datastreams('${datastream()}')/Observations?$top=3`)
   const points = streamOf(first).points
   t.deepEqual(

@@ -154,7 +154,7 @@ test('tags in use are listed with how many of the things that the caller may see
   t.is((await owner.get('/api/tags?kind=planet')).status, 400)
 })
 
-test('tags are told of in the feed, on files and datasets', async t => {
+test('tags are in the feed, on files and datasets', async t => {
   const path = await pathOf('dataset')
   await put(ann, path, ['told'])
   await ann.call(`${path}/tags`, { method: 'DELETE', json: { tags: ['told'] } })

@@ -5,7 +5,7 @@ import { connect } from 'amqplib'
 import { until } from '../support/until.ts'
 import { pythonOf, type Release } from './pyclowder.ts'
 
-/** Which of the programs under `extractors`, and how it is told to run. */
+/** Which of the programs under `extractors`, and its arguments. */
 export interface ExtractorOptions {
   readonly release: Release
   readonly program: 'wordcount' | 'echo' | 'inventory'

@@ -4,7 +4,7 @@ import { newDataset, ok, upload } from '../support/scene.ts'
 import { SlowUpload } from '../support/slow-upload.ts'
 import { until } from '../support/until.ts'
 
-test('a server that is told to stop says so at once, lets a slow upload finish, and ends well', async t => {
+test('a server that is stopped reports it at once, lets a slow upload finish, and ends well', async t => {
   const folder = await dataFolder(t)
   const server = await childServer(t, folder)
   const key = await adminKey(server)

@@ -6,7 +6,7 @@ import type { ChildServer } from './child-server.ts'
 export interface Wait {
   readonly fromMs: number
   readonly toMs: number
-  /** What the event loop's thread computed meanwhile. Where the system does not tell it is the whole time. */
+  /** What the event loop's thread computed meanwhile. Where the system does not report it, the whole time. */
   readonly stallMs: number
 }
 

@@ -6,7 +6,7 @@ import { Config, type LdapConfig } from './config.ts'
 
 type Library = typeof import('ldapts')
 
-/** So many people sign in at once; anyone who comes then is told to try again. */
+/** Maximum number of concurrent sign-ins; further ones get 503. */
 const maxConnections = 100
 
 /** Refuses settings that cannot work, with a message that names the setting. */

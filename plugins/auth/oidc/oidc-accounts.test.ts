@@ -40,7 +40,7 @@ test('tokens open nothing where no audience was named', async t => {
   t.deepEqual(issuer.asked, [])
 })
 
-test('a token tells who it is; what it says of groups and addresses counts as at a sign-in', async t => {
+test('a token identifies its account; its groups and addresses count as at a sign-in', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience, onlyGroups: ['staff'] } })
   const of = async (claims: object) => accounts.bearer(await issuer.token({ sub: 'ada', aud: [audience, 'another'], ...claims }))

@@ -5,7 +5,7 @@ import { type RequestRetryPolicy, withRetry } from './retry.ts'
 import { Config, type S3Config } from './s3-config.ts'
 import { checkBucket } from './start-checks.ts'
 
-/** What the SDK has to say goes where no one has to read it: each failure of a call is told by who made the call. */
+/** Discards log lines of the AWS SDK: each failed call is reported by its caller. */
 const loggerOn = (log: Log) => {
   const say = (message: unknown): void => log.debug(String(message))
   const ignore = (): void => undefined

@@ -63,7 +63,7 @@ export class MongodbWriter {
     this.#inserts = new InsertBatcher(server)
   }
 
-  /** Throws what the caller is told. */
+  /** Throws the error for the caller. */
   async write(change: Change, makeEvents: MakeEvents): Promise<WriteResult> {
     const format = this.#catalog.formatForWriting(collectionOf(change))
     if ('insert' in change) return this.#insert(format, change.insert as Stored, makeEvents())

@@ -41,7 +41,7 @@ export const isDenied = (error: unknown): boolean => codes.denied.has(codeOf(err
 /** True of a key that someone else has. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === 11000
 
-/** What a caller is told: `Unavailable` when the server is unavailable or too slow, `NoSpace` for a full disk, `TooLarge` for a document that MongoDB cannot hold. */
+/** The error for a caller: `Unavailable` when the server is unavailable or too slow, `NoSpace` for a full disk, `TooLarge` for a document that MongoDB cannot hold. */
 export const problemOf = (error: unknown): Error => {
   const cause = isFailure(error) ? error : new Error(String(error))
   const code = codeOf(error) ?? 0

@@ -28,7 +28,7 @@ export interface Kept {
   readonly _id: string
   /** Revision. */
   readonly r?: number
-  /** Created by each insert, so that a document is told from one of the same id and revision that it replaced. */
+  /** Created by each insert, so that a document is distinguished from one of the same id and revision that it replaced. */
   readonly b?: string
   /** The document as JSON text. */
   readonly d?: string

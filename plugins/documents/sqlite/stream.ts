@@ -60,7 +60,7 @@ const conditions = (shape: StreamShape, { lower, upper, after, isDescending }: O
   return clauses.length > 0 ? ` WHERE ${clauses.join(' AND ')}` : ''
 }
 
-/** True when rows of different entries look alike because the columns that tell them apart are not asked for. */
+/** True when rows of different entries look alike because the columns that distinguish them are not selected. */
 const isFolded = ({ repeats, index, fixed, order }: StreamShape): boolean =>
   repeats && index !== undefined && order.length < index.index.on.length - fixed
 

@@ -87,7 +87,7 @@ const asText = { getTypeParser: () => (value: string | Buffer) => String(value) 
 
 const nothing = (): void => undefined
 
-/** The connections to the database. Every call ends within its time-out, or 2 s after the server became unavailable; errors are what callers are told. */
+/** The connections to the database. Every call ends within its time-out, or 2 s after the server became unavailable; errors are those for callers. */
 export class PostgisConnection {
   readonly #settings: Settings
   #pool: Pool | undefined

@@ -6,7 +6,7 @@ import { isDeadlock, problemOf, stateOf } from './problems.ts'
 const said = (code: string, message = 'words of the server'): Error => Object.assign(new Error(message), { code, severity: 'ERROR' })
 const ofSystem = (code: string): Error => Object.assign(new Error(`connect ${code} 127.0.0.1:5432`), { code })
 
-test('what the server or the driver says becomes what callers are told', t => {
+test('errors of the server and the driver become errors for callers', t => {
   const expected: readonly (readonly [Error, abstract new (...args: never[]) => Error])[] = [
     [said('53100'), NoSpace],
     [said('58030', 'could not extend file "base/1/2": No space left on device'), NoSpace],

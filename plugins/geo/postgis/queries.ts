@@ -94,7 +94,7 @@ const statisticsOf = ([, count, first, last, west, south, east, north, , names]:
   box: [Number(west), Number(south), Number(east), Number(north)],
 })
 
-/** Looks through the points of a stream of which some were removed. While it has the stream's row, no one's insert is half told. */
+/** Reads the points of a stream of which some were removed. While it locks the stream's row, no insert is seen half. */
 const refresh = (server: PostgisConnection, stream: string): Promise<void> =>
   server.transaction(async run => {
     const stale = await run('select from streams where stream = $1::bigint and is_stale for update', [stream])

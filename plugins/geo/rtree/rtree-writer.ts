@@ -69,7 +69,7 @@ export class RtreeWriter {
     try {
       this.#usable()
     } catch {
-      // The next task tries again, and tells its error.
+      // The next task tries again, and reports its error.
     }
   }
 

@@ -58,7 +58,7 @@ export const namesIn = (words: readonly string[]): readonly (readonly [firstName
 
 type User = UserRecord & Stored
 
-/** Whom to tell of what. */
+/** Whom to notify of what. */
 export interface Mention {
   readonly user: User
   /** Account of who commented. */
@@ -67,7 +67,7 @@ export interface Mention {
   readonly comment: string | null
 }
 
-/** Finds out whom comments speak to, and tells those who may see what they are about. */
+/** Finds the accounts that comments mention, and notifies those who may view the subject. */
 export class Mentions {
   #documents: DocumentStore
   #users: Users
@@ -81,7 +81,7 @@ export class Mentions {
     this.#policy = policy
   }
 
-  /** Tells everyone a comment speaks to: once, however often it is edited. */
+  /** Notifies everyone a comment mentions: once, however often it is edited. */
   async tellAll({ id, text, author, target }: CommentRecord & Stored): Promise<void> {
     const writer = await this.#users.get(author)
     if (!writer) return
@@ -93,7 +93,7 @@ export class Mentions {
       }
   }
 
-  /** False when the person may not read there, and is not told. Twice is once. */
+  /** False when the person may not view the subject, and is not notified. Idempotent. */
   async tell({ user, by, target, comment }: Mention): Promise<boolean> {
     if (!(await this.maySee(user, target))) return false
     const about = await this.#pageOf(target)

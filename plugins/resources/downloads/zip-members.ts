@@ -172,7 +172,7 @@ export interface ZipEntry {
   readonly modified: Date
   /** Its bytes, exactly `sizeBytes` of them, as they are or as a stream; called in order, but small ones a little ahead. */
   open(): Promise<Readable | Buffer>
-  /** Its CRC-32 where that can be told without reading. Anyone who tells it answers for it: the bytes are not summed up again. */
+  /** Its CRC-32 where that is known without reading. It is not verified: the bytes are not summed up again. */
   checksum?(): Promise<number | undefined>
 }
 

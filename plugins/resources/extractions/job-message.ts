@@ -7,7 +7,7 @@ export interface MessageContext {
   readonly host: string
   readonly notifies: readonly string[]
 }
-/** As much of a file as messages tell; it may be gone already. */
+/** The fields of a file in messages; it may be deleted already. */
 export type FileFacts = Pick<FileRecord & Stored, 'id' | 'name' | 'contentType' | 'sizeBytes'>
 export type Message = Readonly<Record<string, unknown>>
 type Parameters = Readonly<Record<string, unknown>>
@@ -104,7 +104,7 @@ export const metadataAdded = ({ id, target, content }: MetadataRecord & Stored, 
   metadata: content,
 })
 
-/** Metadata left a file or dataset; it is gone, so the message does not tell it. */
+/** Metadata left a file or dataset; it is deleted, so the message does not contain it. */
 export const metadataRemoved = (id: string, target: Ref, asked: MessageContext): Message => onMetadata('removed', id, target, asked)
 
 /** Someone asked for a run on a file: parameters are an object. */

@@ -35,7 +35,7 @@ export interface Registrar {
 const mostExtractors = 1000
 const pageSize = 20
 
-/** The queue of an extractor, which is also what tells it from others. */
+/** The queue of an extractor, which is also its identity. */
 export const queueOf = (name: string, key: string | null | undefined): string => (key == null ? name : `private.${key}.${name}`)
 
 /** True for those whom a private extractor was given to; public ones are everyone's. */

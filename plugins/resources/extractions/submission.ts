@@ -130,7 +130,7 @@ export class Submission {
     await this.handOver(await this.#jobs.jobsOf(orders))
   }
 
-  /** When this fails, the runs end with an error that says so: who asked is told, and nothing waits forever. */
+  /** When this fails, the runs end with an error that says so: the submitter sees it, and nothing waits forever. */
   async handOver(jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0) return
     try {
@@ -143,7 +143,7 @@ export class Submission {
 
   /**
    * Takes a waiting run back, or stops one that runs here; others are not touched.
-   * Looking for it may take a transport long: this answers meanwhile, as in v1, and the run's status tells what came of it.
+   * Looking for it may take a transport long: this returns before, as in v1, and the run's status shows the result.
    */
   async cancel(target: Target, id: string, extractor: string): Promise<void> {
     if (target.kind === 'file') {

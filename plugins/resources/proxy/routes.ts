@@ -70,7 +70,7 @@ const relay = async (method: string, { params, caller, headers, isHead, signal, 
   if (isHead) answer.body.destroy()
   const safe: Record<string, string> = {
     ...(disposition.test(answer.disposition ?? '') ? { 'content-disposition': answer.disposition ?? '' } : {}),
-    // Not told as the length of the bytes: parts of them cannot be had.
+    // Not sent as the length of the bytes: ranges are not available.
     ...(sizeBytes === undefined ? {} : { 'content-length': String(sizeBytes) }),
   }
   return { status: statusOf(answer.status), body: bytes, headers: safe }

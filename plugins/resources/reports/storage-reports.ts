@@ -15,7 +15,7 @@ import { personOf, SpacePeopleReader } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
 import { inBatches, linesFrom, type Report, Sources } from './report.ts'
 
-/** The files whose storage a report tells of, in a time without its ends: all, or those of a space. */
+/** The files in a storage report, in a time without its ends: all, or those of a space. */
 class StoredFileReport {
   #documents: DocumentStore
   #sources: Sources

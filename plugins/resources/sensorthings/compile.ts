@@ -199,7 +199,7 @@ export class FilterCompiler {
     return { kind: 'boolean', isConstant: all.every(each => each.isConstant), value }
   }
 
-  /** A text beside a time of day tells one too. */
+  /** A text compared with a time of day is read as one. */
   #clockBeside({ kind }: Compiled, what: ParsedFilter): Compiled | undefined {
     const isClock = kind === 'time of day' && what.is === 'literal' && what.kind === 'text'
     return isClock ? this.#clock(what.value, what.at) : undefined
@@ -303,7 +303,7 @@ export class FilterCompiler {
     return made(gives, parts, values => (values.every((value, index) => isOf(value, takes[index])) ? run(values) : undefined))
   }
 
-  /** Places are compared with one that the filter tells. */
+  /** Places are compared with one in the filter. */
   #mustBeGiven(name: string, of: readonly ParsedFilter[], at: number): void {
     const wanted = name.endsWith('distance') ? 'POINT' : 'POLYGON'
     const isGiven = (name === 'st_within' ? of.slice(1) : of).some(

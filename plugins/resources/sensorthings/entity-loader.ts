@@ -82,7 +82,7 @@ export interface Ports {
   now(): number
 }
 
-/** The newest readings of a stream that tell what its parameters are like. */
+/** The newest readings of a stream, from which the types of its parameters follow. */
 export const sampled = 5
 
 /** Pages of readings that are found at the same time, and how long they may take until others have their turn. */

@@ -275,7 +275,7 @@ export class DeliveryDispatcher {
     return due
   }
 
-  /** One delivery that tells whether the target is back: one that was tried least, and no later one of its subject. */
+  /** One delivery that probes the target: the one with the fewest attempts, and no later one of its subject. */
   async #probe({ id, retryAt }: Webhook): Promise<readonly WebhookDelivery[]> {
     const { items } = await this.#waiting(id, pageSize)
     const first = [...new Map(items.toReversed().map(delivery => [delivery.event.event.subject, delivery])).values()]

@@ -160,7 +160,7 @@ export class ElasticsearchSearch implements SearchIndex {
   }
 }
 
-/** Anyone who waits for the work is told in time; the work continues. */
+/** Rejects after the time limit; the work continues. */
 async function inTime(work: Promise<void>, until: number): Promise<void> {
   const ended = new AbortController()
   const limit = pause(Math.max(0, until - performance.now()), true, { signal: ended.signal }).catch(() => false)

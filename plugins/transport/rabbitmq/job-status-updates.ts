@@ -28,7 +28,7 @@ export function saysKeyWasRefused(text: string, host: unknown): boolean {
   return /\b401 Client Error\b/.test(text) && isAboutUs(text, host)
 }
 
-/** What pyclowder says of every failure before it has told what the job is about. */
+/** The text of pyclowder for every failure before it has sent the subject of the job. */
 export const saysNothing = (text: string): boolean => /^StatusMessage\.error: Error processing message\.?$/.test(text.trim())
 
 function isAboutUs(text: string, host: unknown): boolean {

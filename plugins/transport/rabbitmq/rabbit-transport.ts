@@ -202,7 +202,7 @@ export class RabbitTransport implements Transport {
     return this.#listener
   }
 
-  /** Tells that a job will never run. */
+  /** Reports that a job will never run. */
   async #refuse(job: StoredJob, reason: string): Promise<void> {
     await this.#heard().status({
       jobId: job.id,

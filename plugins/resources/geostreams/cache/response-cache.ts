@@ -13,7 +13,7 @@ const atOnce = 1000
 const mostStreams = 10_000
 
 /**
- * Tells whether readings of streams can still be what they were. A reading that comes or goes changes what the store counts, and the stream's record right
+ * Checks whether readings of streams are unchanged. An inserted or removed reading changes what the store counts, and the stream's record right
  * after; a stream or sensor that is changed has another revision, one that is gone is no longer there.
  */
 class StreamVersions {

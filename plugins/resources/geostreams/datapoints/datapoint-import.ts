@@ -73,7 +73,7 @@ export class AddingRights {
 }
 wire(AddingRights, configPort(config), Policy, Streams)
 
-/** What one stream had since it was last told. */
+/** Inserts of one stream since its last event. */
 class StreamTotals {
   count = 0
   fromMs = Number.POSITIVE_INFINITY
@@ -199,7 +199,7 @@ class DatapointImportRun {
     return this.report
   }
 
-  /** The same after a fault of what brings the points, which is what is to be told. */
+  /** The same after a fault of what brings the points, which is what is reported. */
   async abandon(): Promise<void> {
     await this.finish().catch((error: unknown) => this.#log.error('not all received datapoints were stored', { error }))
   }
@@ -225,7 +225,7 @@ class DatapointImportRun {
     const allowed = await this.#allowed(batch)
     if (allowed.length === 0) return
     const ids = await this.#of.numbers.take('datapoint', allowed.length)
-    // Clowder 1.x tells whole seconds of when a reading came.
+    // Clowder 1.x returns the arrival of a reading in whole seconds.
     const createdMs = Math.floor(this.#of.clock.now().getTime() / 1000) * 1000
     const points = allowed.map(({ draft }, at): Datapoint => ({ id: ids[at] ?? 0, createdMs, ...draft }))
     const outcomes = await this.#insert(points)

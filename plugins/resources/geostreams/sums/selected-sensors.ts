@@ -15,7 +15,7 @@ export interface SensorPart {
   readonly geometry: Geometry
   /** In the order that they were made in. */
   readonly streams: readonly number[]
-  /** Names of what the readings of these streams tell, at most 1,000 of each, by code point. */
+  /** Property names of the readings of these streams, at most 1,000 of each, by code point. */
   readonly properties: ReadonlySet<string>
 }
 
