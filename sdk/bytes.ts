@@ -65,7 +65,7 @@ export class RawJson {
 }
 
 /**
- * Hands over JSON text as the body of an answer, without parsing and printing it again. The caller vouches for the text and its shape;
+ * Returns JSON text as the body of a response, without parsing and printing it again. The caller vouches for the text and its shape;
  * tests check it against the declared response.
  */
 export const rawJson = <T = never>(text: string): T => new RawJson(text) as T

@@ -4,7 +4,7 @@ import type { SecondFactorChange } from './model/people.ts'
 import type { ScanEvents } from './ports/malware-scan.ts'
 
 /**
- * Every event and what it carries besides `subject`. An event says what happened and where to look, never what to write:
+ * Every event and its members besides `subject`. An event states what happened and to what, never what to write:
  * handlers re-read the record. Names are past facts; plugins outside this tree add theirs by declaration merging.
  */
 export interface EventMap extends ScanEvents {
@@ -126,14 +126,14 @@ export interface EventMap extends ScanEvents {
   'definition.added': { readonly space: string | null }
   'definition.updated': { readonly space: string | null }
   'definition.removed': { readonly space: string | null }
-  /** Subject: what carries the tags. */
+  /** Subject: the tagged resource. */
   'tags.added': { readonly tags: readonly string[] }
   'tags.removed': { readonly tags: readonly string[] }
   /** Subject: the comment. */
   'comment.added': { readonly target: Ref }
   'comment.updated': { readonly target: Ref }
   'comment.removed': { readonly target: Ref }
-  /** Someone is spoken to in a comment on the target, or beside one. Subject: that person; the actor is who commented. `notice`: what is kept of it. */
+  /** Someone is mentioned in a comment on the target, or beside one. Subject: that person; the actor is who commented. `notice`: what is kept of it. */
   'comment.mentioned': { readonly target: Ref; readonly notice: string; readonly comment?: string }
   'preview.attached': { readonly target: Ref }
   /** Of previews, thumbnails and tiles. `target`: what it showed, if anything. */

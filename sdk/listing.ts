@@ -32,7 +32,7 @@ export interface ListQuery {
   readonly title?: string | undefined
   readonly exact?: boolean | undefined
   readonly limit: number
-  /** As a `Link` carried it, or as a page gave it out. */
+  /** From a `Link` or from the page before. */
   readonly after?: string | After | undefined
   /** A stretch of the whole list, which is read from its newest item on, whatever `when` says. */
   readonly isWhole?: boolean
@@ -64,7 +64,7 @@ export const conditionsOf = (visible: Exclude<Visible, 'nothing'>): readonly Whe
 
 const isNewer = ({ when, date }: ListQuery): boolean => date !== undefined && when !== undefined && when !== 'a'
 
-/** Reads `after` as a `Link` of ours carries it: a time and an id; else `Invalid`. */
+/** Reads `after` of a `Link` of ours: a time and an id; else `Invalid`. */
 export const readAfter = (text: string): After => {
   const [created, id, ...rest] = text.split('_')
   if (created === undefined || !s.isId(id) || rest.length > 0 || !/^[0-9TZ:.-]+$/.test(created)) {

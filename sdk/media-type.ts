@@ -52,7 +52,7 @@ export const typeOfBytes = (first: Buffer): string | undefined =>
 /** The media type that the ending of a name stands for. */
 const typeOfName = async (name: string): Promise<string | undefined> => {
   if (!name.includes('.')) return undefined
-  // Loaded when it is first needed: it knows thousands of them.
+  // Loaded at first use: it has thousands of entries.
   const { lookup } = await import('mime-types')
   const found = lookup(name)
   return found && found !== unknownType ? found : undefined

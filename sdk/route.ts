@@ -107,14 +107,14 @@ type Schema = TSchema
 type Given<T> = T extends Schema ? Static<T> : Record<never, never>
 type Body<T> = T extends MultipartBody ? Parts : T extends ByteBody ? SentBytes : T extends Schema ? Static<T> : undefined
 
-/** What a handler is handed. */
+/** The request of a handler. */
 export interface Request<P, Q, B> {
   readonly params: Given<P>
   readonly query: Given<Q>
   readonly body: Body<B>
   readonly caller: Caller
   readonly requestId: string
-  /** Each line carries the request's id. */
+  /** Each line has the request's id. */
   readonly log: Log
   /**
    * What is behind a port for this request: `Log` as above, the names `caller` and `requestId`, and everything the kernel holds. For what only the
@@ -184,7 +184,7 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   /**
    * Of a route with `signedIn`: what becomes of a key that reaches less far than its user (`Caller.limits`). Without a word it may read
    * with the verb `read` and change with `write`, and never when it is held to spaces, for what such a route deals with is in none.
-   * `allowed`: the handler asks the policy about each thing, or shows what anyone who holds the key may know. `refused`: about keys, sessions
+   * `allowed`: the handler checks each resource with the policy, or returns what any holder of the key may see. `refused`: about keys, sessions
    * and the account itself, which no limited key and no extraction key may touch.
    */
   readonly limitedKeys?: 'allowed' | 'refused'
@@ -213,7 +213,7 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   readonly handle: (request: Request<P, Q, B>, needs: Resolved<N>) => Promise<Reply<NoInfer<R>>>
 }
 
-/** A route with its group and what it needs, types forgotten: what the kernel mounts. */
+/** A route with its group and its needs, untyped, as the kernel mounts it. */
 export interface Route {
   readonly group: string
   readonly needs: Needs

@@ -5,7 +5,7 @@ type Collect = (options: { readonly type: 'minor' | 'major' }) => void
 const collectEvery = 16 * 1024 * 1024
 
 /**
- * Bytes that stream in leave a 64 kB buffer per read behind. V8 hardly notices them, because they lie outside its heap: 60 to 80 MB pile up before it
+ * Bytes that stream in leave a 64 kB buffer per read behind. V8 hardly counts them, because they are outside its heap: 60 to 80 MB pile up before it
  * clears them away, and the process keeps that memory. Clearing the young generation after each 16 MiB holds a stream of any length at some
  * 20 MB, and is no slower: memory that was just used is used again.
  */

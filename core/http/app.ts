@@ -149,7 +149,7 @@ export interface RequestServices {
   readonly openScope: (values: Readonly<Record<string, unknown>>) => RequestScope
 }
 
-/** What a handler is handed. What few handlers ask for is made when asked for. */
+/** The request as a handler gets it. Rarely used members are created on first use. */
 class HandlerRequest {
   readonly params: unknown
   readonly query: unknown

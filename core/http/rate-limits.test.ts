@@ -162,7 +162,7 @@ test('the time that a body takes to come costs nothing', async t => {
   await t.notThrowsAsync(budgets.admit(work))
 })
 
-test('the longest unseen caller is forgotten first, and nobody who has something under way', async t => {
+test('the least recently seen caller is evicted first, and none with a running request', async t => {
   const budgets = new CostLimiter({ ...defaults, maxCallers: 2, fetch: { account: limits(1, 1), anonymous: limits(1, 1) } }, () => 0)
   const admit = (address: string) =>
     budgets.admit({ cost: 'fetch', caller: anonymous, address, signal: () => new AbortController().signal })

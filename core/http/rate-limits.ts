@@ -214,7 +214,7 @@ export class CostLimiter {
     return bucket
   }
 
-  /** Anyone who has something under way is remembered. */
+  /** Callers with running requests are not evicted. */
   #forget(): void {
     for (const [key, bucket] of this.#buckets) {
       if (this.#buckets.size <= this.#config.maxCallers) return

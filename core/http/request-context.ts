@@ -199,7 +199,7 @@ export const requestContext =
     context.state.request = request
     context.originalUrl = context.req.url ?? '/'
     context.request.originalUrl = context.originalUrl
-    // Responses are written by `ResponseWriter`, which knows how to end a connection early.
+    // Responses are written by `ResponseWriter`, which can end a connection early.
     context.respond = false
     requestChannel.publish(request)
     options.tracker.track(request)
@@ -207,7 +207,7 @@ export const requestContext =
     return next()
   }
 
-/** Knows the running requests, and logs and counts each when it is over. */
+/** Tracks the running requests, and logs and counts each when it ends. */
 export class RequestTracker {
   readonly #config: HttpConfig
   readonly #log: Log

@@ -107,7 +107,7 @@ test('ranges we do not read are answered with everything', async t => {
     t.is((await get(t, stored, { range })).status, 200, range)
 })
 
-test('a range holds only for the bytes its client knows', async t => {
+test('a range is served only for the version that its client has', async t => {
   const range = 'bytes=4-8'
   for (const [condition, status] of [
     [etag, 206],

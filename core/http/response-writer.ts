@@ -11,7 +11,7 @@ import type { AnyReply } from './respond.ts'
 
 type Headers = Record<string, string | number>
 
-/** For a year, of this name alone: other servers of the domain are not ours to speak for. */
+/** For a year, of this name alone: other servers of the domain are not affected. */
 const strictTransport = 'max-age=31536000'
 
 /** Answers that are being compressed; more go out plain, so that many slow readers do not fill the memory. */

@@ -81,7 +81,7 @@ test('requests that are shaped for smuggling are 400 and the end of the connecti
   }
 })
 
-test('a request without a Host is 400, and an expectation that nobody knows is ignored', async t => {
+test('a request without a Host is 400, and an unknown expectation is ignored', async t => {
   const { send } = await server(t)
   const received = await (await send('GET /hello HTTP/1.1\r\nConnection: close\r\n\r\n')).closed()
   t.deepEqual(refused(t, received), { status: 400, code: 'invalid' })

@@ -101,7 +101,7 @@ class HttpServer implements Http {
     if (!this.#server.listening) return
     const limit = Promise.withResolvers<void>()
     const timer = setTimeout(limit.resolve, timeoutMs)
-    // Others are still answered meanwhile: from `/readyz` they learn to go elsewhere.
+    // Other requests are still answered meanwhile, so that load balancers read 503 from `/readyz`.
     await Promise.race([this.#tracker.runningNow(), limit.promise])
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()

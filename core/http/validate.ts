@@ -23,7 +23,7 @@ export interface Checked<T> {
 export interface RouteChecks {
   params(texts: RawQuery): Checked<Values>
   query(texts: RawQuery): Checked<Values>
-  /** Checks and removes what the schema does not know, in place. */
+  /** Validates, and removes members that the schema does not declare, in place. */
   body(value: unknown): Checked<unknown>
 }
 

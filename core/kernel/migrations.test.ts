@@ -23,7 +23,7 @@ const migrationsOn = (documents: DocumentStore, ...plugins: (typeof one)[]): Mig
   return new Migrations(named, { documents, clock, log: keptLog().log, leases: new Leases(documents, clock), version: '1.0.0' })
 }
 
-test('a fresh installation applies everything in order and remembers it', async t => {
+test('a fresh installation applies everything in order and records it', async t => {
   const documents = newStore()
   const { instance, applied } = await migrationsOn(documents, two).run(false)
   t.regex(instance, /^[a-z0-9]{10}$/)

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const tree = join(root, 'plugins')
 const idPattern = /^[a-z0-9-]+\.[a-z0-9-]+$/
 
-/** A plugin to load, as the config names it or as a test hands it over. */
+/** A plugin to load, as named in the configuration or passed by a test. */
 export interface PluginRequest {
   readonly plugin: string | Plugin
   readonly as?: string
@@ -136,7 +136,7 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
   if (typeof source === 'string' && ownPluginFile(source) !== undefined && plugin.id !== source)
     throw new StartupError(`The plugin in the folder of ${source} has the id ${plugin.id}`)
   const name = as ?? plugin.id
-  // What a test hands over may stand in for a plugin of ours.
+  // A plugin passed by a test may replace one of ours.
   if (typeof source === 'string') refuseName(source, plugin, name, isInTree(source))
   return { name, plugin }
 }

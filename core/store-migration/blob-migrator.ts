@@ -14,7 +14,7 @@ export interface BlobRoute {
   readonly skipDamaged: boolean
 }
 
-/** Copies blobs from one store to another, each once, and knows their new keys. */
+/** Copies blobs from one store to another, each once, and records their new keys. */
 export class BlobMigrator {
   readonly #route: BlobRoute
   readonly #under = new Map<string, Promise<string>>()

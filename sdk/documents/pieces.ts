@@ -33,7 +33,7 @@ const cut = (text: string): readonly (string | null)[] => {
 let last: { readonly text: string; readonly pieces: readonly (string | null)[] } = { text: '', pieces: none }
 
 /**
- * What an index over `name~` knows a text: its runs of three characters, so that a text anywhere in a name is found by an index.
+ * Keys of a text in an index over `name~`: its runs of three characters, so that a text anywhere in a name is found by an index.
  * Of what is no text, or shorter, null.
  */
 export const piecesOf = (leaf: unknown): readonly (string | null)[] => {

@@ -48,7 +48,7 @@ const idOf =
 
 /**
  * The document id of a sensor. On the wire sensors, streams and readings have small whole numbers (reference, api-platform §13); rights, events,
- * search and relations know them by ids like everything else. These begin with a second of 1970, so they never meet those of other resources.
+ * search and relations refer to them by ids like everything else. These begin with a second of 1970, so they never meet those of other resources.
  */
 export const sensorIdOf = idOf('00000001')
 /** The document id of a stream. */

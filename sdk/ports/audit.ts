@@ -8,7 +8,7 @@ import { wire } from '../wire.ts'
 export interface AuditNote {
   /** Such as `superadmin.used`. */
   readonly type: string
-  /** Account of who did it; absent when no one knows. */
+  /** Account of who did it; absent when unknown. */
   readonly actor?: string
   /** The account it concerns, if it concerns one. */
   readonly user?: string

@@ -1,7 +1,7 @@
 import type { ExtractorInfo } from '../model/extractor-info.ts'
 import { contributions } from '../port.ts'
 
-/** What a built-in extractor is handed. The file is a private copy or the stored bytes themselves: never write to `path`. */
+/** The input of a built-in extractor. The file is a private copy or the stored bytes themselves: never write to `path`. */
 export interface ExtractorInput {
   /** A readable file with all bytes of the resource. */
   readonly path: string

@@ -38,7 +38,7 @@ export const Metrics = port<Metrics>('metrics')
 export interface Fetch {
   /**
    * Rejects with `Unreachable` when the other server is unreachable, is too slow or redirects without end, and for a name that leads to an address that is not
-   * public: callers must not learn which names an inner network has. `Forbidden` for a numeric address that is not public, `Invalid` for what cannot be fetched.
+   * public: the names of an internal network must not be revealed. `Forbidden` for a numeric address that is not public, `Invalid` for what cannot be fetched.
    */
   get(
     url: string,

@@ -167,12 +167,12 @@ export const reportProgress = (listeners: Contributions<ProgressListener>, progr
   for (const listener of listeners.all()) listener.report(progress)
 }
 
-/** Carries short messages to all kernels of the installation, this one included: hints that may be lost or repeated. */
+/** Sends short messages to all kernels of the installation, this one included: hints that may be lost or repeated. */
 export interface Broadcaster {
-  /** At most 4 kB. Resolves when the message was handed on; `Unavailable` while that is not possible. */
+  /** At most 4 kB. Resolves when the message was sent; `Unavailable` while that is not possible. */
   send(topic: string, message: string): Promise<void>
   /** Calls back with each message of a topic until the function that it returns is called. Reconnects by itself. */
   listen(topic: string, listener: (message: string) => void): () => void
 }
-/** Plugins that carry messages between kernels, such as a broker. */
+/** Plugins that send messages between kernels, such as a broker. */
 export const Broadcasters = contributions<Broadcaster>('broadcasters')

@@ -27,7 +27,7 @@ export interface SiteSettings {
 
 /** The settings of the site. */
 export interface Site {
-  /** As every kernel knows them within a second after a change. */
+  /** Current within a second after a change, on every kernel. */
   settings(): Promise<SiteSettings>
   /** `Invalid` for an unknown theme, with the names of those that are known. Another text of the terms makes them new. */
   change(fields: Partial<Omit<SiteSettings, 'tosChanged'>>, actor: string | undefined): Promise<SiteSettings>

@@ -108,7 +108,7 @@ export interface Transport {
   /** Capability `bus`: outside extractors listen here. */
   readonly bus?: Bus
   /**
-   * Durable when it resolves, whether or not the broker is there; then handed on at once. At most 1,000. A queue that exists keeps its jobs while no one listens;
+   * Durable when it resolves, whether or not the broker is there; then sent at once. At most 1,000. A queue that exists keeps its jobs while no one listens;
    * a job for a queue that a bus does not have ends with a `StatusMessage.error` that says so.
    */
   publish(jobs: readonly Job[]): Promise<void>
@@ -127,5 +127,5 @@ export interface Transport {
   revive(jobId: string): Promise<boolean>
   readonly kind: string
 }
-/** Plugins that carry jobs to extractors. */
+/** Plugins that send jobs to extractors. */
 export const Transports = contributions<Transport>('transports')

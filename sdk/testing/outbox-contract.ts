@@ -324,7 +324,7 @@ function consumers(test: TestFn, open: Open): void {
     t.deepEqual(subjects(await claim('test/created')).toSorted(), ['d1', 'd2'])
   })
 
-  test('a forgotten consumer is new when it comes back; one that is declared cannot be forgotten', async t => {
+  test('a removed consumer is new when it is declared again; a declared one cannot be removed', async t => {
     const { outbox, leave, claim } = await open(t)
     for (const n of [1, 2]) await leave(created(n))
     const [first = ''] = idsOf(await claim('test/created', 1))

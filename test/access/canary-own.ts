@@ -11,7 +11,7 @@ import { classes, type Tokens } from './canary-tokens.ts'
 export const names = ['ann', 'pam', 'viewer', 'editor', 'stranger', 'other', 'readOnly', 'former'] as const
 export type Name = (typeof names)[number]
 
-/** Those whom members alone know. */
+/** Accounts that are visible to members only. */
 export const known: readonly Name[] = ['ann', 'viewer', 'editor']
 
 /** Names and addresses of people are words too, of those who are known to members alone. */

@@ -184,7 +184,7 @@ test('wrong current passwords are throttled like sign-in', async t => {
   t.deepEqual(seen, [401, 401, 401, 429])
 })
 
-test('of two changes that both know the present password one wins', async t => {
+test('of two concurrent changes with the right current password one wins', async t => {
   const person = await newPerson(server, 'both')
   const change = async (newPassword: string) =>
     (await person.call('/api/password', { method: 'POST', json: { password: person.password, newPassword } })).status

@@ -258,7 +258,7 @@ test('where nobody approves, an account is active at once', async t => {
   t.is((await free.as()('/api/me', { headers: { authorization: basic('free@example.org', password) } })).status, 200)
 })
 
-test('a link is good for as long as the configuration says, and then forgotten', async t => {
+test('a link is valid for the configured time, and then deleted', async t => {
   const [clock, mails] = [new FixedClock(), new MemoryMailer()]
   const timed = await bootForTest({ t, plugins, clock, overrides: { [Mailer]: mails }, config: { auth: { local: { linkHours: 2 } } } })
   await asked('slow@example.org', timed)

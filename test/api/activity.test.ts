@@ -171,7 +171,7 @@ test('followers see lines about a resource while they may view it', async t => {
   t.deepEqual(await feedOf(cem), [], 'one’s own line goes as well: it would tell the name')
 })
 
-test('a thing that was attached to what one may not see is not spoken of', async t => {
+test('a resource that was attached to an invisible one is not in the feed', async t => {
   const [ann, cem] = [await somebody(server, 'ann'), await somebody(server, 'cem')]
   const [open, secret] = [await newSpace(ann, 'Open'), await newSpace(ann, 'Secret')]
   const dataset = await newDataset(ann, { name: 'Both', space: [open] })

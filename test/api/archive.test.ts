@@ -104,7 +104,7 @@ test.serial('what is not there, not a name of a thing or not JSON is refused, an
   t.is(bus.to(archivist).length, before)
 })
 
-test.serial('a file is asked for whatever its status, with what the caller wants the extractor to know', async t => {
+test.serial('archiving a file is requested whatever its status, with the caller’s parameters', async t => {
   const { dataset, file } = await scene()
   const asked = bus.to(archivist).length
   await ok(post(ann, `/api/files/${file}/sendArchiveRequest`, { parameters: { tape: 3, operation: 'nothing' } }))

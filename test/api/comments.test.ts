@@ -219,7 +219,7 @@ test.serial('an edit notifies new mentions, and nobody is notified of what they 
   t.is((await eve.get(`${path}/comments`)).status, 404)
 })
 
-test.serial('a comment on a section speaks of its file', async t => {
+test.serial('a mention in a comment on a section refers to its file', async t => {
   const { file } = await scene()
   const before = await mentioned(bob)
   await say(ann, `/api/sections/${await sectionOf(ann, file)}/comments`, `@${bob.email} here`)

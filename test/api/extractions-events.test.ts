@@ -12,7 +12,7 @@ let ann: Person
 let bob: Person
 const bus = new FakeBus()
 
-/** Each wants to know of other resources; all of them run by themselves. */
+/** Each processes other events; all of them run automatically. */
 const extractors: Readonly<Record<string, object>> = {
   'e.metadata': { metadata: ['added.*', 'removed.*'] },
   'e.echo': { metadata: ['added.file'] },

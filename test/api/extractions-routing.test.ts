@@ -159,7 +159,7 @@ test.serial('spaces enable and disable: enabled in one is stronger than disabled
   t.deepEqual(await woken([two]), ['t.global'])
 })
 
-test.serial('what a space chose is forgotten with it', async t => {
+test.serial('the extractors of a space are deleted with it', async t => {
   const space = await newSpace(ann)
   await ok(ann.call(`/api/spaces/${space}/extractors`, { method: 'PUT', json: { enabled: ['t.first'], disabled: [] } }))
   await ok(ann.call(`/api/spaces/${space}`, { method: 'DELETE' }))

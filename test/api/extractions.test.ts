@@ -152,7 +152,7 @@ test('an extractor that does not say what it must is refused', async t => {
   t.is((await ann.call('/api/extractors/acme.incomplete')).status, 404)
 })
 
-test('only a server admin can forget an extractor', async t => {
+test('only a server admin can delete an extractor', async t => {
   await ok(ann.call('/api/extractors', { method: 'POST', json: description('acme.short-lived') }))
   t.is((await ann.call('/api/extractions/acme.short-lived/delete', { method: 'DELETE' })).status, 403)
   t.deepEqual(await ok(server.as(server.admin.key)('/api/extractions/acme.short-lived/delete', { method: 'DELETE' })), {

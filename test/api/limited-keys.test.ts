@@ -104,7 +104,7 @@ test('what it makes goes into its space, or is not made', async t => {
   t.deepEqual(await idsOf(ann.get('/api/collections?title=adrift&limit=0')), [])
 })
 
-test('nothing of its space is carried out by it, and what it takes out it sees no more', async t => {
+test('a limited key moves nothing out of its space, and does not see what it removes from it', async t => {
   const dataset = await newDataset(ann, { space: [inside] })
   t.is(await statusOf(held.post(`/api/spaces/${outside}/addDatasetToSpace/${dataset}`)), 404)
   t.is(await statusOf(held.post(`/api/datasets/${dataset}/copyDatasetToSpace/${outside}`)), 404)

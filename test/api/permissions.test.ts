@@ -32,7 +32,7 @@ const explained = async (by: Calls, query: Readonly<Record<string, string>>): Pr
 }
 const onShared = { type: 'dataset', id: shared }
 
-test('one learns why one may not change what one may look at', async t => {
+test('the reason why a visible resource may not be changed is explained', async t => {
   const answer = await explained(bob, { permission: 'EditDataset', ...onShared })
   t.deepEqual(answer, {
     user: { id: bob.id, fullName: answer.user?.fullName ?? '' },
@@ -74,7 +74,7 @@ const withSuperAdmin =
   (path, init) =>
     call(`${path}${path.includes('?') ? '&' : '?'}superAdmin=true`, init)
 
-test('about others only server admins may ask, and nobody learns who has an account', async t => {
+test('rights of others are explained to server admins only, and no response reveals who has an account', async t => {
   for (const user of [ann.id, 'f'.repeat(24), 'nobody'])
     t.is((await explain(bob, { user, permission: 'ViewDataset', ...onShared })).status, 403)
   t.is((await explain(admin, { user: 'f'.repeat(24), permission: 'CreateSpace' })).status, 404)

@@ -62,7 +62,7 @@ test.serial('an address that nobody checked opens no account and makes none', as
   t.is((await stored(id))?.identities, undefined)
 })
 
-test.serial('the address of somebody whom the provider knows under another name opens nothing', async t => {
+test.serial('an address that the provider has under another subject gives no access', async t => {
   const { browser } = await place.signIn({ sub: 'first-owner', email: 'reused@example.org' })
   const me = await place.whoIs(browser)
   const { answer, browser: other } = await place.signIn({ sub: 'second-owner', email: 'reused@example.org' })

@@ -113,7 +113,7 @@ test('who put a tag there counts: people, and extractors by their names', async 
   t.is((await extraction.post(`${path}/tags/remove_all`)).status, 403, 'an extraction key takes nothing off')
 })
 
-test('a thing carries 1,000 tags and no more', async t => {
+test('a resource has at most 1,000 tags', async t => {
   const path = await pathOf('dataset')
   await put(
     ann,

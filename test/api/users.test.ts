@@ -154,7 +154,7 @@ test('being admin of a space gives no right over its members’ accounts', async
   t.is((await boss.call(`/api/users/${person.id}/updateName?firstName=a&lastName=b`, { method: 'POST' })).status, 403)
 })
 
-test('following somebody is remembered once and can be taken back', async t => {
+test('following somebody is stored once and can be ended', async t => {
   const [fan, star] = [await newPerson(server, 'fan'), await newPerson(server, 'star')]
   const followed = async () => (await server.get(Users).get(fan.id))?.followed
   for (const _ of [1, 2])

@@ -32,7 +32,7 @@ const consumersOf = async (broker: string, queue: string): Promise<number> => {
   }
 }
 
-/** An extractor as people run it: a Python program that knows the broker and nothing else. */
+/** An extractor as people run it: a Python program that is configured with the broker only. */
 export class RunningExtractor {
   #child: ChildProcess
   #output = ''

@@ -25,7 +25,7 @@ test('a server that is stopped reports it at once, lets a slow upload finish, an
     async () => (await call('/readyz')).status,
     status => status === 503,
   )
-  // Anyone who does not know yet is served while the upload lasts, on connections that end with their answer.
+  // Other requests are served during the upload, on connections that end with their response.
   const listing = await call(`/api/datasets/${dataset}/files`)
   t.deepEqual([listing.status, listing.headers.get('connection'), await listing.json()], [200, 'close', []])
   t.is(await (await call('/healthz')).text(), 'healthy')

@@ -3,7 +3,7 @@ import type { BusListener, Job, JobResult, JobStatus, QueueFacts, TransportListe
 
 type Pending = Awaited<ReturnType<Transport['pending']>>[number]
 
-/** A bus that remembers the jobs it was given. The test is all extractors that listen to it. */
+/** A bus that records published jobs. The test plays all extractors on it. */
 export class FakeBus implements Transport {
   readonly kind = 'fake'
   /** Every job that was published, in order; one id once. */

@@ -148,7 +148,7 @@ test('who asks may say whether a deed changes a thing in the trash, whatever rig
   t.deepEqual([...(await policy.allowed(author, 'ViewDataset', 'dataset', both, 'frozen'))], [idOf('plain')])
 })
 
-test('the key of a job learns that what it is about is in the trash, and reads nothing there that its person may not', async t => {
+test('the key of a job gets `frozen` for a target in the trash, and reads nothing there that its owner may not', async t => {
   const policy = policyOn(sourcesOf(world), { isPrivate: true })
   const target = { kind: 'file', id: idOf('inTrash') } as const
   const job = { id: 'job', target, dataset: idOf('trashed') }

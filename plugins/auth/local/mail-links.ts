@@ -142,7 +142,7 @@ export class MailLinks {
     }
   }
 
-  /** Forgets links that can be used no more. */
+  /** Removes expired links. */
   async run(signal: AbortSignal): Promise<void> {
     await removeFound(this.#documents, links, {
       using: 'byExpiry',

@@ -6,7 +6,7 @@ import { FakeIssuer, fakeIssuer } from '../../../test/support/fake-issuer.ts'
 import { keptLog } from '../../../test/support/kept-log.ts'
 import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'
 
-/** Where a browser comes back after it was sent to a site, and what was remembered. */
+/** The callback address after a redirect to a provider, and the stored state. */
 const away = async (site: SignInSite) => {
   const { url, kept } = await site.redirect(callback)
   const { trail } = await new Browser().go(url, next => next.href.startsWith(callback))

@@ -29,7 +29,7 @@ function connect(sdk: Sdk, config: S3Config, log: Log, endpoint: string | undefi
     maxAttempts: 1,
     logger: loggerOn(log),
     expectContinueHeader: false,
-    // the digests are ours: not every server knows the checksums that the SDK would add
+    // the digests are ours: not every server supports the checksums that the SDK would add
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {

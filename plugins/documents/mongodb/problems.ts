@@ -15,7 +15,7 @@ const codes = {
 const awayNames =
   /^Mongo(?:Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|PoolClearedOnNetwork|WaitQueueTimeout|ConnectionPool|NotConnected|TopologyClosed|ClientClosed|ServerClosed|OperationTimeout|WriteConcern|Stalled)/
 
-/** A broken connection as Node names it, where the driver hands it on as it is. */
+/** A broken connection as Node names it, where the driver passes it on unchanged. */
 const awayOfSystem = /^E(?:CONN|PIPE|TIMEDOUT|HOST|NET|AI_)/
 
 interface Failure extends Error {

@@ -198,7 +198,7 @@ const remembering = (make: MakeCell): MakeCell => {
 /** Some of the documents to be written as lines: those of some rows, or the next of a scan. Only a reader thread is requested it. */
 export interface LineQuery {
   readonly kind: 'lines'
-  /** The same for all parts of a report, so that what was learned of its documents serves again. */
+  /** The same for all parts of a report, so that layouts of its documents are reused. */
   readonly report: string
   readonly lines: Lines
   readonly table: CollectionTable

@@ -67,7 +67,7 @@ const isFolded = ({ repeats, index, fixed, order }: StreamShape): boolean =>
 /** Bytes of a text that is read along with its row. */
 const largeText = 64 * 1024
 
-/** SQLite knows the length of a text in bytes without reading it. */
+/** SQLite has the length of a text in bytes without reading it. */
 const smallText = (column: string): string => `CASE WHEN octet_length(${column}) <= ${largeText} THEN ${column} END`
 
 const writeSql = (table: CollectionTable, shape: StreamShape, variant: Variant): string => {

@@ -129,7 +129,7 @@ export class PostgisConnection {
       } finally {
         await first.end()
       }
-      // A connection that breaks is noticed by who uses it, and by the next one to use it.
+      // A broken connection fails the call that uses it, or the next one.
       this.#pool.on('error', nothing)
       this.#pool.on('connect', client => client.on('error', nothing))
       this.#pulse = new HealthProbe(pg, config, limits.pulseMs)

@@ -2,7 +2,7 @@ import test from 'ava'
 import { Invalid, NoSpace, NotFound, Unavailable } from 'pounce/sdk'
 import { isDeadlock, problemOf, stateOf } from './problems.ts'
 
-/** An error as the driver hands on what the server said. */
+/** An error of the server, as the driver reports it. */
 const said = (code: string, message = 'words of the server'): Error => Object.assign(new Error(message), { code, severity: 'ERROR' })
 const ofSystem = (code: string): Error => Object.assign(new Error(`connect ${code} 127.0.0.1:5432`), { code })
 

@@ -65,7 +65,7 @@ const turn = (number: number, task: Task): void => {
   }
 }
 
-/** What the other tasks remember is of the connection that broke. */
+/** The caches of other tasks belong to the broken connection. */
 const failAll = (error: unknown): void => {
   for (const task of tasks.keys()) post({ task, error: tell(error) })
   tasks.clear()

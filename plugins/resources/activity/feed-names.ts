@@ -24,7 +24,7 @@ export interface ActivityRecord {
   readonly user: string
   readonly type: string
   readonly object: Ref | null
-  /** Empty while no one knows it: the line is not shown. */
+  /** Empty while unknown: the line is not shown. */
   readonly objectName: string
   readonly source: Ref | null
   readonly sourceName: string

@@ -16,14 +16,14 @@ import {
 import { removeFound, trimEnd } from 'pounce/sdk/kit'
 import { mentions } from './stored-comments.ts'
 
-/** Whom a text speaks to: an address, or words that may be a name, the longest reading first. */
+/** A mention in a text: an address, or words that may be a name, the longest candidate first. */
 type SpokenTo = { readonly email: string } | { readonly words: readonly string[] }
 
 const mostPeople = 20
 
 const mostWords = 5
 
-/** An `@` that nothing stands right before, so that `ann@example.org` speaks to no one. */
+/** An `@` without a character before it, so that `ann@example.org` is no mention. */
 const sign = /(?<![\p{L}\p{M}\p{N}._%+@-])@/gu
 
 const address = /^([^\s@:<>()[\],;"']{1,64}@[\p{L}\p{N}.-]*[\p{L}\p{N}])/u

@@ -99,7 +99,7 @@ const manifestPath = 'manifest-sha256.txt'
 
 /**
  * The entries of a bag in the order of v1: the payload, `bagit.txt`, `bag-info.txt`, the manifest, further tag files, and the manifest of all
- * these. One pass: nothing is read before it is written, as the store knows the SHA-256 of each file.
+ * these. One pass: nothing is read before it is written, as the record has the SHA-256 of each file.
  */
 export async function* bagEntries({ subject, facts, payload, tagFiles }: BagPlan): AsyncGenerator<ZipEntry> {
   const manifest = new Manifest()

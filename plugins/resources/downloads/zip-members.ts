@@ -33,7 +33,7 @@ const isSmall = ({ sizeBytes }: ZipMember): boolean => sizeBytes <= smallBytes
 
 const flagsOf = (member: ZipMember): number => (isSmall(member) ? isUtf8 : isUtf8 | hasDescriptor)
 
-/** Two 16-bit words; a ZIP knows years from 1980 to 2107. */
+/** Two 16-bit words; ZIP has years from 1980 to 2107. */
 const dosTime = (date: Date): { readonly time: number; readonly day: number } => {
   const year = Math.min(Math.max(date.getUTCFullYear(), 1980), 2107)
   return {
@@ -178,7 +178,7 @@ export interface ZipEntry {
 
 export type ZipEntries = Iterable<ZipEntry> | AsyncIterable<ZipEntry>
 
-/** Small pieces are put together to about this much before they are handed on. */
+/** Small pieces are joined up to about this size before they are written. */
 const pieceBytes = 262_144
 
 export const aheadMembers = 16
@@ -213,7 +213,7 @@ interface ReadEntry {
   readonly bytes?: Promise<Buffer>
 }
 
-/** Reads small entries whole, some ahead of the one that is handed out. */
+/** Reads small entries whole, some ahead of the one that is returned. */
 async function* readAhead(entries: ZipEntries): AsyncGenerator<ReadEntry> {
   const source = Symbol.asyncIterator in entries ? entries[Symbol.asyncIterator]() : entries[Symbol.iterator]()
   const waiting: ReadEntry[] = []
@@ -261,7 +261,7 @@ export class ChunkMerger {
     }
   }
 
-  /** True when it is time to hand on what is held. */
+  /** True when the buffered bytes should be written. */
   get isFull(): boolean {
     return this.#heldBytes >= pieceBytes
   }

@@ -126,12 +126,12 @@ export class ZipWithKnownLength {
   }
 }
 
-/** Works on items some ahead of the one that is handed out, in their order. */
+/** Processes items in order, some ahead of the one that is returned. */
 export async function* ahead<T, R>(items: Iterable<T>, count: number, work: (item: T) => Promise<R>): AsyncGenerator<readonly [T, R]> {
   const waiting: { readonly item: T; readonly result: Promise<R> }[] = []
   for (const item of items) {
     const result = work(item)
-    // Anyone who is handed it is notified of a failure; when no one is any more, no one has to.
+    // The consumer of the item gets its failure; without a consumer it is ignored.
     result.catch(() => undefined)
     waiting.push({ item, result })
     const first = waiting.length > count ? waiting.shift() : undefined

@@ -102,7 +102,7 @@ const tellers: Tellers = {
 /** The types that give records. */
 export const sinkEvents = Object.keys(tellers) as readonly EventType[]
 
-/** What an event needs to know of: its subject, the dataset it happened in, what a run works on. */
+/** Records that an event refers to: its subject, its dataset, the target of a run. */
 const subjectsOf = (event: AnyEvent): readonly Ref[] => {
   if (event.type === 'file.created')
     return event.data.dataset === null ? [event.subject] : [event.subject, { kind: 'dataset', id: event.data.dataset }]

@@ -157,7 +157,7 @@ export class Archival {
 }
 wire(Archival, Config, DocumentStore, Files, Submission, JobFactory, TransportRouter, StoredExtractions, Ids, Clock, ProgressListeners)
 
-/** Carries out wishes to archive whole datasets. */
+/** Carries out requests to archive whole datasets. */
 export class ArchiveDataset {
   #archive: Archival
 

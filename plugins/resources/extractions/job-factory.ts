@@ -31,7 +31,7 @@ export class JobFactory {
   #documents: DocumentStore
   #users: Users
   #clock: Clock
-  /** Read at each request: a server on any free port learns its address after its start. */
+  /** Read at each request: a server on any free port has its address only after its start. */
   #installation: Installation
   #host: string | undefined
 

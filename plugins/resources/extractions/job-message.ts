@@ -26,7 +26,7 @@ export const routingKeys = {
   metadata: (what: 'added' | 'removed', { kind }: Ref): string => `clowder.metadata.${what}.${kind}`,
 }
 
-// the apostrophe is on the wire in Clowder 1.x and extractors have learned to live with it
+// the apostrophe is on the wire in Clowder 1.x and extractors expect it
 const entity = (kind: string, id: string, extra: Readonly<Record<string, Json>> = {}, mimeType?: string) => ({
   id: { resourceType: `'${kind}`, id },
   ...(mimeType === undefined ? {} : { mimeType }),

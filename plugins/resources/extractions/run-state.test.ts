@@ -42,7 +42,7 @@ test('a foreign error goes on, as in v1, until there is a last word', t => {
   t.like(outcomeOf(after([line('ERROR: x', 12)])), { state: 'open' })
 })
 
-test('a run that was asked for again forgets how it ended before', t => {
+test('a run that is requested again drops its earlier end', t => {
   const again = [...after([started, failed]), line(submitted, 50)]
   t.like(outcomeOf(again), { state: 'open', status: submitted })
   t.like(outcomeOf(after([line('DONE', 14)], again)), { state: 'done' })

@@ -5,7 +5,7 @@ const longest = 2000
 
 /** A requested run without a status message. */
 export const submitted = 'SUBMITTED'
-/** Our own words about a run; extractors know nothing of them. */
+/** Our own status texts of a run, which extractors do not send. */
 export const cancelWords = { requested: 'Cancel Requested', success: 'Cancel Success', failed: 'Cancel Failed' } as const
 
 const ownWords: ReadonlySet<string> = new Set([submitted, ...Object.values(cancelWords)])

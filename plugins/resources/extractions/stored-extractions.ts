@@ -89,7 +89,7 @@ export class StoredExtractions {
     await this.#write(run, [...run.lines, line].slice(-100))
   }
 
-  /** Forgets the runs on a resource that is gone. */
+  /** Deletes the runs on a deleted resource. */
   async forget(target: { readonly kind: Kind; readonly id: string }): Promise<void> {
     await removeFound(this.#documents, extractions, { using: 'byTarget', where: eq('target.id', target.id), sort: newestFirst })
   }
@@ -177,7 +177,7 @@ export class StoredRunReports implements ReportedRuns {
 }
 wire(StoredRunReports, DocumentStore)
 
-/** Runs are forgotten with what they ran on. */
+/** Runs are deleted with their target. */
 export class DeleteRunsOnTargetRemoved implements BatchHandler {
   #documents: DocumentStore
   #extractions: StoredExtractions

@@ -77,7 +77,7 @@ export class StoredExtractors {
     }
   }
 
-  /** Those that someone may know of, by name. */
+  /** Extractors that are visible to an account, by name. */
   async *visibleTo(user: string | undefined): AsyncGenerator<RegisteredExtractor> {
     for await (const extractor of this.all()) if (mayUse(extractor, user)) yield extractor
   }

@@ -125,7 +125,7 @@ export class Submission {
     }
   }
 
-  /** Writes runs down and hands them over. */
+  /** Records runs and publishes their jobs. */
   async send(orders: readonly JobOrder[]): Promise<void> {
     await this.handOver(await this.#jobs.jobsOf(orders))
   }
@@ -184,7 +184,7 @@ export class Submission {
   async #takeBack({ id, queue }: ExtractionRun): Promise<void> {
     try {
       const outcome = await this.#transports.cancel(id)
-      // What a bus does not know of may run; what is nowhere else was never handed over.
+      // A job unknown to a bus may be running; one unknown to all transports was never published.
       const isGone = outcome === 'cancelled' || (outcome === 'unknown' && !this.#transports.isOnBus(queue))
       await this.#extractions.noted(id, isGone ? cancelWords.success : cancelWords.failed)
     } catch (error) {

@@ -68,7 +68,7 @@ const columns = [
   ...['parent_datasets', 'parent_collections', 'parent_spaces', 'space_owners', 'space_admins'],
 ]
 
-/** Records of a port that are requested together and remembered, as long as there are not very many. */
+/** Records of a port, requested in batches and cached up to a limit. */
 class Remembered<T extends object> {
   readonly #records: Records<T>
   #known = new Map<string, (T & Stored) | undefined>()

@@ -91,7 +91,7 @@ const [pagesTogether, stintMs] = [3, 10]
 /** Streams of one lot of sensors that are read at once. */
 const mostTogether = 5000
 
-/** What one request knows the data, read once. It shows nothing that the caller may not view. */
+/** The data of one request, read once. It shows nothing that the caller may not view. */
 export class EntityLoader {
   readonly caller: Caller
   readonly ports: Ports

@@ -72,7 +72,7 @@ export interface EntityOrder {
   readonly isDescending: boolean
 }
 
-/** Where a walk continues: what a list's link carries. */
+/** Where a scan continues: the cursor in a list's link. */
 export type EntityCursor = readonly (string | number)[]
 
 export interface Walk {

@@ -34,7 +34,7 @@ const maxBatch = 100
 const maxPassedOver = 5000
 const pageSize = 200
 const maxAttemptsKept = 10
-/** Webhooks whose cut responses are remembered, so that each is logged once. */
+/** Webhooks whose cut responses are recorded, so that each is logged once. */
 const maxCutRemembered = 10_000
 /** The first retry after 2 s, then each pause a quarter longer than the one before, so that it stays a fraction of the outage; at most an hour. */
 const [firstRetryMs, retryFactor, maxRetryMs] = [2000, 1.25, 3_600_000]

@@ -91,7 +91,7 @@ export class BulkWriter {
     throw new Unavailable('The search index is replaced too often')
   }
 
-  /** Writes what a rebuild read; whatever else wrote the same revision knows better. False when the index is gone. */
+  /** Writes what a rebuild read; any other write of the same revision is newer. False when the index is gone. */
   async fill(alias: string, writes: readonly Write[]): Promise<boolean> {
     const { isMissing } = await this.#send(writes, { alias, versions: 'external', isRefreshed: false, asksForBuilding: false })
     return !isMissing

@@ -5,7 +5,7 @@ import { maskedUri } from 'pounce/sdk/kit'
 import { wrongSetting } from './problems.ts'
 import { Config, type Settings } from './settings.ts'
 
-/** An answer of the server; the caller knows which status codes it asked to see. */
+/** A response of the server; the caller lists the status codes that it accepts. */
 export interface ServerResponse<T> {
   readonly status: number
   readonly body: T

@@ -98,7 +98,7 @@ export class JobStatusUpdates {
   }
 }
 
-/** Its key expired in the queue, or its message was sent before jobs had keys of their own and carries one that opens nothing any more. */
+/** Its key expired in the queue, or its message was sent before jobs had keys of their own and has one that is no longer valid. */
 const isKeyRefused = ({ message, hasOwnKey }: StoredJob, status: string): boolean =>
   saysKeyWasRefused(status, message['host']) || (hasOwnKey !== true && saysNothing(status))
 

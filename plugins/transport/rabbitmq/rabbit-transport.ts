@@ -18,7 +18,7 @@ import { Replies } from './replies.ts'
 import { UnconfirmedJobs } from './unconfirmed-jobs.ts'
 import { UnsentJobs } from './unsent-jobs.ts'
 
-/** Remembers the texts that were added last. */
+/** Keeps the most recently added texts. */
 class RecentTexts {
   #most: number
   /** The oldest first. */

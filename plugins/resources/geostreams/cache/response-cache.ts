@@ -9,7 +9,7 @@ import { type CachedResponse, StoredResponses } from './stored-responses.ts'
 
 const atOnce = 1000
 
-/** Of more streams no one wants to know before each answer. */
+/** Maximum number of streams to check before each response. */
 const mostStreams = 10_000
 
 /**
@@ -112,7 +112,7 @@ export interface DatapointQuery extends AskedQuestion {
 /** The number of streams that a record names one by one. */
 const mostNamed = 200
 
-/** Questions whose answers were too long, remembered so that they are not written twice each time. */
+/** Requests whose responses were too long, recorded so that they are not buffered again. */
 const mostRefused = 1000
 
 class TooLong extends Error {}

@@ -186,7 +186,7 @@ class DatapointImportRun {
     this.report.refuse(line, refused)
   }
 
-  /** Resolves when everything is durable and the streams know of it. After a fault they know of what was stored before it. */
+  /** Resolves when everything is durable and the streams are updated. After a fault they are updated for what was stored before it. */
   async finish(): Promise<DatapointImportReport> {
     try {
       await this.#next()
@@ -237,7 +237,7 @@ class DatapointImportRun {
     this.lastId = ids.at(-1)
   }
 
-  /** No one knows the numbers of a batch that failed, so none of it is to stay. */
+  /** The ids of a failed batch were not returned, so none of it is to stay. */
   async #insert(points: readonly Datapoint[]) {
     try {
       return await this.#of.geo.insert(points)
@@ -325,7 +325,7 @@ const mostKept = 20_000
 
 const atOnce = 1000
 
-/** The sensors of streams, remembered for one request. Undefined of a stream that is gone or going, or whose sensor is. */
+/** The sensors of streams, cached for one request. Undefined for a stream that is deleted or being deleted, or whose sensor is. */
 export class StreamSensors {
   readonly #streams: Streams
   readonly #sensors: Sensors

@@ -32,7 +32,7 @@ export const readAggregates = (sent: readonly string[] = []): readonly Aggregate
   return aggregates.filter(each => wanted.includes(each))
 }
 
-/** JSON knows no infinity: a sum can be too large for a number. */
+/** JSON has no infinity: a sum can be too large for a number. */
 export const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
 export const meanOf = ({ count, sum }: Sums): number | null => (count === 0 ? null : finite(sum / count))
