@@ -15,14 +15,14 @@ export interface EventMap extends ScanEvents {
   /** What is in it and older than its time to live should go: said now and then while that is on. */
   'space.expiry-due': None
   'space.removed': { readonly name: string }
-  /** `accepted`: added because they had asked to join. `role`: the one held from now on. `message`: what is written to a new member besides. */
+  /** `accepted`: added because they had requested to join. `role`: the one held from now on. `message`: what is written to a new member besides. */
   'space.member-changed': {
     readonly user: string
     readonly change: 'added' | 'accepted' | 'removed' | 'role'
     readonly role?: string
     readonly message?: string
   }
-  /** Someone asked to join; `to` made the space. */
+  /** Someone requested to join; `to` created the space. */
   'space.join-requested': { readonly user: string; readonly to: string }
   'space.request-rejected': { readonly user: string }
   /** To someone who has no account yet, or whom the inviter may not see. */
@@ -57,9 +57,9 @@ export interface EventMap extends ScanEvents {
   'dataset.imported': None
   /** `entries`: how many files and folders. */
   'dataset.downloaded': { readonly sizeBytes: number; readonly entries: number }
-  /** Archiving all files of it, or bringing them back, was asked for; `request` names what was asked. */
+  /** Archiving all files of it, or bringing them back, was requested; `request` names which. */
   'dataset.archival-asked': { readonly request: string }
-  /** The archive extractor was asked for each of so many files. */
+  /** Archiving was submitted for this number of files. */
   'dataset.archival-queued': { readonly operation: 'archive' | 'unarchive'; readonly files: number }
   /** All files of a batch of uploads are there; said again with the whole number when more come later. `batch`: for `Files.ofBatch`. `inFolders`: none is in the root. `extract`: asked for with some. */
   'dataset.files-added': { readonly batch: string; readonly files: number; readonly inFolders: boolean; readonly extract: boolean }
@@ -72,7 +72,7 @@ export interface EventMap extends ScanEvents {
    */
   'folder.moved': { readonly dataset: string; readonly from: string; readonly leaving?: Ref }
   'folder.removed': { readonly dataset: string }
-  /** `extract: false` when the uploader asked for no extraction. */
+  /** `extract: false` when the uploader requested no extraction. */
   'file.created': {
     readonly dataset: string | null
     readonly folder: string | null
@@ -104,7 +104,7 @@ export interface EventMap extends ScanEvents {
     /** It was never visible, and had no `file.created`. */
     readonly wasImporting?: boolean
   }
-  /** `isTracked`: counted in the file's statistics. `isWhole`: no range was asked for; said of untracked downloads only while an `EventSink` is there. */
+  /** `isTracked`: counted in the file's statistics. `isWhole`: no range was requested; said of untracked downloads only while an `EventSink` is there. */
   'file.downloaded': { readonly sizeBytes: number; readonly isTracked: boolean; readonly isWhole: boolean }
   /** A link by which anyone can download the file. `link`: id of its record. Subject: the file. */
   'file.link-created': { readonly link: string; readonly expires: string }
@@ -153,7 +153,7 @@ export interface EventMap extends ScanEvents {
   'user.linked': { readonly provider: string }
   /** The subject is the account. `recoveryCodesLeft` is said when one was used. */
   'user.second-factor-changed': { readonly change: SecondFactorChange; readonly recoveryCodesLeft?: number }
-  /** Someone signed in elsewhere with the address of the account, whose owner is asked by mail. `link`: what waits for their answer. */
+  /** Someone signed in elsewhere with the address of the account, whose owner must confirm by mail. `link`: the pending link. */
   'user.link-requested': { readonly provider: string; readonly link: string }
   'user.erasure-requested': { readonly heir: string | null }
   'user.erased': { readonly heir: string | null }
@@ -183,7 +183,7 @@ export interface EventMap extends ScanEvents {
   'user.signed-out': None
   /** Revoked by the person or by a server admin; not: signed out, or over. Subject: whose it was. */
   'session.ended': { readonly session: string }
-  /** `manual`: a person asked for this very run; otherwise it follows from an upload, another event, or the wish to archive. */
+  /** `manual`: a person requested this very run; otherwise it follows from an upload, another event, or a request to archive. */
   'extraction.submitted': {
     readonly target: Ref
     readonly extractor: string

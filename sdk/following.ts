@@ -10,7 +10,7 @@ import * as s from './schema.ts'
 
 const most = 10_000
 
-/** Who is signed in; `NotSignedIn` when no one is. For routes whose permission already asks for an account. */
+/** Who is signed in; `NotSignedIn` when no one is. For routes whose permission already requires an account. */
 export const signedIn = (caller: Caller): CallerUser => {
   if (!caller.user) throw new NotSignedIn()
   return caller.user

@@ -59,7 +59,7 @@ export const eitherOf = (one: Visible, other: Visible): Visible => {
   return or(...rest.values(), ...[...values].map(([field, some]) => isIn(field, [...some])))
 }
 
-/** A visible set as a part of `and(…)`. Ask for `'nothing'` before: it has no condition. */
+/** A visible set as a part of `and(…)`. Check for `'nothing'` before: it has no condition. */
 export const conditionsOf = (visible: Exclude<Visible, 'nothing'>): readonly Where[] => (visible === 'all' ? [] : [visible])
 
 const isNewer = ({ when, date }: ListQuery): boolean => date !== undefined && when !== undefined && when !== 'a'
@@ -81,7 +81,7 @@ export const readNamedAfter = (text: string): After => {
   return [text.slice(0, at), id]
 }
 
-/** The page that such parameters ask for; a limit of 0, or above 1,000, is 1,000. `read`: how `after` is read. */
+/** The page of such parameters; a limit of 0, or above 1,000, is 1,000. `read`: how `after` is read. */
 export const pageOf = (
   { limit, after }: { readonly limit: number; readonly after?: string | undefined },
   read: (text: string) => After = readAfter,

@@ -21,7 +21,7 @@ export const maxPasswordLength = 1000
 const saltBytes = 16
 const tagBytes = 32
 const maxWaiting = 100
-/** What the thread is asked: the arguments of argon2id, costs in the units of RFC 9106. */
+/** A request to the thread: the arguments of argon2id, costs in the units of RFC 9106. */
 export interface HashQuestion {
   readonly message: string
   readonly nonce: Uint8Array

@@ -48,6 +48,6 @@ export const peopleFor = async (
   }
 }
 
-/** True of someone who wants mails of what others do. Mails about the account itself, and to server admins as such, ask for no wish. */
+/** True of someone who wants mails of what others do. Mails about the account itself, and to server admins as such, need no preference. */
 export const wantsMail = ({ status, notifications }: Pick<UserRecord, 'status' | 'notifications'>): boolean =>
   status !== 'Inactive' && notifications !== 'none'

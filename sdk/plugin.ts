@@ -54,7 +54,7 @@ export interface EnvironmentAlias {
   readonly uses?: readonly string[]
   /** What to do instead, for a warning where it has no effect. */
   readonly otherwise?: string
-  /** Values, in lower case, that ask for what happens anyway: no warning then. */
+  /** Values, in lower case, that mean the default behaviour: no warning then. */
   readonly defaults?: readonly string[]
 }
 
@@ -84,7 +84,7 @@ export interface MiddlewareClass {
 }
 
 /**
- * Where middleware stands: before all routes and what answers OPTIONS; after it is known who asks, before rights and input are checked; or right before
+ * Where middleware stands: before all routes and what answers OPTIONS; after the caller is identified, before rights and input are checked; or right before
  * the handler.
  */
 export type MiddlewarePhase = 'beforeRouting' | 'afterAuthentication' | 'beforeHandler'

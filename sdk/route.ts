@@ -137,7 +137,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * A class of heavy work: the kernel gives each caller a budget of it (`http.budgets`), and answers 429 beyond. `search` reads the index; `archive`
- * makes a zip or bag; `import` reads one; `export` writes lists and tables of everything; `fetch` asks another server; `expand` gathers nested
+ * makes a zip or bag; `import` reads one; `export` writes lists and tables of everything; `fetch` sends a request to another server; `expand` gathers nested
  * answers; `metadata` takes in large documents.
  */
 export type CostClass = 'search' | 'archive' | 'import' | 'export' | 'fetch' | 'expand' | 'metadata'
@@ -197,7 +197,7 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
    * Every other route that changes something is refused (409) for each resource that `permission` and `alsoRequires` name and that lies in the trash.
    */
   readonly inTrash?: 'allowed'
-  /** Never looks at who asks: the caller is anonymous and a wrong or stale credential does no harm (pages, scripts, signing in). */
+  /** Ignores credentials: the caller is anonymous and a wrong or stale credential does no harm (pages, scripts, signing in). */
   readonly ignoresCredentials?: boolean
   /** Also for those who have not accepted the terms of service yet: what they read, accept or leave by. Every other route refuses them. */
   readonly beforeTerms?: boolean
@@ -208,7 +208,7 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
    * superadmin mode every route but those that say `false`.
    */
   readonly stepUp?: boolean
-  /** Sent with every answer, refusals included, and with the answer to OPTIONS: for protocols that ask for that. */
+  /** Sent with every answer, refusals included, and with the answer to OPTIONS: for protocols that require that. */
   readonly headers?: Readonly<Record<string, string>>
   readonly handle: (request: Request<P, Q, B>, needs: Resolved<N>) => Promise<Reply<NoInfer<R>>>
 }

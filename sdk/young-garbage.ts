@@ -39,7 +39,7 @@ class YoungGarbage {
 /** One per process, which has one heap. Code that forwards streams of bytes reports each piece to it. */
 export const youngGarbage = new YoungGarbage()
 
-/** V8's own function, which Node shows only to those who ask for it. An extractor that imports the SDK may not: there V8 collects when it likes. */
+/** V8's own function, which Node exposes only on request. An extractor that imports the SDK cannot use it: there V8 collects by itself. */
 const collector = (): Collect => {
   try {
     process.getBuiltinModule('node:v8').setFlagsFromString('--expose-gc')

@@ -227,7 +227,7 @@ test('a thing named by the query is checked like one named by the path; a missin
   t.is((await ask({ method: 'POST', path })).status, 401)
 })
 
-test('a right without a thing is asked of the policy as such', async t => {
+test('a right without a resource is checked with the policy as such', async t => {
   const { ask } = await server(t)
   t.is((await ask({ method: 'POST', path: '/api/datasets', key: 'ann' })).status, 200)
   t.is((await ask({ method: 'POST', path: '/api/datasets', key: 'inactive' })).status, 403)
@@ -318,7 +318,7 @@ test('a stale session is taken away where it is refused', async t => {
   t.is(headers.get('www-authenticate'), null)
 })
 
-test('superadmin mode is asked for by query or cookie', async t => {
+test('superadmin mode is requested by query or cookie', async t => {
   const { ask } = await server(t)
   t.is((await ask({ path: `/api/datasets/${hiddenId}`, key: 'admin' })).status, 404)
   t.is((await ask({ path: `/api/datasets/${hiddenId}?superAdmin=true`, key: 'admin' })).status, 200)

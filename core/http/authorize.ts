@@ -26,7 +26,7 @@ import type { Middleware, RequestContext, Values } from './request-context.ts'
 import type { AnyReply } from './respond.ts'
 import type { Declaration, RegisteredRoute } from './router.ts'
 
-/** The right that a route asks for, if it is for those who hold one. */
+/** The right that a route requires, if it is for those who hold one. */
 export const rightOf = ({ permission }: Declaration): Permission | undefined =>
   typeof permission === 'object' ? permission.right : undefined
 
@@ -254,7 +254,7 @@ const auditAccess = (options: AuditOptions, request: RequestContext, route: Regi
 /** Things that one line names at most. */
 const mostNamed = 20
 
-/** What the address names: the resources that rights were asked on, and any other id. */
+/** What the address names: the resources that rights were checked on, and any other id. */
 const thingsOf = ({ declaration }: RegisteredRoute, input: Values): { first: Ref | undefined; named: readonly string[] } => {
   const refs = refsOf(declaration, input)
   const others = Object.values(input).filter(value => s.isId(value) && !refs.some(({ id }) => id === value))

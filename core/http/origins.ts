@@ -34,7 +34,7 @@ export class AllowedHosts {
     this.#isOpen = allowed.includes('*')
   }
 
-  /** Throws `UnknownHost`, and `Invalid` where HTTP/1.1 asks for a name and none was sent. */
+  /** Throws `UnknownHost`, and `Invalid` where HTTP/1.1 requires a name and none was sent. */
   require({ headers: { host }, httpVersion }: IncomingMessage): void {
     if (host === undefined && httpVersion !== '1.0') throw new Invalid('A request must have a Host header')
     if (this.#isOpen || host === undefined || host === '' || host === this.#last) return
@@ -177,7 +177,7 @@ export interface CorsOptions {
   readonly requestHeaders: readonly string[]
 }
 
-/** Answers OPTIONS: the methods of an address, and what browsers ask before a request from another origin. */
+/** Answers OPTIONS: the methods of an address, and CORS preflights. */
 export const cors =
   ({ router, addresses, writer, allowedOrigins, requestHeaders }: CorsOptions): Middleware =>
   (context, next) => {

@@ -39,7 +39,7 @@ export class RequestContext {
   caller: Caller = anonymous
   params: Values = none
   query: Values = none
-  /** What the rights are asked on: parameters of path and query together. */
+  /** The input of rights: parameters of path and query together. */
   input: Values = none
   /** Of a request whose cost is limited. */
   admission: Admission | undefined
@@ -83,7 +83,7 @@ export class RequestContext {
     return this.req.method === 'HEAD'
   }
 
-  /** Aborted when the client disconnects before the answer is complete, or when the server stops. Made when first asked for. */
+  /** Aborted when the client disconnects before the answer is complete, or when the server stops. Made when first requested. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()

@@ -350,7 +350,7 @@ async function* endless(): AsyncGenerator<Buffer> {
   for (;;) yield chunk
 }
 
-test('only who asks for the whole of an attachment is sent elsewhere', async t => {
+test('only requests for a whole attachment are redirected', async t => {
   const body = { ...stored, elsewhere: async () => 'https://elsewhere.example.org/bytes?signature=1' }
   const { url } = await serve(t, { getBytes: answering(body) })
   const ask = async (headers: Record<string, string> = {}, method = 'GET') => {

@@ -244,7 +244,7 @@ test('a source that fails before enough came is answered with its problem', asyn
   )
 })
 
-/** A connection whose client asked and then reads no more than it must. */
+/** A connection whose client sends a request and then reads no more than it must. */
 const slowReader = async (port: number): Promise<RawClient> => {
   const client = await rawClient(port)
   client.send('GET /x HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n')

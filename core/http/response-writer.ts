@@ -43,7 +43,7 @@ export class ResponseWriter {
     return this.#isStopping
   }
 
-  /** From now on each connection is closed after its response; streams are asked to end. */
+  /** From now on each connection is closed after its response; streams end. */
   stop(): void {
     this.#isStopping = true
     for (const listener of this.#stopListeners) listener()
@@ -178,7 +178,7 @@ const toBrotli = promisify(brotliCompress)
 /** Below this many bytes compression costs more than it saves. */
 export const worthCompressing = 1024
 
-/** Which of our codings a client reads best: brotli, where it reads that; undefined when none, or none was asked for. */
+/** Which of our codings a client reads best: brotli, where it reads that; undefined when none, or none was requested. */
 export const codingFor = (acceptEncoding: string | undefined): 'br' | 'gzip' | undefined => {
   const accepted = acceptedOf(acceptEncoding, ['br', 'gzip'])
   return accepted.includes('br') ? 'br' : accepted[0]

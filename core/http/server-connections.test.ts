@@ -138,7 +138,7 @@ test('an upload that is refused gets its answer, though its client sends everyth
   t.regex(received, /^HTTP\/1\.1 403 [\s\S]*Connection: close[\s\S]*"code":"forbidden"/i)
 })
 
-test('a client that asks before it sends is not invited to an upload that is refused', async t => {
+test('a client that expects 100-continue gets no 100 for a refused upload', async t => {
   const { send } = await server(t)
   const refused = await send(
     'POST /refuse HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 99\r\n\r\n',

@@ -119,7 +119,7 @@ test('a problem says what was wrong, with a code, its details and the id of the 
   t.deepEqual(JSON.parse(text), { status: 'KO', message: 'It changed', job: 7, code: 'conflict', requestId: headers.get('x-request-id') })
 })
 
-test('a client that asks for it gets application/problem+json', async t => {
+test('a client that requests it gets application/problem+json', async t => {
   const { headers, text } = await get(t, { getX: failing(new Conflict('It changed')) }, '/api/x', {
     headers: { accept: 'application/problem+json, */*' },
   })
@@ -223,7 +223,7 @@ test('rows are one JSON list, whatever their number', async t => {
   await t.throwsAsync(get(t, { getX: rowsOf(broken()) }, '/api/x'))
 })
 
-test('long text is compressed for who asks, short never', async t => {
+test('long text is compressed where accepted, short never', async t => {
   const body = { text: 'compress me '.repeat(200) }
   const long = { getX: answering(() => ({ status: 200, body })) }
   const { port } = await serve(t, {

@@ -39,7 +39,7 @@ const backlog = 4096
 export const createHttp = (options: HttpOptions): Http => {
   const { config, log, installation, crossOriginHeaders } = options
   const writer = new ResponseWriter(config, installation.baseUrl.startsWith('https:'), crossOriginHeaders?.response ?? [])
-  // Loaded when someone asks: a start does without it.
+  // Loaded on first use: a start does without it.
   const openapi = async (): Promise<object> => (await import('../openapi/openapi.ts')).openapiDocument(routes, installation)
   let openapiText: Promise<string> | undefined
   const own = systemRoutes({

@@ -124,7 +124,7 @@ export class Kernel {
     await this.#periodic.runNow(name)
   }
 
-  /** How it is doing, looked at again at most once a second, so that asking costs nothing. Never rejects. */
+  /** Readiness, evaluated at most once a second. Never rejects. */
   async readiness(): Promise<ReadinessReport> {
     if (performance.now() - this.#lookedAt > lookEveryMs || !this.#isReady) {
       this.#lookedAt = performance.now()

@@ -46,7 +46,7 @@ const indexOf = (folder: string): string => {
   return file
 }
 
-/** Packages that were asked for, and from where. */
+/** Packages that were requested, and from where. */
 const packages = new Map<string, string>()
 let isHooked = false
 
@@ -141,7 +141,7 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
   return { name, plugin }
 }
 
-/** Loads plugins in the order asked for. Two of one name are refused: the second copy of a plugin needs an `as`. */
+/** Loads plugins in the order requested. Two of one name are refused: the second copy of a plugin needs an `as`. */
 export const loadPlugins = async (requests: readonly PluginRequest[]): Promise<readonly NamedPlugin[]> => {
   const loaded = await Promise.all(requests.map(load))
   const names = new Set<string>()

@@ -40,7 +40,7 @@ export class BlobMigrator {
     return under
   }
 
-  /** Compares what the new store says of every blob with what was sent there, and reads all of it when asked to. Resolves to how many there are. */
+  /** Compares the metadata of every blob in the new store with what was sent, and reads all bytes on request. Resolves to the number of blobs. */
   async verify(readData: boolean, tell: (count: number) => void): Promise<{ readonly blobs: number; readonly bytes: number }> {
     const seen = { blobs: 0, bytes: 0 }
     for await (const blob of this.#route.documents.walk(movedBlobs)) {

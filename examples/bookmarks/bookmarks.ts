@@ -11,7 +11,7 @@ interface Bookmark {
   readonly set: string
 }
 
-/** An index for each question that is asked: what did a person mark, newest last; who marked a file. */
+/** An index for each query: bookmarks of a person, newest last; bookmarks of a file. */
 export const bookmarks = collection<Bookmark>('example.bookmarks', { byUser: { on: ['user', 'set'] }, byFile: { on: ['file'] } })
 
 /** Bookmarks in the document store. */

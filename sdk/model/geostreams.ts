@@ -10,7 +10,7 @@ export interface SensorRecord {
   readonly geometry: Geometry
   /** Free JSON; clients keep `type`, `region`, `popupContent` and such here. */
   readonly properties: { readonly [key: string]: Json }
-  /** The text at `properties.type.id`: what `sources` asks for (reference, api-platform §13). */
+  /** The text at `properties.type.id`: what `sources` filters by (reference, api-platform §13). */
   readonly source: string | null
   readonly author: string
   /** Spaces through whose roles people have rights here, at most 100. */

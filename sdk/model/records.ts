@@ -52,7 +52,7 @@ export interface SpaceRecord {
   readonly isPublic: boolean
   readonly timeToLiveMs: number
   readonly isTimeToLiveEnabled: boolean
-  /** People who asked to join, at most 1,000. `settling`: since when someone is about to let them in. */
+  /** People who requested to join, at most 1,000. `settling`: since when their request is being accepted. */
   readonly requests: readonly { readonly user: string; readonly at: Time; readonly message?: string; readonly settling?: Time }[]
   readonly state: LifeState
 }
@@ -101,7 +101,7 @@ export interface DatasetRecord {
 
 /** A folder as stored. */
 export interface FolderRecord {
-  /** As asked for. */
+  /** As requested. */
   readonly name: string
   /** Unique in its parent: `name`, `name (1)` … */
   readonly displayName: string
@@ -111,7 +111,7 @@ export interface FolderRecord {
   readonly parent: { readonly kind: 'dataset' | 'folder'; readonly id: string }
 }
 
-/** Where a file lies. `in` is the folder, or the dataset for its root: what a listing asks for. */
+/** Where a file lies. `in` is the folder, or the dataset for its root: what a listing requests. */
 export interface Place {
   readonly dataset: string
   readonly folder: string | null
@@ -124,7 +124,7 @@ export interface FileScan {
   readonly state: 'pending' | 'clean' | 'infected' | 'skipped' | 'released'
   /** Of an infected or released file: what was found. */
   readonly signature?: string
-  /** Extraction was asked for and waits until the bytes may be used. */
+  /** Extraction was requested and waits until the bytes may be used. */
   readonly extract?: boolean
 }
 

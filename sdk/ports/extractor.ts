@@ -11,7 +11,7 @@ export interface ExtractorInput {
   readonly sizeBytes: number
   /** An empty folder of this run alone; everything in it is deleted when the run's result has been taken over. */
   readonly outputFolder: string
-  /** What the submitter asked for, checked against the extractor's `parameters` by no one: treat as user input. */
+  /** What the submitter requested, checked against the extractor's `parameters` by no one: treat as user input. */
   readonly parameters: Readonly<Record<string, unknown>>
   /** Aborted when the job is cancelled. The process is killed soon after. */
   readonly signal: AbortSignal

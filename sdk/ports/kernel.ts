@@ -89,7 +89,7 @@ export interface Fetch {
   }>
 
   /**
-   * Asks something at or below an address of the configuration, which may for that be in a private network and hold `user:password@`; never pass text of a
+   * Sends a request to or below an address of the configuration, which may for that be in a private network and hold `user:password@`; never pass text of a
    * request as `server`. `where` is: the path as sent, empty or from its first slash on, and the query with its question mark. `Invalid` for a path that might lead
    * out. Follows no redirects: they are answers too. `TooLarge` for a body longer than `maxBytes`; what else its stream fails with is passed on.
    */

@@ -143,7 +143,7 @@ export interface Progress {
   readonly id: string
   /** What it works on: who may view that receives the events. Absent: only `actor`, and server admins in superadmin mode. */
   readonly subject?: Ref
-  /** User id of who asked for it; null for the system. */
+  /** User id of who requested it; null for the system. */
   readonly actor: string | null
   readonly state: 'running' | 'finished' | 'failed'
   /** How much is done and how much there is to do, as far as it is known. */

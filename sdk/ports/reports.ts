@@ -25,9 +25,9 @@ export interface ReportedRun {
   readonly lines: readonly { readonly status: string; readonly at: Time }[]
 }
 
-/** Runs of extractors, as they were asked for. */
+/** Runs of extractors, as they were requested. */
 export interface ReportedRuns {
-  /** Those that were asked for in a time, both ends included, oldest first; read while you iterate. */
+  /** Those that were requested in a time, both ends included, oldest first; read while you iterate. */
   between(since: Time | undefined, until: Time | undefined): AsyncIterable<ReportedRun>
 }
 export const ReportedRuns = port<ReportedRuns>('reportedRuns')

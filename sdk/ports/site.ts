@@ -36,7 +36,7 @@ export const Site = port<Site>('site')
 
 /**
  * The same for anyone who runs without them too, or below the plugin that provides them: none or one. A port of its own, because needs go one way
- * and accounts, which the settings need, ask for the terms.
+ * and accounts, which the settings need, require the terms.
  */
 export const Sites = contributions<Site>('site')
 

@@ -11,7 +11,7 @@ export interface StatusPart {
   readonly facts?: Readonly<Record<string, unknown>>
   /** Clowder 1.x reports only true or false. Server admins see its details all the same. */
   readonly isPlain?: boolean
-  /** For server admins only, besides the facts: addresses, names. Of passwords nothing (`maskedUri`). Asks no one, so that it is there in an outage. */
+  /** For server admins only, besides the facts: addresses, names. Of passwords nothing (`maskedUri`). Needs no request, so that it is available in an outage. */
   readonly details?: Readonly<Record<string, unknown>>
   /** Resolves while the part answers, else rejects; after a second no one waits any more. What it resolves with is shown to server admins too. */
   check(): Promise<Readonly<Record<string, unknown>> | undefined>

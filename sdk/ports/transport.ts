@@ -3,7 +3,7 @@ import type { Kind, Ref } from '../model/kind.ts'
 import { contributions } from '../port.ts'
 import type { ExtractorOutput } from './extractor.ts'
 
-/** One run that someone asked of one extractor. */
+/** One requested run of one extractor. */
 export interface Job {
   /** Unique; publishing one id twice is publishing it once. */
   readonly id: string
@@ -18,7 +18,7 @@ export interface Job {
    * replies name) and `msgid` are `id`, so that replies and waiting messages are matched with their job.
    */
   readonly message: Readonly<Record<string, unknown>>
-  /** What the submitter asked for. */
+  /** What the submitter requested. */
   readonly parameters: Readonly<Record<string, unknown>>
 }
 

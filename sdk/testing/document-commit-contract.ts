@@ -43,7 +43,7 @@ export function documentCommitContract(test: TestFn, open: Open): void {
 }
 
 function insertAndReplace(test: TestFn, open: Open): void {
-  test('an inserted document comes back with revision 1, to whoever asks', async t => {
+  test('an inserted document comes back with revision 1, for any caller', async t => {
     const store = await open(t)
     const made = await store.commit({ insert: { id: 'a', name: 'one', content: difficult }, into: notes })
     t.deepEqual(made, { id: 'a', revision: 1, name: 'one', content: difficult })

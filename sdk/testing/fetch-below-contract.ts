@@ -85,7 +85,7 @@ const leadingOut = [
 
 /** Promises of `below`. */
 export function fetchBelowContract(test: TestFn, make: (allow: readonly string[]) => Fetch): void {
-  test('fetch: what is below an address of the configuration may be asked for, wherever that is', async t => {
+  test('fetch: what is below an address of the configuration may be requested, wherever that is', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.end('hello'))
     const fetch = make([])
     for (const path of harmless) {

@@ -66,7 +66,7 @@ export function outboxContract(test: TestFn, make: MakeDocumentStore): void {
 }
 
 function deliveries(test: TestFn, open: Open): void {
-  test('an event comes as it was stated, with its id and time, to those who asked for its type', async t => {
+  test('an event comes as it was stated, with its id and time, to the consumers of its type', async t => {
     const { outbox, leave, claim, clock } = await open(t)
     const stated = event('dataset.updated', { kind: 'dataset', id: 'd1' }, { fields: ['name', 'tags'] }, 'u1')
     await leave(stated)

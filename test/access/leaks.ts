@@ -43,7 +43,7 @@ const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, strin
   return hidden
 }
 
-/** What an answer shows that the caller may not view; undefined when there is nothing. What was asked for by its id may be repeated. */
+/** What an answer shows that the caller may not view; undefined when there is nothing. What was requested by its id may be repeated. */
 export const leakIn = (world: World, { route, caller, slots, at }: Cell, text: string): string | undefined => {
   if (needsOf(route).includes('serverAdmin')) return undefined
   const hidden = hiddenFrom(world, caller)

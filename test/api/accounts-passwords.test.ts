@@ -42,7 +42,7 @@ test('a link that comes by mail sets another password; sessions end, keys stay, 
   t.regex(told?.text ?? '', /Its API keys still work/)
 })
 
-test('keys end too when that is asked for, those of extractors as well', async t => {
+test('keys end too when that is requested, those of extractors as well', async t => {
   const person = await newPerson(server, 'cautious')
   const extractor = await newKey(server, person.email, person.password, 'name=more&scope=extraction')
   t.is((await reset(await linkFor(person), { revokeKeys: true })).status, 200)

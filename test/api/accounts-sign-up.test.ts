@@ -207,7 +207,7 @@ test('whom the configuration names as admin is one from the sign-up on', async t
   t.is((await server.get(Users).byEmail('chosen@example.org'))?.status, 'Admin')
 })
 
-test('links are asked for so often only, with one address and from one network', async t => {
+test('requests for links are limited per address and per network', async t => {
   const strict = await bootForTest({ t, plugins, config: { auth: { local: { linksPerAddress: 2, linksPerNetwork: 6 } } } })
   const statuses = async (emails: readonly string[]) => {
     const seen: number[] = []

@@ -248,7 +248,7 @@ test('what goes with its dataset has no line of its own', async t => {
   )
 })
 
-test('requests to join concern who asked', async t => {
+test('requests to join concern their sender', async t => {
   const [ann, bob, cid] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'cid')]
   const space = await newSpace(ann, 'Club')
   const at = new Date().toISOString()

@@ -84,7 +84,7 @@ test.serial('archiving is the right of admins of a space and of authors, not of 
   }
 })
 
-test.serial('what is not there, not a name of a thing or not JSON is refused, and asks the extractor for nothing', async t => {
+test.serial('what is not there, not a name of a thing or not JSON is refused, and submits nothing', async t => {
   const { dataset, file } = await scene()
   const before = bus.to(archivist).length
   for (const id of [unknownId, 'x', dataset]) {

@@ -167,7 +167,7 @@ test.serial('the extractors of a space are deleted with it', async t => {
   t.deepEqual(await server.get(EnabledExtractors).ofSpace(space), { enabled: [], disabled: [] })
 })
 
-test.serial('queues bound in the old way are asked, whatever is enabled', async t => {
+test.serial('queues bound in the old way get jobs, whatever is enabled', async t => {
   bus.bound.set('clowder.file.image.x-bound', ['old.queue'])
   const file = await typed(await newDataset(ann.call), 'image/x-bound')
   await server.drained()
@@ -191,7 +191,7 @@ test.serial('who may not choose is refused, and so is a choice that makes no sen
   t.like(await refusal(admin('/api/extractors/enabled', { enabled: ['no.such'] })), { status: 400 })
 })
 
-test.serial('an event that comes twice asks nothing new, and nothing again once the run is over', async t => {
+test.serial('a repeated event submits nothing new, also after the run has ended', async t => {
   await introduce('t.once', { file: ['image/x-once'], dataset: ['file.added'] })
   const dataset = await newDataset(ann.call)
   const id = await typed(dataset, 'image/x-once')

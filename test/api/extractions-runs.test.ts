@@ -76,7 +76,7 @@ test('a file whose upload is not done is refused in the words of v1', async t =>
   t.like(await answer.json(), { status: 'error', msg: 'File is not ready. Please wait and try again.' })
 })
 
-test('several files of a dataset are asked for at once, without those that are not ready or lie elsewhere', async t => {
+test('several files of a dataset are requested at once, without those that are not ready or lie elsewhere', async t => {
   const dataset = await newDataset(ann.call)
   const files = await Promise.all(['a.txt', 'b.txt', 'c.txt'].map(name => upload(ann.call, dataset, 'x', name)))
   await ok(admin(`/api/files/${files[2]}/archive?superAdmin=true`, { method: 'POST' }))

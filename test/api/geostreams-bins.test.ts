@@ -171,7 +171,7 @@ test('raw returns all numbers in the order of time, and the different texts', as
   }
 })
 
-test('figures are added to each entry as they are asked for', async t => {
+test('figures are added to each entry as they are requested', async t => {
   const [row] = await rows(`year/0?sensor_id=${made['long']?.id}&aggregates=min,MAX&aggregates=sum,count,mean`)
   const expected = naiveBins(made['long']?.points ?? [], 'year', 0)['v'] ?? []
   for (const [at, { doubles }] of expected.entries()) {

@@ -120,7 +120,7 @@ const questions: readonly (readonly [
   ['a source that is the place of a text', () => ({ sources: ['water', 'water'] }), [1, 3, 2, 4]],
 ]
 for (const [title, query, n] of questions)
-  test(`asked for by ${title}`, async t => {
+  test(`requested by ${title}`, async t => {
     t.deepEqual(await found(query()), [...n])
     const counted = await ann.get(`${path}?${searchOf(query())}&onlyCount=true`)
     t.deepEqual(counted.body, { datapointsLength: n.length })
@@ -216,7 +216,7 @@ test('HEAD returns what a GET would, without a body', async t => {
   }
 })
 
-test.serial('JSON and CSV are compressed for clients that ask for it', async t => {
+test.serial('JSON and CSV are compressed for clients that request it', async t => {
   const many = Array.from({ length: 2000 }, (_, n) =>
     point(0, new Date(Date.UTC(2040, 0, 1, 0, n)).toISOString(), undefined, [1, 2], { n }),
   )

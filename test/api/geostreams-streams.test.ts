@@ -160,7 +160,7 @@ test('streams are chosen by number, sensor and source', async t => {
   await t.throwsAsync(chosen({ sensor: unknown }), { instanceOf: NotFound })
 })
 
-test('a list is by age where that is asked for, in either direction, also in an area', async t => {
+test('a list is by age where that is requested, in either direction, also in an area', async t => {
   const sensor = await newSensor(ann)
   const made: number[] = []
   for (const name of ['z', 'y', 'x']) made.push(await newStream(ann, sensor, { name, geometry: pointAt(-120, -77) }))

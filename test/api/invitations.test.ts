@@ -209,7 +209,7 @@ test.serial('lists of invitations come in pages', async t => {
   t.deepEqual(seen, emails)
 })
 
-test.serial('one person invites, and asks, so many in an hour', async t => {
+test.serial('invitations and requests of one person are limited per hour', async t => {
   const [ann, eve] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const many = (count: number) => Array.from({ length: count }, newAddress)

@@ -153,7 +153,7 @@ test('a key limited to verbs does what they say, and nothing else', async t => {
   t.is(await statusOf(keys.manage.post(`/api/users/${ann.id}/updateName?firstName=a&lastName=b`)), 404)
 })
 
-test('a limited key of a server admin is no admin, whatever it asks for', async t => {
+test('a limited key of a server admin is no admin, whatever it requests', async t => {
   const made = await server.as(server.admin.key)('/api/users/keys?name=limited&verbs=read,write,delete,manage', { method: 'POST' })
   const { key } = (await made.json()) as { key: string }
   const limited = callsOf(server.as(key))
@@ -173,7 +173,7 @@ test('a key reaches no further than its owner does at that moment', async t => {
   t.deepEqual(await allIds(bobs.get, '/api/datasets?limit=50'), [])
 })
 
-/** How each route that asks for a right without naming a resource keeps a key in its spaces. */
+/** How each route that requires a right without naming a resource keeps a key in its spaces. */
 const looksItself: Readonly<Record<string, string>> = {
   'POST /api/sections': 'demands the right on the file of the body',
   'POST /api/relations': 'demands the right on an end, and that both are seen',

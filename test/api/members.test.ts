@@ -210,7 +210,7 @@ test.serial('somebody requests to join, once, and takes it back', async t => {
   t.is((await server.get(Spaces).get(space))?.requests.length, 1)
 })
 
-test.serial('who becomes a member otherwise asks no longer, and keeps the role', async t => {
+test.serial('a request ends when its sender becomes a member otherwise, with the role of then', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann)
   const at = new Date().toISOString()

@@ -151,7 +151,7 @@ test('a set is walked by its links, each entity once', async t => {
   t.deepEqual([...observations].sort(), expected.sort())
 })
 
-test('lists are ordered as they are asked to be', async t => {
+test('lists are ordered as requested', async t => {
   const names = async (options: string) => (await staAll(server.as(), server, `/Things?$top=2&${options}`)).map(({ name }) => name)
   const expected = stations.map(({ name }) => name).sort()
   t.deepEqual(await names('$orderby=name'), expected)
@@ -201,7 +201,7 @@ test('the last value of every station comes with one request', async t => {
   }
 })
 
-test('$select shows what is asked for, and expansions besides', async t => {
+test('$select shows what is requested, and expansions besides', async t => {
   const { value } = await get('/Things?$top=1&$select=name,Datastreams&$expand=Locations($select=location)')
   t.deepEqual(value, [
     {
@@ -218,7 +218,7 @@ test('$select shows what is asked for, and expansions besides', async t => {
   t.is(((path['Datastream'] as Json)['Sensor'] as Json)['name'], first.name)
 })
 
-test('observations come as rows when that is asked for', async t => {
+test('observations come as rows when that is requested', async t => {
   const points = streamOf(first).points
   const path = `/Datastreams('${datastream()}')/Observations?$resultFormat=dataArray&$top=10`
   const page = await get(`${path}&$select=id,result,phenomenonTime`)
@@ -310,7 +310,7 @@ test('only reading is offered', async t => {
       t.is((await server.as(server.admin.key)(addressOf(path), { method })).status, 405, `${method} ${path}`)
 })
 
-test('what cannot be asked says why', async t => {
+test('what cannot be queried says why', async t => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['/Things?$orderby=description', /only by id or name/],
     ['/Things?$orderby=name,id desc', /after name only id can follow/],

@@ -72,7 +72,7 @@ test('nobody smuggles rank, id or hash into an account', async t => {
   t.is(await server.get(Users).get(unknownId), undefined)
 })
 
-test('of many who ask for one e-mail address at once one gets it', async t => {
+test('of many who request one e-mail address at once one gets it', async t => {
   const tries = Array.from({ length: 12 }, (_, at) => account(at % 2 ? 'Wanted@example.org' : 'wanted@EXAMPLE.org'))
   const statuses = await Promise.all(tries.map(async json => (await admin('/api/users', { method: 'POST', json })).status))
   t.deepEqual(statuses.toSorted(), [200, ...Array<number>(11).fill(409)])

@@ -30,7 +30,7 @@ export class FakeIssuer {
   keysAnswer: ((response: ServerResponse) => void) | undefined
   /** Instead of what it says of itself. */
   metadata: Claims = {}
-  /** Paths that were asked for. */
+  /** Paths that were requested. */
   readonly asked: string[] = []
   readonly #grants = new Map<string, Grant>()
   #server: Server | undefined

@@ -133,7 +133,7 @@ for (const [mode, permission, verdicts] of everywhere)
     t.is(given.join(''), verdicts.replaceAll(' ', ''))
   })
 
-test('who asks may say whether a deed changes a thing in the trash, whatever right it takes', async t => {
+test('the caller of the policy may state whether an operation changes a resource in the trash, for any right', async t => {
   const policy = policyOn(sourcesOf(world), { isPrivate: true })
   const asked = (caller: string, permission: Permission, trash: 'readable' | 'frozen') =>
     policy.canOn(cast[caller]!, permission, dataset('trashed'), trash)

@@ -33,7 +33,7 @@ interface Discovered {
   readonly until: number
 }
 
-/** One provider: where its endpoints are, and the keys with which it signs; asked for when needed and kept for an hour. */
+/** One provider: where its endpoints are, and the keys with which it signs; requested when needed and kept for an hour. */
 export class Issuer {
   readonly provider: ProviderConfig
   readonly libraries: Libraries

@@ -194,7 +194,7 @@ test('a sync that failed is not tried again on the same file', async t => {
   for (const bytes of [small, big]) t.true((await read(store, (await store.put(bytes)).key))?.equals(bytes))
 })
 
-test('a system that writes less than asked is asked again', async t => {
+test('after a short write the rest is written', async t => {
   const { store } = await freshStore(t, {
     ...realDisk,
     write: (file, pieces, position) =>

@@ -30,7 +30,7 @@ interface Stack {
   ): void
 }
 
-/** An address that lets anyone get an object until it expires, always as something to save. Asks the credentials, not the server. */
+/** An address that lets anyone get an object until it expires, always as something to save. Computed from the credentials, without a request. */
 export async function signedAddress({ wire, publicClient }: S3Connection, name: string, answer: SignedAnswer): Promise<string> {
   const command = new wire.sdk.GetObjectCommand({
     Bucket: wire.bucket,

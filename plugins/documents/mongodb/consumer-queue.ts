@@ -53,7 +53,7 @@ export class ConsumerQueue {
     return this.#leases.has(id) || this.#pendingIds.has(id)
   }
 
-  /** Holds a new event, unless no one here asks for it or older ones wait elsewhere. */
+  /** Holds a new event, unless no consumer here handles it or older ones wait elsewhere. */
   offer(event: AnyEvent): boolean {
     if (!this.isLive || this.#pending.length >= most) {
       this.leave()

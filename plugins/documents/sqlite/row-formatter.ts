@@ -124,7 +124,7 @@ export class RowFormatter {
     return documentLine(this.#lines, document, this.#found)
   }
 
-  /** A layout whose own pattern does not fit, such as one with lists in lists, would be asked in vain. */
+  /** A layout whose own pattern does not fit, such as one with lists in lists, would be tried in vain. */
   #learn(document: object, text: string): void {
     const pattern = patternOf(document, this.#paths)
     if (pattern.regex.test(text)) this.#recipes = [...this.#recipes, this.#recipeOf(pattern)]

@@ -21,7 +21,7 @@ interface Found {
 /** The most effort that a walk is worth, see `effortOf`. */
 const mostWalked = 1000
 
-/** How many rows a walk looks at before asking whether it pays. */
+/** Rows that a scan reads before it is decided whether it pays. */
 const stride = 32
 
 /** A document that is looked at costs as much as the heads of so many streams. */

@@ -5,7 +5,7 @@ import { isDeadlock, problemOf, stateOf } from './problems.ts'
 import { prepare } from './schema.ts'
 import { Config, checkedUrl, refusalOf, type Settings } from './settings.ts'
 
-/** Asks the server for a sign of life, over a connection of its own, so that slow work and a dead server can be distinguished. */
+/** Checks that the server responds, over a connection of its own, so that slow work and a dead server can be distinguished. */
 class HealthProbe {
   readonly #connect: () => Client
   readonly #limitMs: number
@@ -18,7 +18,7 @@ class HealthProbe {
     this.#limitMs = limitMs
   }
 
-  /** Resolves when the server answers, whatever it says, and rejects when it does not in time. Those who ask at one time share an answer. */
+  /** Resolves on any response of the server, and rejects when there is none in time. Concurrent calls share one check. */
   ask(): Promise<void> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined

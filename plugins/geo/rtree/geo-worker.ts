@@ -13,7 +13,7 @@ import type { Turns } from './turns.ts'
 interface Task {
   readonly question: ThreadTask
   readonly turns: Turns<unknown>
-  /** Pieces that were asked for and not sent. */
+  /** Pieces that were requested and not sent. */
   wanted: number
 }
 

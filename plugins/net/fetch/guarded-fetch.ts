@@ -270,7 +270,7 @@ interface Sending {
 
 const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal, body }: Sending): Promise<Asked> =>
   new Promise((resolve, reject) => {
-    // Asked for here, because an ES import of either would load Node's own fetch at each start.
+    // Imported here, because an ES import of either would load Node's own fetch at each start.
     const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
     const length = body?.sizeBytes === undefined ? {} : { 'content-length': body.sizeBytes }
     const request: ClientRequest = send(url, {

@@ -45,7 +45,7 @@ export const spokenTo = (text: string): readonly SpokenTo[] => {
   return found
 }
 
-/** First and last names that words can be, the longest first: `Ann Maria Lovelace said` is asked as every way to part it. */
+/** First and last names that words can be, the longest first: `Ann Maria Lovelace said` is tried in every division. */
 export const namesIn = (words: readonly string[]): readonly (readonly [firstName: string, lastName: string])[] => {
   const names: (readonly [string, string])[] = []
   for (let length = words.length; length > 1; length -= 1)

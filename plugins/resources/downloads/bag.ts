@@ -17,7 +17,7 @@ const humanSize = (bytes: number): string => {
   return `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`
 }
 
-/** BagIt 0.97, as v1 says: later versions ask for `%` to be written as `%25` in manifests, which widespread validators do not read. */
+/** BagIt 0.97, as v1 says: later versions require `%` to be written as `%25` in manifests, which widespread validators do not read. */
 const bagitTxt = 'BagIt-Version: 0.97\nTag-File-Character-Encoding: UTF-8\n'
 
 /** What a bag says of itself. */

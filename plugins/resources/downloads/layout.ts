@@ -62,7 +62,7 @@ const folded = (name: string): string => name.normalize('NFC').toLowerCase()
 export interface Naming {
   /** Most bytes of a name. */
   readonly maxBytes: number
-  /** What the form of the archive asks of names that are safe otherwise. */
+  /** Additional requirements of the archive format on safe names. */
   cleaned?(name: string): string
   /** Names beside the files of a shelf that are used otherwise. */
   reserved(shelf: ArchiveFolder): readonly string[]

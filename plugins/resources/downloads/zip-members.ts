@@ -237,7 +237,7 @@ async function* readAhead(entries: ZipEntries): AsyncGenerator<ReadEntry> {
 const begun = (entry: ZipEntry): ReadEntry => {
   if (entry.sizeBytes > smallBytes) return { entry }
   const bytes = whole(entry)
-  // Anyone who asks for it is notified of a failure; when no one does any more, no one has to.
+  // The reader of the entry gets its failure; without a reader it is ignored.
   bytes.catch(() => undefined)
   return { entry, bytes }
 }

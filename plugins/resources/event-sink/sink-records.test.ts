@@ -90,7 +90,7 @@ test.serial('a dataset that is downloaded counts its files and folders', async t
   t.like(record, { category: 'download', type: 'dataset', resource_id: dataset, resource_name: 'Zip', size: 3, author_id: ann.id })
 })
 
-test.serial('runs that somebody asked for, and files that go to an archive and come back', async t => {
+test.serial('runs that somebody requested, and files that go to an archive and come back', async t => {
   const ann = await person('ann')
   const dataset = await newDataset(ann, { name: 'Old' })
   const file = await upload(ann.call, dataset, '12345', 'run.txt')

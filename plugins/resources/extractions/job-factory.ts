@@ -6,7 +6,7 @@ import type { Message, MessageContext } from './job-message.ts'
 import { submitted } from './run-state.ts'
 import type { Target } from './stored-extractions.ts'
 
-/** A run to ask for. */
+/** A run to request. */
 export interface JobOrder {
   /** The job's; the same each time, where a request can come twice. */
   readonly id: string

@@ -107,7 +107,7 @@ export const metadataAdded = ({ id, target, content }: MetadataRecord & Stored, 
 /** Metadata left a file or dataset; it is deleted, so the message does not contain it. */
 export const metadataRemoved = (id: string, target: Ref, asked: MessageContext): Message => onMetadata('removed', id, target, asked)
 
-/** Someone asked for a run on a file: parameters are an object. */
+/** Someone requested a run on a file: parameters are an object. */
 export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, parameters: Parameters, asked: MessageContext): Message => ({
   ...fileCreated(file, dataset, asked),
   routing_key: `extractors.${queue}`,
@@ -116,7 +116,7 @@ export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, p
   action: 'manual-submission',
 })
 
-/** Someone asked for a run on a dataset: parameters are text. */
+/** Someone requested a run on a dataset: parameters are text. */
 export const datasetSubmitted = (
   dataset: { readonly id: string; readonly name: string },
   queue: string,

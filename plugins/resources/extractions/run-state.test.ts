@@ -28,7 +28,7 @@ test('the same status messages give the same result in every order, repeated or 
     for (const order of orders(news)) t.like(outcomeOf(after([...order, ...order])), { state, status }, JSON.stringify(order))
 })
 
-test('what an extractor says in a second that began before it was asked counts all the same', t => {
+test('a status in the second of the request counts', t => {
   t.like(outcomeOf(after([started])), { status: started.status, state: 'open', end: null })
 })
 
@@ -49,7 +49,7 @@ test('a run that is requested again drops its earlier end', t => {
   t.is(after([started], again).length, 5)
 })
 
-test('the newest hundred lines are kept, and the one that says when it was asked for', t => {
+test('the newest hundred lines are kept, and the one that says when it was requested', t => {
   const many = Array.from({ length: 150 }, (_, second) => line(`StatusMessage.processing: ${second}`, second))
   const lines = after(many)
   t.is(lines.length, 100)

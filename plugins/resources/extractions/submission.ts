@@ -14,7 +14,7 @@ const cancelPatienceMs = 500
 
 type File = FileRecord & Stored
 
-/** What someone asks for. */
+/** The parameters of a submission. */
 export interface SubmissionRequest {
   /** The queue as v1 takes it: the name of a public extractor, `private.<key>.<name>` of a private one. */
   readonly extractor: string | undefined
@@ -33,7 +33,7 @@ const requireReady = (file: File): void => {
   throw new Conflict(message, { details: { msg: message } })
 }
 
-/** Asks extractors to run because someone says so, and takes that back. */
+/** Submits and cancels runs on request. */
 export class Submission {
   #jobs: JobFactory
   #extractions: StoredExtractions

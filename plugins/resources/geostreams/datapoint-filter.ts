@@ -156,7 +156,7 @@ export interface DatapointParameters {
   readonly semi?: string
 }
 
-/** Which readings someone asks for. */
+/** Which readings someone requests. */
 export interface DatapointQuestion {
   readonly choice: StreamChoice
   /** Checked; the streams come from `Streams.chosen`. */

@@ -93,7 +93,7 @@ export class EnqueueDigests {
     }
   }
 
-  /** One change of the record moves its time on, so that of two who look at once one asks. */
+  /** One update of the record advances its time, so that of two concurrent runs one sends the request. */
   async #ask(digest: DigestRecord & Stored): Promise<void> {
     const now = this.#clock.now().getTime()
     const until = new Date(now - this.#settleMs).toISOString()

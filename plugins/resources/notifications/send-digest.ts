@@ -79,7 +79,7 @@ export const digestMail = (
 /** No later try would bring the mail to this person. */
 const isHopeless = (error: unknown): boolean => error instanceof Problem && error.status !== 503
 
-/** Writes to a person what happened. However many events ask for it, there is one mail of each stretch of time. */
+/** Writes to a person what happened. However many events request it, there is one mail of each stretch of time. */
 export class SendDigest {
   #settings: Settings
   #documents: DocumentStore

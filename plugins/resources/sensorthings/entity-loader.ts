@@ -4,7 +4,7 @@ import { type Datapoint, geoNumberOf, type SensorRecord, type StreamRecord, type
 
 /**
  * A few at a time, and once they have taken `stintMs` together it is the turn of other requests: what resolves at once would else be one turn,
- * however often one request asks for it.
+ * however often one request needs it.
  */
 export const inTurns = <Q, A>(together: number, stintMs: number, work: (question: Q) => Promise<A>): ((question: Q) => Promise<A>) => {
   const waiting: (() => void)[] = []
@@ -39,7 +39,7 @@ interface Batch<K, V> {
   readonly values: Promise<ReadonlyMap<K, V>>
 }
 
-/** Gathers the keys of one turn, and asks for `most` of them at once; for each key once. What `many` does not find is undefined. */
+/** Gathers the keys of one turn, and loads `most` of them at once, each key once. What `many` does not find is undefined. */
 export const batched = <K, V>(
   most: number,
   many: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,

@@ -45,7 +45,7 @@ interface Target {
 const mostTries = 10
 
 /**
- * Sends changes in bulk. Each request asks in passing whether a rebuild is under way anywhere: the server resolves all names of one request
+ * Sends changes in bulk. Each request also finds out whether a rebuild is running on any kernel: the server resolves all names of one request
  * at the same moment, so what is written while it says no is older than any rebuild, which then reads it from the store.
  */
 export class BulkWriter {

@@ -21,7 +21,7 @@ export interface ServerRequest {
   readonly limitMs: number
   /** Failures that the caller deals with. */
   readonly expect?: readonly number[]
-  /** True for what may be asked twice, should a server not answer. */
+  /** True for requests that may be repeated when a server does not respond. */
   readonly isRepeatable?: boolean
 }
 

@@ -72,7 +72,7 @@ class StreamVersions {
 }
 wire(StreamVersions, DocumentStore, GeoStore)
 
-/** What was asked: the route's name, and its parameters as they came. */
+/** The request: the route's name, and its parameters as sent. */
 interface AskedQuestion {
   readonly route: string
   readonly parameters: Readonly<Record<string, unknown>>
@@ -147,7 +147,7 @@ export class ResponseCache {
 
   /**
    * The answer to a question: one that is kept, or else what `produce` makes, which is kept if it is not too long. `produce` may be called more than
-   * once, and what it gives depends on the question alone. Those who ask the same at the same time share one.
+   * once, and its result depends on the request alone. Concurrent equal requests share one.
    */
   async answer(question: DatapointQuery, produce: () => Bytes): Promise<Bytes> {
     if (this.#kept.maxBytes === 0 || question.isHead || !this.isFor(question.caller)) return produce()

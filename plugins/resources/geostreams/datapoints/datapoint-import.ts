@@ -154,7 +154,7 @@ export class DatapointImport {
 wire(DatapointImport, GeoStore, GeostreamIds, Streams, AddingRights, Clock)
 
 /**
- * The readings of one request, in batches: while one is being stored the next one comes together. Rights are asked once for each stream. What is refused
+ * The readings of one request, in batches: while one is being stored the next one comes together. Rights are checked once for each stream. What is refused
  * leaves the others as they are.
  */
 class DatapointImportRun {

@@ -37,7 +37,7 @@ export const finite = (value: number): number | null => (Number.isFinite(value) 
 
 export const meanOf = ({ count, sum }: Sums): number | null => (count === 0 ? null : finite(sum / count))
 
-/** The figures that were asked for, by name. */
+/** The figures that were requested, by name. */
 export const figuresOf = (sums: Sums, wanted: readonly Aggregate[]): Readonly<Record<string, number | null>> =>
   Object.fromEntries(wanted.map(name => [name, name === 'mean' ? meanOf(sums) : finite(sums[name])]))
 
@@ -52,7 +52,7 @@ export interface BinEntry extends Sums {
   readonly raw?: { readonly doubles: readonly number[]; readonly strings: readonly string[] }
 }
 
-/** An entry as Clowder 1.x writes it, and the figures that were asked for. */
+/** An entry as Clowder 1.x writes it, and the figures that were requested. */
 export const entryJson = (entry: BinEntry, wanted: readonly Aggregate[]): string => {
   const { time, depth, depthCode, sources, raw, array = [], count } = entry
   const isOfNumbers = count > 0

@@ -27,7 +27,7 @@ function* inPieces<T>(all: readonly T[], size: number): Iterable<readonly T[]> {
   for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
 }
 
-/** Finds the sensors whose readings someone asks for, in the order of their names. */
+/** Finds the sensors whose readings someone requests, in the order of their names. */
 export class SelectedSensors {
   #sensors: Sensors
   #streams: Streams

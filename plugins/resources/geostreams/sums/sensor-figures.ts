@@ -156,7 +156,7 @@ interface TrendQuestion {
   readonly last?: BinTimes
 }
 
-/** How numbers of a sensor went: members of `properties`, and the label of the newest span when that was asked for. */
+/** How numbers of a sensor went: members of `properties`, and the label of the newest span when that was requested. */
 interface Trend {
   readonly properties: Readonly<Record<string, number | null>>
   readonly lastTime?: string
