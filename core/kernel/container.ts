@@ -4,7 +4,6 @@ import { type AwilixContainer, asValue, createContainer } from 'awilix/browser'
 import { type Class, type Contributions, isClass, type Log, needsOf, type Plugin, type Port, type Token, takesMany } from 'pounce/sdk'
 import { type DependencyContainer, instanceCachingFactory, Lifecycle, container as tsyringe } from 'tsyringe'
 import type { RequestScope } from '../http/app.ts'
-import type { RequestScope } from '../http/handle.ts'
 import { classesOf, type PluginNode } from './plugin-graph.ts'
 import { StartupError } from './startup-error.ts'
 
