@@ -27,7 +27,7 @@ export const personContext = {
 const placeOf = (provider: string): string =>
   provider === 'userpass' ? 'Local Account' : `${provider.slice(0, 1).toUpperCase()}${provider.slice(1)}`
 
-/** Who someone is where, such as `Ada Lovelace (ada@example.org) [Local Account]`; without the address for callers who may not see it. */
+/** Who someone is where, such as `Ada Lovelace (ada@example.org) [Local Account]`; without the address for callers without the right to see it. */
 export const identityProviderOf = (user: UserRecord, knowsEmail = true): string =>
   `${fullNameOf(user)}${knowsEmail ? ` (${user.email})` : ''} [${placeOf(user.provider)}]`
 

@@ -2,7 +2,7 @@ import 'reflect-metadata/lite'
 // Its build for browsers is the same container without the loading of modules by file name, which brings 40 modules more.
 import { type AwilixContainer, asValue, createContainer } from 'awilix/browser'
 import { type Class, type Contributions, isClass, type Log, needsOf, type Plugin, type Port, type Token, takesMany } from 'pounce/sdk'
-import { type DependencyContainer, instanceCachingFactory, Lifecycle, container as tsyringe } from 'tsyringe'
+import { type DependencyContainer, instanceCachingFactory, container as tsyringe } from 'tsyringe'
 import type { RequestScope } from '../http/app.ts'
 import { classesOf, type PluginNode } from './plugin-graph.ts'
 import { StartupError } from './startup-error.ts'
