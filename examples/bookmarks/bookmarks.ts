@@ -53,7 +53,7 @@ export class Bookmarks {
 }
 wire(Bookmarks, Config, DocumentStore, Clock)
 
-/** Bookmarks go with their file. Called at least once for each file that is removed, so a repeat must do no harm. */
+/** Bookmarks are deleted with their file. Called at least once for each file that is removed, so a repeat must do no harm. */
 export class ForgetFile {
   readonly #documents: DocumentStore
 
