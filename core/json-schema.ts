@@ -72,7 +72,7 @@ const theAjv = (): Ajv => {
   return made
 }
 
-/** Annotations that were met before. ajv does not tell. */
+/** Annotations that are registered already, which ajv does not report. */
 const known = new Set<string>()
 
 /** Compiles a schema strictly; members named `x-…` are annotations. Throws when the schema itself is wrong. */

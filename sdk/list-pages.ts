@@ -8,7 +8,7 @@ import { and, eq, isIn } from './ports/document-store.ts'
 /** Documents looked at in vain before a page ends, and how often that is done for one request. */
 const maxScanned = 1000
 const rounds = 8
-/** A piece that fewer names than this hold leads to them; commoner ones tell too little. */
+/** Maximum number of names that contain a piece for the piece to be selective. */
 const few = 1000
 /** How many pieces of a title are counted. */
 const mostCounted = 12

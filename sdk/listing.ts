@@ -57,7 +57,7 @@ export interface ListQuery {
   readonly title?: string | undefined
   readonly exact?: boolean | undefined
   readonly limit: number
-  /** As a `Link` carried it, or as a page gave it out. */
+  /** From a `Link` or from the page before. */
   readonly after?: string | After | undefined
   /** A stretch of the whole list, which is read from its newest item on, whatever `when` says. */
   readonly isWhole?: boolean
@@ -84,7 +84,7 @@ export const eitherOf = (one: Visible, other: Visible): Visible => {
   return or(...rest.values(), ...[...values].map(([field, some]) => isIn(field, [...some])))
 }
 
-/** A visible set as a part of `and(…)`. Ask for `'nothing'` before: it has no condition. */
+/** A visible set as a part of `and(…)`. Check for `'nothing'` before: it has no condition. */
 export const conditionsOf = (visible: Exclude<Visible, 'nothing'>): readonly Where[] => (visible === 'all' ? [] : [visible])
 
 /** Fields behind `sort`. */
@@ -140,7 +140,7 @@ const whoseCondition = ({ user }: Caller, view: Permission, { whose }: ListQuery
 
 const isNewer = ({ when, date }: ListQuery): boolean => date !== undefined && when !== undefined && when !== 'a'
 
-/** Reads `after` as a `Link` of ours carries it: a time and an id; else `Invalid`. */
+/** Reads `after` of a `Link` of ours: a time and an id; else `Invalid`. */
 export const readAfter = (text: string): After => {
   const [created, id, ...rest] = text.split('_')
   if (created === undefined || !s.isId(id) || rest.length > 0 || !/^[0-9TZ:.-]+$/.test(created)) {
@@ -166,6 +166,7 @@ const readSortedAfter = (text: string, sort: ListQuery['sort']): After => {
 }
 
 /** The page that such parameters ask for; a limit of 0, or above 1,000, is 1,000. `read`: how `after` is read. */
+/** The page of such parameters; a limit of 0, or above 1,000, is 1,000. `read`: how `after` is read. */
 export const pageOf = (
   { limit, after }: { readonly limit: number; readonly after?: string | undefined },
   read: (text: string) => After = readAfter,

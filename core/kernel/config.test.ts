@@ -74,7 +74,7 @@ test('names in the environment ignore case and single underscores', async t => {
   t.like(config.plugins[0]?.config, { partSize: 9 })
 })
 
-test('text becomes what the schema asks for', async t => {
+test('text becomes what the schema requires', async t => {
   const environment = {
     POUNCE_BLOBS__BUCKET__IS_PUBLIC: 'yes',
     POUNCE_BLOBS__BUCKET__HOSTS: 'one, two ,three',

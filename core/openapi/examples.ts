@@ -5,7 +5,7 @@ import { anId, valuesByName } from './example-values.ts'
 type Source = SchemaShape & Readonly<Record<string, unknown>>
 
 /**
- * A value of a schema, for readers of the API: the first of its `examples`, or made of those of its members; what has none is told by what a
+ * A value of a schema, for readers of the API: the first of its `examples`, or made of those of its members; without any it follows from what a
  * description says ("Such as `…`"), the default, and the name of the member. Undefined of bytes.
  */
 export const exampleOf = (schema: SchemaShape, name = ''): unknown => {

@@ -52,7 +52,7 @@ export interface SpaceRecord extends Sorted {
   readonly isPublic: boolean
   readonly timeToLiveMs: number
   readonly isTimeToLiveEnabled: boolean
-  /** People who asked to join, at most 1,000. `settling`: since when someone is about to let them in. */
+  /** People who requested to join, at most 1,000. `settling`: since when their request is being accepted. */
   readonly requests: readonly { readonly user: string; readonly at: Time; readonly message?: string; readonly settling?: Time }[]
   readonly state: LifeState
 }
@@ -108,7 +108,7 @@ export interface DatasetRecord extends Omit<Sorted, 'modified'> {
 
 /** A folder as stored. */
 export interface FolderRecord {
-  /** As asked for. */
+  /** As requested. */
   readonly name: string
   /** Unique in its parent: `name`, `name (1)` … */
   readonly displayName: string
@@ -118,7 +118,7 @@ export interface FolderRecord {
   readonly parent: { readonly kind: 'dataset' | 'folder'; readonly id: string }
 }
 
-/** Where a file lies. `in` is the folder, or the dataset for its root: what a listing asks for. */
+/** Where a file lies. `in` is the folder, or the dataset for its root: what a listing requests. */
 export interface Place {
   readonly dataset: string
   readonly folder: string | null
@@ -131,7 +131,7 @@ export interface FileScan {
   readonly state: 'pending' | 'clean' | 'infected' | 'skipped' | 'released'
   /** Of an infected or released file: what was found. */
   readonly signature?: string
-  /** Extraction was asked for and waits until the bytes may be used. */
+  /** Extraction was requested and waits until the bytes may be used. */
   readonly extract?: boolean
 }
 
@@ -156,7 +156,7 @@ export interface FileRecord {
   readonly license: License
   readonly tags: readonly Tag[]
   readonly statistics: Statistics
-  /** Of an archived file: the last day, as `2026-01-31`, on which an admin was told that someone wants it. */
+  /** Of an archived file: the last day, as `2026-01-31`, on which an admin was notified of a request for it. */
   readonly wantedOn?: string
   /** Of a file that came with an import, until its `file.created` is out: what that will say. */
   readonly untold?: { readonly extract: boolean; readonly key: string | null }

@@ -47,7 +47,7 @@ type Scalar = string | number | boolean | null
 
 /**
  * A condition as data. `field` is a dotted path, `id` and `revision` included (`places.dataset` looks into each element of an array `places`); on an array,
- * eq, in, range and prefix hold when any element fits. An absent field and an empty array are null; `exists` asks for anything but null.
+ * eq, in, range and prefix hold when any element fits. An absent field and an empty array are null; `exists` holds for anything but null.
  * Bounds of a range fit only values of their own type. Values are only ever compared, never interpreted: `prefix` and
  * `contains` take plain text (`contains` ignores case as Unicode lower case does).
  */

@@ -11,7 +11,7 @@ export interface MetadataValue {
   readonly value: string | number | boolean | Date
 }
 
-/** All that the index knows one resource. */
+/** The index entry of one resource. */
 export interface SearchDocument {
   readonly id: string
   readonly kind: Kind
@@ -53,7 +53,7 @@ export type IndexChange = { readonly put: SearchDocument } | { readonly remove: 
  *
  * Fields: `name description creator email tag created created_as resource_type content_type comment in`. Any other name, and any that
  * begins with `metadata.`, is a metadata path, case kept: whole, or the end of a longer one (`width` finds `pounce-image.width`).
- * The language knows `contains` too (`contains:<id>`): no index does, the caller one puts the `ids` of what contains the resource in its place.
+ * The language has `contains` too (`contains:<id>`); no index evaluates it: callers replace it by the `ids` of what contains the resource.
  * A field may have several values; one that fits is enough.
  */
 export type SearchQuery =

@@ -239,7 +239,7 @@ function pagesUnderChange(test: TestFn, open: Open): void {
     await t.throwsAsync(store.find(notes, { ...query, maxCharacters: 0 }), { instanceOf: RangeError })
   })
 
-  test('texts are cut into pieces only so far, and tell', async t => {
+  test('texts are cut into a limited number of pieces, and report it', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', state: 'live', name: `${'long '.repeat(50)}END` }, into: notes })
     await store.commit({ insert: { id: 'b', state: 'live', name: 'END😀' }, into: notes })

@@ -30,7 +30,7 @@ interface Item {
 
 export { config }
 
-/** Documents in MongoDB, one conditional write for each commit, with its events inside the document until they are handed on. */
+/** Documents in MongoDB, one conditional write for each commit, with its events inside the document until they are delivered. */
 export class MongodbDocuments implements DocumentStore {
   readonly outbox: Outbox
   readonly #server: MongodbConnection

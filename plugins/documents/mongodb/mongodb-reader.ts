@@ -14,7 +14,7 @@ const scanned = 200
 
 const parse = <T>(kept: Kept): (T & Stored) | undefined => (kept.d === undefined ? undefined : (JSON.parse(kept.d) as T & Stored))
 
-/** Answers reads. The server narrows down what it can tell; documents are checked here once more. */
+/** Runs queries. The server filters as far as it can; documents are checked here once more. */
 export class MongodbReader {
   readonly #server: MongodbConnection
   readonly #formatOf: (collection: Collection<object>) => RecordFormat

@@ -5,7 +5,7 @@ import { type ScanPart, type ScanPlace, scanPart } from './scanning.ts'
 import { type Count, countFitting, findPage } from './sqlite-reader.ts'
 import type { CollectionTable } from './table.ts'
 
-/** A read that may be long, as data, so that a reader thread can be asked for it. */
+/** A read that may be long, as data, so that it can be sent to a reader thread. */
 export type Query =
   | { readonly kind: 'find'; readonly table: CollectionTable; readonly find: Find }
   | { readonly kind: 'count'; readonly table: CollectionTable; readonly count: Count }

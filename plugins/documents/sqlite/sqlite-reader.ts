@@ -21,7 +21,7 @@ interface Found {
 /** The most effort that a walk is worth, see `effortOf`. */
 const mostWalked = 1000
 
-/** How many rows a walk looks at before asking whether it pays. */
+/** Rows that a scan reads before it is decided whether it pays. */
 const stride = 32
 
 /** A document that is looked at costs as much as the heads of so many streams. */
@@ -96,7 +96,7 @@ const areShort = (db: Connection, table: CollectionTable, { streams }: QueryPlan
 export const findPage = (db: Connection, table: CollectionTable, query: Find, effort: number): Found | undefined => {
   const { walk, main } = plansOf(table, query.using, query.where, { sort: query.sort, isOrderFree: false })
   const streams = main.streams.length
-  // What has to be sorted first is worth a longer walk, how long no one knows.
+  // For what has to be sorted first a longer scan pays, of unknown length.
   const instead = main.isOrdered ? streams : query.limit * 10
   const walked = walk && readPage(db, table, walk, query, Math.max(query.limit * 4, Math.min(streams, mostWalked)), instead)
   if (walked) return walked

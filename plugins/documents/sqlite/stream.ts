@@ -60,14 +60,14 @@ const conditions = (shape: StreamShape, { lower, upper, after, isDescending }: O
   return clauses.length > 0 ? ` WHERE ${clauses.join(' AND ')}` : ''
 }
 
-/** True when rows of different entries look alike because the columns that tell them apart are not asked for. */
+/** True when rows of different entries look alike because the columns that distinguish them are not selected. */
 const isFolded = ({ repeats, index, fixed, order }: StreamShape): boolean =>
   repeats && index !== undefined && order.length < index.index.on.length - fixed
 
 /** Bytes of a text that is read along with its row. */
 const largeText = 64 * 1024
 
-/** SQLite knows the length of a text in bytes without reading it. */
+/** SQLite has the length of a text in bytes without reading it. */
 const smallText = (column: string): string => `CASE WHEN octet_length(${column}) <= ${largeText} THEN ${column} END`
 
 const writeSql = (table: CollectionTable, shape: StreamShape, variant: Variant): string => {

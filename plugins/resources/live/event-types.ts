@@ -161,7 +161,7 @@ const drafts: Drafts = {
   'folder.updated': inDataset,
   'folder.moved': inDataset,
   'folder.removed': ({ subject, data }) => ({ type: 'folder.deleted', subject, within: [dataset(data.dataset)] }),
-  // What comes with its dataset is told by `dataset.created`.
+  // Files that arrive with their dataset are covered by `dataset.created`.
   'file.created': ({ type, subject, data }) =>
     data.isImported
       ? undefined

@@ -131,7 +131,7 @@ export class ElasticsearchSearch implements SearchIndex {
     await this.#rebuild.clear().catch(rethrown)
   }
 
-  /** Asks the index in use, which is made should there be none. An index that another takes the place of is gone for a moment: one more try. */
+  /** Queries the index in use, which is created if absent. While an index is being replaced it is absent for a moment: one more try. */
   async #ask<T extends object>(body: Readonly<Record<string, unknown>>, ends?: number): Promise<T> {
     const until = ends ?? performance.now() + this.#settings.searchTimeoutMs
     try {
@@ -160,7 +160,7 @@ export class ElasticsearchSearch implements SearchIndex {
   }
 }
 
-/** Anyone who waits for the work is told in time; the work continues. */
+/** Rejects after the time limit; the work continues. */
 async function inTime(work: Promise<void>, until: number): Promise<void> {
   const ended = new AbortController()
   const limit = pause(Math.max(0, until - performance.now()), true, { signal: ended.signal }).catch(() => false)

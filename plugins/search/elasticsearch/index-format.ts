@@ -9,7 +9,7 @@ export const maxTermLength = 10_000
 /** Beginnings up to this length are terms of their own. */
 export const indexedPrefixChars = 2
 
-/** Values with numbers and dates are nested documents, so that a comparison knows its field. */
+/** Values with numbers and dates are nested documents, so that a comparison is tied to its field. */
 const mapping = {
   dynamic: false,
   _source: { enabled: false },

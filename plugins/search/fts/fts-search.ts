@@ -189,7 +189,7 @@ export class FtsSearch implements SearchIndex {
     }
   }
 
-  /** What a small index answers at once is asked here and now; everything else in another thread, where it can be ended. */
+  /** Queries that a small index answers at once run here; all others in another thread, where they can be ended. */
   async #askOf(question: SearchTask, limitMs: number): Promise<unknown> {
     const isQuick = isCheap(question) && !this.#indexes.isLargerThan(this.#threadFrom)
     return isQuick ? resultOf(this.#here.answer(question)) : await this.#readers.ask(question, limitMs)

@@ -91,7 +91,7 @@ export class IndexFile {
     this.#db.exec('COMMIT')
   }
 
-  /** Applies one change. False when the index knows better: something newer, or that the document was removed. */
+  /** Applies one change. False when the index has something newer, or the removal of the document. */
   apply(change: IndexChange): boolean {
     return 'put' in change ? this.#put(change.put) : this.#remove(change.remove)
   }

@@ -1,7 +1,7 @@
 import type { Kind } from 'pounce/sdk'
 import type { NameRequest, SearchRequest, SearchScope } from 'pounce/sdk/search'
 
-/** What a reader can be asked. */
+/** Requests to a reader. */
 export type Ask =
   | { readonly ask: 'search'; readonly request: SearchRequest }
   | { readonly ask: 'names'; readonly request: NameRequest }

@@ -98,7 +98,7 @@ export class SearchRun {
     return extended(lead, [...rights, ...sql.filter(each => !fulfilled.includes(each)), ...byWords])
   }
 
-  /** Few rows with these words, and so many spaces that asking the index for each of them costs more than looking at the rows. */
+  /** Few rows with these words, and so many spaces that querying the index for each of them costs more than reading the rows. */
   #isBetterByRow(words: readonly string[], { scope }: Limits): boolean {
     return words.length > 0 && !scope.all && scope.spaces.length > manySpaces && this.#isFew(wordsLed(allOf(words)))
   }
