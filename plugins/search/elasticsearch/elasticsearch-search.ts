@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Conflict, Invalid, type Kind, Log, type SearchIndex, Unavailable, wire } from 'pounce/sdk'
 import type {
+  FacetCounts,
+  FacetRequest,
   FieldCount,
   IndexChange,
   NameRequest,
@@ -14,6 +16,7 @@ import { BulkWriteQueue } from './bulk-write-queue.ts'
 import { BulkWriter } from './bulk-writer.ts'
 import { ElasticsearchConnection } from './elasticsearch-connection.ts'
 import { ElasticsearchIndexes } from './elasticsearch-indexes.ts'
+import { countFacets, type FacetAnswer } from './facets.ts'
 import { IndexNames } from './index-names.ts'
 import { IndexRebuild } from './index-rebuild.ts'
 import { asProblem, statusOf, wrongSetting } from './problems.ts'
@@ -87,6 +90,11 @@ export class ElasticsearchSearch implements SearchIndex {
     mustBeWithin('size', request.size, 1000)
     const ends = performance.now() + this.#settings.searchTimeoutMs
     return runSearch(request, body => this.#ask<SearchAnswer>(body, ends))
+  }
+
+  async facets(request: FacetRequest): Promise<FacetCounts> {
+    mustBeWithin('limit', request.limit, 1000)
+    return countFacets(request, body => this.#ask<FacetAnswer>(body))
   }
 
   async names(request: NameRequest): Promise<SearchHits['hits']> {

@@ -1,5 +1,5 @@
 /** Raised when the mapping or the way entries are made change: indexes of another form are not used, and rebuilt. */
-export const indexFormat = 2
+export const indexFormat = 3
 
 const words = { type: 'text', analyzer: 'whitespace' } as const
 const tokens = { type: 'keyword', doc_values: false, norms: false } as const
@@ -18,9 +18,11 @@ const mapping = {
     kind: { type: 'keyword' },
     isListed: { type: 'boolean' },
     created: { type: 'long' },
-    author: tokens,
+    author: { type: 'keyword' },
     isPublic: { type: 'boolean' },
-    spaces: tokens,
+    spaces: { type: 'keyword' },
+    year: { type: 'keyword', index: false },
+    mediaType: { type: 'keyword', index: false },
     within: tokens,
     tagList: { type: 'keyword' },
     fieldList: { type: 'keyword' },

@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { Conflict, configPort, Installation, Invalid, type Kind, Log, type SearchIndex, s, Unavailable, wire } from 'pounce/sdk'
 import type {
+  FacetCounts,
+  FacetRequest,
   FieldCount,
   IndexChange,
   NameRequest,
@@ -90,6 +92,11 @@ export class FtsSearch implements SearchIndex {
     mustBeWithin('from', request.from, 10_000)
     mustBeWithin('size', request.size, 1000)
     return (await this.#ask({ ask: 'search', request })) as SearchHits
+  }
+
+  async facets(request: FacetRequest): Promise<FacetCounts> {
+    mustBeWithin('limit', request.limit, 1000)
+    return (await this.#ask({ ask: 'facets', request })) as FacetCounts
   }
 
   async names(request: NameRequest): Promise<SearchHits['hits']> {
