@@ -53,6 +53,13 @@ export type { NewMetadata } from './ports/annotations.ts'
 export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
 export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, noteIn } from './ports/audit.ts'
 export type { CredentialRef, Credentials, JobFacts, SignInSite } from './ports/auth.ts'
+export type {
+  BulkAct,
+  BulkOperation,
+  BulkParameters,
+  BulkPlace,
+  BulkRequest,
+} from './ports/bulk.ts'
 export { changedNothing, type Refusal } from './ports/conflicts.ts'
 export { countIn, type Recommendation, type TreeNode, type TreeParent, whichHold } from './ports/contributed.ts'
 export type { SinkRecord } from './ports/event-sink.ts'
@@ -94,7 +101,7 @@ export { isPrivateAddress } from './public-addresses.ts'
 export { RawJson, rawJson } from './raw-json.ts'
 export { maxFolderDepth, namesInPath, OtherName } from './relative-path.ts'
 export { type Removal, removeFound, requireDone } from './remove-found.ts'
-export type { ContentQuery, DependentDefinition, TreeContents, TreeDefinition } from './resource.ts'
+export type { ContentQuery, DependentDefinition, ResourceDefinition, TreeContents, TreeDefinition } from './resource.ts'
 export type {
   Access,
   ByteBody,

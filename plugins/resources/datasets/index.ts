@@ -1,5 +1,6 @@
-import { Datasets, definePlugin, on, provide } from 'pounce/sdk'
+import { BulkOperations, Datasets, definePlugin, on, provide } from 'pounce/sdk'
 import { clearTrashEveryMs } from 'pounce/sdk/kit'
+import { DatasetBulkOperations } from './bulk-operations.ts'
 import { config, DatasetTrash } from './dataset-trash.ts'
 import {
   AbandonedImports,
@@ -20,7 +21,7 @@ export const plugin = definePlugin({
   summary: 'Datasets: files and folders kept together with their metadata.',
   config,
   resources: [datasetResource],
-  provides: [provide(Datasets, StoredDatasets)],
+  provides: [provide(Datasets, StoredDatasets), provide(BulkOperations, DatasetBulkOperations)],
   routes: { ...routes, ...editRoutes, ...placeRoutes },
   handlers: [
     on('space.removed', DetachDatasetsOnSpaceRemoved, 'leave-space'),

@@ -1,4 +1,17 @@
-import { BlobOwners, Commands, DamageReports, definePlugin, FileIngest, Files, on, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
+import {
+  BlobOwners,
+  BulkOperations,
+  Commands,
+  DamageReports,
+  definePlugin,
+  FileIngest,
+  Files,
+  on,
+  onBatch,
+  PersonalDataSources,
+  provide,
+} from 'pounce/sdk'
+import { FileBulkOperations } from './bulk-operations.ts'
 import { uploadBatches, uploadBatchFiles } from './collection.ts'
 import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
 import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
@@ -33,6 +46,7 @@ export const plugin = definePlugin({
     provide(Commands, DamageDoctor),
     provide(Commands, RescanCommand),
     provide(FileIngest, FileIngestService),
+    provide(BulkOperations, FileBulkOperations),
     provide(BlobOwners, FileBlobs),
     provide(PersonalDataSources, PersonalLinks),
     provide(PersonalDataSources, PersonalBatches),
