@@ -33,6 +33,9 @@ export const needsOfFiles: Needs = {
   licenseFile: 'EditLicense file=id',
   listDatasetUsers: 'ViewDataset dataset=id',
   listFileUsers: 'ViewFile file=id',
+  // downloads
+  createArchive: 'reader; DownloadFiles file=file',
+  downloadArchive: 'reader',
   // bulk
   createBulkJob: 'account; ViewDataset dataset=dataset',
   getBulkJob: 'account',
