@@ -3,6 +3,8 @@ import type { EventType } from './events.ts'
 /** Every type of event that Pounce itself declares, for checks at run time. Plugins from elsewhere declare theirs in `definePlugin`. */
 export const eventTypes = [
   'account-link.requested',
+  'bulk.advanced',
+  'bulk.requested',
   'collection.attached',
   'collection.created',
   'collection.detached',

@@ -29,6 +29,10 @@ export interface EventMap extends ScanEvents {
   'space.invited': { readonly invitation: string; readonly user?: string }
   'space.invitation-ended': { readonly invitation: string; readonly how: 'accepted' | 'declined' | 'withdrawn' }
   'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role'; readonly role?: string }
+  /** Subject: who requested it. */
+  'bulk.requested': { readonly job: string }
+  /** A part of a bulk job is done, and more is to do. */
+  'bulk.advanced': { readonly job: string }
   'collection.created': None
   'collection.updated': { readonly fields: readonly string[] }
   /** A parent, child, dataset or space was attached or detached: `other` is what, `space`, `dataset` or `collection`. */

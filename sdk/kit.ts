@@ -74,6 +74,13 @@ export type { NewMetadata } from './ports/annotations.ts'
 export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
 export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, noteIn } from './ports/audit.ts'
 export type { CredentialRef, Credentials, JobFacts, SignInSite } from './ports/auth.ts'
+export type {
+  BulkAct,
+  BulkOperation,
+  BulkParameters,
+  BulkPlace,
+  BulkRequest,
+} from './ports/bulk.ts'
 export { changedNothing, type Refusal } from './ports/conflicts.ts'
 export {
   countIn,
@@ -131,7 +138,7 @@ export { takesOperation } from './process-patterns.ts'
 export { isPrivateAddress } from './public-addresses.ts'
 export { maxFolderDepth, namesInPath, OtherName } from './relative-path.ts'
 export { type Removal, removeFound, requireDone } from './remove-found.ts'
-export type { ContentQuery, DependentDefinition, TreeContents, TreeDefinition } from './resource.ts'
+export type { ContentQuery, DependentDefinition, ResourceDefinition, TreeContents, TreeDefinition } from './resource.ts'
 export type {
   Access,
   ByteBody,

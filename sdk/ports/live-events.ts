@@ -138,7 +138,7 @@ export const PublicEventHandlers = contributions<PublicEventHandler>('publicEven
 /** How far an activity that takes a while is. */
 export interface Progress {
   /** The type of the events is `<activity>.progressed`, and of the last one `<activity>.finished` or `<activity>.failed`. */
-  readonly activity: 'extraction' | 'upload' | 'archive' | 'import' | 'reindex'
+  readonly activity: 'extraction' | 'upload' | 'archive' | 'import' | 'bulk' | 'reindex'
   /** Unique among activities: the id of a run, an upload, a request. */
   readonly id: string
   /** What it works on: who may view that receives the events. Absent: only `actor`, and server admins in superadmin mode. */
@@ -149,7 +149,7 @@ export interface Progress {
   /** How much is done and how much there is to do, as far as it is known. */
   readonly done?: number
   readonly total?: number
-  readonly unit?: 'bytes' | 'files' | 'documents'
+  readonly unit?: 'bytes' | 'files' | 'resources' | 'documents'
   /** One line for a person, such as the status of an extractor. */
   readonly message?: string
 }

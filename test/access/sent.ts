@@ -172,6 +172,15 @@ export const sendings: Readonly<Record<string, Sending>> = {
   uploadByUrl: { body: { fileurl: 'http://192.0.2.1/x' }, neverHere: 'nothing outside is fetched' },
   uploadUrlsToDataset: { body: { fileurl: 'http://192.0.2.1/x' }, neverHere: 'nothing outside is fetched' },
   bulkRemoveFiles: { body: { fileIds: ['$file'] } },
+  createArchive: { body: { resources: [{ type: 'file', id: '$file' }] } },
+  downloadArchive: { with: { id: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has an archive of this id' },
+  createBulkJob: { body: { act: 'untag', tags: ['m'], select: { dataset: '$dataset' } } },
+  ...Object.fromEntries(
+    ['getBulkJob', 'listBulkOutcomes'].map(name => [
+      name,
+      { with: { id: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a job of this id' },
+    ]),
+  ),
   getFileByLink: { with: { link: '@link' } },
   revokeFileLink: { with: { link: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a link of this id' },
   revokeOwnLink: { with: { link: 'f'.repeat(24) }, neverHere: 'nobody has a link of this id' },

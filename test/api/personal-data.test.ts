@@ -18,6 +18,7 @@ const impersonal: Readonly<Record<string, string>> = {
   'audit.chains': 'hash chains',
   'extractor-choices': 'names of extractors',
   'extractor-labels': 'names of extractors',
+  'bulk-chunks': 'resources and what came of them',
   'upload-batch-files': 'files that came together',
   'files.damaged': 'files',
   'files.quarantine': 'files and names of malware',

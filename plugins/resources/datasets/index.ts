@@ -1,6 +1,7 @@
-import { Datasets, definePlugin, on, provide, SessionSources } from 'pounce/sdk'
+import { Datasets, definePlugin, on, provide, SessionSources, BulkOperations } from 'pounce/sdk'
 import { clearTrashEveryMs } from 'pounce/sdk/kit'
 import { config, DatasetTrash, DatasetTrashCapability } from './dataset-trash.ts'
+import { DatasetBulkOperations } from './bulk-operations.ts'
 import {
   AbandonedImports,
   DetachDatasetsOnCollectionDetached,
@@ -21,6 +22,7 @@ export const plugin = definePlugin({
   config,
   resources: [datasetResource],
   provides: [provide(Datasets, StoredDatasets), provide(SessionSources, DatasetTrashCapability)],
+  provides: [provide(Datasets, StoredDatasets), provide(BulkOperations, DatasetBulkOperations)],
   routes: { ...routes, ...editRoutes, ...placeRoutes },
   handlers: [
     on('space.removed', DetachDatasetsOnSpaceRemoved, 'leave-space'),

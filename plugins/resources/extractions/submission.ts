@@ -61,19 +61,19 @@ export class Submission {
     this.#log = log
   }
 
-  /** Resolves to the job's id. `Conflict` for an archived file, and for one that waits for its scan. */
-  async ofFile(file: File, wish: SubmissionRequest): Promise<string> {
+  /** Resolves to the job's id, which may be given. `Conflict` for an archived file, and for one that waits for its scan. */
+  async ofFile(file: File, wish: SubmissionRequest, id = this.#ids.next()): Promise<string> {
     requireUsable(file)
     requireReady(file)
-    return this.#ask(this.fileOrder(file, await this.usable(wish), wish, 'manual'))
+    return this.#ask({ ...this.fileOrder(file, await this.usable(wish), wish, 'manual'), id })
   }
 
-  async ofDataset(dataset: DatasetRecord & Stored, wish: SubmissionRequest): Promise<string> {
+  async ofDataset(dataset: DatasetRecord & Stored, wish: SubmissionRequest, id = this.#ids.next()): Promise<string> {
     const { identity: queue, name: extractor } = await this.usable(wish)
     const { parameters, user, keysUntil } = wish
     return this.#ask({
       keysUntil,
-      id: this.#ids.next(),
+      id,
       queue,
       extractor,
       target: { kind: 'dataset', id: dataset.id },
