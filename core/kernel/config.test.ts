@@ -145,6 +145,18 @@ test('a wrong value is refused with what would be right and where it came from',
   t.regex(message, /roles\.1/)
 })
 
+for (const [what, settings, name] of [
+  ['null for a group of settings', { http: null }, 'http'],
+  ['a list for a group of settings', { http: [] }, 'http'],
+  ['a number for a text', { data: 5 }, 'data'],
+  ['a fraction for a whole number', { http: { port: 80.5 } }, 'http.port'],
+  ['an empty text where there must be one', { data: '' }, 'data'],
+] as const)
+  test(`${what} is refused`, async t => {
+    const { message } = await t.throwsAsync(loadConfig({ plugins: [], settings }))
+    t.true(message.includes(`\n  - ${name} must `), message)
+  })
+
 test('a choice is refused with what can be chosen, and a value as it was typed', async t => {
   const message = await refusal(t, {
     environment: { POUNCE_LOG__LEVEL: 'Debug', POUNCE_ROLES: 'http,cook', POUNCE_HTTP__PORT: '7e4' },
