@@ -1,6 +1,7 @@
 import type { AccountStatus } from './model/caller.ts'
 import type { Kind, Ref } from './model/kind.ts'
 import type { SecondFactorChange } from './model/people.ts'
+import type { Place } from './model/records.ts'
 import type { ScanEvents } from './ports/malware-scan.ts'
 
 /**
@@ -65,6 +66,14 @@ export interface EventMap extends ScanEvents {
   'dataset.archival-asked': { readonly request: string }
   /** Archiving was submitted for this number of files. */
   'dataset.archival-queued': { readonly operation: 'archive' | 'unarchive'; readonly files: number }
+  /** It has more entries than are sorted on each request: they have to be indexed. */
+  'dataset.entries-due': None
+  /** One of its entries lies elsewhere in its index of entries; `from` is null for a new one, `to` for one that is gone. For keeping totals. */
+  'dataset.entry-indexed': {
+    readonly kind: 'folder' | 'file'
+    readonly from: { readonly places: readonly string[]; readonly sizeBytes: number } | null
+    readonly to: { readonly places: readonly string[]; readonly sizeBytes: number } | null
+  }
   /** All files of a batch of uploads are there; said again with the whole number when more come later. `batch`: for `Files.ofBatch`. `inFolders`: none is in the root. `extract`: asked for with some. */
   'dataset.files-added': { readonly batch: string; readonly files: number; readonly inFolders: boolean; readonly extract: boolean }
   /** `isToldApart`: created on the way of a file whose batch the feed tells of. */
@@ -99,6 +108,8 @@ export interface EventMap extends ScanEvents {
   /** From one folder of a dataset to another one, or to or from its root. */
   'file.moved': { readonly dataset: string; readonly folder: string | null }
   'file.detached': { readonly dataset: string }
+  /** It lies elsewhere in these datasets than before. A part of each commit that changes the places of a file: other events do not tell of all changes. */
+  'file.placed': { readonly datasets: readonly string[] }
   'file.removed': {
     readonly datasets: readonly string[]
     readonly blob: string | null
@@ -246,6 +257,10 @@ export interface StoredEvent<T extends EventType = EventType> extends NewEvent<T
 
 /** Any event: switch on `type` to know its data. */
 export type AnyEvent = { [T in EventType]: StoredEvent<T> }[EventType]
+
+/** States that a file lies elsewhere: a part of each commit that changes its places. */
+export const placed = (id: string, before: readonly Place[], after: readonly Place[]): NewEvent =>
+  event('file.placed', { kind: 'file', id }, { datasets: [...new Set([...before, ...after].map(({ dataset }) => dataset))] })
 
 /** States an event: `event('file.updated', { kind: 'file', id }, { fields: ['name'] }, caller.user?.id)`. */
 export const event = <T extends EventType>(

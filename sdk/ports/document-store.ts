@@ -175,6 +175,14 @@ export interface DocumentStore {
   find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>>
   /** The number of matches, counted up to `upTo` (then `upTo` is returned), so that the cost is bounded. */
   count<T extends object>(from: Collection<T>, query: Pick<Find, 'using' | 'where'> & { readonly upTo: number }): Promise<number>
+  /**
+   * The place of one match in the order of `sort` or of the id, to be given as `after`: with `position` 5,000 a page begins with the 5,001st match. Reads index
+   * entries, not documents, and only up to that position. Undefined when there are fewer matches. `where` must be answered by the indexes alone; anything else throws.
+   */
+  seek<T extends object>(
+    from: Collection<T>,
+    query: Pick<Find, 'using' | 'where' | 'sort'> & { readonly position: number },
+  ): Promise<After | undefined>
   /** All matches, each once, in the order of `sort` or of the first index, read in pages during the iteration: for jobs and exports. Concurrent changes may or may not be included. */
   scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored>
 

@@ -10,6 +10,9 @@ import { declaredCollections, storedTexts } from '../support/stored-documents.ts
 const impersonal: Readonly<Record<string, string>> = {
   roles: 'names of permissions',
   'users.tries': 'counts under digests, for minutes',
+  entries: 'names, sizes and dates of folders and files',
+  'entry-indexes': 'ids of datasets',
+  'entry-totals': 'counts and sizes of what lies in datasets and folders',
   'users.settings': 'secrets of the installation',
   site: 'texts of the installation',
   institutions: 'a shared list of names of institutions',

@@ -159,3 +159,16 @@ export const countRows = (db: Connection, table: CollectionTable, { shape, fixed
   const sql = `SELECT count(*) FROM (SELECT 1 FROM ${shape.index?.table ?? table.table} x${where} LIMIT ${bound})`
   return Number(db.get(sql, ...fixed, ...bounds, upTo)?.[0])
 }
+
+/** The row at a position of a stream, the first one being 1; undefined when it has fewer. SQLite passes over entries without reading their documents. */
+export const rowAt = (
+  db: Connection,
+  table: CollectionTable,
+  { shape, fixed }: IndexStream,
+  { position, isDescending }: { readonly position: number; readonly isDescending: boolean },
+): Row | undefined => {
+  const bounds = shape.bounds ? [shape.bounds.lower.value, shape.bounds.upper.value] : []
+  const isBounded = bounds.length > 0
+  const sql = sqlOf(table, shape, { lower: isBounded, upper: isBounded, after: false, isDescending, documents: false })
+  return db.get(`${sql} OFFSET ?+0`, ...fixed, ...bounds, 1, position - 1)
+}
