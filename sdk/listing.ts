@@ -165,7 +165,6 @@ const readSortedAfter = (text: string, sort: ListQuery['sort']): After => {
   return [text.slice(0, at), id]
 }
 
-/** The page that such parameters ask for; a limit of 0, or above 1,000, is 1,000. `read`: how `after` is read. */
 /** The page of such parameters; a limit of 0, or above 1,000, is 1,000. `read`: how `after` is read. */
 export const pageOf = (
   { limit, after }: { readonly limit: number; readonly after?: string | undefined },

@@ -21,8 +21,11 @@ export const plugin = definePlugin({
   summary: 'Datasets: files and folders kept together with their metadata.',
   config,
   resources: [datasetResource],
-  provides: [provide(Datasets, StoredDatasets), provide(SessionSources, DatasetTrashCapability)],
-  provides: [provide(Datasets, StoredDatasets), provide(BulkOperations, DatasetBulkOperations)],
+  provides: [
+    provide(Datasets, StoredDatasets),
+    provide(SessionSources, DatasetTrashCapability),
+    provide(BulkOperations, DatasetBulkOperations),
+  ],
   routes: { ...routes, ...editRoutes, ...placeRoutes },
   handlers: [
     on('space.removed', DetachDatasetsOnSpaceRemoved, 'leave-space'),

@@ -12,7 +12,6 @@ import {
   provide,
   SessionSources,
 } from 'pounce/sdk'
-} from 'pounce/sdk'
 import { FileBulkOperations } from './bulk-operations.ts'
 import { uploadBatches, uploadBatchFiles } from './collection.ts'
 import { EnqueueImportedFiles } from './enqueue-imported-files.ts'

@@ -16,8 +16,6 @@ export const columns = {
 /**
  * `doc.rid` grows with the time of creation, so that walking the full-text index backwards is newest first. What is not `doc.listed` is in no other table.
  * `field.many` is set once a document had several values of it. `value.v` is a number, a date in ms or folded text; which of them follows from the field's type.
- * `value.shown` is the text as it was written, where that differs.
- * `field.many` is set once a document had several values of it. `value.v` is a number, a date in ms or folded text; which of them is told by the field's type.
  * `doc.type` is the media type, folded. `value.shown` is the text as it was written, where that differs.
  */
 export const schema = `
