@@ -41,6 +41,35 @@ export const typesOf = (schema: SchemaShape): readonly string[] => {
   return [...new Set((schema.anyOf ?? schema.oneOf ?? schema.allOf ?? []).flatMap(typesOf))]
 }
 
+type Formats = Readonly<Record<string, (text: string) => boolean>>
+type PlainRule = (expected: never, value: unknown, formats: Formats) => boolean
+
+/** Keywords that do not restrict a value; that nothing is missing is for the caller to know. */
+const withoutEffect = new Set(['default', 'description', 'secret', 'formerName', 'required'])
+
+const plainRules: Readonly<Record<string, PlainRule>> = {
+  type: (type: string, value) =>
+    type === 'object'
+      ? value instanceof Object && !Array.isArray(value)
+      : type === 'integer'
+        ? Number.isInteger(value)
+        : typeof value === type,
+  properties: (members: NonNullable<SchemaShape['properties']>, value, formats) =>
+    value instanceof Object && Object.entries(value).every(([key, item]) => plainlyFits(members[key] ?? {}, item, formats)),
+  anyOf: (alternatives: readonly SchemaShape[], value, formats) => alternatives.some(one => plainlyFits(one, value, formats)),
+  const: (expected: unknown, value) => value === expected,
+  minimum: (least: number, value) => Number(value) >= least,
+  maximum: (most: number, value) => Number(value) <= most,
+  minLength: (least: number, value) => [...String(value)].length >= least,
+  format: (format: string, value, formats) => formats[format]?.(String(value)) === true,
+}
+
+/** True of a value whose given members are right by the keywords above. What is false here may be right: ajv knows all keywords. */
+export const plainlyFits = (schema: SchemaShape, value: unknown, formats: Formats): boolean =>
+  Object.entries(schema).every(
+    ([keyword, expected]) => withoutEffect.has(keyword) || plainRules[keyword]?.(expected as never, value, formats) === true,
+  )
+
 /** A time with its offset, such as `2026-01-05T10:00:00Z`. */
 const isDateTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
@@ -72,7 +101,7 @@ const theAjv = (): Ajv => {
   return made
 }
 
-/** Annotations that were met before. ajv does not tell. */
+/** Annotations that are registered already, which ajv does not report. */
 const known = new Set<string>()
 
 /** Compiles a schema strictly; members named `x-…` are annotations. Throws when the schema itself is wrong. */

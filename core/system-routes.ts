@@ -10,7 +10,7 @@ import type { PluginRoute } from './http/router.ts'
 
 type Scrape = () => Promise<{ readonly contentType: string; readonly text: string }>
 
-/** Answered at once however many requests wait: anyone who watches the server asks it. */
+/** Answered at once however many requests wait: it is used by monitoring. */
 export const healthPath = '/healthz'
 
 /** How the kernel is doing, for `/readyz`. */

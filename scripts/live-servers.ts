@@ -46,7 +46,7 @@ const rabbitmqManagement = async (url: string): Promise<string> => {
   return `RabbitMQ ${about.rabbitmq_version} on Erlang ${about.erlang_version}`
 }
 
-/** A directory tells what it is in its root entry, and OpenLDAP does not. */
+/** A directory names its product in its root entry; OpenLDAP does not. */
 const ldap = async (url: string): Promise<string> => {
   const client = new Client({ url, timeout: limitMs, connectTimeout: limitMs })
   try {

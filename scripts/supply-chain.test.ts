@@ -64,7 +64,7 @@ test('the bill of materials names every package with its checksum', t => {
   )
 })
 
-test('the package asks for the Node that the program asks for', async t => {
+test('the package requires the Node that the program requires', async t => {
   const { engines } = await read<{ readonly engines: { readonly node: string } }>('package.json')
   const main = await readFile(new URL('../core/main.js', import.meta.url), 'utf8')
   t.is(engines.node, `>=${/needs Node ([\d.]+) or newer/.exec(main)?.[1]}`)

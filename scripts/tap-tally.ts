@@ -11,7 +11,7 @@ const trailer = /^# (tests|pass|skip|fail) (\d+)$/
 
 /**
  * Follows ava's TAP output line by line. The totals are those that ava prints at its end, not a count of lines: only ava
- * knows tests that never came to run.
+ * includes tests that never ran.
  */
 export class TapTally {
   #counted = { passed: 0, failed: 0, skipped: 0 }

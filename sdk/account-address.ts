@@ -5,7 +5,7 @@ const maxDecodings = 3
 
 /** Accounts that an address may mean, in whatever spelling. */
 export interface NamedAccounts {
-  /** Ids in it, at any place: hosts, paths, queries and fragments have too many spellings to tell which of them lead to an account. */
+  /** Ids in it, at any place: hosts, paths, queries and fragments have too many spellings to decide which of them lead to an account. */
   readonly ids: readonly string[]
   /** An e-mail address, of `…/users/email/ann@example.org`. */
   readonly email: string | undefined

@@ -17,7 +17,7 @@ export interface Bytes {
   /** Known length in bytes; absent for a stream of unknown length: then ranges are refused, and text goes out in gzip to who reads it. */
   readonly sizeBytes?: number
   /**
-   * An address of another server that has the whole of it as an attachment, if there is one: who asks for the whole of what would be
+   * An address of another server that has the whole of it as an attachment, if there is one: who requests the whole of what would be
    * an attachment here is sent there (302). The address is the permission to read it, so it should not last.
    */
   elsewhere?(): Promise<string | undefined>
@@ -65,7 +65,7 @@ export class RawJson {
 }
 
 /**
- * Hands over JSON text as the body of an answer, without parsing and printing it again. The caller vouches for the text and its shape;
+ * Returns JSON text as the body of a response, without parsing and printing it again. The caller vouches for the text and its shape;
  * tests check it against the declared response.
  */
 export const rawJson = <T = never>(text: string): T => new RawJson(text) as T

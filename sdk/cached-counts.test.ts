@@ -24,7 +24,7 @@ test('small places are counted at each question, large ones once a minute', asyn
   t.is(await counts.count('a', counting), 3)
 })
 
-test('a count that failed is recreated for the next who asks', async t => {
+test('a failed count is repeated for the next caller', async t => {
   const counts = new CachedCounts()
   let isAway = true
   const counting = async (upTo: number) => {

@@ -32,7 +32,7 @@ export class CachedCounts {
     const count = counting(most)
     this.#kept.delete(place)
     this.#kept.set(place, { count, until: this.#now() + keptMs })
-    // One that failed is no answer for the next who asks.
+    // A failed count is not returned to the next caller.
     count.catch(() => this.#kept.delete(place))
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest)

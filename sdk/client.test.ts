@@ -140,7 +140,7 @@ test('what is no route is no call', async t => {
   t.false('notARoute' in (await connected(t)))
 })
 
-test('the types refuse what the declaration does not know', async t => {
+test('the types refuse what is not declared', async t => {
   const client = await connected(t)
   // @ts-expect-error the id is missing
   await t.throwsAsync(client.makeThing({}))

@@ -3,13 +3,13 @@ import type { EventStream } from './event-stream.ts'
 import type { ByteBody, MultipartBody, Responses, Route, TypedRoute } from './route.ts'
 import { bodyKind, type Static, type TSchema } from './schema.ts'
 
-/** Where a client finds its server and as whom it asks. */
+/** Address of the server and credentials of a client. */
 export interface ClientOptions {
   /** The server's address without a trailing slash. */
   readonly url: string
   /** An API key; without one the client is anonymous. */
   readonly key?: string
-  /** Asks as superadmin: for keys of server admins. */
+  /** Sends requests in superadmin mode: for keys of server admins. */
   readonly superAdmin?: boolean
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch
@@ -99,7 +99,7 @@ const call = async (name: string, { declaration }: Route, options: ClientOptions
     body: body === undefined ? null : isAsItIs ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body),
     ...(signal ? { signal } : {}),
   })
-  // A part of the bytes, asked for with a Range header, travels like the whole.
+  // A part of the bytes, requested with a Range header, travels like the whole.
   const schema: unknown = responses[response.status === 206 ? 200 : response.status]
   if (!response.ok && schema === undefined) throw new CallFailed(name, response.status, await problemOf(response))
   return { status: response.status, headers: response.headers, body: await read(response, schema) }

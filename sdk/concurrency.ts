@@ -89,7 +89,7 @@ export class Mutex extends Semaphore {
   }
 }
 
-/** Work on the same key is done one piece after the other, in the order it was asked for; work on different keys side by side. */
+/** Work on the same key is done one piece after the other, in the order it was requested; work on different keys side by side. */
 export class KeyedMutex {
   /** The last work on each key that has not ended. Never rejects. */
   readonly #last = new Map<string, Promise<void>>()

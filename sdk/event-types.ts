@@ -3,6 +3,8 @@ import type { EventType } from './events.ts'
 /** Every type of event that Pounce itself declares, for checks at run time. Plugins from elsewhere declare theirs in `definePlugin`. */
 export const eventTypes = [
   'account-link.requested',
+  'bulk.advanced',
+  'bulk.requested',
   'collection.attached',
   'collection.created',
   'collection.detached',
@@ -21,6 +23,8 @@ export const eventTypes = [
   'dataset.created',
   'dataset.detached',
   'dataset.downloaded',
+  'dataset.entries-due',
+  'dataset.entry-indexed',
   'dataset.files-added',
   'dataset.imported',
   'dataset.removed',
@@ -46,6 +50,7 @@ export const eventTypes = [
   'file.link-revoked',
   'file.link-used',
   'file.moved',
+  'file.placed',
   'file.quarantined',
   'file.removed',
   'file.repaired',

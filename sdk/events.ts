@@ -1,34 +1,39 @@
 import type { AccountStatus } from './model/caller.ts'
 import type { Kind, Ref } from './model/kind.ts'
 import type { SecondFactorChange } from './model/people.ts'
+import type { Place } from './model/records.ts'
 import type { ScanEvents } from './ports/malware-scan.ts'
 
 /**
- * Every event and what it carries besides `subject`. An event says what happened and where to look, never what to write:
+ * Every event and its members besides `subject`. An event states what happened and to what, never what to write:
  * handlers re-read the record. Names are past facts; plugins outside this tree add theirs by declaration merging.
  */
 export interface EventMap extends ScanEvents {
   'space.created': None
   'space.updated': { readonly fields: readonly string[] }
-  /** The trial is over; `space.updated` tells of the access. */
+  /** The trial is over; `space.updated` has the access. */
   'space.verified': None
   /** What is in it and older than its time to live should go: said now and then while that is on. */
   'space.expiry-due': None
   'space.removed': { readonly name: string }
-  /** `accepted`: added because they had asked to join. `role`: the one held from now on. `message`: what is written to a new member besides. */
+  /** `accepted`: added because they had requested to join. `role`: the one held from now on. `message`: what is written to a new member besides. */
   'space.member-changed': {
     readonly user: string
     readonly change: 'added' | 'accepted' | 'removed' | 'role'
     readonly role?: string
     readonly message?: string
   }
-  /** Someone asked to join; `to` made the space. */
+  /** Someone requested to join; `to` created the space. */
   'space.join-requested': { readonly user: string; readonly to: string }
   'space.request-rejected': { readonly user: string }
   /** To someone who has no account yet, or whom the inviter may not see. */
   'space.invited': { readonly invitation: string; readonly user?: string }
   'space.invitation-ended': { readonly invitation: string; readonly how: 'accepted' | 'declined' | 'withdrawn' }
   'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role'; readonly role?: string }
+  /** Subject: who requested it. */
+  'bulk.requested': { readonly job: string }
+  /** A part of a bulk job is done, and more is to do. */
+  'bulk.advanced': { readonly job: string }
   'collection.created': None
   'collection.updated': { readonly fields: readonly string[] }
   /** A parent, child, dataset or space was attached or detached: `other` is what, `space`, `dataset` or `collection`. */
@@ -44,7 +49,7 @@ export interface EventMap extends ScanEvents {
   'dataset.detached': { readonly other: Ref }
   'dataset.trashed': None
   'dataset.restored': None
-  /** `wasImporting`: no one ever saw it, and no `dataset.created` told of it. */
+  /** `wasImporting`: it was never visible, and had no `dataset.created`. */
   'dataset.removed': {
     readonly wasTrashed: boolean
     readonly name: string
@@ -57,10 +62,18 @@ export interface EventMap extends ScanEvents {
   'dataset.imported': None
   /** `entries`: how many files and folders. */
   'dataset.downloaded': { readonly sizeBytes: number; readonly entries: number }
-  /** Archiving all files of it, or bringing them back, was asked for; `request` names what was asked. */
+  /** Archiving all files of it, or bringing them back, was requested; `request` names which. */
   'dataset.archival-asked': { readonly request: string }
-  /** The archive extractor was asked for each of so many files. */
+  /** Archiving was submitted for this number of files. */
   'dataset.archival-queued': { readonly operation: 'archive' | 'unarchive'; readonly files: number }
+  /** It has more entries than are sorted on each request: they have to be indexed. */
+  'dataset.entries-due': None
+  /** One of its entries lies elsewhere in its index of entries; `from` is null for a new one, `to` for one that is gone. For keeping totals. */
+  'dataset.entry-indexed': {
+    readonly kind: 'folder' | 'file'
+    readonly from: { readonly places: readonly string[]; readonly sizeBytes: number } | null
+    readonly to: { readonly places: readonly string[]; readonly sizeBytes: number } | null
+  }
   /** All files of a batch of uploads are there; said again with the whole number when more come later. `batch`: for `Files.ofBatch`. `inFolders`: none is in the root. `extract`: asked for with some. */
   'dataset.files-added': { readonly batch: string; readonly files: number; readonly inFolders: boolean; readonly extract: boolean }
   /** `isToldApart`: created on the way of a file whose batch the feed tells of. */
@@ -72,7 +85,7 @@ export interface EventMap extends ScanEvents {
    */
   'folder.moved': { readonly dataset: string; readonly from: string; readonly leaving?: Ref }
   'folder.removed': { readonly dataset: string }
-  /** `extract: false` when the uploader asked for no extraction. */
+  /** `extract: false` when the uploader requested no extraction. */
   'file.created': {
     readonly dataset: string | null
     readonly folder: string | null
@@ -82,7 +95,7 @@ export interface EventMap extends ScanEvents {
     readonly key: string | null
     /** It came with its dataset, which was imported or copied: no upload, and no feed line besides the dataset's. */
     readonly isImported?: boolean
-    /** One of several of which the client tells the feed by itself. */
+    /** One of several for which the client adds a feed line by itself. */
     readonly isToldApart?: boolean
     /** `file.scanned` or `file.quarantined` follows. */ readonly awaitsScan?: boolean
   }
@@ -95,16 +108,18 @@ export interface EventMap extends ScanEvents {
   /** From one folder of a dataset to another one, or to or from its root. */
   'file.moved': { readonly dataset: string; readonly folder: string | null }
   'file.detached': { readonly dataset: string }
+  /** It lies elsewhere in these datasets than before. A part of each commit that changes the places of a file: other events do not tell of all changes. */
+  'file.placed': { readonly datasets: readonly string[] }
   'file.removed': {
     readonly datasets: readonly string[]
     readonly blob: string | null
     readonly sizeBytes: number
     readonly name: string
     readonly contentType: string
-    /** No one ever saw it, and no `file.created` told of it. */
+    /** It was never visible, and had no `file.created`. */
     readonly wasImporting?: boolean
   }
-  /** `isTracked`: counted in the file's statistics. `isWhole`: no range was asked for; said of untracked downloads only while an `EventSink` is there. */
+  /** `isTracked`: counted in the file's statistics. `isWhole`: no range was requested; said of untracked downloads only while an `EventSink` is there. */
   'file.downloaded': { readonly sizeBytes: number; readonly isTracked: boolean; readonly isWhole: boolean }
   /** A link by which anyone can download the file. `link`: id of its record. Subject: the file. */
   'file.link-created': { readonly link: string; readonly expires: string }
@@ -126,14 +141,14 @@ export interface EventMap extends ScanEvents {
   'definition.added': { readonly space: string | null }
   'definition.updated': { readonly space: string | null }
   'definition.removed': { readonly space: string | null }
-  /** Subject: what carries the tags. */
+  /** Subject: the tagged resource. */
   'tags.added': { readonly tags: readonly string[] }
   'tags.removed': { readonly tags: readonly string[] }
   /** Subject: the comment. */
   'comment.added': { readonly target: Ref }
   'comment.updated': { readonly target: Ref }
   'comment.removed': { readonly target: Ref }
-  /** Someone is spoken to in a comment on the target, or beside one. Subject: that person; the actor is who commented. `notice`: what is kept of it. */
+  /** Someone is mentioned in a comment on the target, or beside one. Subject: that person; the actor is who commented. `notice`: what is kept of it. */
   'comment.mentioned': { readonly target: Ref; readonly notice: string; readonly comment?: string }
   'preview.attached': { readonly target: Ref }
   /** Of previews, thumbnails and tiles. `target`: what it showed, if anything. */
@@ -153,7 +168,7 @@ export interface EventMap extends ScanEvents {
   'user.linked': { readonly provider: string }
   /** The subject is the account. `recoveryCodesLeft` is said when one was used. */
   'user.second-factor-changed': { readonly change: SecondFactorChange; readonly recoveryCodesLeft?: number }
-  /** Someone signed in elsewhere with the address of the account, whose owner is asked by mail. `link`: what waits for their answer. */
+  /** Someone signed in elsewhere with the address of the account, whose owner must confirm by mail. `link`: the pending link. */
   'user.link-requested': { readonly provider: string; readonly link: string }
   'user.erasure-requested': { readonly heir: string | null }
   'user.erased': { readonly heir: string | null }
@@ -183,7 +198,7 @@ export interface EventMap extends ScanEvents {
   'user.signed-out': None
   /** Revoked by the person or by a server admin; not: signed out, or over. Subject: whose it was. */
   'session.ended': { readonly session: string }
-  /** `manual`: a person asked for this very run; otherwise it follows from an upload, another event, or the wish to archive. */
+  /** `manual`: a person requested this very run; otherwise it follows from an upload, another event, or a request to archive. */
   'extraction.submitted': {
     readonly target: Ref
     readonly extractor: string
@@ -197,7 +212,7 @@ export interface EventMap extends ScanEvents {
   'letter.written': { readonly letter: string }
   /** Subject: who is notified. `about`: the kind of notification. */
   'notification.created': { readonly notification: string; readonly about: string }
-  /** Someone is to be told by mail what happened. */
+  /** A digest is to be sent by mail. */
   'digest.due': None
   /** Subject: the owner. `space`: of a webhook of a space. */
   'webhook.created': { readonly webhook: string; readonly scope: 'person' | 'space' | 'server'; readonly space: string | null }
@@ -242,6 +257,10 @@ export interface StoredEvent<T extends EventType = EventType> extends NewEvent<T
 
 /** Any event: switch on `type` to know its data. */
 export type AnyEvent = { [T in EventType]: StoredEvent<T> }[EventType]
+
+/** States that a file lies elsewhere: a part of each commit that changes its places. */
+export const placed = (id: string, before: readonly Place[], after: readonly Place[]): NewEvent =>
+  event('file.placed', { kind: 'file', id }, { datasets: [...new Set([...before, ...after].map(({ dataset }) => dataset))] })
 
 /** States an event: `event('file.updated', { kind: 'file', id }, { fields: ['name'] }, caller.user?.id)`. */
 export const event = <T extends EventType>(

@@ -10,7 +10,7 @@ import * as s from './schema.ts'
 
 const most = 10_000
 
-/** Who is signed in; `NotSignedIn` when no one is. For routes whose permission already asks for an account. */
+/** Who is signed in; `NotSignedIn` when no one is. For routes whose permission already requires an account. */
 export const signedIn = (caller: Caller): CallerUser => {
   if (!caller.user) throw new NotSignedIn()
   return caller.user
@@ -35,7 +35,7 @@ export interface Following {
   readonly recommenders: Contributions<Recommender>
 }
 
-/** Has the caller follow a resource, and tells what else to follow. Twice is not an error and no second event. */
+/** Follows a resource for the caller, and returns recommendations. Idempotent: a second call emits no event. */
 export const follow = async (
   { users, recommenders }: Following,
   caller: Caller,

@@ -99,6 +99,7 @@ export {
   type VerifiedIdentity,
 } from './ports/auth.ts'
 export { type BlobOwner, BlobOwners, BlobStore, DamageReports, InPlaceFiles } from './ports/blob-store.ts'
+export { BulkOperations } from './ports/bulk.ts'
 export { CommitConflict, Taken } from './ports/conflicts.ts'
 export {
   type ContentCount,
@@ -212,7 +213,7 @@ export {
   Unsupported,
   WrongCredentials,
 } from './problem.ts'
-export { defineResource, type ResourceDeclaration, type ResourceDefinition } from './resource.ts'
+export { defineResource, type ResourceDeclaration } from './resource.ts'
 export {
   byteBody,
   type Method,

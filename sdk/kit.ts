@@ -13,8 +13,25 @@ export { cookieIn, cookieName, sessionCookie, setCookie } from './cookies.ts'
 export { bare, betweenLines, csvText, printLine, type Shown } from './documents/lines.ts'
 export { overlong, runsOf } from './documents/pieces.ts'
 export { checkedEmail, plainEmail } from './email.ts'
+export { placed } from './events.ts'
 export { foldedText } from './folded-text.ts'
+export { fillSortKeys } from './fill-sort-keys.ts'
 export { FollowAnswer, type Following, follow, unfollow } from './following.ts'
+export {
+  containersFor,
+  contentsOf,
+  FullLicense,
+  FullStatistics,
+  FullTags,
+  type FullViewSource,
+  fullLicense,
+  fullMembers,
+  fullStatistics,
+  fullTags,
+  fullViewOf,
+  NamedContainer,
+  viewParameter,
+} from './full-view.ts'
 export { LicenseBody, letsDownload, licenseChoices, ownLicense, toLicense } from './license.ts'
 export {
   assertSafeJson,
@@ -26,18 +43,21 @@ export {
   parseCounted,
   parseJson,
 } from './limited-json.ts'
-export { answerList, type ListAnswer, type ListSource, listPage } from './list-pages.ts'
+export { answerList, type ListAnswer, type ListPage, type ListSource, listPage } from './list-pages.ts'
 export {
   afterParameter,
   conditionsOf,
   eitherOf,
+  inEachOrder,
   type ListQuery,
   linkToNext,
   listParameters,
   pageOf,
   readAfter,
   readNamedAfter,
+  sortParameters,
   type Visible,
+  visibleOf,
 } from './listing.ts'
 export { mediaTypeOf, typeOfBytes } from './media-type.ts'
 export type { CallerJob, KeyLimits, StepUp } from './model/caller.ts'
@@ -46,6 +66,7 @@ export { fullNameOf, type PasskeyRecord, type SecondFactorChange, type SecondFac
 export { allPermissions, defaultRoles, readingPermissions, type Verb, verbOf } from './model/permission.ts'
 export { type DatasetAccess, type FileScan, type FileStatus, noStatistics, type SpaceAccess, type Statistics } from './model/records.ts'
 export { namedBy } from './named-by.ts'
+export { naturalKey } from './natural-key.ts'
 export { didYouMean, editDistance, nearest } from './nearest.ts'
 export { networkOf } from './network.ts'
 export { type PasswordCost, Passwords } from './passwords.ts'
@@ -54,6 +75,13 @@ export type { NewMetadata } from './ports/annotations.ts'
 export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
 export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, noteIn } from './ports/audit.ts'
 export type { CredentialRef, Credentials, JobFacts, SignInSite } from './ports/auth.ts'
+export type {
+  BulkAct,
+  BulkOperation,
+  BulkParameters,
+  BulkPlace,
+  BulkRequest,
+} from './ports/bulk.ts'
 export { changedNothing, type Refusal } from './ports/conflicts.ts'
 export {
   countIn,
@@ -111,7 +139,7 @@ export { takesOperation } from './process-patterns.ts'
 export { isPrivateAddress } from './public-addresses.ts'
 export { maxFolderDepth, namesInPath, OtherName } from './relative-path.ts'
 export { type Removal, removeFound, requireDone } from './remove-found.ts'
-export type { ContentQuery, DependentDefinition, TreeContents, TreeDefinition } from './resource.ts'
+export type { ContentQuery, DependentDefinition, ResourceDefinition, TreeContents, TreeDefinition } from './resource.ts'
 export type {
   Access,
   ByteBody,

@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { overlong, runsOf } from './documents/pieces.ts'
-import { type ListQuery, linkToNext, listing, newestFirst } from './listing.ts'
+import { compareScalars } from './documents/scalars.ts'
+import { isSorted, type ListQuery, linkToNext, listing, newestFirst } from './listing.ts'
 import type { After, Collection, DocumentStore, Find, Page, Stored, Where } from './ports/document-store.ts'
 import { and, eq, isIn } from './ports/document-store.ts'
 
 /** Documents looked at in vain before a page ends, and how often that is done for one request. */
 const maxScanned = 1000
 const rounds = 8
-/** A piece that fewer names than this hold leads to them; commoner ones tell too little. */
+/** Maximum number of names that contain a piece for the piece to be selective. */
 const few = 1000
 /** How many pieces of a title are counted. */
 const mostCounted = 12
@@ -56,15 +57,74 @@ const rarest = async <T extends object>({ documents, from }: ListSource<T>, runs
   return (await Promise.all(counted)).reduce((least, next) => (next.count < least.count ? next : least))
 }
 
+/** Lists are counted so far. */
+const mostTotal = 10_000
+
+/** A page of a list that can be counted. */
+export interface ListPage<T> extends Page<T> {
+  /** Of the whole list, up to 10,001; undefined for a title that is too common. */
+  readonly total?: () => Promise<number | undefined>
+}
+
+const fieldOf = (document: object, field: string): string | number | null => (document as Readonly<Record<string, string>>)[field] ?? null
+
+/** A page out of all that fit a title, which are few, in the order that was asked for. */
+const sortedFew = <T extends object>(found: readonly (T & Stored)[], { sort, after, limit }: Find): ListPage<T & Stored> => {
+  const by = sort?.by ?? 'created'
+  const sign = sort?.order === 'ascending' ? 1 : -1
+  const compare = (one: readonly [string | number | null, string], other: After): number =>
+    sign * (compareScalars(one[0], other[0] ?? null) || compareScalars(one[1], String(other.at(-1))))
+  const keyOf = (each: T & Stored) => [fieldOf(each, by), each.id] as const
+  const sorted = found.toSorted((one, other) => compare(keyOf(one), keyOf(other)))
+  const rest = after === undefined ? sorted : sorted.filter(each => compare(keyOf(each), after) > 0)
+  const items = rest.slice(0, limit)
+  const last = items.at(-1)
+  return { items, ...(last && rest.length > items.length ? { next: keyOf(last) } : {}), total: async () => found.length }
+}
+
+/** Those whose names have a piece that few have. */
+const allWithTitle = async <T extends object>(source: ListSource<T>, query: ListQuery, run: string): Promise<readonly (T & Stored)[]> => {
+  const { title, date, when } = query
+  // The date in a link to the next page only says where the page ended.
+  const dated = query.after === undefined || isSorted(query) ? { date, when } : {}
+  const whole = { title, ...dated, limit: 1000, isWhole: true }
+  const find = listing(whole, 'byNamePiece', live, isIn('name~', [run, overlong]), ...source.where)
+  const items: (T & Stored)[] = []
+  let after: After | undefined
+  do {
+    const page: Page<T & Stored> = await source.documents.find(source.from, after ? { ...find, after } : find)
+    items.push(...page.items)
+    after = page.next
+  } while (after !== undefined && items.length < few * 2)
+  return items
+}
+
+/** A page of a title in an order of its own, and how many there are when that is cheap to tell. */
+const sortedTitle = async <T extends object>(source: ListSource<T>, query: ListQuery, whole: Find): Promise<ListPage<T & Stored>> => {
+  const runs = runsOf(query.title ?? '')
+  const { run, count } = runs.length === 0 ? { run: '', count: few } : await rarest(source, runs)
+  if (count < few) return sortedFew(await allWithTitle(source, query, run), whole)
+  return { ...(await gather(source, whole)), total: async () => undefined }
+}
+
 /**
  * A page of a list. `title` is found by the rarest of its pieces, so that the cost does not grow with the collection; where every piece is common, or the title
  * is too short to have one, a bounded stretch is walked and the page may be short, with `next`.
  */
-export const listPage = async <T extends object>(source: ListSource<T>, query: ListQuery): Promise<Page<T & Stored>> => {
+export const listPage = async <T extends object>(source: ListSource<T>, query: ListQuery): Promise<ListPage<T & Stored>> => {
   const { documents, from, using, where } = source
+  if (query.title && query.exact) {
+    const { sort: _sort, ...named } = query
+    const page = await gather(source, { ...listing(named, using, live, ...where), using: 'byName' })
+    return { ...page, total: async () => undefined }
+  }
   const whole = listing(query, using, live, ...where)
-  if (!query.title) return documents.find(from, whole)
-  if (query.exact) return gather(source, { ...whole, using: 'byName' })
+  if (!query.title) {
+    const page = await documents.find(from, whole)
+    const counted = () => documents.count(from, { using: whole.using, where: and(live, ...where), upTo: mostTotal + 1 })
+    return { ...page, total: counted }
+  }
+  if (isSorted(query) || query.total) return sortedTitle(source, query, whole)
   const runs = runsOf(query.title)
   if (runs.length === 0) return gather(source, whole)
   const { run, count } = await rarest(source, runs)
@@ -83,7 +143,7 @@ export interface ListAnswer<V> {
 }
 
 interface Shown<T, V> {
-  readonly read: (query: ListQuery) => Promise<Page<T>>
+  readonly read: (query: ListQuery) => Promise<ListPage<T>>
   readonly show: (items: readonly T[]) => readonly V[] | Promise<readonly V[]>
   readonly baseUrl: string
   readonly url: URL
@@ -101,10 +161,24 @@ async function* everything<T, V>({ read, show }: Shown<T, V>, query: ListQuery):
   } while (after !== undefined)
 }
 
+const totalOf = (total: number | undefined): Readonly<Record<string, string>> =>
+  total === undefined ? {} : { 'x-total-count': total > mostTotal ? `${mostTotal}+` : `${total}` }
+
+const totalHeader = async <T, V>(
+  query: ListQuery,
+  { read }: Shown<T, V>,
+): Promise<{ readonly headers?: Readonly<Record<string, string>> }> => {
+  if (!query.total) return {}
+  const { total } = await read({ ...query, limit: 1 })
+  return { headers: totalOf(total ? await total() : 0) }
+}
+
 /** The answer of a list route: one page with a `Link` to the next, or for `limit=0` everything, read while it is sent. */
 export const answerList = async <T, V>(query: ListQuery, shown: Shown<T, V>): Promise<ListAnswer<V>> => {
-  if (query.limit === 0) return { status: 200, body: everything(shown, query) }
+  if (query.limit === 0) return { status: 200, body: everything(shown, query), ...(await totalHeader(query, shown)) }
   const page = await shown.read(query)
   const body = await shown.show(newestFirst(page, query))
-  return { status: 200, body, ...linkToNext(shown.baseUrl, shown.url, page, { dated: shown.dated ?? false }) }
+  const { headers } = linkToNext(shown.baseUrl, shown.url, page, { dated: (shown.dated ?? false) && !isSorted(query) })
+  if (!query.total) return { status: 200, body, ...(headers ? { headers } : {}) }
+  return { status: 200, body, headers: { ...headers, ...totalOf(page.total ? await page.total() : 0) } }
 }

@@ -1,5 +1,7 @@
-import type { After, Find, Page, Where } from './ports/document-store.ts'
-import { and, contains, eq, isIn, or, range } from './ports/document-store.ts'
+import type { Caller } from './model/caller.ts'
+import type { Permission } from './model/permission.ts'
+import type { After, Find, Index, Page, Where } from './ports/document-store.ts'
+import { and, contains, eq, isIn, ne, or, range } from './ports/document-store.ts'
 import { Invalid } from './problem.ts'
 import * as s from './schema.ts'
 import { readTime } from './times.ts'
@@ -25,14 +27,37 @@ export const listParameters = {
   after: afterParameter(),
 }
 
-/** The values of `listParameters`, as far as a list takes them. */
+/** Query parameters of lists that can be sorted, narrowed to whose the resources are, and counted: an addition to v1, whose answers they leave alone. */
+export const sortParameters = {
+  sort: s.Optional(
+    s.Union([s.Literal('name'), s.Literal('created'), s.Literal('modified')], {
+      description: 'Names are sorted in natural order, ignoring case and accents. `date` is for `created` only',
+    }),
+  ),
+  order: s.Optional(s.Union([s.Literal('asc'), s.Literal('desc')], { description: 'Default: `asc` for names, else `desc`' })),
+  whose: s.Optional(
+    s.Union([s.Literal('mine'), s.Literal('shared'), s.Literal('public')], {
+      description: "Only those that the caller created, those of others in the caller's spaces, or public ones",
+    }),
+  ),
+  total: s.Boolean({
+    default: false,
+    description: 'Count the list in the header `X-Total-Count`: `10000+` beyond 10,000, absent for a `title` that is too common to count',
+  }),
+}
+
+/** The values of `listParameters` and `sortParameters`, as far as a list takes them. */
 export interface ListQuery {
+  readonly sort?: 'name' | 'created' | 'modified' | undefined
+  readonly order?: 'asc' | 'desc' | undefined
+  readonly whose?: 'mine' | 'shared' | 'public' | undefined
+  readonly total?: boolean | undefined
   readonly when?: string | undefined
   readonly date?: string | undefined
   readonly title?: string | undefined
   readonly exact?: boolean | undefined
   readonly limit: number
-  /** As a `Link` carried it, or as a page gave it out. */
+  /** From a `Link` or from the page before. */
   readonly after?: string | After | undefined
   /** A stretch of the whole list, which is read from its newest item on, whatever `when` says. */
   readonly isWhole?: boolean
@@ -59,12 +84,63 @@ export const eitherOf = (one: Visible, other: Visible): Visible => {
   return or(...rest.values(), ...[...values].map(([field, some]) => isIn(field, [...some])))
 }
 
-/** A visible set as a part of `and(…)`. Ask for `'nothing'` before: it has no condition. */
+/** A visible set as a part of `and(…)`. Check for `'nothing'` before: it has no condition. */
 export const conditionsOf = (visible: Exclude<Visible, 'nothing'>): readonly Where[] => (visible === 'all' ? [] : [visible])
+
+/** Fields behind `sort`. */
+const sortFields = { name: 'nameKey', created: 'created', modified: 'modified' } as const
+
+/** True of a list whose order was asked for; others are as in v1. */
+export const isSorted = ({ sort, order }: ListQuery): boolean => sort !== undefined || order !== undefined
+
+/**
+ * Indexes that end in `created`, and the same ones for lists sorted by `nameKey` and `modified`, under names of their own: `bySpace`, `bySpace/nameKey`,
+ * `bySpace/modified`.
+ */
+export const inEachOrder = (indexes: Readonly<Record<string, Index>>): Readonly<Record<string, Index>> =>
+  Object.fromEntries(
+    Object.entries(indexes).flatMap(([name, index]) => [
+      [name, index],
+      ...(['nameKey', 'modified'] as const).map(by => [`${name}/${by}`, { ...index, on: [...index.on.slice(0, -1), by] }] as const),
+    ]),
+  )
+
+/** The indexes of `inEachOrder` for the order of a query. */
+const usingFor = ({ sort = 'created' }: ListQuery, using: Find['using']): Find['using'] => {
+  const suffix = sort === 'created' ? '' : `/${sortFields[sort]}`
+  return typeof using === 'string' ? `${using}${suffix}` : using.map(name => `${name}${suffix}`)
+}
+
+const isWithin = (one: Where, other: Where): boolean => {
+  if (one.op === 'and') return one.all.some(each => isWithin(each, other))
+  if (one.op === 'in' && other.op === 'in') return one.field === other.field && new Set(one.values).isSubsetOf(new Set(other.values))
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/**
+ * What a list shows of the visible: all of it, or of this what `whose` asks for. A condition that follows from the other one is left out, so that an index
+ * alone can answer. `view`: the permission by which members of a space see what is in it.
+ */
+export const visibleOf = (caller: Caller, view: Permission, query: ListQuery, visible: Visible): readonly Where[] | 'nothing' => {
+  const whose = whoseCondition(caller, view, query)
+  if (visible === 'nothing' || whose === 'nothing') return 'nothing'
+  const isVisible = whose !== 'all' && visible !== 'all' && alternativesOf(visible).some(each => isWithin(whose, each))
+  return [...conditionsOf(whose), ...(isVisible ? [] : conditionsOf(visible))]
+}
+
+/** What `whose` asks for, as far as a list takes it. */
+const whoseCondition = ({ user }: Caller, view: Permission, { whose }: ListQuery): Visible => {
+  if (whose === undefined) return 'all'
+  if (whose === 'public') return eq('isPublic', true)
+  if (!user) return 'nothing'
+  if (whose === 'mine') return eq('author', user.id)
+  const held = user.memberships.filter(({ permissions }) => permissions.has(view)).map(({ space }) => space)
+  return held.length === 0 ? 'nothing' : and(isIn('spaces', [...new Set(held)]), ne('author', user.id))
+}
 
 const isNewer = ({ when, date }: ListQuery): boolean => date !== undefined && when !== undefined && when !== 'a'
 
-/** Reads `after` as a `Link` of ours carries it: a time and an id; else `Invalid`. */
+/** Reads `after` of a `Link` of ours: a time and an id; else `Invalid`. */
 export const readAfter = (text: string): After => {
   const [created, id, ...rest] = text.split('_')
   if (created === undefined || !s.isId(id) || rest.length > 0 || !/^[0-9TZ:.-]+$/.test(created)) {
@@ -81,7 +157,15 @@ export const readNamedAfter = (text: string): After => {
   return [text.slice(0, at), id]
 }
 
-/** The page that such parameters ask for; a limit of 0, or above 1,000, is 1,000. `read`: how `after` is read. */
+const readSortedAfter = (text: string, sort: ListQuery['sort']): After => {
+  if (sort !== 'name') return readAfter(text)
+  const at = text.lastIndexOf('_')
+  const id = text.slice(at + 1)
+  if (at < 0 || !s.isId(id)) throw new Invalid('after must be a cursor from a Link header')
+  return [text.slice(0, at), id]
+}
+
+/** The page of such parameters; a limit of 0, or above 1,000, is 1,000. `read`: how `after` is read. */
 export const pageOf = (
   { limit, after }: { readonly limit: number; readonly after?: string | undefined },
   read: (text: string) => After = readAfter,
@@ -90,30 +174,38 @@ export const pageOf = (
   ...(after === undefined ? {} : { after: read(after) }),
 })
 
+/** Without an order asked for, newer ones are read forwards in time and shown backwards, as in v1. */
+const isAscending = (query: ListQuery): boolean => {
+  if (isSorted(query)) return (query.order ?? (query.sort === 'name' ? 'asc' : 'desc')) === 'asc'
+  return isNewer(query) && !query.isWhole
+}
+
 /**
- * The query behind a list that is sorted by `created`, for records with `name` and `created`; `where` is what must hold besides.
+ * The query behind a list that is sorted by `created`, or as asked for, for records with `name` and `created`; `where` is what must hold besides.
  * The first index named has to end in `created`. Show its page with `newestFirst`.
  */
 export const listing = (query: ListQuery, using: Find['using'], ...where: readonly Where[]): Find => {
-  const { date, title, after } = query
+  const { date, title, after, sort = 'created' } = query
+  if (date !== undefined && sort !== 'created') throw new Invalid('date is for lists that are sorted by created')
   const newer = isNewer(query)
   const bound = date === undefined ? undefined : new Date(readTime(date, 'date')).toISOString()
   const named = title ? [query.exact ? eq('name', title) : contains('name', title)] : []
   // The link to the next page carries the date of the last item besides its place.
-  const isDated = bound !== undefined && (after === undefined || query.isWhole === true)
+  const isDated = bound !== undefined && (after === undefined || query.isWhole === true || isSorted(query))
   const dated = isDated ? [range('created', newer ? { gt: bound } : { lt: bound })] : []
   return {
-    using,
+    using: usingFor(query, using),
     where: and(...where, ...dated, ...named),
-    sort: { by: 'created', order: newer && !query.isWhole ? 'ascending' : 'descending' },
-    ...(after === undefined ? {} : { after: typeof after === 'string' ? readAfter(after) : after }),
+    sort: { by: sortFields[sort], order: isAscending(query) ? 'ascending' : 'descending' },
+    ...(after === undefined ? {} : { after: typeof after === 'string' ? readSortedAfter(after, sort) : after }),
     ...(query.maxScanned === undefined ? {} : { maxScanned: query.maxScanned }),
     limit: query.limit === 0 ? 1000 : Math.min(query.limit, 1000),
   }
 }
 
 /** The items of a page as v1 orders them, the newest first also where the page was read forwards in time. */
-export const newestFirst = <T>(page: Page<T>, query: ListQuery): readonly T[] => (isNewer(query) ? page.items.toReversed() : page.items)
+export const newestFirst = <T>(page: Page<T>, query: ListQuery): readonly T[] =>
+  isNewer(query) && !isSorted(query) ? page.items.toReversed() : page.items
 
 /**
  * The headers of a list: a `Link` to the next page when there is one. `url` is the request's. The link says where to continue from,

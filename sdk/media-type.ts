@@ -52,7 +52,7 @@ export const typeOfBytes = (first: Buffer): string | undefined =>
 /** The media type that the ending of a name stands for. */
 const typeOfName = async (name: string): Promise<string | undefined> => {
   if (!name.includes('.')) return undefined
-  // Loaded when it is first needed: it knows thousands of them.
+  // Loaded at first use: it has thousands of entries.
   const { lookup } = await import('mime-types')
   const found = lookup(name)
   return found && found !== unknownType ? found : undefined
@@ -65,7 +65,7 @@ const isUsable = (declared: string): boolean => {
 
 /**
  * The media type of an upload whose bytes are stored: as declared; without a declaration, or with `application/octet-stream`, by the ending of its name; else by its
- * first bytes. `application/octet-stream` when nothing tells.
+ * first bytes. `application/octet-stream` when nothing determines it.
  */
 export const mediaTypeOf = async (
   blobs: Pick<BlobStore, 'get'>,

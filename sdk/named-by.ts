@@ -1,8 +1,8 @@
 import { type Collection, type DocumentStore, isIn, type Stored } from './ports/document-store.ts'
 
 /**
- * Which of some ids (at most 1,000) documents name, each asked of an index that begins with the field. For consumers of many events: most of what
- * goes has nothing hanging on it, and one read tells. The documents are read whole, a thousand at a time: not for those that can be large.
+ * Which of some ids (at most 1,000) documents name, each found by an index that begins with the field. For consumers of many events: most of what
+ * is deleted has no dependents, and one read decides it. The documents are read whole, a thousand at a time: not for those that can be large.
  */
 export const namedBy = async <T extends object>(
   documents: DocumentStore,

@@ -21,7 +21,7 @@ export const maxPasswordLength = 1000
 const saltBytes = 16
 const tagBytes = 32
 const maxWaiting = 100
-/** What the thread is asked: the arguments of argon2id, costs in the units of RFC 9106. */
+/** A request to the thread: the arguments of argon2id, costs in the units of RFC 9106. */
 export interface HashQuestion {
   readonly message: string
   readonly nonce: Uint8Array
@@ -68,7 +68,7 @@ export class Passwords {
 
   /**
    * True when the password belongs to the hash. Without a hash (no such account) it does the same work and is false, so that
-   * the time it takes tells nothing. A hash of another form throws.
+   * its duration reveals nothing. A hash of another form throws.
    */
   async verify(password: string, hash: string | null | undefined): Promise<boolean> {
     // Equal in composed and decomposed spelling; a password that is too long is still hashed, cut, and then refused.

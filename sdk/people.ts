@@ -27,7 +27,7 @@ export const personContext = {
 const placeOf = (provider: string): string =>
   provider === 'userpass' ? 'Local Account' : `${provider.slice(0, 1).toUpperCase()}${provider.slice(1)}`
 
-/** Who someone is where, such as `Ada Lovelace (ada@example.org) [Local Account]`; without the address for those who may not know it. */
+/** Who someone is where, such as `Ada Lovelace (ada@example.org) [Local Account]`; without the address for callers without the right to see it. */
 export const identityProviderOf = (user: UserRecord, knowsEmail = true): string =>
   `${fullNameOf(user)}${knowsEmail ? ` (${user.email})` : ''} [${placeOf(user.provider)}]`
 
@@ -48,6 +48,6 @@ export const peopleFor = async (
   }
 }
 
-/** True of someone who wants mails of what others do. Mails about the account itself, and to server admins as such, ask for no wish. */
+/** True of someone who wants mails of what others do. Mails about the account itself, and to server admins as such, need no preference. */
 export const wantsMail = ({ status, notifications }: Pick<UserRecord, 'status' | 'notifications'>): boolean =>
   status !== 'Inactive' && notifications !== 'none'

@@ -54,7 +54,7 @@ export interface EnvironmentAlias {
   readonly uses?: readonly string[]
   /** What to do instead, for a warning where it has no effect. */
   readonly otherwise?: string
-  /** Values, in lower case, that ask for what happens anyway: no warning then. */
+  /** Values, in lower case, that mean the default behaviour: no warning then. */
   readonly defaults?: readonly string[]
 }
 
@@ -64,7 +64,7 @@ export interface EnvironmentAlias {
  */
 export type KoaMiddleware = (context: never, next: () => Promise<never>) => unknown
 
-/** Koa's context, as far as the middleware of a plugin may rely on it. `state.request` tells who asks, from the phase `afterAuthentication` on. */
+/** Koa's context, as far as the middleware of a plugin may rely on it. `state.request` has the caller, from the phase `afterAuthentication` on. */
 export interface MiddlewareContext {
   readonly method: string
   readonly path: string
@@ -84,7 +84,7 @@ export interface MiddlewareClass {
 }
 
 /**
- * Where middleware stands: before all routes and what answers OPTIONS; after it is known who asks, before rights and input are checked; or right before
+ * Where middleware stands: before all routes and what answers OPTIONS; after the caller is identified, before rights and input are checked; or right before
  * the handler.
  */
 export type MiddlewarePhase = 'beforeRouting' | 'afterAuthentication' | 'beforeHandler'

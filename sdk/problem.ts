@@ -36,7 +36,7 @@ export class Invalid extends Problem {
   }
 }
 
-/** 401: nothing was sent that says who asks, or an account that may not be used. */
+/** 401: no credentials were sent, or those of an account that may not be used. */
 export class NotSignedIn extends Problem {
   constructor(message = 'Sign in or send a valid API key in the X-API-Key header', options?: Options) {
     super(401, 'not-signed-in', message, options)

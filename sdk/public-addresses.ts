@@ -35,7 +35,7 @@ const privateNetworks: readonly (readonly [network: string, bits: number])[] = [
   ['ff00::', 8],
 ]
 
-/** Asked for at the first use: an extractor that imports the SDK may not load `node:net`. */
+/** Imported at the first use: an extractor that imports the SDK may not load `node:net`. */
 const net = (): typeof import('node:net') => process.getBuiltinModule('node:net')
 
 let blocked: BlockList | undefined

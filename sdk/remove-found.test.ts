@@ -45,13 +45,13 @@ test('what another one takes at the same moment is no error', async t => {
   t.is(left.size, 0)
 })
 
-test('a store that takes no changes ends it, instead of being asked without end', async t => {
+test('a store that takes no changes ends it, instead of being retried without end', async t => {
   const { documents, asked } = storeOf(5, () => new Unavailable('no space'))
   await t.throwsAsync(removeFound(documents, notes, query), { instanceOf: Unavailable })
   t.is(asked(), 1)
 })
 
-test('it stops between batches when it is told to', async t => {
+test('it stops between batches on abort', async t => {
   const { documents, left } = storeOf(5)
   await removeFound(documents, notes, { ...query, signal: AbortSignal.abort() })
   t.is(left.size, 5)

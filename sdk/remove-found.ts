@@ -13,7 +13,7 @@ export const requireDone = (outcome: readonly Committed<object>[]): void => {
 export interface Removal<T extends object> extends Pick<Find, 'using' | 'where' | 'sort'> {
   /** What must still hold of one that was found; else it stays, and the query must no longer find it. */
   readonly guard?: (document: T & Stored) => Where
-  /** What tells of it. */
+  /** The events of the removal. */
   readonly events?: (document: T & Stored) => readonly NewEvent[]
   /** Ends between batches when aborted. */
   readonly signal?: AbortSignal | undefined

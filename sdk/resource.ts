@@ -40,7 +40,7 @@ export interface TreeDefinition<T extends object> {
   readonly isLeaf?: boolean
 }
 
-/** What the platform knows a kind of resource. Only `kind`, `view` and the rights are required. */
+/** The declaration of a kind of resource. Only `kind`, `view` and the rights are required. */
 interface CommonDefinition<T extends object> {
   readonly kind: Kind
   /** The permission without which a resource of the kind does not exist for a caller. */

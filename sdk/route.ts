@@ -107,18 +107,18 @@ type Schema = TSchema
 type Given<T> = T extends Schema ? Static<T> : Record<never, never>
 type Body<T> = T extends MultipartBody ? Parts : T extends ByteBody ? SentBytes : T extends Schema ? Static<T> : undefined
 
-/** What a handler is handed. */
+/** The request of a handler. */
 export interface Request<P, Q, B> {
   readonly params: Given<P>
   readonly query: Given<Q>
   readonly body: Body<B>
   readonly caller: Caller
   readonly requestId: string
-  /** Each line carries the request's id. */
+  /** Each line has the request's id. */
   readonly log: Log
   /**
    * What is behind a port for this request: `Log` as above, the names `caller` and `requestId`, and everything the kernel holds. For what only the
-   * request can tell; whatever a route always needs, it names in `routesFor`, where the kernel sees it.
+   * request determines; what a route always needs is named in `routesFor`, where the kernel reads it.
    */
   resolve<T>(port: Port<T>): T
   readonly headers: IncomingHttpHeaders
@@ -137,7 +137,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * A class of heavy work: the kernel gives each caller a budget of it (`http.budgets`), and answers 429 beyond. `search` reads the index; `archive`
- * makes a zip or bag; `import` reads one; `export` writes lists and tables of everything; `fetch` asks another server; `expand` gathers nested
+ * makes a zip or bag; `import` reads one; `export` writes lists and tables of everything; `fetch` sends a request to another server; `expand` gathers nested
  * answers; `metadata` takes in large documents.
  */
 export type CostClass = 'search' | 'archive' | 'import' | 'export' | 'fetch' | 'expand' | 'metadata'
@@ -184,7 +184,7 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   /**
    * Of a route with `signedIn`: what becomes of a key that reaches less far than its user (`Caller.limits`). Without a word it may read
    * with the verb `read` and change with `write`, and never when it is held to spaces, for what such a route deals with is in none.
-   * `allowed`: the handler asks the policy about each thing, or shows what anyone who holds the key may know. `refused`: about keys, sessions
+   * `allowed`: the handler checks each resource with the policy, or returns what any holder of the key may see. `refused`: about keys, sessions
    * and the account itself, which no limited key and no extraction key may touch.
    */
   readonly limitedKeys?: 'allowed' | 'refused'
@@ -197,7 +197,7 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
    * Every other route that changes something is refused (409) for each resource that `permission` and `alsoRequires` name and that lies in the trash.
    */
   readonly inTrash?: 'allowed'
-  /** Never looks at who asks: the caller is anonymous and a wrong or stale credential does no harm (pages, scripts, signing in). */
+  /** Ignores credentials: the caller is anonymous and a wrong or stale credential does no harm (pages, scripts, signing in). */
   readonly ignoresCredentials?: boolean
   /** Also for those who have not accepted the terms of service yet: what they read, accept or leave by. Every other route refuses them. */
   readonly beforeTerms?: boolean
@@ -208,12 +208,12 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
    * superadmin mode every route but those that say `false`.
    */
   readonly stepUp?: boolean
-  /** Sent with every answer, refusals included, and with the answer to OPTIONS: for protocols that ask for that. */
+  /** Sent with every answer, refusals included, and with the answer to OPTIONS: for protocols that require that. */
   readonly headers?: Readonly<Record<string, string>>
   readonly handle: (request: Request<P, Q, B>, needs: Resolved<N>) => Promise<Reply<NoInfer<R>>>
 }
 
-/** A route with its group and what it needs, types forgotten: what the kernel mounts. */
+/** A route with its group and its needs, untyped, as the kernel mounts it. */
 export interface Route {
   readonly group: string
   readonly needs: Needs

@@ -5,7 +5,7 @@
 
 export { applyUpdate } from './documents/apply-update.ts'
 export { checkCollection, checkId } from './documents/check-document.ts'
-export { checkFind, conjunctsOf, indexesOf, namesOf } from './documents/check-find.ts'
+export { checkFind, checkSeek, conjunctsOf, indexesOf, namesOf } from './documents/check-find.ts'
 export { type Key, keysOf } from './documents/index-keys.ts'
 export { documentLine, type FoundDocument, linesOf, printCell, shownIn } from './documents/lines.ts'
 export { matcher } from './documents/matcher.ts'

@@ -65,7 +65,7 @@ export class Trash<T extends Trashable> {
     await this.#removeAll('ownTrash', and(eq('state', 'trashed'), eq('author', author)), author)
   }
 
-  /** Deletes what has been in anyone's trash for more than so many days, until it is told to stop; resolves to how many that were. */
+  /** Deletes what has been in anyone's trash for more than so many days, until it is aborted; resolves to their number. */
   clearOld(days: number, actor: string | undefined, signal?: AbortSignal): Promise<number> {
     const before = new Date(this.#of.clock.now().getTime() - days * dayMs).toISOString()
     return this.#removeAll('byTrashedAt', and(eq('state', 'trashed'), range('trashedAt', { lt: before })), actor, signal)

@@ -5,7 +5,7 @@ type Collect = (options: { readonly type: 'minor' | 'major' }) => void
 const collectEvery = 16 * 1024 * 1024
 
 /**
- * Bytes that stream in leave a 64 kB buffer per read behind. V8 hardly notices them, because they lie outside its heap: 60 to 80 MB pile up before it
+ * Bytes that stream in leave a 64 kB buffer per read behind. V8 hardly counts them, because they are outside its heap: 60 to 80 MB pile up before it
  * clears them away, and the process keeps that memory. Clearing the young generation after each 16 MiB holds a stream of any length at some
  * 20 MB, and is no slower: memory that was just used is used again.
  */
@@ -36,10 +36,10 @@ class YoungGarbage {
   }
 }
 
-/** Of the process, whose heap there is one of. Anyone who passes streams of bytes on tells it of each piece. */
+/** One per process, which has one heap. Code that forwards streams of bytes reports each piece to it. */
 export const youngGarbage = new YoungGarbage()
 
-/** V8's own function, which Node shows only to those who ask for it. An extractor that imports the SDK may not: there V8 collects when it likes. */
+/** V8's own function, which Node exposes only on request. An extractor that imports the SDK cannot use it: there V8 collects by itself. */
 const collector = (): Collect => {
   try {
     process.getBuiltinModule('node:v8').setFlagsFromString('--expose-gc')

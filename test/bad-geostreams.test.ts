@@ -153,7 +153,7 @@ test.serial('names that are empty, too long, or hold control characters are refu
   await refused(t, lines)
 })
 
-test.serial('what a body must have is asked for by its name', async t => {
+test.serial('what a body must have is requested by its name', async t => {
   const needed: readonly (readonly [path: string, body: object, members: readonly string[]])[] = [
     [`${g}/sensors`, sensorBody, ['name', 'geometry', 'properties']],
     [`${g}/streams`, streamBody(), ['name', 'geometry', 'properties', 'sensor_id']],

@@ -130,7 +130,7 @@ const queryText = (random: Dice, schema: Schema, ids: readonly string[]): string
   if (random.oneIn(3)) return random.pick(ids)
   const value = nearly(random, schema, ids)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  // Longer addresses are refused before any route is asked.
+  // Longer addresses are refused before any route is found.
   return text.slice(0, 2000)
 }
 

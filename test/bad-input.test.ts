@@ -42,7 +42,7 @@ const refused = async (t: ExecutionContext, lines: readonly Line[], { server } =
   t.deepEqual(faults, [])
   t.true(lines.length > 0)
   t.log(`${lines.length} requests`)
-  // Sessions that have ended are swept when it is time, whatever is asked; wrong credentials are counted, and superadmin mode is noted.
+  // Sessions that have ended are swept when it is time, whatever is requested; wrong credentials are counted, and superadmin mode is noted.
   const {
     'users.sessions': _swept,
     'users.tries': _counted,

@@ -101,7 +101,7 @@ test('profiles that run together share no port of the machine, and volumes are d
   t.deepEqual([...new Set(used.filter(name => !name.startsWith('.')))].sort(), Object.keys(compose.volumes ?? {}).sort())
 })
 
-test('the proxy hands on to every kernel and asks each whether it is ready', async t => {
+test('the proxy forwards to every kernel and probes the readiness of each', async t => {
   const proxy = await read('config/Caddyfile')
   const [, upstreams = ''] = /reverse_proxy ([^{]+)\{/.exec(proxy) ?? []
   t.deepEqual(upstreams.trim().split(' '), ['kernel-1:9000', 'kernel-2:9000'])

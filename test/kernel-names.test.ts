@@ -14,7 +14,7 @@ const isTest = (path: string): boolean => /\.test\.ts$|\/fixtures\//.test(path)
 const paths = (await Array.fromAsync(glob('core/kernel/**/*.ts', { cwd: root }))).filter(path => !isTest(path)).sort()
 const read = async (path: string) => ({ path, text: await readFile(join(root, path), 'utf8') })
 const files = await Promise.all(paths.map(read))
-/** What the kernel works with. HTTP speaks of the API, the command line and the migration of stores of stores. */
+/** What the kernel works with. HTTP may name the API; the command line and the migration of stores may name stores. */
 const around = await Array.fromAsync(glob('core/{*,services/*}.ts', { cwd: root }))
 
 /** Every kind of resource; `false` where the word has a meaning for a kernel, too. */
@@ -83,7 +83,7 @@ test(`the kernel has at most ${maxLines} lines`, t => {
   t.true(lines <= maxLines, `${lines} lines`)
 })
 
-test('no text of the kernel or of what it works with names a plugin, a kind of resource, a server that plugins speak to, or an address of the API', async t => {
+test('no text of the kernel or of what it works with names a plugin, a kind of resource, a server that plugins use, or an address of the API', async t => {
   const plugins = await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))
   const words = [...Object.entries(kinds).flatMap(([kind, isOfPlugins]) => (isOfPlugins ? [kind] : [])), ...servers]
   const forbidden = [

@@ -33,7 +33,7 @@ const faultOf = async (server: KilledServer, { id, name, token, sizeBytes, sha25
   return results.map(each => each.id).join() === id ? undefined : `${name} is found as ${JSON.stringify(results)}`
 }
 
-/** How the run that an upload asked for ended: `done`, dead-lettered after five ends of the server, or something that must not be. */
+/** How the run that an upload requested ended: `done`, dead-lettered after five ends of the server, or something that must not be. */
 const runOf = async (server: KilledServer, { id, name, sha256 }: Acked): Promise<string> => {
   const runs = await ok<{ extractor_id: string; status: string }[]>(server.call(`/api/files/${id}/extractions`))
   const documents = await ok<{ content: { sha256: string } }[]>(server.call(`/api/files/${id}/metadata.jsonld`))
@@ -131,7 +131,7 @@ const queueOf = (kernel: TestServer): Transport => {
   return queue
 }
 
-/** Jobs that were dead-lettered are not lost: they run when someone asks for it. How many there were. */
+/** Jobs that were dead-lettered are not lost: they run when someone requests it. How many there were. */
 const reviveAll = async (kernel: TestServer, all: readonly { readonly id: string }[]): Promise<number> => {
   const transport = queueOf(kernel)
   let revived = 0

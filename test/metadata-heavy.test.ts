@@ -91,7 +91,7 @@ test.serial('eight of them at once take turns, in little memory', async t => {
   const more = (peak - before) / mebibyte
   t.log(`${more.toFixed(0)} MiB more, ${result.answers} others answered meanwhile`)
   t.true(more < 256, `${more} MiB`)
-  // Anyone who asks comes in between: with all of them in one turn there would be an answer before it and one after it.
+  // Other requests are served in between: with all of them in one turn there would be an answer before it and one after it.
   t.true(result.answers >= atOnce / 2, `${result.answers}`)
   t.true(result.busyMs < atOnce * maxStallMs * slowness(), 'not all of them in a row')
 })

@@ -69,7 +69,7 @@ const rtreeHoldsAll = async (t: ExecutionContext, folder: string): Promise<boole
   return answer
 }
 
-/** How many points of the first stream the server tells of. */
+/** Number of points of the first stream on the server. */
 const pointsOn = async (t: ExecutionContext, { folder, key }: Filled, settings: Readonly<Record<string, string>>): Promise<number> => {
   const server = await childServer(t, folder, settings)
   const call = server.as(key)

@@ -76,7 +76,7 @@ const slowOnes = [
   /<!--[\s\S]*?-->/,
 ]
 
-test('expressions that take quadratic, cubic or exponential time are noticed', t => {
+test('expressions that take quadratic, cubic or exponential time are detected', t => {
   for (const { source, flags } of slowOnes) t.is(typeof slowString(source, flags), 'string', `/${source}/${flags}`)
 })
 

@@ -10,7 +10,7 @@ import { newDataset, ok } from './support/scene.ts'
 import { digestOf, noise } from './support/streams.ts'
 import { until } from './support/until.ts'
 
-/** 500 MB is what the outcome asks for: POUNCE_TEST_UPLOAD_BYTES=500000000. */
+/** 500 MB is what the outcome requires: POUNCE_TEST_UPLOAD_BYTES=500000000. */
 const sizeBytes = Number(process.env['POUNCE_TEST_UPLOAD_BYTES'] ?? 64 * 1024 * 1024)
 const kills = 3
 

@@ -52,7 +52,7 @@ const settle =
       return how === 'retry' ? { retried: count } : { dropped: count }
     })
 
-/** `pounce events retry`: handed out again when the server runs. */
+/** `pounce events retry`: delivered again when the server runs. */
 export const retryDeadLetters = settle('retry')
 
 /** `pounce events drop`. */

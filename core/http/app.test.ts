@@ -142,7 +142,7 @@ test('seen but not allowed is 403; invisible, unknown and malformed are one 404'
   t.is(answers[0]?.status, 404)
 })
 
-test('who has not accepted the terms gets nowhere but where they are told so', async t => {
+test('who has not accepted the terms is refused everywhere except where the terms are shown', async t => {
   const { ask } = await server(t)
   for (const key of ['newcomer', 'admin%20in%20waiting'])
     for (const more of ['', '&superAdmin=true']) {
@@ -186,7 +186,7 @@ test('an anonymous reader of a public server reads, and gets 404 for what is not
   t.is((await ask({ path: '/api/read' })).status, 200)
 })
 
-test('a private server tells an anonymous reader nothing: 401 alike', async t => {
+test('a private server answers 401 to every anonymous request', async t => {
   const { ask } = await server(t, true)
   const answers = await Promise.all([seenId, hiddenId, 'malformed'].map(id => ask({ path: `/api/datasets/${id}` })))
   t.deepEqual([...new Set(answers.map(answer => `${answer.status} ${answer.text}`))].length, 1)
@@ -227,7 +227,7 @@ test('a thing named by the query is checked like one named by the path; a missin
   t.is((await ask({ method: 'POST', path })).status, 401)
 })
 
-test('a right without a thing is asked of the policy as such', async t => {
+test('a right without a resource is checked with the policy as such', async t => {
   const { ask } = await server(t)
   t.is((await ask({ method: 'POST', path: '/api/datasets', key: 'ann' })).status, 200)
   t.is((await ask({ method: 'POST', path: '/api/datasets', key: 'inactive' })).status, 403)
@@ -318,7 +318,7 @@ test('a stale session is taken away where it is refused', async t => {
   t.is(headers.get('www-authenticate'), null)
 })
 
-test('superadmin mode is asked for by query or cookie', async t => {
+test('superadmin mode is requested by query or cookie', async t => {
   const { ask } = await server(t)
   t.is((await ask({ path: `/api/datasets/${hiddenId}`, key: 'admin' })).status, 404)
   t.is((await ask({ path: `/api/datasets/${hiddenId}?superAdmin=true`, key: 'admin' })).status, 200)

@@ -53,7 +53,7 @@ export interface HttpOptions {
   readonly config: HttpConfig
   readonly log: Log
   readonly metrics: Metrics
-  /** Absent when no plugin provides it: then a route that asks for a right stops the start. */
+  /** Absent when no plugin provides it: then a route that requires a right stops the start. */
   readonly policy?: Policy
   /** Absent when no plugin provides it: then everyone is anonymous, and a credential is refused with 401. */
   readonly callers?: Callers
@@ -149,7 +149,7 @@ export interface RequestServices {
   readonly openScope: (values: Readonly<Record<string, unknown>>) => RequestScope
 }
 
-/** What a handler is handed. What few handlers ask for is made when asked for. */
+/** The request as a handler gets it. Rarely used members are created on first use. */
 class HandlerRequest {
   readonly params: unknown
   readonly query: unknown
@@ -199,7 +199,7 @@ class HandlerRequest {
     return this.resolve(Log)
   }
 
-  /** The scope is opened by the first who asks: most handlers have all they need in their route's `needs`. */
+  /** The scope is opened on first use: most handlers have all they need in their route's `needs`. */
   resolve<T>(port: Port<T>): T {
     this.#scope ??= this.#services.openScope({ [Log]: this.#ownLog(), caller: this.caller, requestId: this.requestId })
     return this.#scope.resolve(port)

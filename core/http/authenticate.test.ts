@@ -40,7 +40,7 @@ test('a name that only begins like the cookie’s is another cookie', t => {
     t.is(sent({ cookie })?.session, undefined, cookie)
 })
 
-test('an Authorization header that says nothing we know is a wrong credential, not none', t => {
+test('an Authorization header of another scheme is a wrong credential, not none', t => {
   for (const authorization of [
     'Digest x',
     'Basic',

@@ -6,11 +6,11 @@ import { refuseOtherOrigins, requireSameOrigin } from './origins.ts'
 import type { Middleware, RawQuery, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'
 
-/** False when a request has nothing that could tell who sends it. */
+/** False for a request without credentials. */
 const bringsCredentials = ({ req: { headers }, target }: RequestContext): boolean =>
   headers.cookie !== undefined || headers.authorization !== undefined || headers['x-api-key'] !== undefined || target.key !== undefined
 
-/** What a request tells of its sender before anyone looks it up. */
+/** The credentials of a request before verification. */
 export interface SentCredentials {
   readonly headers: IncomingHttpHeaders
   readonly query: RawQuery
@@ -73,7 +73,7 @@ const authorizationOf = (text: string, count: number): Pick<Credentials, 'basic'
   return { basic: { email: decoded.slice(0, colon), password: decoded.slice(colon + 1) } }
 }
 
-/** True of a refusal for who asks, also of one as if the resource were not there; not of one for what a resource is, such as quarantined. */
+/** True of a refusal because of the caller, including 404 for invisible resources; not of one because of the resource's state, such as quarantined. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof Problem && (error.status === 401 || error.code === 'forbidden' || error.code === 'not-found')
 
@@ -86,7 +86,7 @@ export interface AuthenticateOptions {
 }
 
 /**
- * Finds out who asks. A wrong credential counts as none until something is refused for it: then it is the reason. What changes something by a session
+ * Identifies the caller. A wrong credential counts as none until something is refused for it: then it is the reason. What changes something by a session
  * must come from a page of this server.
  */
 export const authenticate = (options: AuthenticateOptions): Middleware => {

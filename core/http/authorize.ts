@@ -26,7 +26,7 @@ import type { Middleware, RequestContext, Values } from './request-context.ts'
 import type { AnyReply } from './respond.ts'
 import type { Declaration, RegisteredRoute } from './router.ts'
 
-/** The right that a route asks for, if it is for those who hold one. */
+/** The right that a route requires, if it is for those who hold one. */
 export const rightOf = ({ permission }: Declaration): Permission | undefined =>
   typeof permission === 'object' ? permission.right : undefined
 
@@ -56,7 +56,7 @@ export class RouteAccess {
     this.#isPrivate = isPrivate
   }
 
-  /** Throws, or rejects with, 401 for an anonymous caller, 403 for one who may not, 404 for one who may not know. */
+  /** Throws, or rejects with, 401 for an anonymous caller, 403 for one without the right, 404 where the resource is invisible. */
   require(declaration: Declaration, caller: Caller, input: Values): Promise<void> | undefined {
     const { permission } = declaration
     this.#requireStanding(declaration, caller)
@@ -71,7 +71,7 @@ export class RouteAccess {
 
   /**
    * For a request whose resources cannot be named because its input is wrong: an anonymous caller who could not do this
-   * to anything gets 401, as for any thing; everyone else learns what was wrong. A wrong id is answered like one that no one has.
+   * to anything gets 401, as for any thing; everyone else gets the fault. A malformed id is answered like an unknown one.
    */
   requireForWrongInput(declaration: Declaration, caller: Caller, isWrongId = false): void {
     const right = rightOf(declaration)
@@ -121,13 +121,13 @@ export class RouteAccess {
     return lacking(caller, permission, ref.kind)
   }
 
-  /** True where no one in particular learns that a resource does not exist: by looking, on a server that hides nothing. */
+  /** True where anonymous callers get 404 for an absent resource: when reading, on a public server. */
   #tellsOfAbsence(permission: Permission, { method, effects }: Declaration): boolean {
     return !this.#isPrivate && (readingPermissions.has(permission) || (method === 'GET' && effects === undefined))
   }
 }
 
-/** The route, not the permission, knows what it does: some read by a right to write, others change a resource by the right to look at it. */
+/** Decided by the route, not the permission: some routes read by a right to write, others change a resource by the right to view it. */
 const trashRuleOf = ({ method, effects, inTrash }: Declaration): TrashRule | undefined => {
   if (method === 'GET' && effects === undefined) return 'readable'
   return inTrash === undefined ? 'frozen' : undefined
@@ -254,7 +254,7 @@ const auditAccess = (options: AuditOptions, request: RequestContext, route: Regi
 /** Things that one line names at most. */
 const mostNamed = 20
 
-/** What the address names: the resources that rights were asked on, and any other id. */
+/** What the address names: the resources that rights were checked on, and any other id. */
 const thingsOf = ({ declaration }: RegisteredRoute, input: Values): { first: Ref | undefined; named: readonly string[] } => {
   const refs = refsOf(declaration, input)
   const others = Object.values(input).filter(value => s.isId(value) && !refs.some(({ id }) => id === value))

@@ -91,7 +91,7 @@ const server = async (t: ExecutionContext, config: Partial<HttpConfig> = { maxAn
   }
 }
 
-test('a body is taken with its defaults, and members nobody asked for are left out at every depth', async t => {
+test('a body is taken with its defaults, and undeclared members are removed at every depth', async t => {
   const { post } = await server(t)
   const sent = {
     name: 'x',

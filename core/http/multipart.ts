@@ -66,7 +66,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
 
   async next(): Promise<IteratorResult<Part, undefined>> {
     this.#start()
-    // Who asks for the next part is done with this one.
+    // Reading the next part discards the rest of this one.
     this.#current?.destroy()
     this.#current = undefined
     for (;;) {

@@ -34,7 +34,7 @@ export class AllowedHosts {
     this.#isOpen = allowed.includes('*')
   }
 
-  /** Throws `UnknownHost`, and `Invalid` where HTTP/1.1 asks for a name and none was sent. */
+  /** Throws `UnknownHost`, and `Invalid` where HTTP/1.1 requires a name and none was sent. */
   require({ headers: { host }, httpVersion }: IncomingMessage): void {
     if (host === undefined && httpVersion !== '1.0') throw new Invalid('A request must have a Host header')
     if (this.#isOpen || host === undefined || host === '' || host === this.#last) return
@@ -66,7 +66,7 @@ const nameIn = (host: string): string => {
 }
 
 /**
- * Warns, once, of a reverse proxy in front that no one told the server about: all its clients count as one address, for throttling, limits and the
+ * Warns, once, of a reverse proxy that is not configured: all its clients count as one address, for throttling, limits and the
  * audit log. Only a peer in a private network is taken for a proxy, as anyone on the Internet may send the header.
  */
 export const untrustedProxyWarning = ({ trustedProxies }: HttpConfig, log: Log): ((req: IncomingMessage) => void) => {
@@ -121,7 +121,7 @@ const isDowngrade = (from: URL, own: URL | undefined): boolean => own?.protocol 
 export const originOf = (text: string | undefined): URL | undefined => (text === undefined ? undefined : (URL.parse(text) ?? undefined))
 
 /** Headers of answers that pages of other origins may read, besides those of plugins. */
-export const exposedHeaders = ['Link', 'X-Request-Id', 'Content-Disposition', 'Content-Range', 'Retry-After', 'Location']
+export const exposedHeaders = ['Link', 'X-Request-Id', 'Content-Disposition', 'Content-Range', 'Retry-After', 'Location', 'X-Total-Count']
 
 /**
  * The headers that let a page of another origin read an answer: only for origins that the configuration names, never a reflection, never with
@@ -143,7 +143,7 @@ const maxNoted = 100
 const longestOrigin = 255
 
 /**
- * Says in the log, once for each, that the answers to pages of another origin cannot be read by them, and which setting allows it: browsers tell
+ * Logs once per origin that its pages cannot read responses, and which setting allows it: browsers tell
  * their users only that something failed.
  */
 export const crossOriginWarning = (
@@ -177,7 +177,7 @@ export interface CorsOptions {
   readonly requestHeaders: readonly string[]
 }
 
-/** Answers OPTIONS: the methods of an address, and what browsers ask before a request from another origin. */
+/** Answers OPTIONS: the methods of an address, and CORS preflights. */
 export const cors =
   ({ router, addresses, writer, allowedOrigins, requestHeaders }: CorsOptions): Middleware =>
   (context, next) => {

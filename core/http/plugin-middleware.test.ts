@@ -86,7 +86,7 @@ test('what middleware throws otherwise is a bug, of which nothing is sent', asyn
   t.false(text.includes('secret'))
 })
 
-test('after authentication middleware knows who asks, before rights and input are checked', async t => {
+test('after authentication middleware has the caller, before rights and input are checked', async t => {
   const seen: unknown[] = []
   const ask = await server(
     t,

@@ -32,7 +32,7 @@ interface TextAnswer {
 }
 
 /**
- * The only place that turns what was thrown into an answer: the shape that existing clients read, or `application/problem+json` when asked for.
+ * The only place that turns what was thrown into an answer: the shape that existing clients read, or `application/problem+json` when requested.
  * What is no `Problem` is a bug: logged with its cause, and nothing of it is sent.
  */
 const problemAnswer = (thrown: unknown, request: RequestContext, log: Log): TextAnswer => {

@@ -99,7 +99,7 @@ test('one more than may wait is 429, with Retry-After and a sentence', async t =
   t.is((await again).status, 200)
 })
 
-test('whoever has waited too long is told', async t => {
+test('a request that waited too long is refused', async t => {
   const gate = new Gate()
   const get = await served(t, { work: gated(gate) }, { maxWaitMs: 1, search: { account: limits(1, 40), anonymous: limits(1, 40) } })
   const first = get('/api/work')
@@ -162,7 +162,7 @@ test('the time that a body takes to come costs nothing', async t => {
   await t.notThrowsAsync(budgets.admit(work))
 })
 
-test('the longest unseen caller is forgotten first, and nobody who has something under way', async t => {
+test('the least recently seen caller is evicted first, and none with a running request', async t => {
   const budgets = new CostLimiter({ ...defaults, maxCallers: 2, fetch: { account: limits(1, 1), anonymous: limits(1, 1) } }, () => 0)
   const admit = (address: string) =>
     budgets.admit({ cost: 'fetch', caller: anonymous, address, signal: () => new AbortController().signal })
@@ -189,7 +189,7 @@ test('each account has a budget of its own, whatever its address, and so has eac
   t.is(await status({ 'x-forwarded-for': '2001:db8::2' }), 429)
 })
 
-test('a used-up budget refuses nobody who would be refused anyway, and tells nothing of what is there', async t => {
+test('a used-up budget refuses nobody who would be refused anyway, and reveals nothing about resources', async t => {
   const get = await served(t, { counted }, { fetch: { account: limits(4, 1), anonymous: limits(4, 1) } })
   t.is((await get(`/api/things/${seenId}`)).status, 200)
   t.is((await get(`/api/things/${seenId}`)).status, 429)

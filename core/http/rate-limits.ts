@@ -214,7 +214,7 @@ export class CostLimiter {
     return bucket
   }
 
-  /** Anyone who has something under way is remembered. */
+  /** Callers with running requests are not evicted. */
   #forget(): void {
     for (const [key, bucket] of this.#buckets) {
       if (this.#buckets.size <= this.#config.maxCallers) return
@@ -226,7 +226,7 @@ export class CostLimiter {
 /** Undefined for those who are counted by their address. */
 const accountOf = ({ user, via }: Caller): string | undefined => (user ? `user ${user.id}` : via === 'service' ? 'service' : undefined)
 
-/** Limits what a caller costs. After the rights, so that no refusal tells more than they do, and before the body, which waits with its sender. */
+/** Limits what a caller costs. After the rights, so that no refusal reveals more than they do, and before the body, which is not read while the request waits. */
 export const limitCost =
   (limiter: CostLimiter): Middleware =>
   (context, next) => {

@@ -39,7 +39,7 @@ export class RequestContext {
   caller: Caller = anonymous
   params: Values = none
   query: Values = none
-  /** What the rights are asked on: parameters of path and query together. */
+  /** The input of rights: parameters of path and query together. */
   input: Values = none
   /** Of a request whose cost is limited. */
   admission: Admission | undefined
@@ -83,7 +83,7 @@ export class RequestContext {
     return this.req.method === 'HEAD'
   }
 
-  /** Aborted when the client disconnects before the answer is complete, or when the server stops. Made when first asked for. */
+  /** Aborted when the client disconnects before the answer is complete, or when the server stops. Made when first requested. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()
@@ -103,7 +103,7 @@ export class RequestContext {
     return !complete && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
   }
 
-  /** Tells a waiting client to send its body. */
+  /** Sends `100 Continue` to a waiting client. */
   invite(): void {
     if (!this.isContinueDue) return
     this.isContinueDue = false
@@ -199,7 +199,7 @@ export const requestContext =
     context.state.request = request
     context.originalUrl = context.req.url ?? '/'
     context.request.originalUrl = context.originalUrl
-    // Responses are written by `ResponseWriter`, which knows how to end a connection early.
+    // Responses are written by `ResponseWriter`, which can end a connection early.
     context.respond = false
     requestChannel.publish(request)
     options.tracker.track(request)
@@ -207,7 +207,7 @@ export const requestContext =
     return next()
   }
 
-/** Knows the running requests, and logs and counts each when it is over. */
+/** Tracks the running requests, and logs and counts each when it ends. */
 export class RequestTracker {
   readonly #config: HttpConfig
   readonly #log: Log
@@ -250,7 +250,7 @@ export class RequestTracker {
     await Promise.all([...this.#running].map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
   }
 
-  /** Tells every handler that its client will get no answer. */
+  /** Aborts the signals of all handlers: their clients will get no response. */
   abortAll(): void {
     for (const request of this.#running) request.abort()
   }

@@ -107,7 +107,7 @@ test('ranges we do not read are answered with everything', async t => {
     t.is((await get(t, stored, { range })).status, 200, range)
 })
 
-test('a range holds only for the bytes its client knows', async t => {
+test('a range is served only for the version that its client has', async t => {
   const range = 'bytes=4-8'
   for (const [condition, status] of [
     [etag, 206],
@@ -172,7 +172,7 @@ test('known bytes are not sent again, nor opened', async t => {
   t.is((await get(t, stored, { 'if-modified-since': 'nonsense' })).status, 200)
 })
 
-test('HEAD tells everything and opens nothing', async t => {
+test('HEAD sends all headers and opens nothing', async t => {
   const closed: Bytes = { ...stored, open: () => t.fail('opened') as never }
   const { status, text, headers } = await get(t, closed, {}, { method: 'HEAD' })
   t.deepEqual([status, text, headers.get('content-length'), headers.get('etag')], [200, '', String(content.length), etag])
@@ -350,7 +350,7 @@ async function* endless(): AsyncGenerator<Buffer> {
   for (;;) yield chunk
 }
 
-test('only who asks for the whole of an attachment is sent elsewhere', async t => {
+test('only requests for a whole attachment are redirected', async t => {
   const body = { ...stored, elsewhere: async () => 'https://elsewhere.example.org/bytes?signature=1' }
   const { url } = await serve(t, { getBytes: answering(body) })
   const ask = async (headers: Record<string, string> = {}, method = 'GET') => {

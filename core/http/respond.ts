@@ -246,7 +246,7 @@ export class BytesResponder {
   }
 }
 
-/** Only for what the browser is told to save: on another server our policies do not hold. */
+/** Only for attachments: on another server our policies do not hold. */
 const elsewhere = async (
   request: RequestContext,
   head: Readonly<Record<string, string | number>>,

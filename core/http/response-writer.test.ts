@@ -162,7 +162,7 @@ test('only generated text is compressed', async t => {
   t.is(await coded({}, { 'content-type': 'image/png' }), undefined)
 })
 
-test('the headers of other origins and of handlers are told to vary besides', async t => {
+test('Vary names the headers of other origins and of handlers too', async t => {
   const url = await from(
     t,
     rowsOf(() => numbered(5000), { Vary: 'Accept' }),
@@ -184,7 +184,7 @@ test('compressed bytes have a weak tag, which is known again', async t => {
   t.deepEqual([known.status, known.headers.vary, known.raw.length], [304, 'Accept-Encoding', 0])
 })
 
-test('HEAD tells the same of a list, and sends nothing', async t => {
+test('HEAD of a list sends the same headers and no body', async t => {
   for (const count of [3, 200, 40_000]) {
     const url = await from(
       t,
@@ -244,7 +244,7 @@ test('a source that fails before enough came is answered with its problem', asyn
   )
 })
 
-/** A connection whose client asked and then reads no more than it must. */
+/** A connection whose client sends a request and then reads no more than it must. */
 const slowReader = async (port: number): Promise<RawClient> => {
   const client = await rawClient(port)
   client.send('GET /x HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n')

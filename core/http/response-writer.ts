@@ -11,7 +11,7 @@ import type { AnyReply } from './respond.ts'
 
 type Headers = Record<string, string | number>
 
-/** For a year, of this name alone: other servers of the domain are not ours to speak for. */
+/** For a year, of this name alone: other servers of the domain are not affected. */
 const strictTransport = 'max-age=31536000'
 
 /** Answers that are being compressed; more go out plain, so that many slow readers do not fill the memory. */
@@ -31,7 +31,7 @@ export class ResponseWriter {
   readonly #stopListeners = new Set<() => void>()
   #gzips = 0
 
-  /** `isEncrypted`: people reach the server over TLS, so browsers may be told to use nothing else. `exposed`: headers of plugins for pages of other origins. */
+  /** `isEncrypted`: the server is reached over TLS, so browsers may be restricted to it (HSTS). `exposed`: headers of plugins for pages of other origins. */
   constructor(config: HttpConfig, isEncrypted: boolean, exposed: readonly string[]) {
     this.#config = config
     this.#exposed = [...exposedHeaders, ...exposed].join(', ')
@@ -43,7 +43,7 @@ export class ResponseWriter {
     return this.#isStopping
   }
 
-  /** From now on each connection is closed after its response; streams are asked to end. */
+  /** From now on each connection is closed after its response; streams end. */
   stop(): void {
     this.#isStopping = true
     for (const listener of this.#stopListeners) listener()
@@ -178,7 +178,7 @@ const toBrotli = promisify(brotliCompress)
 /** Below this many bytes compression costs more than it saves. */
 export const worthCompressing = 1024
 
-/** Which of our codings a client reads best: brotli, where it reads that; undefined when none, or none was asked for. */
+/** Which of our codings a client reads best: brotli, where it reads that; undefined when none, or none was requested. */
 export const codingFor = (acceptEncoding: string | undefined): 'br' | 'gzip' | undefined => {
   const accepted = acceptedOf(acceptEncoding, ['br', 'gzip'])
   return accepted.includes('br') ? 'br' : accepted[0]

@@ -135,7 +135,7 @@ test('a right on nothing is refused with the remedy, unless the route says why',
   t.is(withId({ permission: { right: 'ViewFile', unscoped: 'The list holds only files that the caller may see.' } }), '')
 })
 
-test('a route that asks for a right is refused where nobody can answer', t => {
+test('a route that requires a right is refused where nobody can answer', t => {
   t.throws(() => registerRoutes([mounted('a.b', 'getX', get('/x', { permission: { right: 'ViewFile', unscoped: 'x' } }))], false), {
     message: /no plugin provides policy/,
   })

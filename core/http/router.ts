@@ -243,7 +243,7 @@ const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addr
     const allowed = router.allowed(path)
     throw allowed.length === 0 ? new NoSuchAddress() : new MethodNotAllowed(allowed)
   }
-  // It came with the request, and nothing else carries it on.
+  // The key came in the query, and the redirect must keep it.
   const query = [search, key === undefined ? '' : `key=${encodeURIComponent(key)}`].filter(Boolean).join('&')
   const location = `${addresses.base}${known}${query ? `?${query}` : ''}`
   const status = request.req.method === 'GET' || request.isHead ? 301 : 308

@@ -81,7 +81,7 @@ test('requests that are shaped for smuggling are 400 and the end of the connecti
   }
 })
 
-test('a request without a Host is 400, and an expectation that nobody knows is ignored', async t => {
+test('a request without a Host is 400, and an unknown expectation is ignored', async t => {
   const { send } = await server(t)
   const received = await (await send('GET /hello HTTP/1.1\r\nConnection: close\r\n\r\n')).closed()
   t.deepEqual(refused(t, received), { status: 400, code: 'invalid' })
@@ -138,7 +138,7 @@ test('an upload that is refused gets its answer, though its client sends everyth
   t.regex(received, /^HTTP\/1\.1 403 [\s\S]*Connection: close[\s\S]*"code":"forbidden"/i)
 })
 
-test('a client that asks before it sends is not invited to an upload that is refused', async t => {
+test('a client that expects 100-continue gets no 100 for a refused upload', async t => {
   const { send } = await server(t)
   const refused = await send(
     'POST /refuse HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 99\r\n\r\n',
@@ -215,7 +215,7 @@ test('draining lets a running request finish; until then others are answered, an
   t.is(error.code, 'ECONNREFUSED')
 })
 
-test('draining cuts what takes too long, and tells its handler', async t => {
+test('draining aborts what takes too long, and the signal of its handler', async t => {
   const { send, http, begun, finish } = await server(t)
   const running = await send('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
   const signal = await begun

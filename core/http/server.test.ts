@@ -119,7 +119,7 @@ test('a problem says what was wrong, with a code, its details and the id of the 
   t.deepEqual(JSON.parse(text), { status: 'KO', message: 'It changed', job: 7, code: 'conflict', requestId: headers.get('x-request-id') })
 })
 
-test('a client that asks for it gets application/problem+json', async t => {
+test('a client that requests it gets application/problem+json', async t => {
   const { headers, text } = await get(t, { getX: failing(new Conflict('It changed')) }, '/api/x', {
     headers: { accept: 'application/problem+json, */*' },
   })
@@ -160,7 +160,7 @@ test('problems of 5xx are logged, refusals are not', async t => {
   t.is(lines.length, 1)
 })
 
-test('the password window of browsers stays shut, programs are told', async t => {
+test('browsers get no WWW-Authenticate, programs do', async t => {
   const me = {
     getX: route({
       method: 'GET',
@@ -223,7 +223,7 @@ test('rows are one JSON list, whatever their number', async t => {
   await t.throwsAsync(get(t, { getX: rowsOf(broken()) }, '/api/x'))
 })
 
-test('long text is compressed for who asks, short never', async t => {
+test('long text is compressed where accepted, short never', async t => {
   const body = { text: 'compress me '.repeat(200) }
   const long = { getX: answering(() => ({ status: 200, body })) }
   const { port } = await serve(t, {
@@ -323,7 +323,7 @@ test('measurements are served when they are on, to server admins or to whoever h
   t.is(await asked({}, withToken), 401)
 })
 
-test('a reverse proxy that nobody trusts is told of once', async t => {
+test('a reverse proxy that is not configured is logged once', async t => {
   const warnings: string[] = []
   const log: Log = { ...silent, warn: message => void warnings.push(message) }
   const forwarded = { 'x-forwarded-for': '198.51.100.7' }

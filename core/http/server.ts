@@ -39,7 +39,7 @@ const backlog = 4096
 export const createHttp = (options: HttpOptions): Http => {
   const { config, log, installation, crossOriginHeaders } = options
   const writer = new ResponseWriter(config, installation.baseUrl.startsWith('https:'), crossOriginHeaders?.response ?? [])
-  // Loaded when someone asks: a start does without it.
+  // Loaded on first use: a start does without it.
   const openapi = async (): Promise<object> => (await import('../openapi/openapi.ts')).openapiDocument(routes, installation)
   let openapiText: Promise<string> | undefined
   const own = systemRoutes({
@@ -101,7 +101,7 @@ class HttpServer implements Http {
     if (!this.#server.listening) return
     const limit = Promise.withResolvers<void>()
     const timer = setTimeout(limit.resolve, timeoutMs)
-    // Others are still answered meanwhile: from `/readyz` they learn to go elsewhere.
+    // Other requests are still answered meanwhile, so that load balancers read 503 from `/readyz`.
     await Promise.race([this.#tracker.runningNow(), limit.promise])
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()

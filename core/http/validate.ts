@@ -23,7 +23,7 @@ export interface Checked<T> {
 export interface RouteChecks {
   params(texts: RawQuery): Checked<Values>
   query(texts: RawQuery): Checked<Values>
-  /** Checks and removes what the schema does not know, in place. */
+  /** Validates, and removes members that the schema does not declare, in place. */
   body(value: unknown): Checked<unknown>
 }
 
@@ -190,7 +190,7 @@ export const validateParameters =
     return params.fault || query.fault ? refuse(access, request, params, query) : next()
   }
 
-/** A wrong input must not tell more than the caller may know, so rights come first as far as the input names resources. */
+/** A wrong input must not reveal more than the caller may see, so rights are checked first as far as the input names resources. */
 const refuse = async (access: RouteAccess, request: RequestContext, params: Checked<Values>, query: Checked<Values>): Promise<never> => {
   const { caller, input } = request
   const { declaration, group } = request.route as RegisteredRoute

@@ -74,7 +74,7 @@ test('names in the environment ignore case and single underscores', async t => {
   t.like(config.plugins[0]?.config, { partSize: 9 })
 })
 
-test('text becomes what the schema asks for', async t => {
+test('text becomes what the schema requires', async t => {
   const environment = {
     POUNCE_BLOBS__BUCKET__IS_PUBLIC: 'yes',
     POUNCE_BLOBS__BUCKET__HOSTS: 'one, two ,three',
@@ -144,6 +144,18 @@ test('a wrong value is refused with what would be right and where it came from',
   t.regex(message, /blobs\.bucket\.partSize must be >= 5 \(is 1\), from POUNCE_BLOBS__BUCKET__PART_SIZE/)
   t.regex(message, /roles\.1/)
 })
+
+for (const [what, settings, name] of [
+  ['null for a group of settings', { http: null }, 'http'],
+  ['a list for a group of settings', { http: [] }, 'http'],
+  ['a number for a text', { data: 5 }, 'data'],
+  ['a fraction for a whole number', { http: { port: 80.5 } }, 'http.port'],
+  ['an empty text where there must be one', { data: '' }, 'data'],
+] as const)
+  test(`${what} is refused`, async t => {
+    const { message } = await t.throwsAsync(loadConfig({ plugins: [], settings }))
+    t.true(message.includes(`\n  - ${name} must `), message)
+  })
 
 test('a choice is refused with what can be chosen, and a value as it was typed', async t => {
   const message = await refusal(t, {

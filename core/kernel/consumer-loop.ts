@@ -61,7 +61,7 @@ const stopLimitMs = 10_000
 
 const ackRetryMs = 500
 
-/** Tells the outbox which events are done, those of one turn in one call. */
+/** Acknowledges events in the outbox, those of one turn of the event loop in one call. */
 class AckBatcher {
   readonly #tools: LoopTools
   readonly #consumer: string
@@ -69,7 +69,7 @@ class AckBatcher {
   #waiting: { readonly id: string; readonly settled: () => void }[] = []
   #running: Promise<void> | undefined
 
-  /** `signal` ends the retries of a store that is unavailable; the events are then handed out again. */
+  /** `signal` ends the retries of a store that is unavailable; the events are then delivered again. */
   constructor(tools: LoopTools, consumer: string, signal: AbortSignal) {
     this.#tools = tools
     this.#consumer = consumer
@@ -139,7 +139,7 @@ export class ConsumerLoop {
     this.#settler = new AckBatcher(tools, work.name, this.#stopped.signal)
   }
 
-  /** Events handed out to this loop that are not settled yet. */
+  /** Events claimed by this loop that are not settled yet. */
   get inFlight(): number {
     return this.#inFlight
   }
@@ -154,7 +154,7 @@ export class ConsumerLoop {
     this.#wake()
   }
 
-  /** Takes nothing more and waits for running handlers, at most 10 s; what has not begun is handed back. */
+  /** Takes nothing more and waits for running handlers, at most 10 s; events whose handlers have not started are released. */
   async stop(): Promise<void> {
     this.#stopped.abort()
     this.#wake()
@@ -311,7 +311,7 @@ export class ConsumerLoop {
     return this.#tell(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), retryInMs }))
   }
 
-  /** Goes on while the store is unavailable or full: an event that is never handed back comes again only when its lease ends. */
+  /** Retries while the store is unavailable or full: an event that is not released is delivered again only when its lease ends. */
   async #tell(outcome: () => Promise<void>): Promise<void> {
     const { signal } = this.#stopped
     for (let tries = 1; ; tries += 1) {

@@ -108,7 +108,7 @@ const remedyFor = ({ consumer }: AbsentConsumer): string =>
 export const keptEvents = async (outbox: Outbox | undefined): Promise<readonly KeptEvents[]> =>
   ((await outbox?.absent()) ?? []).map(one => ({ ...one, kept: whatIsKept(one), remedy: remedyFor(one) }))
 
-/** Names the handlers of this kernel to the outbox, forgets those that plugins say are gone, and says for whom events are kept. */
+/** Declares the handlers of this kernel in the outbox, removes former ones, and logs absent consumers. */
 export const declareHandlers = async (
   outbox: Outbox,
   handlers: readonly HandlerInstance[],

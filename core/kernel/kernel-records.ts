@@ -32,7 +32,7 @@ export interface LeaseRecord {
   readonly forMs: number
   /** Not to be taken before; ISO 8601. */
   readonly notBefore: string
-  /** Rises with every owner, so that a late one can be told from the present one. */
+  /** Rises with every owner, so that a former owner is distinguished from the present one. */
   readonly fence: number
 }
 export const leaseRecords = collection<LeaseRecord>('kernel.leases')

@@ -124,7 +124,7 @@ export class Kernel {
     await this.#periodic.runNow(name)
   }
 
-  /** How it is doing, looked at again at most once a second, so that asking costs nothing. Never rejects. */
+  /** Readiness, evaluated at most once a second. Never rejects. */
   async readiness(): Promise<ReadinessReport> {
     if (performance.now() - this.#lookedAt > lookEveryMs || !this.#isReady) {
       this.#lookedAt = performance.now()
@@ -143,7 +143,7 @@ export class Kernel {
     return this.#begin(() => this.#run(options))
   }
 
-  /** Instead of `start`: only what is behind these ports and what that needs, without migrations or work, and the data folder locked only when told to. */
+  /** Instead of `start`: only the providers of these ports and their needs, without migrations or work; the data folder is locked only on request. */
   open(ports: readonly Port<unknown>[], { lock = false }: { readonly lock?: boolean } = {}): Promise<void> {
     const needed = new Set(ports.flatMap(port => [...neededBy(this.plan, this.plan.providers.get(port))]))
     return this.#begin(async () => {

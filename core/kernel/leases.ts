@@ -86,7 +86,7 @@ export class Leases {
     let held = lease
     let isAsking = false
     const tick = async (): Promise<void> => {
-      // A process that was paused learns here, before anything else is asked, that its time is over.
+      // A paused process detects here, before any other call, that its lease has expired.
       if (this.#steadyMs() - held.since >= held.forMs) return giveUp('was not renewed in time')
       if (isAsking) return
       isAsking = true

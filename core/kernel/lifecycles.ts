@@ -9,7 +9,7 @@ export interface PluginHealth {
   readonly ok: boolean
   /** What is wrong, in the plugin's words. */
   readonly error?: string
-  /** What an operator should know although it is well. */
+  /** A message for operators although the state is healthy. */
   readonly note?: string
 }
 

@@ -23,7 +23,7 @@ const migrationsOn = (documents: DocumentStore, ...plugins: (typeof one)[]): Mig
   return new Migrations(named, { documents, clock, log: keptLog().log, leases: new Leases(documents, clock), version: '1.0.0' })
 }
 
-test('a fresh installation applies everything in order and remembers it', async t => {
+test('a fresh installation applies everything in order and records it', async t => {
   const documents = newStore()
   const { instance, applied } = await migrationsOn(documents, two).run(false)
   t.regex(instance, /^[a-z0-9]{10}$/)
@@ -50,7 +50,7 @@ test('a plugin that gains its first migration on an existing installation is pen
   await t.throwsAsync(migrationsOn(documents, one).run(false), { message: /Pending migrations: .*0001-first-step/ })
 })
 
-test('a plugin that is new to an existing installation applies its migrations without asking', async t => {
+test('a plugin that is new to an existing installation applies its migrations without confirmation', async t => {
   const documents = newStore()
   await migrationsOn(documents, pluginWith(undefined, 'test.other')).run(false)
   t.is((await migrationsOn(documents, pluginWith(undefined, 'test.other'), one).run(false)).applied, 1)
@@ -103,7 +103,7 @@ test('two kernels that start at once apply each migration once', async t => {
   )
 })
 
-test('a kernel that starts while another one applies everything is not asked to allow it', async t => {
+test('a kernel that starts while another one applies everything needs no confirmation', async t => {
   const documents = newStore()
   const { find } = documents
   documents.find = async (...query) => {

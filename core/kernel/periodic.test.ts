@@ -43,7 +43,7 @@ test('clocks of machines that differ by years do not matter', async t => {
   t.is(await two.take('sweep', 1000), undefined)
 })
 
-test('whoever was paused longer than the lease is good for is told before anything else', async t => {
+test('work that was paused longer than its lease is aborted before anything else', async t => {
   const { clock, documents } = setUp()
   let nowMs = 0
   const leases = new Leases(documents, clock, () => nowMs)
@@ -59,7 +59,7 @@ test('whoever was paused longer than the lease is good for is told before anythi
   t.is(held.signal.reason.message, 'The lease of sweep was not renewed in time')
 })
 
-test('a renewal that fails is told and does no harm while the next one comes in time; a lease that another has is lost at once', async t => {
+test('a failed renewal is logged and does no harm while the next one succeeds in time; a lease that another holds is lost at once', async t => {
   const { clock, documents } = setUp()
   const leases = new Leases(documents, clock)
   const lease = await leases.take('sweep', 3000)

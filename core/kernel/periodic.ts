@@ -11,7 +11,7 @@ export interface PeriodicTask {
 }
 
 const leaseMs = 15_000
-/** How often a kernel asks whether a long interval has passed on a store that others use too. */
+/** How often a kernel checks whether a long interval has passed on a store that others use too. */
 const longestWaitMs = 60_000
 const firstWaitMs = 5_000
 const stopLimitMs = 10_000

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const tree = join(root, 'plugins')
 const idPattern = /^[a-z0-9-]+(?:\.[a-z0-9-]+)?$/
 
-/** A plugin to load, as the config names it or as a test hands it over. */
+/** A plugin to load, as named in the configuration or passed by a test. */
 export interface PluginRequest {
   readonly plugin: string | Plugin
   readonly as?: string
@@ -46,7 +46,7 @@ const indexOf = (folder: string): string => {
   return file
 }
 
-/** Packages that were asked for, and from where. */
+/** Packages that were requested, and from where. */
 const packages = new Map<string, string>()
 let isHooked = false
 
@@ -136,12 +136,12 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
   if (typeof source === 'string' && ownPluginFile(source) !== undefined && plugin.id !== source)
     throw new StartupError(`The plugin in the folder of ${source} has the id ${plugin.id}`)
   const name = as ?? plugin.id
-  // What a test hands over may stand in for a plugin of ours.
+  // A plugin passed by a test may replace one of ours.
   if (typeof source === 'string') refuseName(source, plugin, name, isInTree(source))
   return { name, plugin }
 }
 
-/** Loads plugins in the order asked for. Two of one name are refused: the second copy of a plugin needs an `as`. */
+/** Loads plugins in the order requested. Two of one name are refused: the second copy of a plugin needs an `as`. */
 export const loadPlugins = async (requests: readonly PluginRequest[]): Promise<readonly NamedPlugin[]> => {
   const loaded = await Promise.all(requests.map(load))
   const names = new Set<string>()

@@ -61,7 +61,7 @@ export const refusalsOf = (declaration: Declaration): ReadonlySet<number> => {
   return found
 }
 
-/** The answers of a route without the refusals, by status. Bytes may be asked for in part, and not again when nothing changed. */
+/** The answers of a route without the refusals, by status. Bytes may be requested in part, and not again when nothing changed. */
 export const answersOf = ({ responses }: Declaration): Readonly<Record<string, SchemaShape>> => {
   const whole: SchemaShape | undefined = responses[200]
   if (!whole || !isBytes(whole)) return responses

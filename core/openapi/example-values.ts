@@ -32,6 +32,8 @@ export const valuesByName: Readonly<Record<string, unknown>> = {
   notifications: 'daily',
   created_at: isoTime,
   created: isoTime,
+  modified: isoTime,
+  trashedAt: isoTime,
   updated: isoTime,
   started: isoTime,
   start: isoTime,

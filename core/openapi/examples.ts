@@ -5,7 +5,7 @@ import { anId, valuesByName } from './example-values.ts'
 type Source = SchemaShape & Readonly<Record<string, unknown>>
 
 /**
- * A value of a schema, for readers of the API: the first of its `examples`, or made of those of its members; what has none is told by what a
+ * A value of a schema, for readers of the API: the first of its `examples`, or made of those of its members; without any it follows from what a
  * description says ("Such as `…`"), the default, and the name of the member. Undefined of bytes.
  */
 export const exampleOf = (schema: SchemaShape, name = ''): unknown => {
@@ -107,6 +107,13 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   FileStorageReport: { name: 'samples.csv' },
   FileSummary: { name: 'samples.csv', status: 'PROCESSED' },
   Folder: { name: '/2026' },
+  FullCollection: { name: 'Field campaign 2026', rights: ['EditCollection'], rootOf: [], parents: [], trashedAt: null },
+  FullDataset: { rights: ['EditDataset', 'DownloadFiles'], collections: [], trashedAt: null },
+  FullFile: {
+    ...{ name: 'samples.csv', originalName: 'samples.csv', status: 'PROCESSED', rights: ['DownloadFiles'], showPreviews: 'DatasetLevel' },
+    ...{ places: [], damaged: undefined },
+  },
+  FullSpace: { name: 'Soil laboratory', rights: ['EditSpace'], logoUrl: null, bannerUrl: null, requested: false },
   Group: { name: 'Soil laboratory', description: 'Who works in the laboratory' },
   ListedExtraction: { resource_type: 'file' },
   ListedFolder: { name: '/2026/march' },

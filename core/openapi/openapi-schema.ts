@@ -5,7 +5,7 @@ import { exampleOf } from './examples.ts'
 /** Not imported: see `http/server.ts`. */
 const http = process.getBuiltinModule('node:http')
 
-/** A schema as OpenAPI 3.0.1 knows it. */
+/** A schema of OpenAPI 3.0.1. */
 export type OpenapiSchema = Readonly<Record<string, unknown>>
 
 /** Members that mean the same there and here. */

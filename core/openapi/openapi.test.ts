@@ -214,7 +214,7 @@ test('a name belongs to one model', t => {
   t.throws(() => named(s.Object({ id: s.String() })), { message: 'Two different schemas are models named Leaf' })
 })
 
-test('schemas become what OpenAPI 3.0 knows', t => {
+test('schemas become schemas of OpenAPI 3.0', t => {
   const schemas = new OpenapiSchemas()
   t.deepEqual(schemas.of({ const: 'a' }), { enum: ['a'], type: 'string' })
   t.deepEqual(schemas.of({ anyOf: [{ const: 'a' }, { const: 'b' }, { type: 'null' }] }), {

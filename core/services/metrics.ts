@@ -39,7 +39,7 @@ const labelOf = (name: string): string => {
   return word === 'le' ? 'le_' : word
 }
 
-/** Plugins from elsewhere may hand over what is no text. */
+/** Outside plugins may pass values that are not text. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? `${value}` : '')
 
 /** Names are made to fit and what cannot be measured is left out, for measuring must not break what is measured. */

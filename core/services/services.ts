@@ -40,7 +40,7 @@ export class ObjectIds implements Ids {
   }
 }
 
-/** Where no plugin sends mail: a line in the log with all of it, links to sign up included, for anyone who runs the server to hand on. */
+/** Where no plugin sends mail: a log line with the whole mail, links to sign up included, for the operator to forward. */
 export class LogMailer implements Mailer {
   readonly #log: Pick<KernelLog, 'warnOpenly'>
 

@@ -14,7 +14,7 @@ export interface BlobRoute {
   readonly skipDamaged: boolean
 }
 
-/** Copies blobs from one store to another, each once, and knows their new keys. */
+/** Copies blobs from one store to another, each once, and records their new keys. */
 export class BlobMigrator {
   readonly #route: BlobRoute
   readonly #under = new Map<string, Promise<string>>()
@@ -40,7 +40,7 @@ export class BlobMigrator {
     return under
   }
 
-  /** Compares what the new store says of every blob with what was sent there, and reads all of it when asked to. Resolves to how many there are. */
+  /** Compares the metadata of every blob in the new store with what was sent, and reads all bytes on request. Resolves to the number of blobs. */
   async verify(readData: boolean, tell: (count: number) => void): Promise<{ readonly blobs: number; readonly bytes: number }> {
     const seen = { blobs: 0, bytes: 0 }
     for await (const blob of this.#route.documents.walk(movedBlobs)) {
@@ -101,7 +101,7 @@ export class BlobMigrator {
   }
 
   #damaged(error: unknown, key: string, whose: string): undefined {
-    // the digest that the old store tells is compared by the new one
+    // the digest from the old store is compared by the new one
     const isDamage = error instanceof CorruptContent || error instanceof Invalid
     if (!isDamage) throw error
     if (!this.#route.skipDamaged)

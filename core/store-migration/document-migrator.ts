@@ -17,7 +17,7 @@ const batchSize = 200
 /** Files that are copied side by side. */
 const atOnce = 8
 
-/** Hands out what an iterable gives in arrays. */
+/** Groups the items of an iterable into arrays. */
 async function* batches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let batch: T[] = []
   for await (const item of items) {

@@ -158,7 +158,7 @@ test('a target that holds points is refused and left alone', async t => {
   t.deepEqual(await contents(to), [pointOf(3)])
 })
 
-test('points that are refused, lost or changed on their way are noticed', async t => {
+test('points that are refused, lost or changed are detected', async t => {
   const from = await filled(t)
   const target = async (insert: (store: GeoStore, points: readonly Datapoint[]) => ReturnType<GeoStore['insert']>): Promise<Made> => {
     const to = await empty(t)

@@ -99,7 +99,7 @@ async function copy({ isOther, route, readData, skipDamaged, progress, ...make }
   }
 }
 
-/** Who did not think of them learns where they are. */
+/** Informs operators where they are. */
 function whereStay(source: Kernel): string {
   const keeper = source.plan.providers.get(GeoStore)
   return keeper === undefined ? 'no store of points' : `stay in ${keeper}`

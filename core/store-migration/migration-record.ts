@@ -17,7 +17,7 @@ export interface MoveReport {
   readonly verified: 'counts and checksums' | 'counts and checksums, every byte read'
 }
 
-/** What the target knows a move into it. */
+/** The record of a migration in its target. */
 export interface MoveRecord {
   /** Such as `sqlite+disk to mongodb+s3`, or `sqlite+disk+rtree to sqlite+disk+postgis`. */
   readonly route: string

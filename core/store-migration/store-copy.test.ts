@@ -186,7 +186,7 @@ test('damaged bytes end the move, naming the record, unless they are to be left 
   t.is((await missing.documents.get(papers, 'p-9'))?.title, 'Paper 9')
 })
 
-test('bytes or records that do not arrive as they were sent are noticed', async t => {
+test('bytes or records that differ from the source are detected', async t => {
   const [from, to] = [await stores(t), await stores(t)]
   await fill(from)
   const forgetful: Stores['blobs'] = Object.assign(Object.create(to.blobs), {

@@ -18,7 +18,7 @@ const newFile = async (): Promise<string> => {
 
 const marked = async (): Promise<unknown> => (await me('/api/bookmarks')).json()
 
-test('a bookmark is kept once, and goes with its file', async t => {
+test('a bookmark is kept once, and is deleted with its file', async t => {
   const [first, second, third] = [await newFile(), await newFile(), await newFile()]
   for (const file of [first, second, first]) t.is((await me(`/api/files/${file}/bookmark`, { method: 'POST' })).status, 200)
   t.deepEqual(await marked(), [{ id: first }, { id: second }])

@@ -11,7 +11,7 @@ interface Bookmark {
   readonly set: string
 }
 
-/** An index for each question that is asked: what did a person mark, newest last; who marked a file. */
+/** An index for each query: bookmarks of a person, newest last; bookmarks of a file. */
 export const bookmarks = collection<Bookmark>('example.bookmarks', { byUser: { on: ['user', 'set'] }, byFile: { on: ['file'] } })
 
 /** Bookmarks in the document store. */
@@ -53,7 +53,7 @@ export class Bookmarks {
 }
 wire(Bookmarks, Config, DocumentStore, Clock)
 
-/** Bookmarks go with their file. Called at least once for each file that is removed, so a repeat must do no harm. */
+/** Bookmarks are deleted with their file. Called at least once for each file that is removed, so a repeat must do no harm. */
 export class ForgetFile {
   readonly #documents: DocumentStore
 

@@ -44,7 +44,7 @@ const transportOf = (server: TestServer, kind: string): Transport => {
   return found
 }
 
-/** What a transport that is measured tells no one. */
+/** Callbacks that a measured transport does not need. */
 const deaf = {
   status: async (_status: JobStatus) => undefined,
   result: async () => undefined,

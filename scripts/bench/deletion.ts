@@ -66,7 +66,7 @@ interface Deletion {
   readonly peakMiB: number
 }
 
-/** Deletes the dataset for good, and asks for health every 5 ms until nothing waits any more. */
+/** Deletes the dataset for good, and requests health every 5 ms until nothing waits any more. */
 const deleteIt = async (server: Server, dataset: string): Promise<Deletion> => {
   const headers = { 'x-api-key': await newKey(server) }
   const remove = () => timed(() => fetch(`${server.url}/api/datasets/${dataset}`, { method: 'DELETE', headers }))

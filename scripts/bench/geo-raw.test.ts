@@ -7,7 +7,7 @@ import { rawSqlite } from './geo-raw.ts'
 
 const count = 2000
 
-test('readings that are kept manually are those of the bench, whatever is asked of them', async t => {
+test('readings that are kept manually are those of the bench, for every query', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const raw = rawSqlite(folder, count)

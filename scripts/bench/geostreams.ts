@@ -118,7 +118,7 @@ interface Pair extends Pick<Scale, 'count' | 'rounds' | 'boxGoalMs'> {
   readonly raw: RawPoints
   readonly server: Server
   readonly key: string
-  /** Memory of the server before it was asked for anything. */
+  /** Memory of the server before the first request. */
   readonly idleMiB: number
 }
 

@@ -6,7 +6,7 @@ import { countingIds, silent } from 'pounce/sdk/testing'
 import { SqliteDocuments } from '../../plugins/documents/sqlite/sqlite-documents.ts'
 
 /**
- * What the embedded document store can do by itself: `node scripts/bench/limits-documents.ts [sizes…]`, sizes 1000 and 100000 unless told.
+ * What the embedded document store can do by itself: `node scripts/bench/limits-documents.ts [sizes…]`, sizes 1000 and 100000 by default.
  * Datasets lie in one or two of 1,000 spaces; users belong to 3, 30 or 300 of them and page the newest datasets they may see.
  */
 interface Dataset {

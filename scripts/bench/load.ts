@@ -7,6 +7,7 @@ export interface Measured {
   readonly requestsPerSecond: number
   /** Milliseconds. */
   readonly p50: number
+  readonly p95: number
   readonly p99: number
   readonly errors: number
 }
@@ -73,6 +74,7 @@ export const load = <S>(options: LoadOptions<S>): Promise<Measured> =>
       resolve({
         requestsPerSecond: latencies.length / options.seconds,
         p50: percentile(latencies, 0.5),
+        p95: percentile(latencies, 0.95),
         p99: percentile(latencies, 0.99),
         errors,
       })

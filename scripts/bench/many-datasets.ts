@@ -114,7 +114,7 @@ const inSpaces = (count: number, idOf: (at: number) => string) =>
 const group = { name: 'people of 300 spaces', description: '', source: 'local', external: null, author, created: time(0) }
 const groupId = hex(0xa000_0000)
 
-/** Who asks: members of so many spaces, by themselves or through a group, of spaces with the oldest datasets alone, and of none. */
+/** Callers: members of so many spaces, by themselves or through a group, of spaces with the oldest datasets alone, and of none. */
 const members = {
   some: { memberships: inSpaces(30, at => spaceId(at * 31)) },
   wide: { memberships: inSpaces(300, at => spaceId(at * 3)) },
@@ -176,7 +176,7 @@ export const folderOf = (count: number): Promise<string> => {
   return making
 }
 
-/** A search index would be made of everything first, on the same two cores; lists and tree do not ask it. */
+/** A search index would be made of everything first, on the same two cores; lists and tree do not use it. */
 export const withoutSearch = (plugins: readonly string[]): readonly string[] =>
   plugins.filter(plugin => !/^(search|extractors)\.|^resources\.(search|status)$/.test(plugin))
 

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** Asks `/healthz` every 5 ms on a thread of its own, so that anyone who makes the load does not count; tells the milliseconds of each answer when asked. */
+/** Requests `/healthz` every 5 ms on a thread of its own, so that the load generator does not count; returns the milliseconds of each response on request. */
 const agent = new http.Agent({ keepAlive: true })
 const times: number[] = []
 let isOn = true

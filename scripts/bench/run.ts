@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { burst } from './burst.ts'
 import { dispatch, heartbeats } from './bus.ts'
 import { deletion } from './deletion.ts'
+import { entries } from './entries.ts'
 import { geostreams } from './geostreams.ts'
 import { ingest, ingestOnServers } from './ingest.ts'
 import { listing, treeNodes } from './listing.ts'
@@ -50,6 +51,7 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   deletion: () => deletion(values.quick ? 5000 : 100_000),
   listing: () => listing({ sizes, rounds, plugins }),
   tree: () => treeNodes({ sizes, rounds, plugins }),
+  entries: () => entries(rounds, values.quick ? [1000, 20_000] : [1000, 100_000]),
   live: () =>
     liveEvents(
       values.quick

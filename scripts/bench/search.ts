@@ -56,7 +56,7 @@ async function* documents(count: number): AsyncGenerator<SearchDocument> {
 
 const word = (text: string): SearchQuery => ({ op: 'word', text })
 
-/** What people ask, the commonest words among it. */
+/** Typical queries, including the commonest words. */
 const questions: readonly (readonly [name: string, make: (draw: () => number) => SearchQuery])[] = [
   ['a common word', () => word('common')],
   ['a rare word', () => word('rarest')],

@@ -115,6 +115,10 @@ export const startBaseline = (options: { readonly folder?: string } = {}): Promi
 /** Streams of node:http that receive the same text: see `baseline-events.ts`. */
 export const startEventsBaseline = (): Promise<Server> => start(join(import.meta.dirname, 'baseline-events.ts'), {})
 
+/** Rows of an index as JSON, straight from node:sqlite: see `baseline-entries.ts`. */
+export const startEntriesBaseline = (count: number): Promise<Server> =>
+  start(join(import.meta.dirname, 'baseline-entries.ts'), { env: { BENCH_ENTRIES: String(count) } })
+
 /** A row iterator with csv-stringify over Pounce's database: see `baseline-csv.ts`. */
 export const startCsvBaseline = (options: { readonly folder: string }): Promise<Server> =>
   start(join(import.meta.dirname, 'baseline-csv.ts'), options)

@@ -7,7 +7,7 @@ import { memoryOf, type Server } from './servers.ts'
 export interface StreamedLines {
   readonly rowsPerSecond: number
   readonly firstByteMs: number
-  /** Of `/healthz`, asked all the while. */
+  /** Of `/healthz`, requested all the time. */
   readonly healthP99Ms: number
   readonly peakMiB: number
 }
@@ -61,7 +61,7 @@ const healthWhile = async (url: string, work: Promise<unknown>): Promise<number>
   )
 }
 
-/** Reads an answer of so many lines at least, while `/healthz` is asked over and over. */
+/** Reads an answer of so many lines at least, while `/healthz` is requested over and over. */
 export const readLines = async (
   server: Server,
   path: string,

@@ -5,7 +5,7 @@ export interface Row {
   /** Value with its unit. */
   readonly figure: string
   readonly ratio?: number
-  /** The least ratio, or the most when `isCeiling`, that the issue asks for. */
+  /** The least ratio, or the most when `isCeiling`, that the issue requires. */
   readonly goal?: number
   readonly isCeiling?: boolean
 }

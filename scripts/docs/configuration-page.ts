@@ -76,7 +76,7 @@ Settings come from, weakest first: \`config/default.json\`, the JSON file named 
 * In the environment it is \`POUNCE_\` and the path in capitals with \`__\` between its parts: \`POUNCE_HTTP__PORT=9001\`.
   A variable that ends in \`_FILE\` names a file whose content is the value: \`POUNCE_ADMIN__PASSWORD_FILE=/run/secrets/admin\`.
   Lists are separated by commas or written as JSON.
-* A name that nothing knows stops the start and the nearest known name is shown. \`npm run pounce config check\` looks without
+* An unknown name stops the start, and the nearest known name is shown. \`npm run pounce config check\` looks without
   starting anything, \`npm run pounce config print\` shows what is in force, with secrets masked.
 * A second copy of a plugin, \`{ "plugin": "blobs.disk", "as": "blobs.archive" }\` in \`plugins\`, has its settings under its own name.
 `

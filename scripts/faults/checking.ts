@@ -6,7 +6,7 @@ import { until } from '../../test/support/until.ts'
 import type { FaultExtractor } from './extractor.ts'
 import type { Acked } from './uploading.ts'
 
-/** What became of the uploads and of the jobs they asked for. */
+/** What became of the uploads and of the jobs they requested. */
 export interface Findings {
   /** What is wrong, one line each. */
   readonly faults: readonly string[]

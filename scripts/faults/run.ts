@@ -67,7 +67,7 @@ const run = async (): Promise<boolean> => {
   endings.push(() => kernels.end())
   await kernels.start(Number(values.kernels))
 
-  /** As a person's program: an answer that a kill cut off is requested again, where asking twice does no harm. */
+  /** As a person's program: an answer that a kill cut off is requested again, where a repeat does no harm. */
   const asking =
     (headers: Readonly<Record<string, string>>): TestFetch =>
     async (path, { json, ...init } = {}) => {

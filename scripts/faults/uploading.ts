@@ -16,7 +16,7 @@ export interface Acked {
 const atOnce = 8
 const restMs = 50
 
-/** Uploads files until so many were answered; those that a kill cut off are not tried again, for no one knows whether they are there. */
+/** Uploads files until so many were answered; those that a kill cut off are not tried again, as it is unknown whether they are stored. */
 export class Uploading {
   readonly acked: Acked[] = []
   cutOff = 0

@@ -104,7 +104,7 @@ export interface Site {
   readonly weatherSeed: number
 }
 
-/** What is measured at a moment; `index` tells apart what is measured at once. */
+/** What is measured at a moment; `index` distinguishes what is measured at the same time. */
 export const valueAt = (one: Signal, site: Site, ms: number, index: number): number => {
   const days = ms / dayMs
   const summer = Math.cos((2 * Math.PI * (days - midsummer)) / yearDays) * Math.max(-1, Math.min(1, site.latitude / 40))

@@ -21,7 +21,7 @@ test('the same seed gives the same points, another one others', t => {
   t.is(digestOf(all.points()), 'e5782dba4092423e25603e887a6d6b0adb842316047d359b2c8d7e5853717b5a')
 })
 
-test('there are as many stations, streams and points as were asked for, with ids without a hole', t => {
+test('there are as many stations, streams and points as were requested, with ids without a hole', t => {
   t.is(all.stations.length, 200)
   for (const points of [100_000, 1_000_000, 10_000_000]) {
     const { count, streams } = stationData({ points })

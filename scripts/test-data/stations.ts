@@ -34,7 +34,7 @@ export interface Station {
   readonly number: number
   readonly name: string
   readonly geometry: { readonly type: 'Point'; readonly coordinates: GeoPosition }
-  /** `type.id` is what `sources` asks for. */
+  /** `type.id` is what `sources` filters by. */
   readonly properties: Properties & {
     readonly region: string
     readonly type: { readonly id: string; readonly title: string; readonly sensorType: number }

@@ -40,3 +40,12 @@ export const checkFind = (from: Collection<object>, query: Find): void => {
     throw new Invalid('Invalid cursor: it must come from a previous page')
   }
 }
+
+/** The same for a query whose match at a position is asked for. */
+export const checkSeek = (
+  from: Collection<object>,
+  { position, ...query }: Pick<Find, 'using' | 'where' | 'sort'> & { readonly position: number },
+): void => {
+  checkFind(from, { ...query, limit: 1 })
+  if (!Number.isInteger(position) || position < 1) throw new RangeError('A position is a whole number of at least 1')
+}

@@ -77,7 +77,7 @@ export const documentLine = ({ format, columns }: Lines, document: unknown, foun
     columns.map(({ cell }) => shownIn(cell, document, found)),
   )
 
-/** So many documents make a piece; so many that lines point at are remembered of each collection. */
+/** Documents per piece; cached referenced documents per collection. */
 const together = 500
 const remembered = 5000
 

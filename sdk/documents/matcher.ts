@@ -44,7 +44,7 @@ const leafTest = (where: Exclude<Where, { op: 'and' | 'or' | 'not' }>): ((leaf: 
 
 /**
  * Compiles a condition into a test of documents. An absent field is null; an array stands for its elements, an empty one for null;
- * `exists` asks for a value other than null. Bounds of a range fit only values of their own type.
+ * `exists` holds for a value other than null. Bounds of a range fit only values of their own type.
  */
 export const matcher = (where: Where | undefined): Test => {
   if (where === undefined) return () => true

@@ -7,7 +7,7 @@ import { isPiecesPath, piecesOf } from './pieces.ts'
  */
 const parsed = new Map<string, readonly string[]>()
 
-/** A path's steps; remembered, for the paths of a program are few. */
+/** A path's steps; cached, as a program has few paths. */
 export const stepsOf = (path: string): readonly string[] => {
   let steps = parsed.get(path)
   if (steps === undefined) {

@@ -8,7 +8,7 @@ export const overlong = ''
 export const isPiecesPath = (path: string): boolean => path.endsWith('~')
 
 /**
- * Every different run of three characters in the words of a text, in lower case as `contains` compares. Those with a blank would be half of all, and tell
+ * Every different run of three characters in the words of a text, in lower case as `contains` compares. Those with a blank would be half of all, and distinguish
  * little. None in a text without a word of three.
  */
 export const runsOf = (text: string): readonly string[] => {
@@ -33,7 +33,7 @@ const cut = (text: string): readonly (string | null)[] => {
 let last: { readonly text: string; readonly pieces: readonly (string | null)[] } = { text: '', pieces: none }
 
 /**
- * What an index over `name~` knows a text: its runs of three characters, so that a text anywhere in a name is found by an index.
+ * Keys of a text in an index over `name~`: its runs of three characters, so that a text anywhere in a name is found by an index.
  * Of what is no text, or shorter, null.
  */
 export const piecesOf = (leaf: unknown): readonly (string | null)[] => {

@@ -45,7 +45,7 @@ export interface CallerJob {
   readonly target: Ref
   /** Of a job about a file: the dataset it was submitted for, where the key may read and add while the file lies in it. */
   readonly dataset?: string
-  /** `ExtractorInfo.name` of the extractor that was asked. */
+  /** `ExtractorInfo.name` of the extractor of the job. */
   readonly extractor: string
   /** When the key expires. What the key itself submits gets no key that lasts longer. */
   readonly expires: Date
@@ -60,7 +60,7 @@ export interface KeyLimits {
   readonly spaces?: ReadonlySet<string>
 }
 
-/** Who asks, made once per request by the `Callers` port. */
+/** The caller of a request, made once per request by the `Callers` port. */
 export interface Caller {
   /** Absent for anonymous callers and for the installation's own service key. */
   readonly user?: CallerUser
@@ -76,7 +76,7 @@ export interface Caller {
   readonly limits?: KeyLimits
   /** Set while what a route declares as `stepUp` is refused. Absent for a caller that has authenticated recently enough. */
   readonly stepUp?: StepUp
-  /** A server admin who asked for it with `superAdmin=true`: passes every permission on every resource. */
+  /** A server admin who requested it with `superAdmin=true`: passes every permission on every resource. */
   readonly superAdmin: boolean
 }
 
@@ -90,5 +90,5 @@ export const isServerAdmin = (caller: Caller): boolean =>
 /** The user id under which anonymous and service actions are recorded (Clowder 1.x, User.anonymous). */
 export const anonymousUserId = '000000000000000000000000'
 
-/** True of a server admin who passes every permission check: superadmin mode is on. Never with a limited key, whatever it asks for. */
+/** True of a server admin who passes every permission check: superadmin mode is on. Never with a limited key, whatever it requests. */
 export const isSuperAdmin = (caller: Caller): boolean => caller.superAdmin && caller.limits === undefined

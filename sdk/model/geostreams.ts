@@ -10,7 +10,7 @@ export interface SensorRecord {
   readonly geometry: Geometry
   /** Free JSON; clients keep `type`, `region`, `popupContent` and such here. */
   readonly properties: { readonly [key: string]: Json }
-  /** The text at `properties.type.id`: what `sources` asks for (reference, api-platform §13). */
+  /** The text at `properties.type.id`: what `sources` filters by (reference, api-platform §13). */
   readonly source: string | null
   readonly author: string
   /** Spaces through whose roles people have rights here, at most 100. */
@@ -36,7 +36,7 @@ export interface StreamRecord {
   readonly created: Time
   /** When readings last came or went. */
   readonly changed: Time
-  /** Names of what its readings ever told, at most 1,000: for search. What is there now, the `GeoStore` knows. */
+  /** Property names that its readings ever had, at most 1,000: for search. The current ones are in the `GeoStore`. */
   readonly parameters: readonly string[]
   readonly state: LifeState
 }
@@ -48,7 +48,7 @@ const idOf =
 
 /**
  * The document id of a sensor. On the wire sensors, streams and readings have small whole numbers (reference, api-platform §13); rights, events,
- * search and relations know them by ids like everything else. These begin with a second of 1970, so they never meet those of other resources.
+ * search and relations refer to them by ids like everything else. These begin with a second of 1970, so they never meet those of other resources.
  */
 export const sensorIdOf = idOf('00000001')
 /** The document id of a stream. */

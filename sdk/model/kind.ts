@@ -1,4 +1,4 @@
-/** What can carry rights, tags, metadata or events, or be their subject. */
+/** What can have rights, tags, metadata or events, or be their subject. */
 export type Kind =
   | 'space'
   | 'collection'

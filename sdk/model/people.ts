@@ -66,7 +66,7 @@ export interface UserRecord {
   readonly memberships: readonly { readonly space: string; readonly role: string }[]
   readonly followed: readonly { readonly kind: Kind; readonly id: string }[]
   readonly termsAccepted: Time | null
-  /** Who other providers say this is: `provider subject`, one each. Absent for accounts that only this server knows. */
+  /** Who other providers say this is: `provider subject`, one each. Absent for accounts of this server alone. */
   readonly identities?: readonly string[]
   /** No one has checked that the address is theirs: no other provider's identity is linked to this account by it. */
   readonly isEmailUnverified?: true

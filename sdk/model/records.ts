@@ -40,7 +40,7 @@ export type DatasetAccess = 'PUBLIC' | 'PRIVATE' | 'DEFAULT' | 'TRIAL'
 export type FileStatus = 'CREATED' | 'UPLOADED' | 'PROCESSED' | 'ARCHIVED' | 'UNKNOWN'
 
 /** A space as stored. */
-export interface SpaceRecord {
+export interface SpaceRecord extends Sorted {
   readonly name: string
   readonly description: string
   readonly author: string
@@ -52,13 +52,20 @@ export interface SpaceRecord {
   readonly isPublic: boolean
   readonly timeToLiveMs: number
   readonly isTimeToLiveEnabled: boolean
-  /** People who asked to join, at most 1,000. `settling`: since when someone is about to let them in. */
+  /** People who requested to join, at most 1,000. `settling`: since when their request is being accepted. */
   readonly requests: readonly { readonly user: string; readonly at: Time; readonly message?: string; readonly settling?: Time }[]
   readonly state: LifeState
 }
 
+/** What lists are sorted by. Absent in records of older versions. */
+interface Sorted {
+  /** `naturalKey` of the name. */
+  readonly nameKey?: string
+  readonly modified?: Time
+}
+
 /** A collection as stored. */
-export interface CollectionRecord {
+export interface CollectionRecord extends Sorted {
   readonly name: string
   readonly description: string
   readonly author: string
@@ -79,7 +86,7 @@ export interface CollectionRecord {
 }
 
 /** A dataset as stored. */
-export interface DatasetRecord {
+export interface DatasetRecord extends Omit<Sorted, 'modified'> {
   readonly name: string
   readonly description: string
   readonly author: string
@@ -101,7 +108,7 @@ export interface DatasetRecord {
 
 /** A folder as stored. */
 export interface FolderRecord {
-  /** As asked for. */
+  /** As requested. */
   readonly name: string
   /** Unique in its parent: `name`, `name (1)` … */
   readonly displayName: string
@@ -111,7 +118,7 @@ export interface FolderRecord {
   readonly parent: { readonly kind: 'dataset' | 'folder'; readonly id: string }
 }
 
-/** Where a file lies. `in` is the folder, or the dataset for its root: what a listing asks for. */
+/** Where a file lies. `in` is the folder, or the dataset for its root: what a listing requests. */
 export interface Place {
   readonly dataset: string
   readonly folder: string | null
@@ -124,7 +131,7 @@ export interface FileScan {
   readonly state: 'pending' | 'clean' | 'infected' | 'skipped' | 'released'
   /** Of an infected or released file: what was found. */
   readonly signature?: string
-  /** Extraction was asked for and waits until the bytes may be used. */
+  /** Extraction was requested and waits until the bytes may be used. */
   readonly extract?: boolean
 }
 
@@ -149,7 +156,7 @@ export interface FileRecord {
   readonly license: License
   readonly tags: readonly Tag[]
   readonly statistics: Statistics
-  /** Of an archived file: the last day, as `2026-01-31`, on which an admin was told that someone wants it. */
+  /** Of an archived file: the last day, as `2026-01-31`, on which an admin was notified of a request for it. */
   readonly wantedOn?: string
   /** Of a file that came with an import, until its `file.created` is out: what that will say. */
   readonly untold?: { readonly extract: boolean; readonly key: string | null }

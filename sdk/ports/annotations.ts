@@ -22,7 +22,7 @@ export interface NewMetadata {
   readonly author: string | null
   /** Makes a repeat harmless: the document's id. */
   readonly id?: string
-  /** On a dataset that is being imported, or in it: no event tells of it. */
+  /** On a dataset that is being imported, or in it: no event is emitted. */
   readonly isImporting?: boolean
 }
 /** JSON-LD documents on resources. */

@@ -25,7 +25,7 @@ export interface SignInSite {
   /** The label of the button. */
   readonly label: string
   /**
-   * Where to send the browser, which shall come back to `callback`, and what this browser alone must remember, in secret, until it does.
+   * Where to send the browser, which shall come back to `callback`, and the secret state that this browser keeps until then.
    * Rejects with `Unavailable` while the site is unavailable.
    */
   redirect(callback: string): Promise<{ readonly url: string; readonly kept: string }>
@@ -73,7 +73,7 @@ export interface Callers {
 }
 export const Callers = port<Callers>('callers')
 
-/** Keys of jobs: what the message of a job carries so that its extractor can act for the user, on what the job is about. */
+/** Keys in the messages of jobs, by which an extractor acts for the user on the job's target. */
 export interface Keys {
   /**
    * A key for this job alone: signed, not stored, safe in a URL. It reaches the job's target and the dataset that the message names, with the rights of
@@ -86,7 +86,7 @@ export interface Keys {
 }
 export const Keys = port<Keys>('keys')
 
-/** What a job's key needs to know of the job: where it stands now. */
+/** The current state of a job, for its key. */
 export interface JobFacts {
   readonly target: Ref
   /** In whose name it runs; null for no one's. */

@@ -97,7 +97,7 @@ export const BlobStore = port<BlobStore>('blobStore')
 /** Files of this machine that stay where they are, and can be read by a `BlobStore` key like stored bytes once they are registered. */
 export interface InPlaceFiles {
   /**
-   * Reads a file once to its end and remembers its length, digest and time of change. A file that is changed afterwards is not delivered
+   * Reads a file once to its end and records its length, digest and time of change. A file that is changed afterwards is not delivered
    * (`CorruptContent`). Removing the key removes the registration and leaves the file. `Invalid` unless the path leads to a regular file inside one of the
    * folders that the configuration lists, with links resolved.
    */

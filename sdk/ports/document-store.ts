@@ -47,7 +47,7 @@ type Scalar = string | number | boolean | null
 
 /**
  * A condition as data. `field` is a dotted path, `id` and `revision` included (`places.dataset` looks into each element of an array `places`); on an array,
- * eq, in, range and prefix hold when any element fits. An absent field and an empty array are null; `exists` asks for anything but null.
+ * eq, in, range and prefix hold when any element fits. An absent field and an empty array are null; `exists` holds for anything but null.
  * Bounds of a range fit only values of their own type. Values are only ever compared, never interpreted: `prefix` and
  * `contains` take plain text (`contains` ignores case as Unicode lower case does).
  */
@@ -175,6 +175,14 @@ export interface DocumentStore {
   find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>>
   /** The number of matches, counted up to `upTo` (then `upTo` is returned), so that the cost is bounded. */
   count<T extends object>(from: Collection<T>, query: Pick<Find, 'using' | 'where'> & { readonly upTo: number }): Promise<number>
+  /**
+   * The place of one match in the order of `sort` or of the id, to be given as `after`: with `position` 5,000 a page begins with the 5,001st match. Reads index
+   * entries, not documents, and only up to that position. Undefined when there are fewer matches. `where` must be answered by the indexes alone; anything else throws.
+   */
+  seek<T extends object>(
+    from: Collection<T>,
+    query: Pick<Find, 'using' | 'where' | 'sort'> & { readonly position: number },
+  ): Promise<After | undefined>
   /** All matches, each once, in the order of `sort` or of the first index, read in pages during the iteration: for jobs and exports. Concurrent changes may or may not be included. */
   scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored>
 

@@ -1,7 +1,7 @@
 import type { ExtractorInfo } from '../model/extractor-info.ts'
 import { contributions } from '../port.ts'
 
-/** What a built-in extractor is handed. The file is a private copy or the stored bytes themselves: never write to `path`. */
+/** The input of a built-in extractor. The file is a private copy or the stored bytes themselves: never write to `path`. */
 export interface ExtractorInput {
   /** A readable file with all bytes of the resource. */
   readonly path: string
@@ -11,11 +11,11 @@ export interface ExtractorInput {
   readonly sizeBytes: number
   /** An empty folder of this run alone; everything in it is deleted when the run's result has been taken over. */
   readonly outputFolder: string
-  /** What the submitter asked for, checked against the extractor's `parameters` by no one: treat as user input. */
+  /** What the submitter requested, checked against the extractor's `parameters` by no one: treat as user input. */
   readonly parameters: Readonly<Record<string, unknown>>
   /** Aborted when the job is cancelled. The process is killed soon after. */
   readonly signal: AbortSignal
-  /** Tells the follower what is going on. At most one line a second is kept. */
+  /** Reports progress to the listener. At most one line a second is kept. */
   progress(message: string): void
 }
 

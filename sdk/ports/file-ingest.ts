@@ -10,7 +10,7 @@ import type { Json, Stored } from './document-store.ts'
 export interface IncomingFile {
   /** As `FileIngest.nameOf` gave it. */
   readonly name: string
-  /** As declared; absent or `application/octet-stream`: told by the name. */
+  /** As declared; absent or `application/octet-stream`: derived from the name. */
   readonly contentType?: string
   /** Disposed by the caller. */
   readonly blob: StagedBlob

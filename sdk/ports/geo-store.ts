@@ -126,7 +126,7 @@ export interface GeoBin {
   /** The span, without its end. Of `all`: the first start and the last end (or start) in it. */
   readonly fromMs: number
   readonly toMs: number
-  /** Null unless steps were asked for. */
+  /** Null unless steps were requested. */
   readonly depth: number | null
   /** For each name of `groupBy` the value: a text as it is, a number or boolean as JSON text; null for anything else. */
   readonly group: readonly (string | null)[]

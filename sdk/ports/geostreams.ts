@@ -33,7 +33,7 @@ export interface Sensors extends Records<SensorRecord> {
 }
 export const Sensors = port<Sensors>('sensors')
 
-/** Which readings someone asks for, by what they belong to. */
+/** Which readings someone requests, by what they belong to. */
 export interface StreamChoice {
   /** Numbers as clients send them. An unknown or invisible one: `NotFound`. */
   readonly stream?: number

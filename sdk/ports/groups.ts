@@ -8,7 +8,7 @@ export const localSource = 'local'
 
 /**
  * Groups of people, which hold roles in spaces as people do. Who belongs to one is written in the accounts (`UserRecord.groups`); what a person may
- * through them, `Users` tells.
+ * through them, see `Users`.
  */
 export interface Groups extends Records<GroupRecord> {
   /** Memberships of those that exist, as they were at most half a second ago. */

@@ -38,7 +38,7 @@ export const Metrics = port<Metrics>('metrics')
 export interface Fetch {
   /**
    * Rejects with `Unreachable` when the other server is unreachable, is too slow or redirects without end, and for a name that leads to an address that is not
-   * public: callers must not learn which names an inner network has. `Forbidden` for a numeric address that is not public, `Invalid` for what cannot be fetched.
+   * public: the names of an internal network must not be revealed. `Forbidden` for a numeric address that is not public, `Invalid` for what cannot be fetched.
    */
   get(
     url: string,
@@ -89,7 +89,7 @@ export interface Fetch {
   }>
 
   /**
-   * Asks something at or below an address of the configuration, which may for that be in a private network and hold `user:password@`; never pass text of a
+   * Sends a request to or below an address of the configuration, which may for that be in a private network and hold `user:password@`; never pass text of a
    * request as `server`. `where` is: the path as sent, empty or from its first slash on, and the query with its question mark. `Invalid` for a path that might lead
    * out. Follows no redirects: they are answers too. `TooLarge` for a body longer than `maxBytes`; what else its stream fails with is passed on.
    */
@@ -170,7 +170,7 @@ export interface Command {
 /** Plugins with commands for `pounce`. */
 export const Commands = contributions<Command>('commands')
 
-/** Something to tell the person who starts the server, such as how to sign in the first time. */
+/** A message for the person who starts the server, such as how to sign in the first time. */
 export interface Greeting {
   /** Lines that `pounce start` prints once the server listens; none when there is nothing to say. */
   lines(): Promise<readonly string[]>

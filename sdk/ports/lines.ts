@@ -1,4 +1,4 @@
-/** What a line tells of a document. Paths are dotted, as in queries. */
+/** A column of a formatted document. Paths are dotted, as in queries. */
 export type LineCell =
   /** The same in each line; null is an empty cell. */
   | { readonly is: string | number | null }

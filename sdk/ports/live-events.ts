@@ -121,7 +121,7 @@ export interface PublicEvents {
   matches(filter: EventFilter, event: PublicEvent, caller: Caller): boolean
   /**
    * Those of some events that the caller may receive now, in their order. With a filter that they match: only where it matches by resources and spaces
-   * that the caller may view, so that it tells nothing about others. One read per kind.
+   * that the caller may view, so that it reveals nothing about others. One read per kind.
    */
   receivable(caller: Caller, events: readonly PublicEvent[], filter?: EventFilter): Promise<readonly PublicEvent[]>
 }
@@ -138,18 +138,18 @@ export const PublicEventHandlers = contributions<PublicEventHandler>('publicEven
 /** How far an activity that takes a while is. */
 export interface Progress {
   /** The type of the events is `<activity>.progressed`, and of the last one `<activity>.finished` or `<activity>.failed`. */
-  readonly activity: 'extraction' | 'upload' | 'archive' | 'import' | 'reindex'
+  readonly activity: 'extraction' | 'upload' | 'archive' | 'import' | 'bulk' | 'reindex'
   /** Unique among activities: the id of a run, an upload, a request. */
   readonly id: string
   /** What it works on: who may view that receives the events. Absent: only `actor`, and server admins in superadmin mode. */
   readonly subject?: Ref
-  /** User id of who asked for it; null for the system. */
+  /** User id of who requested it; null for the system. */
   readonly actor: string | null
   readonly state: 'running' | 'finished' | 'failed'
   /** How much is done and how much there is to do, as far as it is known. */
   readonly done?: number
   readonly total?: number
-  readonly unit?: 'bytes' | 'files' | 'documents'
+  readonly unit?: 'bytes' | 'files' | 'resources' | 'documents'
   /** One line for a person, such as the status of an extractor. */
   readonly message?: string
 }
@@ -167,12 +167,12 @@ export const reportProgress = (listeners: Contributions<ProgressListener>, progr
   for (const listener of listeners.all()) listener.report(progress)
 }
 
-/** Carries short messages to all kernels of the installation, this one included: hints that may be lost or repeated. */
+/** Sends short messages to all kernels of the installation, this one included: hints that may be lost or repeated. */
 export interface Broadcaster {
-  /** At most 4 kB. Resolves when the message was handed on; `Unavailable` while that is not possible. */
+  /** At most 4 kB. Resolves when the message was sent; `Unavailable` while that is not possible. */
   send(topic: string, message: string): Promise<void>
   /** Calls back with each message of a topic until the function that it returns is called. Reconnects by itself. */
   listen(topic: string, listener: (message: string) => void): () => void
 }
-/** Plugins that carry messages between kernels, such as a broker. */
+/** Plugins that send messages between kernels, such as a broker. */
 export const Broadcasters = contributions<Broadcaster>('broadcasters')

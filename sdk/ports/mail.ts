@@ -1,7 +1,7 @@
 import { Invalid } from '../problem.ts'
 import type { Mailer } from './kernel.ts'
 
-/** What a mailer is handed. */
+/** An email. */
 export type Mail = Parameters<Mailer['send']>[0]
 
 /** RFC 5321, 4.5.3.1.3, without its angle brackets. */

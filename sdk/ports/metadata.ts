@@ -20,8 +20,8 @@ export const StandardVocabularies = port<StandardVocabularies>('standardVocabula
 
 /** Names that fields of metadata have by agreement, for people who type a query or fill in a form. */
 export interface MetadataNaming {
-  /** Names that begin like this, whatever their case, as far as the caller may know them; at most `limit`. */
+  /** Names with this prefix, in any letter case, that the caller may see; at most `limit`. */
   names(prefix: string, caller: Caller, limit: number): Promise<readonly string[]>
 }
-/** Plugins that know names of metadata fields. */
+/** Plugins that provide names of metadata fields. */
 export const MetadataNamings = contributions<MetadataNaming>('metadataNamings')

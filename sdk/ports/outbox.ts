@@ -8,7 +8,7 @@ export interface Consumer {
   readonly types: readonly string[] | '*'
 }
 
-/** An event handed out to one consumer, to be settled with `done` or `failed` before the lease ends. */
+/** An event delivered to one consumer, to be settled with `done` or `failed` before the lease ends. */
 export interface Delivery {
   readonly event: AnyEvent
   /** 1 at the first try. */
@@ -35,7 +35,7 @@ export interface AbsentConsumer {
 
 /**
  * Events that commits left for consumers: at least once each, in commit order per subject as long as nothing fails.
- * An event is kept until every consumer that was declared for its type when it was committed has settled it, or was forgotten. Consumers
+ * An event is kept until every consumer that was declared for its type when it was committed has settled it, or was removed. Consumers
  * that were declared once and are not now continue getting events, so that nothing is lost while a plugin is not loaded.
  */
 export interface Outbox {

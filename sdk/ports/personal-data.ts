@@ -108,7 +108,7 @@ export const createdBy = <T extends { readonly author: string | null }>(
   show: record => membersOf(record, ['id', ...members]),
 })
 
-/** The same for records that also carry tags: those that a person added are shown, on whatever record. */
+/** The same for records that also have tags: those that a person added are shown, on whatever record. */
 export const createdOrTaggedBy = <T extends { readonly author: string | null; readonly tags: readonly Tag[] }>(
   ...members: readonly (keyof T)[]
 ): Pick<PersonalRecords<T>, 'isOf' | 'show'> => ({

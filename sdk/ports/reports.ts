@@ -7,7 +7,7 @@ import type { Collection, Find, Where } from './document-store.ts'
 export interface ReportSource {
   readonly kind: Kind
   readonly records: Collection<object>
-  /** Those that a report tells of, by `created`: an index, and what has to hold of the fields before it. */
+  /** Records of a report, by `created`: an index, and what has to hold of the fields before it. */
   readonly byCreated: { readonly using: string; readonly where: readonly Where[] }
   /** Those that are in a space, where a kind can be; in whatever state. */
   inSpace?(space: string): Pick<Find, 'using' | 'where'>
@@ -25,9 +25,9 @@ export interface ReportedRun {
   readonly lines: readonly { readonly status: string; readonly at: Time }[]
 }
 
-/** Runs of extractors, as they were asked for. */
+/** Runs of extractors, as they were requested. */
 export interface ReportedRuns {
-  /** Those that were asked for in a time, both ends included, oldest first; read while you iterate. */
+  /** Those that were requested in a time, both ends included, oldest first; read while you iterate. */
   between(since: Time | undefined, until: Time | undefined): AsyncIterable<ReportedRun>
 }
 export const ReportedRuns = port<ReportedRuns>('reportedRuns')

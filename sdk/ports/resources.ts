@@ -42,7 +42,7 @@ export interface NewDataset {
   readonly tags?: readonly Tag[]
   readonly thumbnail?: string
   /**
-   * For something made of many documents: no one sees the dataset, nor what is in it, until `reveal`, and no event tells of it. Create its files,
+   * For imports of many documents: the dataset and its contents are invisible until `reveal`, and no event is emitted. Create its files,
    * folders and metadata with `isImporting` too, say `stillImporting` now and then, and end with `reveal` or `drop`.
    */
   readonly isImporting?: boolean
@@ -78,7 +78,7 @@ export interface NewFolder {
   /** The dataset, or a folder in it. */
   readonly parent: FolderRecord['parent']
   readonly author: string
-  /** Of a dataset that is being imported: no event tells of it. */
+  /** Of a dataset that is being imported: no event is emitted. */
   readonly isImporting?: boolean
 }
 /** Where a folder lies, by the names that are shown. */
@@ -136,7 +136,7 @@ export interface NewFile {
   readonly isImporting?: boolean
   /** Makes a repeat harmless: `CommitConflict` with `exists` when there is a file with this id already. */
   readonly id?: string
-  /** One of several of which the client tells the feed by itself (`addFileEvent`). */
+  /** One of several for which the client adds a feed line by itself (`addFileEvent`). */
   readonly isToldApart?: boolean
   /** See `IngestOptions.batch`. */
   readonly batch?: string

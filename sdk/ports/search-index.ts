@@ -11,7 +11,7 @@ export interface MetadataValue {
   readonly value: string | number | boolean | Date
 }
 
-/** All that the index knows one resource. */
+/** The index entry of one resource. */
 export interface SearchDocument {
   readonly id: string
   readonly kind: Kind
@@ -53,7 +53,7 @@ export type IndexChange = { readonly put: SearchDocument } | { readonly remove: 
  *
  * Fields: `name description creator email tag created created_as resource_type content_type comment in`. Any other name, and any that
  * begins with `metadata.`, is a metadata path, case kept: whole, or the end of a longer one (`width` finds `pounce-image.width`).
- * The language knows `contains` too (`contains:<id>`): no index does, the caller one puts the `ids` of what contains the resource in its place.
+ * The language has `contains` too (`contains:<id>`); no index evaluates it: callers replace it by the `ids` of what contains the resource.
  * A field may have several values; one that fits is enough.
  */
 export type SearchQuery =
@@ -124,6 +124,29 @@ export interface NameRequest {
   readonly limit: number
 }
 
+/** What hits can be counted by. */
+export const facetNames = ['type', 'mediaType', 'tag', 'space', 'creator', 'year'] as const
+/** A facet of `facetNames`. */
+export type FacetName = (typeof facetNames)[number]
+
+/** A search whose hits are counted. */
+export interface FacetRequest extends Pick<SearchRequest, 'query' | 'scope' | 'kinds'> {
+  readonly facets: readonly FacetName[]
+  /** Values of each facet, 1 to 1,000. */
+  readonly limit: number
+}
+
+/** How many hits have which values. */
+export interface FacetCounts {
+  /**
+   * The facets that were asked for: values with the number of hits that have them, most used first, then by code point. `type`: kinds; `mediaType`: as `foldValue`
+   * writes it; `tag`: as written; `space`: all of `SearchDocument.spaces`; `creator`: account ids; `year`: of creation, UTC.
+   */
+  readonly counts: Readonly<Partial<Record<FacetName, readonly { readonly value: string; readonly count: number }[]>>>
+  /** False when there are more than 10,000 hits: then so many of them were counted, which bounds the cost. */
+  readonly isExact: boolean
+}
+
 /** A metadata field, and in how many documents it occurs. */
 export interface FieldCount {
   readonly field: string
@@ -146,6 +169,8 @@ export interface SearchIndex {
   /** Idempotent by id and revision. Durable and visible to searches when it resolves. At most 1,000 changes. */
   apply(changes: readonly IndexChange[]): Promise<void>
   search(request: SearchRequest): Promise<SearchHits>
+  /** Counts the hits of a search by their properties. */
+  facets(request: FacetRequest): Promise<FacetCounts>
   /** The newest resources of each kind by their names alone, for suggestions while someone types: takes no longer in a large index. */
   names(request: NameRequest): Promise<SearchHits['hits']>
   /** Metadata paths that begin with the text or have a part that does, case ignored, with the number of documents within the scope; most used first, then by code point. */

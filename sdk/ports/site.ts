@@ -27,7 +27,7 @@ export interface SiteSettings {
 
 /** The settings of the site. */
 export interface Site {
-  /** As every kernel knows them within a second after a change. */
+  /** Current within a second after a change, on every kernel. */
   settings(): Promise<SiteSettings>
   /** `Invalid` for an unknown theme, with the names of those that are known. Another text of the terms makes them new. */
   change(fields: Partial<Omit<SiteSettings, 'tosChanged'>>, actor: string | undefined): Promise<SiteSettings>
@@ -36,7 +36,7 @@ export const Site = port<Site>('site')
 
 /**
  * The same for anyone who runs without them too, or below the plugin that provides them: none or one. A port of its own, because needs go one way
- * and accounts, which the settings need, ask for the terms.
+ * and accounts, which the settings need, require the terms.
  */
 export const Sites = contributions<Site>('site')
 

@@ -1,7 +1,7 @@
 import { contributions } from '../port.ts'
 
 /**
- * What a plugin tells of the server behind it on `/api/status`, in the words of Clowder 1.x. Contributed by plugins whose store, index or
+ * What a plugin reports of its server on `/api/status`, in the terms of Clowder 1.x. Contributed by plugins whose store, index or
  * broker has an address of its own.
  */
 export interface StatusPart {
@@ -9,9 +9,9 @@ export interface StatusPart {
   readonly name: string
   /** For everyone, such as `{location: 's3'}`. */
   readonly facts?: Readonly<Record<string, unknown>>
-  /** Clowder 1.x tells no more of it than true or false. Server admins see its details all the same. */
+  /** Clowder 1.x reports only true or false. Server admins see its details all the same. */
   readonly isPlain?: boolean
-  /** For server admins only, besides the facts: addresses, names. Of passwords nothing (`maskedUri`). Asks no one, so that it is there in an outage. */
+  /** For server admins only, besides the facts: addresses, names. Of passwords nothing (`maskedUri`). Needs no request, so that it is available in an outage. */
   readonly details?: Readonly<Record<string, unknown>>
   /** Resolves while the part answers, else rejects; after a second no one waits any more. What it resolves with is shown to server admins too. */
   check(): Promise<Readonly<Record<string, unknown>> | undefined>

@@ -3,7 +3,7 @@ import type { Kind, Ref } from '../model/kind.ts'
 import { contributions } from '../port.ts'
 import type { ExtractorOutput } from './extractor.ts'
 
-/** One run that someone asked of one extractor. */
+/** One requested run of one extractor. */
 export interface Job {
   /** Unique; publishing one id twice is publishing it once. */
   readonly id: string
@@ -18,7 +18,7 @@ export interface Job {
    * replies name) and `msgid` are `id`, so that replies and waiting messages are matched with their job.
    */
   readonly message: Readonly<Record<string, unknown>>
-  /** What the submitter asked for. */
+  /** What the submitter requested. */
   readonly parameters: Readonly<Record<string, unknown>>
 }
 
@@ -88,7 +88,7 @@ export interface BusListener {
   readonly count: number
 }
 
-/** What only a bus that outside extractors share can tell. Each answer is at most five minutes old. */
+/** Facts that only a bus shared with outside extractors has. Each result is at most five minutes old. */
 export interface Bus {
   /** Queues bound to the exchange in a way that takes this routing key (reference, extraction §1.4, legacy). None while the broker is unavailable. */
   boundTo(routingKey: string): Promise<readonly string[]>
@@ -108,7 +108,7 @@ export interface Transport {
   /** Capability `bus`: outside extractors listen here. */
   readonly bus?: Bus
   /**
-   * Durable when it resolves, whether or not the broker is there; then handed on at once. At most 1,000. A queue that exists keeps its jobs while no one listens;
+   * Durable when it resolves, whether or not the broker is there; then sent at once. At most 1,000. A queue that exists keeps its jobs while no one listens;
    * a job for a queue that a bus does not have ends with a `StatusMessage.error` that says so.
    */
   publish(jobs: readonly Job[]): Promise<void>
@@ -127,5 +127,5 @@ export interface Transport {
   revive(jobId: string): Promise<boolean>
   readonly kind: string
 }
-/** Plugins that carry jobs to extractors. */
+/** Plugins that send jobs to extractors. */
 export const Transports = contributions<Transport>('transports')

@@ -7,7 +7,7 @@ import type { Records } from './records.ts'
 /** How someone comes to a membership, or loses it. */
 export interface MembershipChange {
   readonly actor?: string | undefined
-  /** Whether a new member was added, or accepted after asking. */
+  /** Whether a new member was added, or accepted after a request to join. */
   readonly joining?: 'added' | 'accepted'
   /** Anyone who is a member already keeps the role that they have. */
   readonly onlyNew?: boolean
@@ -36,7 +36,7 @@ export interface Users extends Records<UserRecord> {
     },
   ): Promise<UserRecord & Stored>
   /**
-   * Adds, changes or (role undefined) ends a membership, and tells what became of it: undefined when it was so already. `NotFound` for an absent
+   * Adds, changes or (role undefined) ends a membership, and returns the change: undefined when there was none. `NotFound` for an absent
    * person, `Invalid` for an absent role.
    */
   setMembership(
@@ -45,14 +45,14 @@ export interface Users extends Records<UserRecord> {
     role: string | undefined,
     by?: MembershipChange,
   ): Promise<'added' | 'role' | 'removed' | undefined>
-  /** The rights of an account now, for asking what a person may see who sent no request. */
+  /** The rights of an account now, for checks on behalf of a person who sent no request. */
   callerOf(user: UserRecord & Stored): Promise<Caller>
   /**
    * Every role that a person holds in a space now, by the account itself or through a group; a role that no longer exists gives nothing. Roles and
-   * groups are known as they were at most half a second ago, so asking costs no read.
+   * groups are known as they were at most half a second ago, so a call costs no read.
    */
   membershipsOf(user: Pick<UserRecord, 'memberships' | 'groups'>): Promise<readonly Membership[]>
-  /** Who is in a space, by the account itself or through a group, each once, by id. `membershipsOf` tells in which roles. */
+  /** Who is in a space, by the account itself or through a group, each once, by id. `membershipsOf` has the roles. */
   peopleOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
   /** How many `peopleOf` would list, counted up to `upTo`. */
   countPeople(space: string, upTo: number): Promise<number>

@@ -23,7 +23,7 @@ export const operatorSigns: readonly string[] = [...operators.keys()].filter(sig
 
 const texts = ['name', 'description', 'creator', 'email', 'tag', 'created_as', 'content_type', 'comment', 'resource_type', 'in', 'contains']
 
-/** What an operator asks; undefined of one that does not exist. */
+/** The meaning of an operator; undefined for an unknown one. */
 export const comparingOf = (operator: string): Comparing | undefined => operators.get(operator.trim())
 
 /** A field compared with alternatives. `Invalid` when that field cannot be; `at` is where it stands, from 0. */

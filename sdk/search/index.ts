@@ -4,6 +4,9 @@
 
 export type { SearchScope } from '../ports/policy.ts'
 export type {
+  FacetCounts,
+  FacetName,
+  FacetRequest,
   FieldCount,
   IndexChange,
   MetadataValue,
@@ -14,6 +17,7 @@ export type {
   SearchRequest,
   ValueCount,
 } from '../ports/search-index.ts'
+export { facetNames } from '../ports/search-index.ts'
 export { createdSpan, type Reading, readingOf, type TimeSpan, typedValue } from './readings.ts'
 export { type Regex, toLuceneRegex } from './regex.ts'
 export { RegexAutomaton, startOf, TooComplex } from './regex-automaton.ts'

@@ -35,7 +35,7 @@ function toQuery(parsed: ParsedQuery): SearchQuery {
   }
 }
 
-/** A dash or a dot between words asks for nothing; alone it finds nothing. */
+/** A dash or a dot between words is ignored; alone it finds nothing. */
 function and(parts: readonly ParsedQuery[]): SearchQuery {
   const telling = parts.filter(part => part.is !== 'free' || part.values.some(isTelling))
   const all = (telling.length === 0 ? parts.slice(0, 1) : telling).map(toQuery)

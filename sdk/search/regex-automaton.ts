@@ -83,7 +83,7 @@ class Machine {
   }
 }
 
-/** Tells in linear time whether a word fits. Throws `TooComplex` when the machine would have more than `regexLimits.states` states. */
+/** Decides in linear time whether a word matches. Throws `TooComplex` when the machine would have more than `regexLimits.states` states. */
 export class RegexAutomaton {
   /** First code points of the classes of characters between which the expression makes a difference. */
   readonly #classes: readonly number[]

@@ -2,7 +2,7 @@ import type { ExecutionContext, TestFn } from 'ava'
 import type { AuthProvider } from '../ports/auth.ts'
 import { unlike } from './alike.ts'
 
-/** An account that the provider under test knows. */
+/** An account of the provider under test. */
 export interface KnownAccount {
   readonly email: string
   readonly password: string

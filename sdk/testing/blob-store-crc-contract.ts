@@ -4,7 +4,7 @@ import { type MakeBlobStore, testBytes } from './blob-store-contract.ts'
 
 /** The capability `crc32`: run it for stores that have the method. */
 export function blobStoreCrc32Contract(test: TestFn, makeStore: MakeBlobStore): void {
-  test('the CRC-32 that is told, if any is, is that of the bytes', async t => {
+  test('the CRC-32, where there is one, is that of the bytes', async t => {
     const store = await makeStore(t)
     let told = 0
     for (const size of [0, 1, 65_535, 65_536, 65_537, 1_000_000, 16 * 65_536]) {

@@ -37,7 +37,7 @@ test('a restarted server runs on the same folder', async t => {
   t.is((await server.as()('/readyz')).status, 200)
 })
 
-test('without accounts there is no admin, and asking for one says so', async t => {
+test('without accounts there is no admin, and requesting one says so', async t => {
   const server = await bootForTest({ t, plugins: [greetings] })
   t.throws(() => server.admin, { message: /no plugin that runs here keeps accounts/ })
 })

@@ -134,7 +134,7 @@ export function builtInRunsContract(test: TestFn, makeTransport: MakeTransport):
     t.is(facts.find(fact => fact.queue === queue)?.consumers, 1)
   })
 
-  test('a result is told again until the listener has taken it', async t => {
+  test('a result is sent again until the listener has accepted it', async t => {
     const { transport, recorder, isOver } = await setUp(t)
     let refusals = 2
     recorder.onResult = async () => {
@@ -148,7 +148,7 @@ export function builtInRunsContract(test: TestFn, makeTransport: MakeTransport):
     t.is(recorder.saidOf(run(1)).at(-1), 'DONE')
   })
 
-  test('a status is told again until the listener has taken it', async t => {
+  test('a status is sent again until the listener has accepted it', async t => {
     const { transport, recorder, isOver } = await setUp(t)
     const refused = new Set<string>()
     recorder.onStatus = async ({ status }) => {

@@ -43,7 +43,7 @@ export function documentCommitContract(test: TestFn, open: Open): void {
 }
 
 function insertAndReplace(test: TestFn, open: Open): void {
-  test('an inserted document comes back with revision 1, to whoever asks', async t => {
+  test('an inserted document comes back with revision 1, for any caller', async t => {
     const store = await open(t)
     const made = await store.commit({ insert: { id: 'a', name: 'one', content: difficult }, into: notes })
     t.deepEqual(made, { id: 'a', revision: 1, name: 'one', content: difficult })
@@ -252,7 +252,7 @@ function uniqueKeys(test: TestFn, open: Open): void {
     t.is((await store.get(notes, 'c'))?.revision, 2)
   })
 
-  test('unique keys with a null part are free; text is told from numbers and case counts', async t => {
+  test('unique keys with a null part are free; text differs from numbers and case counts', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', email: null }, into: notes })
     await store.commit({ insert: { id: 'b', email: null }, into: notes })

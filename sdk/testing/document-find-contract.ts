@@ -165,8 +165,45 @@ export function documentFindContract(test: TestFn, open: Open): void {
     })
   }
 
+  seeking(test, open)
   pagesUnderChange(test, open)
   ordersAndLimits(test, open)
+}
+
+const seekable: readonly Omit<Find, 'limit'>[] = [
+  { using: 'byCreated', where: eq('state', 'live'), sort: newest },
+  { using: 'byCreated', where: eq('state', 'live'), sort: { by: 'created', order: 'ascending' } },
+  { using: 'bySpace', where: and(eq('state', 'live'), eq('spaces', 's3')), sort: newest },
+  { using: 'bySpace', where: and(eq('state', 'live'), isIn('spaces', ['s1', 's5', 's7'])), sort: newest },
+]
+
+function seeking(test: TestFn, open: Open): void {
+  test('a page begins behind the position that was sought, and behind the last match is none', async t => {
+    const store = await open(t)
+    const all = await fill(store)
+    for (const query of seekable) {
+      const { where, sort } = query
+      const expected = bruteForce(all, where, sort)
+      for (const position of [1, 2, 7, expected.length - 1, expected.length]) {
+        const after = await store.seek(notes, { ...query, position })
+        if (!after) throw new Error(`nothing at ${position}`)
+        const { items } = await store.find(notes, { ...query, after, limit: 3 })
+        t.deepEqual(
+          items.map(({ id }) => id),
+          expected.slice(position, position + 3),
+        )
+      }
+      t.is(await store.seek(notes, { ...query, position: expected.length + 1 }), undefined)
+    }
+  })
+
+  test('no position is sought below 1, nor with a condition that documents have to be read for', async t => {
+    const store = await open(t)
+    await fill(store)
+    const query = { using: 'byCreated', where: eq('state', 'live'), sort: newest }
+    for (const position of [0, -1, 1.5]) await t.throwsAsync(store.seek(notes, { ...query, position }))
+    await t.throwsAsync(store.seek(notes, { ...query, where: and(eq('state', 'live'), contains('name', 'x')), position: 1 }))
+  })
 }
 
 function pagesUnderChange(test: TestFn, open: Open): void {
@@ -239,7 +276,7 @@ function pagesUnderChange(test: TestFn, open: Open): void {
     await t.throwsAsync(store.find(notes, { ...query, maxCharacters: 0 }), { instanceOf: RangeError })
   })
 
-  test('texts are cut into pieces only so far, and tell', async t => {
+  test('texts are cut into a limited number of pieces, and report it', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', state: 'live', name: `${'long '.repeat(50)}END` }, into: notes })
     await store.commit({ insert: { id: 'b', state: 'live', name: 'END😀' }, into: notes })

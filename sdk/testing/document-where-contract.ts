@@ -24,7 +24,7 @@ const documents: Readonly<Record<string, Note>> = {
   nothing: {},
 }
 
-/** Conditions and the documents they hold for; each is asked through an index on the field and through one that is none. */
+/** Conditions and the documents they hold for; each is queried through an index on the field and through one that is none. */
 const cases: readonly (readonly [title: string, where: Where, ids: readonly string[]])[] = [
   ['eq text', eq('name', 'Plain'), ['plain']],
   ['eq tells text from numbers and booleans', eq('content', 1), ['number']],

@@ -85,7 +85,7 @@ const leadingOut = [
 
 /** Promises of `below`. */
 export function fetchBelowContract(test: TestFn, make: (allow: readonly string[]) => Fetch): void {
-  test('fetch: what is below an address of the configuration may be asked for, wherever that is', async t => {
+  test('fetch: what is below an address of the configuration may be requested, wherever that is', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.end('hello'))
     const fetch = make([])
     for (const path of harmless) {
@@ -105,7 +105,7 @@ export function fetchBelowContract(test: TestFn, make: (allow: readonly string[]
     t.deepEqual(seen, [])
   })
 
-  test('fetch: a user and password in the address are told to that server', async t => {
+  test('fetch: a user and password in the address are sent to that server', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.end())
     await textOf(make([]).below(url.replace('//', '//me%40x:p%3A%20w@'), { path: '', search: '' }, limits))
     t.is(seen[0]?.request.headers.authorization, `Basic ${Buffer.from('me@x:p: w').toString('base64')}`)

@@ -112,7 +112,7 @@ export function fetchContract(test: TestFn, make: MakeFetch): void {
       await t.throwsAsync(make([allow]).get(`http://127.0.0.1:${port}/`, limits), { instanceOf: Forbidden }, allow)
   })
 
-  test('fetch: only http and https without credentials are asked for', async t => {
+  test('fetch: only http and https without credentials are requested', async t => {
     const fetch = make(['127.0.0.1'])
     const { port, seen } = await serve(t, (_request, response) => response.end())
     const wrong = [

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/kernel.ts'
 
-/** A clock that stands still until it is told to move. */
+/** A clock that moves only on request. */
 export class FixedClock implements Clock {
   #now: number
 

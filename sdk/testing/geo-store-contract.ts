@@ -297,7 +297,7 @@ export function geoStoreContract(test: TestFn, make: MakeGeoStore): void {
     )
   })
 
-  test('statistics tell number, times, names and place of each stream that has points', async t => {
+  test('statistics have number, times, names and place of each stream that has points', async t => {
     const store = await open(t)
     await store.insert([
       pointAt(1, { startMs: 500, endMs: null, properties: { b: 1, a: null } }),
@@ -315,7 +315,7 @@ export function geoStoreContract(test: TestFn, make: MakeGeoStore): void {
     t.is((await store.statistics([])).size, 0)
   })
 
-  test('removing takes whole streams or single points, tells how many, and leaves the rest', async t => {
+  test('removing takes whole streams or single points, returns their number, and leaves the rest', async t => {
     const store = await open(t)
     await store.insert(Array.from({ length: 4200 }, (_, at) => pointAt(at + 1, { stream: at < 4100 ? 1 : 2 + (at % 2) })))
     t.is(await store.remove({ streams: [1, 99] }), 4100)

@@ -4,7 +4,7 @@ import { isId } from '../schema.ts'
 
 /** What every Clock promises. */
 export function clockContract(test: TestFn, make: () => Clock): void {
-  test('clock: it tells a time that can be written as ISO 8601 in UTC', t => {
+  test('clock: it returns a time that can be written as ISO 8601 in UTC', t => {
     const now = make().now()
     t.true(now instanceof Date)
     t.regex(now.toISOString(), /^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

@@ -1,6 +1,6 @@
 import type { TestFn } from 'ava'
 
-/** The real servers that tests can be given, by what they speak; each address comes from `POUNCE_TEST_<NAME>_URL`. */
+/** The real servers that tests can be given, by protocol; each address comes from `POUNCE_TEST_<NAME>_URL`. */
 export type LiveServer = 'MONGODB' | 'S3' | 'ELASTICSEARCH' | 'RABBITMQ' | 'RABBITMQ_MANAGEMENT' | 'LDAP' | 'OIDC' | 'POSTGIS' | 'CLAMAV'
 
 /** Tests of a real server. */
@@ -21,7 +21,7 @@ export const skippedBecause = (test: TestFn, reason: string): TestFn => {
 }
 
 /**
- * Tests that need real servers: `const { test: live, url } = liveTests(test, 'MONGODB')`. A contract is handed `live` in place of `test`.
+ * Tests that need real servers: `const { test: live, url } = liveTests(test, 'MONGODB')`. A contract gets `live` in place of `test`.
  * `npm run test:live` starts the servers.
  */
 export const liveTests = (test: TestFn, ...names: readonly LiveServer[]): LiveTests => {

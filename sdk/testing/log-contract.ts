@@ -96,7 +96,7 @@ const slowTexts = [
   '=',
 ]
 
-/** What every Log promises, whatever it is handed. */
+/** What every Log promises, for any input. */
 export function logContract(test: TestFn, make: () => LogSubject): void {
   const levels = ['debug', 'info', 'warn', 'error'] as const
 

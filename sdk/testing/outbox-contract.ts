@@ -66,7 +66,7 @@ export function outboxContract(test: TestFn, make: MakeDocumentStore): void {
 }
 
 function deliveries(test: TestFn, open: Open): void {
-  test('an event comes as it was stated, with its id and time, to those who asked for its type', async t => {
+  test('an event comes as it was stated, with its id and time, to the consumers of its type', async t => {
     const { outbox, leave, claim, clock } = await open(t)
     const stated = event('dataset.updated', { kind: 'dataset', id: 'd1' }, { fields: ['name', 'tags'] }, 'u1')
     await leave(stated)
@@ -324,7 +324,7 @@ function consumers(test: TestFn, open: Open): void {
     t.deepEqual(subjects(await claim('test/created')).toSorted(), ['d1', 'd2'])
   })
 
-  test('a forgotten consumer is new when it comes back; one that is declared cannot be forgotten', async t => {
+  test('a removed consumer is new when it is declared again; a declared one cannot be removed', async t => {
     const { outbox, leave, claim } = await open(t)
     for (const n of [1, 2]) await leave(created(n))
     const [first = ''] = idsOf(await claim('test/created', 1))

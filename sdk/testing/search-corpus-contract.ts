@@ -13,7 +13,7 @@ const page = 1000
 
 /** That an index finds in a corpus of documents exactly what looking at each of them finds. Part of what every SearchIndex passes. */
 export function searchCorpusContract(test: TestFn, makeIndex: MakeIndex): void {
-  test('every query of the corpus finds what looking at every document finds, for whoever asks', async t => {
+  test('every query of the corpus finds what looking at every document finds, for any caller', async t => {
     const documents = searchCorpus()
     const index = await makeIndex(t)
     await index.rebuild(streamOf(documents))

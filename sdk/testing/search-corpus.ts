@@ -9,7 +9,7 @@ export const corpusSize = 2200
 export const corpusSpaces = Array.from({ length: 8 }, (_, n) => searchId(700_000 + n))
 export const corpusPeople = Array.from({ length: 6 }, (_, n) => searchId(800_000 + n))
 
-/** Who may ask, and what of the corpus they may see. */
+/** Callers, and what of the corpus they may see. */
 export const corpusScopes: Readonly<Record<string, SearchScope>> = {
   everything: { all: true },
   anonymous: { all: false, spaces: [], includePublic: true },

@@ -1,7 +1,8 @@
 import type { ExecutionContext, TestFn } from 'ava'
 import type { SearchScope } from '../ports/policy.ts'
-import type { NameRequest, SearchDocument, SearchIndex, SearchQuery } from '../ports/search-index.ts'
+import type { SearchDocument, SearchIndex, SearchQuery } from '../ports/search-index.ts'
 import { Invalid } from '../problem.ts'
+import { searchCountsContract } from './search-counts-contract.ts'
 import {
   day,
   everything,
@@ -27,8 +28,7 @@ export function searchIndexContract(test: TestFn, makeIndex: MakeSearchIndex): v
   searchQueryContract(test, makeIndex)
   permitting(test, makeIndex)
   ordering(test, makeIndex)
-  suggesting(test, makeIndex)
-  naming(test, makeIndex)
+  searchCountsContract(test, makeIndex)
   rebuilding(test, makeIndex)
 }
 
@@ -265,87 +265,6 @@ function ordering(test: TestFn, makeIndex: MakeSearchIndex): void {
       await t.throwsAsync(index.search(request({ op: 'all' }, window)), { instanceOf: Invalid }, JSON.stringify(window))
     }
     t.deepEqual(await index.search(request({ op: 'all' }, { from: 10_000 })), { hits: [], total: 0, isNewestFirst: false })
-  })
-}
-
-function suggesting(test: TestFn, makeIndex: MakeSearchIndex): void {
-  test('fields and tags are counted once per document, most used first', async t => {
-    const index = await makeIndex(t)
-    const depth = { field: 'soil.depth', value: 3 }
-    await index.apply([
-      put(1, { tags: ['soil', 'Sand', 'soil'], metadata: [depth, { ...depth, value: 4 }, { field: 'soil.ph', value: 7 }] }),
-      put(2, { tags: ['soil'], metadata: [depth] }),
-      put(3, { tags: ['water'], metadata: [{ field: 'Site', value: 'x' }] }),
-    ])
-    t.deepEqual(await index.fields('soil', everything, 10), [
-      { field: 'soil.depth', count: 2 },
-      { field: 'soil.ph', count: 1 },
-    ])
-    t.is((await index.fields('', everything, 2)).length, 2)
-    t.deepEqual(await index.tags('s', everything, 10), [
-      { tag: 'soil', count: 2 },
-      { tag: 'Sand', count: 1 },
-    ])
-    t.deepEqual(await index.tags('', everything, 1), [{ tag: 'soil', count: 2 }])
-    await index.apply([put(4, { kind: 'collection', tags: ['soil'] })])
-    t.deepEqual(await index.tags('s', everything, 10, 'collection'), [{ tag: 'soil', count: 1 }])
-    t.deepEqual(await index.tags('s', { all: false, spaces: [], includePublic: false }, 10, 'collection'), [])
-    await index.apply([{ remove: searchId(4) }])
-    await index.apply([{ remove: searchId(1) }])
-    t.deepEqual(await index.fields('soil', everything, 10), [{ field: 'soil.depth', count: 1 }])
-    t.deepEqual(await index.tags('s', everything, 10), [{ tag: 'soil', count: 1 }])
-  })
-}
-
-function naming(test: TestFn, makeIndex: MakeSearchIndex): void {
-  const asked = (text: string, over: Partial<NameRequest> = {}): NameRequest => ({
-    text,
-    scope: everything,
-    kinds: ['collection', 'dataset', 'file'],
-    limit: 3,
-    ...over,
-  })
-  const named = async (index: SearchIndex, request: NameRequest) =>
-    (await index.names(request)).map(({ id, kind }) => `${kind} ${Number.parseInt(id, 16)}`)
-
-  test('names are found by the beginnings of their words, newest first, so many of each kind', async t => {
-    const index = await makeIndex(t)
-    await index.apply([
-      ...Array.from({ length: 5 }, (_, n) => put(n + 1, { name: `Soil sample ${n}.csv`, tags: ['oak'], description: 'moor' })),
-      put(10, { kind: 'dataset', name: 'Sämple of soils' }),
-      put(11, { kind: 'collection', name: 'Nothing', description: 'soil sample' }),
-      put(12, { kind: 'sensor', name: 'Soil sample' }),
-      put(13, { name: 'soil sample in the trash', isListed: false }),
-      put(14, { name: '観測データ' }),
-    ])
-    t.deepEqual(await named(index, asked('soil')), ['dataset 10', 'file 5', 'file 4', 'file 3'])
-    t.deepEqual(await named(index, asked('sam SOI')), ['dataset 10', 'file 5', 'file 4', 'file 3'])
-    t.deepEqual(await named(index, asked('soil', { kinds: ['file', 'dataset'], limit: 1 })), ['file 5', 'dataset 10'])
-    t.deepEqual(await named(index, asked('soil 3')), ['file 4'])
-    t.deepEqual(await named(index, asked('so')), ['dataset 10', 'file 5', 'file 4', 'file 3'])
-    t.deepEqual(await named(index, asked('観')), ['file 14'])
-    for (const text of ['s', 'oil', 'oak', 'moor', 'soilsample', '', ' -"*', 'name:soil'])
-      t.deepEqual(await named(index, asked(text)), [], text)
-    t.deepEqual(await named(index, asked('soil', { kinds: [] })), [])
-    await t.throwsAsync(index.names(asked('soil', { limit: 101 })), { instanceOf: Invalid })
-  })
-
-  test('a name is only found by a caller who may see the resource, however many newer ones are hidden', async t => {
-    const index = await makeIndex(t)
-    const [own, other] = [searchId(700), searchId(701)]
-    await index.apply([
-      put(1, { name: 'heron', spaces: [own] }),
-      put(2, { name: 'heron', kind: 'dataset', spaces: [own], creator: searchId(801) }),
-      put(3, { name: 'heron', isPublic: true }),
-      ...Array.from({ length: 20 }, (_, n) => put(n + 10, { name: 'heron', spaces: [other] })),
-    ])
-    const scoped = (scope: SearchScope) => named(index, asked('heron', { scope }))
-    t.deepEqual(await scoped({ all: false, spaces: [own], includePublic: false }), ['dataset 2', 'file 1'])
-    t.deepEqual(await scoped({ all: false, spaces: [], author: searchId(801), includePublic: true }), ['dataset 2', 'file 3'])
-    t.deepEqual(await scoped({ all: false, spaces: [own], includePublic: true, within: [other] }), [])
-    t.deepEqual(await scoped({ all: false, spaces: [], includePublic: false }), [])
-    const inPart = [{ kinds: ['dataset'] as const, spaces: [own] }]
-    t.deepEqual(await scoped({ all: false, spaces: [], includePublic: false, inPart }), ['dataset 2'])
   })
 }
 

@@ -200,7 +200,7 @@ function fields(test: TestFn, makeIndex: MakeIndex): void {
     for (const [query, expected] of cases) t.deepEqual(await found(index, query), expected, JSON.stringify(query))
   })
 
-  test('only the kinds that were asked for are found', async t => {
+  test('only the kinds that were requested are found', async t => {
     const index = await makeIndex(t)
     await index.apply(documents)
     t.deepEqual(await found(index, word('rain'), { kinds: ['dataset', 'collection'] }), [2, 3])

@@ -11,14 +11,14 @@ import type { MatrixRoute } from './routes.ts'
 import { sendings } from './sent.ts'
 import { makeWorld } from './world.ts'
 
-/** One in so many is asked in the usual run; a full run asks all. */
+/** The usual run samples one in this many; a full run executes all. */
 const callersLeftOut = 6
 const thingsLeftOut = 4
 const pairsLeftOut = 30
 const deedsOfPair = 24
 const otherDeeds = 96
 
-/** What must be asked at least once, whatever the seed: each address of a route, each caller, each state. */
+/** What every sample includes, whatever the seed: each address of a route, each caller, each state. */
 const namesIn = ({ address, caller, at }: Cell): readonly string[] => [
   `${address.method} ${address.path}`,
   `caller ${caller}`,
@@ -35,17 +35,17 @@ class Sample {
   readonly #asked = new Set<string>()
 
   constructor(mode: Mode) {
-    // So that the servers are asked different resources.
+    // So that the servers get requests for different resources.
     this.seed = sampleSeed + ['public', 'private', 'closed'].indexOf(mode)
     this.#random = dice(this.seed)
   }
 
-  /** What should have been asked and was not. */
+  /** What should have been requested and was not. */
   get left(): readonly string[] {
     return [...this.#possible].filter(name => !this.#asked.has(name))
   }
 
-  /** The same each time that it is asked about a cell, so that who changed something can be looked for. */
+  /** Deterministic per cell, so that the request that changed something can be found. */
   refusal(cell: Cell): boolean {
     if (isFullRun) return true
     const key = `${cell.route.name} ${namesIn(cell)} ${JSON.stringify(cell.at)}`

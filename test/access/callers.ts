@@ -4,7 +4,7 @@ export const columns = [
   ...['readOnly', 'serverAdmin', 'superAdmin', 'extractor', 'readKey', 'otherSpaceKey'],
 ] as const
 
-/** Refused whatever they ask for, but on the few routes of `oracle/open-routes.ts`. */
+/** Refused whatever they request, but on the few routes of `oracle/open-routes.ts`. */
 export const outcasts = ['inactive', 'termsPending'] as const
 
 /** Credentials that prove nothing: answered as no one. */

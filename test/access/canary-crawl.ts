@@ -20,7 +20,7 @@ export class Findings {
   readonly found = new Map<Token, string>()
   /** Tokens that the looker must not find, with the request that gave them. */
   readonly leaks: string[] = []
-  /** Words that made a difference when they were asked for, and how. */
+  /** Words that made a difference when they were searched, and how. */
   readonly told = new Set<string>()
   readonly tells: string[] = []
   /** Ids in answers. */

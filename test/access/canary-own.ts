@@ -11,7 +11,7 @@ import { classes, type Tokens } from './canary-tokens.ts'
 export const names = ['ann', 'pam', 'viewer', 'editor', 'stranger', 'other', 'readOnly', 'former'] as const
 export type Name = (typeof names)[number]
 
-/** Those whom members alone know. */
+/** Accounts that are visible to members only. */
 export const known: readonly Name[] = ['ann', 'viewer', 'editor']
 
 /** Names and addresses of people are words too, of those who are known to members alone. */
@@ -88,7 +88,7 @@ export const narrowKey = async ({ server, people: { ann } }: Parts): Promise<str
   return newKey(server, ann.email, ann.password, `name=narrow&spaces=${id}`)
 }
 
-/** Extractors tell of their runs. */
+/** Extractors report their runs. */
 export const plantMessages = async ({ tokens, bus }: Parts, sets: Readonly<Record<string, Ids>>): Promise<void> => {
   for (const [name, set] of Object.entries(sets)) {
     const job = bus.to('canary.any').find(({ id }) => id === set['job'])

@@ -8,7 +8,7 @@ export const planted = {
   around: '{"type":"Polygon","coordinates":[[[-89,40],[-87,40],[-87,41],[-89,41],[-89,40]]]}',
 }
 
-/** A sensor with a stream and two readings. Their ids are the numbers that clients know. */
+/** A sensor with a stream and two readings. Their ids are the numbers that clients use. */
 export const plantReadings = async ({ call, tokens, of }: Planter, label: string, space?: string): Promise<Ids> => {
   const word = (field: string): string => tokens.mint(`${label} ${field}`, of)
   const make = async (path: string, json: object): Promise<string> =>

@@ -8,11 +8,11 @@ import type { Ids } from './canary-things.ts'
 import { classes, type Token } from './canary-tokens.ts'
 import { type CanaryWorld, type Looker, makeCanaryWorld } from './canary-world.ts'
 
-/** One in so many is asked by who is to find nothing that is not for them; a full run asks all. */
+/** The usual run samples one in this many for callers who must find nothing; a full run executes all. */
 const requestsLeftOut = 16
-/** Of lists, which show most; each of them is asked once at least. */
+/** Of lists, which show most; each of them is requested at least once. */
 const listsLeftOut = 4
-/** Of the words that are asked for. */
+/** Of the words that are searched. */
 const wordsLeftOut = 8
 
 /** A word that stands nowhere. */
@@ -146,7 +146,7 @@ const isHidden = ({ hidden }: Looker, set: string): boolean => {
 /** How much is shown when a test fails. */
 const most = 40
 
-/** The tests of one world. The callers named `thorough` also ask for each word, look at heads, and try to change resources. */
+/** The tests of one world. The callers named `thorough` also search each word, send HEAD, and try to change resources. */
 export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly string[]): void => {
   const place = `a ${isPrivate ? 'private' : 'public'} server`
   let rounds: Rounds

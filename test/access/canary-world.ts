@@ -41,7 +41,7 @@ export interface CanaryWorld {
   reveal(): Promise<void>
 }
 
-/** Ids are told to no one who may not look at what they name. */
+/** Ids are visible only to who may view what they name. */
 const watchIds = (tokens: Tokens, sets: CanaryWorld['sets']): void => {
   for (const [name, of] of Object.entries(classes))
     for (const [kind, id] of Object.entries(sets[name] ?? {})) if (/^[0-9a-f]{24}$/.test(id)) tokens.watch(id, `${name} id of ${kind}`, of)
@@ -63,7 +63,7 @@ const watchSecrets = async ({ server, tokens }: Parts): Promise<void> => {
 const everyWord: readonly TokenClass[] = ['restricted', 'bytes', 'person', 'trashed', 'pending', 'own', 'secret']
 const onPublic: readonly TokenClass[] = ['bytes', 'trashed', 'pending', 'own', 'secret']
 
-/** Boots a server and plants a word in everything that can be private. `stopAfter` is told how to stop it, also when planting fails. */
+/** Boots a server and plants a word in everything that can be private. `stopAfter` receives the function that stops it, also when planting fails. */
 export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () => Promise<void>) => void): Promise<CanaryWorld> => {
   const tokens = new Tokens()
   const mailer = new MemoryMailer()

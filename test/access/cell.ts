@@ -4,7 +4,7 @@ import type { MatrixRoute } from './routes.ts'
 import type { ThingKind } from './things.ts'
 import type { State, World } from './world.ts'
 
-/** One request that the matrix asks. */
+/** One request of the matrix. */
 export interface Cell {
   readonly route: MatrixRoute
   readonly address: MatrixRoute['addresses'][number]

@@ -43,7 +43,7 @@ export const slotsOf = (route: MatrixRoute): readonly Slot[] => {
   return [...found.values()]
 }
 
-/** Resources of several people, or of several datasets, are asked beside their like, and beside what is one's own or the lab's. */
+/** Resources of several people, or of several datasets, are combined with their like, and beside what is one's own or the lab's. */
 const madeOfSeveral: ReadonlySet<State> = new Set(['trashedShared', 'halfTrashed'])
 
 const isPair = (one: State, other: State): boolean =>
@@ -92,14 +92,14 @@ const letterOf = (
   return onThing(mode, caller, right, by, { kind, state }, isLooking)
 }
 
-/** Of what will do the best; of refusals that which tells most. */
+/** The best possible result; of refusals the most specific. */
 const rank = (letter: Letter | undefined): number => (letter === undefined ? 0 : ['f', 'b', 'y'].indexOf(letter) + 2)
 
 const isOutcast = (caller: CallerName): caller is Outcast => outcasts.some(name => name === caller)
 
 const isWrong = (caller: CallerName): caller is (typeof wrongCredentials)[number] => wrongCredentials.some(name => name === caller)
 
-/** True of callers to whom it makes no difference whose resources they ask about. */
+/** True of callers for whom the owner of a resource makes no difference. */
 export const isAlikeTo = (caller: CallerName): boolean => isOutcast(caller) || isWrong(caller)
 
 /** What the oracle says of a request; a text when it says nothing, with the reason. */

@@ -136,9 +136,9 @@ export interface Defect {
   /** Who gets further than they should. */
   readonly who: CallerName
   readonly put: (world: World) => Undo
-  /** It lets something in the trash be changed: that is asked of resources that nothing else is asked of. */
+  /** It lets something in the trash be changed: it is tested on resources of its own. */
   readonly isInTrash?: true
-  /** Routes that are asked. */
+  /** Routes to request. */
   readonly routes: readonly string[]
 }
 

@@ -59,7 +59,7 @@ const trashedIn = async (world: World, { slots, at }: Cell): Promise<ReadonlyMap
   return found
 }
 
-/** Ids for the slots of a cell, of resources that nothing else is asked of, and how a caller shows who they are whose key is made for these resources. */
+/** Ids for the slots of a cell, of fresh resources, and the credentials of a caller whose key is made for them. */
 export const freshThings = async (world: World, cell: Cell): Promise<{ readonly ids: FreshIds; readonly credentials?: Credentials }> => {
   const byState = new Map<State, Things | undefined>()
   const inTrash = await trashedIn(world, cell)

@@ -3,7 +3,7 @@ import type { Letter } from './oracle/letters.ts'
 import type { Sending } from './sent.ts'
 import type { Got } from './wire.ts'
 
-/** What a request may be told about its content where all rights are held. */
+/** Statuses that concern the content of a request where all rights are held. */
 const aboutContent: ReadonlySet<number> = new Set([400, 409, 410, 412, 413, 415, 416, 422, 423, 507])
 
 const statuses: Readonly<Record<Letter, (got: Got) => boolean>> = {

@@ -37,13 +37,13 @@ const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, strin
       if (isOutsideLab(caller)) for (const state of ['lab', 'halfTrashed']) hide(state)
     }
   }
-  // Anyone who did it may be told so.
+  // The author of a change may see it.
   if (account !== 'author' && account !== 'admin') hide('deleted')
   byCaller.set(caller, hidden)
   return hidden
 }
 
-/** What an answer shows that the caller may not view; undefined when there is nothing. What was asked for by its id may be repeated. */
+/** What an answer shows that the caller may not view; undefined when there is nothing. What was requested by its id may be repeated. */
 export const leakIn = (world: World, { route, caller, slots, at }: Cell, text: string): string | undefined => {
   if (needsOf(route).includes('serverAdmin')) return undefined
   const hidden = hiddenFrom(world, caller)

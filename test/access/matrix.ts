@@ -166,7 +166,7 @@ const changedBy = async (world: World, batch: readonly MatrixRoute[], keep: (cel
   return found
 }
 
-/** What is noted whatever is asked: tries with wrong credentials, ends of sessions, refusals and superadmin mode. */
+/** What any request may record: tries with wrong credentials, ends of sessions, refusals and superadmin mode. */
 const aside: readonly string[] = ['users.tries', 'users.sessions', 'audit', 'audit.chains', 'live.log']
 
 const stored = async ({ server, heard }: World): Promise<Readonly<Record<string, readonly string[]>>> => {
@@ -183,7 +183,7 @@ const settled = async (world: World): Promise<void> => {
   )
 }
 
-/** Asks all that must be refused, and all that only looks; then nothing stored may be other than before. */
+/** Sends all requests that must be refused, and all that only read; then nothing stored may have changed. */
 export const runRefusals = async (
   world: World,
   counts: Counts,
@@ -221,7 +221,7 @@ const isDeed = (cell: Cell): boolean => {
   return stands.size <= 1 || [...stands].every(state => state === 'own' || state === 'lab')
 }
 
-/** Asks all that is allowed and changes something, each on resources of its own. */
+/** Sends all allowed requests that change something, each on resources of its own. */
 export const runDeeds = async (
   world: World,
   counts: Counts,

@@ -30,7 +30,7 @@ test('the oracle names no route that is gone', t => {
   )
 })
 
-test('the oracle asks for permissions that there are, on kinds of things that there are', t => {
+test('the oracle requires permissions that there are, on kinds of things that there are', t => {
   const known = new Set<string>([...allPermissions, ...wordNames])
   const onThings = new Set<string>([...allPermissions, 'part', 'known', 'blind', 'begun'])
   const wrong = Object.entries(needs).flatMap(([route, text]) =>
@@ -76,7 +76,7 @@ test('the roles of the oracle have as many permissions as those of the reference
   t.deepEqual([...roles.admin].sort(), [...allPermissions].sort())
 })
 
-test('what a declaration checks, the oracle asks for too', t => {
+test('what a declaration checks, the oracle requires too', t => {
   const asked = (text: string): readonly string[] => text.split(/[;|]/).map(one => one.trim().replace(/^[a-z]+:/, ''))
   const weaker = routes.flatMap(route => {
     const said = asked(needs[route.name] ?? '')

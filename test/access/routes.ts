@@ -36,7 +36,7 @@ export const routesOf = async (plugins: readonly (string | Plugin)[]): Promise<r
 export const membersOf = (schema: unknown): readonly string[] =>
   Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {})
 
-/** `DownloadFiles dataset=id`, from what a declaration checks: asked with the names of its parameters for their values. */
+/** `DownloadFiles dataset=id`, from what a declaration checks: evaluated with the names of its parameters as their values. */
 export const suggestedNeeds = ({ declaration: { permission, alsoRequires = [], params, query } }: MatrixRoute): string => {
   const names = [...membersOf(params), ...membersOf(query)]
   const input = Object.fromEntries(names.map(name => [name, name]))

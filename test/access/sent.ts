@@ -14,10 +14,10 @@ export interface Sending {
   readonly bytes?: 'picture' | 'bag'
   /** What it answers besides success where all rights are held, and why that is not a matter of rights. */
   readonly answers?: readonly number[]
-  /** States in which it is not asked, because what is sent then is no id: a path, a text of a protocol, an address of elsewhere. */
+  /** States in which it is not requested, because what is sent then is no id: a path, a text of a protocol, an address of elsewhere. */
   /** Its resources seldom belong together, and then it is a 404. */
   readonly isLoose?: true
-  /** Two resources of one kind are not one: where the standing one is the same, nothing is asked. */
+  /** Two resources of one kind are not one: where the standing one is the same, nothing is requested. */
   readonly isApart?: true
   readonly skips?: readonly string[]
   /** It removes what others are about: done when they are. */
@@ -46,7 +46,7 @@ const assertion = {
 }
 const noFactor = { neverHere: 'nobody has a second factor' }
 
-/** Second factors: accounts of the matrix ask with keys, which show none. */
+/** Second factors: accounts of the matrix use keys, which have none. */
 const factorSendings: Readonly<Record<string, Sending>> = {
   finishLogin: { body: { challenge: 'm', code: '000000' }, answers: [401], ...noFactor },
   loginWithPasskey: { body: { challenge: 'm', passkey: assertion }, answers: [401], ...noFactor },
@@ -172,6 +172,15 @@ export const sendings: Readonly<Record<string, Sending>> = {
   uploadByUrl: { body: { fileurl: 'http://192.0.2.1/x' }, neverHere: 'nothing outside is fetched' },
   uploadUrlsToDataset: { body: { fileurl: 'http://192.0.2.1/x' }, neverHere: 'nothing outside is fetched' },
   bulkRemoveFiles: { body: { fileIds: ['$file'] } },
+  createArchive: { body: { resources: [{ type: 'file', id: '$file' }] } },
+  downloadArchive: { with: { id: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has an archive of this id' },
+  createBulkJob: { body: { act: 'untag', tags: ['m'], select: { dataset: '$dataset' } } },
+  ...Object.fromEntries(
+    ['getBulkJob', 'listBulkOutcomes'].map(name => [
+      name,
+      { with: { id: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a job of this id' },
+    ]),
+  ),
   getFileByLink: { with: { link: '@link' } },
   revokeFileLink: { with: { link: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a link of this id' },
   revokeOwnLink: { with: { link: 'f'.repeat(24) }, neverHere: 'nobody has a link of this id' },

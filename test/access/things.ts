@@ -28,7 +28,7 @@ const post = async <T = { id: string }>(call: TestFetch, path: string, json?: un
 const sent = async (call: TestFetch, path: string, body: FormData): Promise<string> =>
   (await ok<{ id: string }>(call(path, { method: 'POST', body }))).id
 
-/** Things that belong together, each made when it is first asked for. */
+/** Things that belong together, each created at first use. */
 export class Things {
   readonly #place: Place
   readonly #made = new Map<ThingKind, Promise<string>>()

@@ -9,7 +9,7 @@ import { type MatrixRoute, matrixPlugins, routesOf } from './routes.ts'
 import { type ThingKind, Things, thingKinds } from './things.ts'
 import { openWire, type Wire } from './wire.ts'
 
-/** Where a resource stands, as seen by who asks. `trashedShared`: in a dataset that its author threw away lies what an editor put there. `halfTrashed`: in one like it, and in a live one. */
+/** Where a resource stands, as seen by the caller. `trashedShared`: in a dataset that its author threw away lies what an editor put there. `halfTrashed`: in one like it, and in a live one. */
 export const states = [
   'own',
   'lab',
@@ -62,7 +62,7 @@ export interface World {
 const settings = (mode: Mode) => ({
   http: { trustedProxies: 1 },
   access: { private: mode !== 'public', policy: { makeGeostreamsPublicReadable: mode !== 'closed' } },
-  // Built-in extractors end the jobs whose keys ask.
+  // Built-in extractors end the jobs whose keys are used.
   resources: { users: { failuresPerAddress: 100_000, jobKeyGraceMinutes: 1440 } },
 })
 

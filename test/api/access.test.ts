@@ -2,7 +2,7 @@ import test from 'ava'
 import { Users } from 'pounce/sdk'
 import { makeAccessWorld } from '../support/access-world.ts'
 
-// Who may do what to which thing is asked of every route in `test/access`. Here is what happens when that changes.
+// Rights of every route are tested in `test/access`. Here are changes of rights.
 
 const worlds = { private: await makeAccessWorld(true), public: await makeAccessWorld(false) } as const
 test.after.always(() => Promise.all(Object.values(worlds).map(({ server }) => server.stop())))

@@ -19,7 +19,7 @@ const deedsOf = async (who: Pick<Somebody, 'call'>, id: string, query = '', at: 
 }
 const said = (lines: readonly Line[]) => lines.map(({ event_type, object_name }) => `${event_type} ${object_name}`)
 
-test('what somebody did is told to those who may look at what it was done to', async t => {
+test('activity of an account is visible to who may view its object', async t => {
   const [ann, bob, eve] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'eve')]
   const space = await newSpace(ann, 'Lab')
   await newDataset(ann, { name: 'Shared', space: [space] })

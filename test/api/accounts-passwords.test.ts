@@ -25,7 +25,7 @@ const linkFor = async ({ email }: Pick<Person, 'email'>): Promise<string> => {
 }
 const opens = async (email: string, password: string) => (await post('/api/login', { email, password })).status === 200
 
-test('a link that comes by mail sets another password; sessions end, keys stay, and the owner is told', async t => {
+test('a link that comes by mail sets another password; sessions end, keys stay, and the owner is notified', async t => {
   const person = await newPerson(server, 'forgetful')
   const session = byCookie(server, await signIn(server, person.email, person.password))
   t.is((await session('/api/me')).status, 200)
@@ -42,7 +42,7 @@ test('a link that comes by mail sets another password; sessions end, keys stay, 
   t.regex(told?.text ?? '', /Its API keys still work/)
 })
 
-test('keys end too when that is asked for, those of extractors as well', async t => {
+test('keys end too when that is requested, those of extractors as well', async t => {
   const person = await newPerson(server, 'cautious')
   const extractor = await newKey(server, person.email, person.password, 'name=more&scope=extraction')
   t.is((await reset(await linkFor(person), { revokeKeys: true })).status, 200)
@@ -184,7 +184,7 @@ test('wrong current passwords are throttled like sign-in', async t => {
   t.deepEqual(seen, [401, 401, 401, 429])
 })
 
-test('of two changes that both know the present password one wins', async t => {
+test('of two concurrent changes with the right current password one wins', async t => {
   const person = await newPerson(server, 'both')
   const change = async (newPassword: string) =>
     (await person.call('/api/password', { method: 'POST', json: { password: person.password, newPassword } })).status

@@ -150,7 +150,7 @@ test('who may not look at a person on a private server finds them neither by id 
   t.is((await stranger.call(`/api/users/follow?followeeUUID=${one.id}`, { method: 'POST' })).status, 404)
 })
 
-test('each change of standing is told to its owner and counts at the next request, whatever it comes with', async t => {
+test('each change of status is mailed to its owner and counts at the next request, with any credential', async t => {
   const person = await newPerson(server, 'standing')
   const session = byCookie(server, await signIn(server, person.email, person.password))
   const withBasic = () => server.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })

@@ -142,7 +142,7 @@ test('whether an address is known shows neither in the answer nor in what it cos
   t.is(await unlike({ known: () => asked(sender.admin.email, sender), unknown: () => asked('unknown@example.org', sender) }), undefined)
 })
 
-test('who has an account already is told so, with a link that sets another password', async t => {
+test('an existing account gets a mail with a link that sets another password', async t => {
   const made = await admin('/api/users', {
     method: 'POST',
     json: { email: 'known@example.org', password: 'the first password', firstName: 'K', lastName: 'N' },
@@ -156,7 +156,7 @@ test('who has an account already is told so, with a link that sets another passw
   t.is(await signInStatus('known@example.org'), 200)
 })
 
-test('who signs in elsewhere is told so and gets no link', async t => {
+test('an account of another provider gets a mail without a link', async t => {
   const { id } = await server.get(Users).create({ email: 'ldap@example.org', firstName: 'L', lastName: 'D', status: 'Active' })
   await server.get(Users).change(id, { set: { provider: 'ldap' } }, [])
   for (const path of ['/api/signup', '/api/password/reset']) {
@@ -207,7 +207,7 @@ test('whom the configuration names as admin is one from the sign-up on', async t
   t.is((await server.get(Users).byEmail('chosen@example.org'))?.status, 'Admin')
 })
 
-test('links are asked for so often only, with one address and from one network', async t => {
+test('requests for links are limited per address and per network', async t => {
   const strict = await bootForTest({ t, plugins, config: { auth: { local: { linksPerAddress: 2, linksPerNetwork: 6 } } } })
   const statuses = async (emails: readonly string[]) => {
     const seen: number[] = []
@@ -258,7 +258,7 @@ test('where nobody approves, an account is active at once', async t => {
   t.is((await free.as()('/api/me', { headers: { authorization: basic('free@example.org', password) } })).status, 200)
 })
 
-test('a link is good for as long as the configuration says, and then forgotten', async t => {
+test('a link is valid for the configured time, and then deleted', async t => {
   const [clock, mails] = [new FixedClock(), new MemoryMailer()]
   const timed = await bootForTest({ t, plugins, clock, overrides: { [Mailer]: mails }, config: { auth: { local: { linkHours: 2 } } } })
   await asked('slow@example.org', timed)

@@ -35,7 +35,7 @@ test('from an invitation and a sign-up to a role in a space and out of it again,
   t.is((await signIn()).status, 401)
   t.true((await mailsTo(server, mailer, server.admin.email)).some(({ text }) => text.includes(id)))
 
-  // Approved, told so, and signed in.
+  // Approved, notified, and signed in.
   t.is((await admin.post('/api/admin/users', { active: [id] })).status, 200)
   t.is((await mailsTo(server, mailer, email)).at(-1)?.subject, '[Pounce] Your account is active')
   const signedIn = await signIn()

@@ -55,7 +55,7 @@ const feedOf = async (who: Somebody, query = '', at: TestServer = server): Promi
 const said = (lines: readonly Line[]) =>
   lines.map(({ event_type, object_name, source_name }) => [event_type, object_name, ...(source_name === undefined ? [] : [source_name])])
 
-test('the feed tells what one did, in the words of Clowder 1.x, newest first', async t => {
+test('the feed shows what one did, in the words of Clowder 1.x, newest first', async t => {
   const bob = await somebody(server, 'bob')
   const [space, collection] = [await newSpace(bob, 'Lab'), await newCollection(bob, { name: 'Series' })]
   const dataset = await newDataset(bob, { name: 'Plots' })
@@ -171,7 +171,7 @@ test('followers see lines about a resource while they may view it', async t => {
   t.deepEqual(await feedOf(cem), [], 'one’s own line goes as well: it would tell the name')
 })
 
-test('a thing that was attached to what one may not see is not spoken of', async t => {
+test('a resource that was attached to an invisible one is not in the feed', async t => {
   const [ann, cem] = [await somebody(server, 'ann'), await somebody(server, 'cem')]
   const [open, secret] = [await newSpace(ann, 'Open'), await newSpace(ann, 'Secret')]
   const dataset = await newDataset(ann, { name: 'Both', space: [open] })
@@ -204,7 +204,7 @@ test('followers see the deletion of a resource where they may still view its con
   t.deepEqual(await ends(dan), [])
 })
 
-test('a comment that is edited is told of in its new words', async t => {
+test('an edited comment is shown with its new text', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann, 'Said')
   const dataset = await newDataset(ann, { name: 'Spoken', space: [space] })
@@ -248,7 +248,7 @@ test('what goes with its dataset has no line of its own', async t => {
   )
 })
 
-test('requests to join concern who asked', async t => {
+test('requests to join concern their sender', async t => {
   const [ann, bob, cid] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'cid')]
   const space = await newSpace(ann, 'Club')
   const at = new Date().toISOString()
@@ -287,7 +287,7 @@ test('a mention is in the feed of who is mentioned, while they may see where', a
   t.false((await feedOf(bob)).some(({ event_type }) => event_type.startsWith('mention_')))
 })
 
-test('files are told of in one line by those who may add them', async t => {
+test('several files are reported in one line by who may add them', async t => {
   const [ann, eve] = [await somebody(server, 'ann'), await somebody(server, 'eve')]
   const dataset = await newDataset(ann, { name: 'Filled' })
   t.like(await ann.post(`/api/datasets/${dataset}/addFileEvent?fileCount=12`), { status: 200, body: 'added new event' })

@@ -28,7 +28,7 @@ test('an admin sees whether mails get out', async t => {
   t.is((await server.as()('/api/admin/mail/test', test1)).status, 401)
 })
 
-test('a mail server that is unavailable or refuses is told of in its own words', async t => {
+test('a mail server that is unavailable or refuses is reported with its own message', async t => {
   let failure: Error = new Unavailable('The mail server is unreachable', { cause: new Error('connect ECONNREFUSED 192.0.2.1:25') })
   const failing: Mailer = {
     send: async () => {

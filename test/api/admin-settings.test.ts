@@ -162,7 +162,7 @@ test('a letter waits while the mail server is unavailable', async t => {
   t.deepEqual(tried, ['[Pounce] once', '[Pounce] once'])
 })
 
-test('letters are forgotten after a day', async t => {
+test('letters are deleted after a day', async t => {
   const clock = new FixedClock()
   const other = await bootForTest({ t, clock })
   const bob = await newPerson(other, 'bob')

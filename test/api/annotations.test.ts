@@ -55,7 +55,7 @@ for (const kind of ['files', 'datasets'] as const) {
     t.true(url.endsWith(path.replace('/api', '')), url)
   })
 
-  test(`metadata on ${kind} can be asked for and removed by extractor, whose name is taken literally`, async t => {
+  test(`metadata on ${kind} can be requested and removed by extractor, whose name is taken literally`, async t => {
     const path = await target(ann)
     const add = (name: string, version?: string) =>
       ok(ann.call(`${path}/metadata.jsonld`, { method: 'POST', json: document({ name }, { agent: extractor(name, version) }) }))

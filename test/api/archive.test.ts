@@ -84,7 +84,7 @@ test.serial('archiving is the right of admins of a space and of authors, not of 
   }
 })
 
-test.serial('what is not there, not a name of a thing or not JSON is refused, and asks the extractor for nothing', async t => {
+test.serial('what is not there, not a name of a thing or not JSON is refused, and submits nothing', async t => {
   const { dataset, file } = await scene()
   const before = bus.to(archivist).length
   for (const id of [unknownId, 'x', dataset]) {
@@ -104,7 +104,7 @@ test.serial('what is not there, not a name of a thing or not JSON is refused, an
   t.is(bus.to(archivist).length, before)
 })
 
-test.serial('a file is asked for whatever its status, with what the caller wants the extractor to know', async t => {
+test.serial('archiving a file is requested whatever its status, with the caller’s parameters', async t => {
   const { dataset, file } = await scene()
   const asked = bus.to(archivist).length
   await ok(post(ann, `/api/files/${file}/sendArchiveRequest`, { parameters: { tape: 3, operation: 'nothing' } }))
@@ -120,7 +120,7 @@ test.serial('a file is asked for whatever its status, with what the caller wants
   t.is((await about(file))['status'], 'ARCHIVED')
 })
 
-test.serial('a whole dataset is asked for file by file, those in folders too, and the sink is told once', async t => {
+test.serial('archiving a dataset is requested file by file, in folders too, and sent to the sink once', async t => {
   const dataset = await newDataset(ann, { space: [space] })
   const [outer, empty] = [await newFolder(ann.call, dataset, 'outer'), await newDataset(ann, { space: [space] })]
   const inner = await newFolder(ann.call, dataset, 'inner', outer)

@@ -71,7 +71,7 @@ test('our own bag comes back whole: folders, names, descriptions, tags, creators
   t.is((await importBag(bob, await downloaded(ann, `/api/datasets/${await newDataset(ann)}/download?bagit=true`))).status, 200)
 })
 
-test('what was imported is extracted, found and told of like an upload', async t => {
+test('what was imported is extracted, found and reported like an upload', async t => {
   const ann = await somebody(server)
   const { id } = await importBag(ann, bagZip({ 'quoll.txt': 'a marsupial' }))
   const [file] = await filesOf(id)

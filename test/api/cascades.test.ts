@@ -11,7 +11,7 @@ import { letIn, newSpace, somebody } from '../support/spaces-and-people.ts'
 const server = await bootForTest()
 const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
 test.after.always(() => server.stop())
-// Asked for each time: a test restarts the server.
+// Read each time: a test restarts the server.
 const files = () => server.get(Files)
 const removed = async (dataset: string): Promise<void> => {
   for (let n = 0; n < 2; n++) await ann.remove(`/api/datasets/${dataset}`)

@@ -159,7 +159,7 @@ test('a collection inside another one joins its spaces, and so does what is belo
   t.is((await ann.post(`/api/spaces/${space}/removeCollection/${top}`)).status, 400)
 })
 
-test('datasets leave a space with their collection when asked to, but for those another collection of the space holds', async t => {
+test('datasets leave a space with their collection on request, but for those another collection of the space holds', async t => {
   const ann = await somebody(server)
   const space = await newSpace(ann)
   const [going, staying] = [await newCollection(ann, { space }), await newCollection(ann, { space })]

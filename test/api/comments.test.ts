@@ -189,7 +189,7 @@ const mailsTo = (who: Somebody) => mailer.sent.filter(({ to }) => to.includes(wh
 const mentioned = async (who: Somebody) =>
   (await feedOf(who)).filter(({ event_type }) => event_type.startsWith('mention_')).filter(({ user }) => user.id === who.id).length
 
-test.serial('who is spoken to in a comment is told once, in their feed and by mail', async t => {
+test.serial('who is mentioned in a comment is notified once, in their feed and by mail', async t => {
   const { path } = await scene()
   const [before, mails] = [await mentioned(bob), mailsTo(bob).length]
   const comment = await say(ann, `${path}/comment`, `Look, @${await nameOf(bob)}, and @${bob.email}: here`)
@@ -205,7 +205,7 @@ test.serial('who is spoken to in a comment is told once, in their feed and by ma
   t.is(mailsTo(bob).length, mails + 1)
 })
 
-test.serial('an edit tells those who were not spoken to before, and nobody is told of what they may not see', async t => {
+test.serial('an edit notifies new mentions, and nobody is notified of what they may not view', async t => {
   const { path, dataset } = await scene()
   const [toBob, toEve, toAnn] = [await mentioned(bob), await mentioned(eve), await mentioned(ann)]
   const mails = mailer.sent.length
@@ -219,7 +219,7 @@ test.serial('an edit tells those who were not spoken to before, and nobody is to
   t.is((await eve.get(`${path}/comments`)).status, 404)
 })
 
-test.serial('a comment on a section speaks of its file', async t => {
+test.serial('a mention in a comment on a section refers to its file', async t => {
   const { file } = await scene()
   const before = await mentioned(bob)
   await say(ann, `/api/sections/${await sectionOf(ann, file)}/comments`, `@${bob.email} here`)
@@ -228,7 +228,7 @@ test.serial('a comment on a section speaks of its file', async t => {
   t.is(await mentioned(bob), before + 1)
 })
 
-test.serial('a client that finds the @ by itself tells nobody a second time', async t => {
+test.serial('a client that handles mentions by itself causes no second notification', async t => {
   const { file, path } = await scene()
   const ask = (who: Somebody, user: string, more = '', by = who.id) =>
     who.post(`/api/comment/mention?userID=${user}&resourceID=${file}&resourceType=file&commenterId=${by}${more}`)

@@ -32,7 +32,7 @@ const keyOfJob = async ({ server, ids }: Furnished): Promise<string> => {
 const ruling =
   /^\/api\/(?:users(?!\/(?:un)?follow)|roles|groups|sessions|password|admin|changeAppearance|sensors\/config|invitations|reports|reindex|deleteindex|logout)|\/(?:members|invite|invitations|requests?|groups|acceptRequest|rejectRequest|removeUser|updateUsers|verify|update|sessions)(?:\/|$)|\/extractors\/(?:labels|enabled)|\/extractions\/(?:failed|queues|pending|jobs|requests)|emptyTrash|clearOld/
 
-test('a key that is handed to extractors changes no key, account, role, membership or setting, whoever it belongs to', async t => {
+test('a key of extractors changes no key, account, role, membership or setting, whoever it belongs to', async t => {
   const { server, ids } = world
   const routes = (await declaredRoutes(server)).filter(
     ({ method, path, permission }) => permission === 'serverAdmin' || (method !== 'GET' && ruling.test(path)),
@@ -63,7 +63,7 @@ test('a key that is handed to extractors changes no key, account, role, membersh
   t.log(`${routes.length} routes`)
 })
 
-test('a key that is handed to extractors has no superadmin mode, on no way of asking for it', async t => {
+test('a key of extractors has no superadmin mode, however it is requested', async t => {
   for (const key of keys) await hasNoSuperAdminMode(t, key)
 })
 

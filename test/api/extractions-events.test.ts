@@ -12,7 +12,7 @@ let ann: Person
 let bob: Person
 const bus = new FakeBus()
 
-/** Each wants to know of other resources; all of them run by themselves. */
+/** Each processes other events; all of them run automatically. */
 const extractors: Readonly<Record<string, object>> = {
   'e.metadata': { metadata: ['added.*', 'removed.*'] },
   'e.echo': { metadata: ['added.file'] },
@@ -43,7 +43,7 @@ const during = async (work: () => Promise<unknown>): Promise<readonly Job[]> => 
 }
 const briefly = (jobs: readonly Job[]): string[] => jobs.map(({ queue, message }) => `${queue} ${message['routing_key']}`).sort()
 
-test.serial('metadata on a file is told once per dataset that holds it, with its content', async t => {
+test.serial('metadata on a file is sent once per dataset that holds it, with its content', async t => {
   const [dataset, other] = [await newDataset(ann.call), await newDataset(ann.call)]
   const file = await upload(ann.call, dataset, 'x')
   await ok(ann.call(`/api/datasets/${other}/files/${file}`, { method: 'POST', json: {} }))
@@ -64,7 +64,7 @@ test.serial('metadata on a file is told once per dataset that holds it, with its
   t.like(source, { id: { resourceType: "'metadata" }, extra: {} })
 })
 
-test.serial('metadata that leaves is told without its content, also when the file leaves', async t => {
+test.serial('removed metadata is sent without its content, also when the file leaves', async t => {
   const dataset = await newDataset(ann.call)
   const file = await upload(ann.call, dataset, 'x')
   await during(() => annotate('files', file, { width: 3 }))
@@ -77,7 +77,7 @@ test.serial('metadata that leaves is told without its content, also when the fil
   t.deepEqual(briefly(last), ['e.metadata clowder.metadata.removed.file'])
 })
 
-test.serial('metadata on a dataset is told with the id of the dataset', async t => {
+test.serial('metadata on a dataset is sent with the id of the dataset', async t => {
   const dataset = await newDataset(ann.call)
   const [job, ...more] = await during(() => annotate('datasets', dataset, { a: 1 }))
   t.deepEqual(more, [])
@@ -85,7 +85,7 @@ test.serial('metadata on a dataset is told with the id of the dataset', async t 
   t.like(job?.message, { routing_key: 'clowder.metadata.added.dataset', datasetId: dataset, id: dataset, resourceType: 'dataset' })
 })
 
-test.serial('metadata on a file in no dataset is told to nobody', async t => {
+test.serial('metadata on a file in no dataset is not sent', async t => {
   const form = new FormData()
   form.append('File', new Blob(['x']), 'alone.txt')
   const { id } = await ok<{ id: string }>(ann.call('/api/files', { method: 'POST', body: form }))
@@ -103,7 +103,7 @@ test.serial('an extractor is not woken by its own metadata, nor by what another 
   t.deepEqual(briefly(await during(() => annotate('files', other, { a: 3 }, 'e.metadata'))), ['e.echo clowder.metadata.added.file'])
 })
 
-test.serial('several files at once are told as one, with their names as Scala prints a list', async t => {
+test.serial('several files at once make one message, with their names as Scala prints a list', async t => {
   const dataset = await newDataset(ann.call)
   const files = [await upload(ann.call, dataset, 'abc', 'a.csv'), await upload(ann.call, dataset, 'de', 'b.csv')]
   const elsewhere = await upload(ann.call, await newDataset(ann.call), 'x')
@@ -128,7 +128,7 @@ test.serial('several files at once are told as one, with their names as Scala pr
   t.like(await refusal(post(path.replace(dataset, unknownId))), { status: 404 })
 })
 
-test.serial('metadata is told whatever way it came, and that of collections and spaces is not', async t => {
+test.serial('metadata is sent whatever route it was added by, and that of collections and spaces is not', async t => {
   const dataset = await newDataset(ann.call)
   const [one, two] = [await upload(ann.call, dataset, 'x'), await upload(ann.call, dataset, 'y')]
   const post = (path: string, json: object) => ok<{ id: string }>(ann.call(path, { method: 'POST', json }))

@@ -65,7 +65,7 @@ test.serial('how long an extractor takes and how much it is used is measured', a
   t.is((await server.as()('/api/extractors/o.metered/metrics')).status, 401)
 })
 
-test.serial('admins see what was asked lately, what waits, what failed, and the queues', async t => {
+test.serial('admins see recent requests, what waits, what failed, and the queues', async t => {
   const file = await newFile()
   const [open, failed] = [await ask(file), await ask(file)]
   await bus.tell(failed, 'StatusMessage.error: no luck')
@@ -121,7 +121,7 @@ test.serial('a job of one of our own extractors that was dead-lettered runs agai
   t.is(again?.job_id, first?.job_id)
 })
 
-test.serial('who listens to the bus, and to what, is told', async t => {
+test.serial('listeners of the bus and their bindings are listed', async t => {
   bus.listening = [
     { queue: 'o.any', address: '10.0.0.2', count: 2 },
     { queue: 'o.metered', address: '10.0.0.1', count: 1 },
@@ -201,7 +201,7 @@ test.serial('a file goes into the archive and comes back when the archive extrac
   }
 })
 
-test.serial('archiving is asked of the archive extractor: for a file, or for all of a dataset', async t => {
+test.serial('archiving is submitted to the archive extractor: for a file, or for all of a dataset', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'below')
   const files = [

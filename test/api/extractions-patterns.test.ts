@@ -52,7 +52,7 @@ const during = async (work: () => Promise<unknown>): Promise<string[]> => {
 }
 
 for (const type of [document, 'image/jpeg', 'multi/files-zipped', 'text/csv'])
-  test.serial(`a file of the type ${type} wakes whoever names it, in every form that Clowder 1.x knows`, async t => {
+  test.serial(`a file of the type ${type} triggers each extractor that names it, in every form of Clowder 1.x`, async t => {
     const dataset = await newDataset(ann.call)
     const queues = await during(() => upload(ann.call, dataset, 'leaf', 'leaf', { type, query: '' }))
     t.deepEqual(queues.sort(), [...wokenBy(type), ...wokenBy('file.added')].sort())

@@ -33,7 +33,7 @@ const becomesProcessed = (file: string): Promise<string> =>
 const submit = (file: string, extractor: string) => ann.call(`/api/files/${file}/extractions`, { method: 'POST', json: { extractor } })
 const inStore = async (file: string) => server.get(Files).get(file)
 
-test.serial('a run can be asked for right after an upload, and taken back', async t => {
+test.serial('a run can be requested right after an upload, and cancelled', async t => {
   const dataset = await newDataset(ann.call)
   const files = await Promise.all(
     Array.from({ length: 5 }, () => upload(ann.call, dataset, 'leaf', 'leaf.bin', { type: 'image/x-away', query: '' })),

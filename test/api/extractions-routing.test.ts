@@ -27,7 +27,7 @@ const admin = (path: string, json?: unknown, method = 'POST') =>
 
 const enabledNow = async (): Promise<string[]> => (await ok<{ enabled: string[] }>(admin('/api/extractors/enabled'))).enabled
 
-/** Registers on the bus and, unless told not to, has the extractor run by itself everywhere. */
+/** Registers on the bus and, by default, has the extractor run by itself everywhere. */
 const introduce = async (name: string, process: object, isEnabled = true): Promise<void> => {
   await bus.introduce(extractorInfo(name, { process }))
   if (isEnabled) await ok(admin('/api/extractors/enabled', { enabled: [...(await enabledNow()), name] }))
@@ -84,7 +84,7 @@ test.serial('the file is PROCESSED though an extractor elsewhere has not even be
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
 })
 
-test.serial('files that come to and leave a dataset are told to those who process datasets, after those for the type', async t => {
+test.serial('files added to and removed from a dataset are sent to extractors of datasets, after those of the type', async t => {
   await introduce('t.files', { file: ['image/x-both'], dataset: ['file.*'] })
   const dataset = await newDataset(ann.call)
   const file = await typed(dataset, 'image/x-both')
@@ -159,7 +159,7 @@ test.serial('spaces enable and disable: enabled in one is stronger than disabled
   t.deepEqual(await woken([two]), ['t.global'])
 })
 
-test.serial('what a space chose is forgotten with it', async t => {
+test.serial('the extractors of a space are deleted with it', async t => {
   const space = await newSpace(ann)
   await ok(ann.call(`/api/spaces/${space}/extractors`, { method: 'PUT', json: { enabled: ['t.first'], disabled: [] } }))
   await ok(ann.call(`/api/spaces/${space}`, { method: 'DELETE' }))
@@ -167,7 +167,7 @@ test.serial('what a space chose is forgotten with it', async t => {
   t.deepEqual(await server.get(EnabledExtractors).ofSpace(space), { enabled: [], disabled: [] })
 })
 
-test.serial('queues bound in the old way are asked, whatever is enabled', async t => {
+test.serial('queues bound in the old way get jobs, whatever is enabled', async t => {
   bus.bound.set('clowder.file.image.x-bound', ['old.queue'])
   const file = await typed(await newDataset(ann.call), 'image/x-bound')
   await server.drained()
@@ -191,7 +191,7 @@ test.serial('who may not choose is refused, and so is a choice that makes no sen
   t.like(await refusal(admin('/api/extractors/enabled', { enabled: ['no.such'] })), { status: 400 })
 })
 
-test.serial('an event that comes twice asks nothing new, and nothing again once the run is over', async t => {
+test.serial('a repeated event submits nothing new, also after the run has ended', async t => {
   await introduce('t.once', { file: ['image/x-once'], dataset: ['file.added'] })
   const dataset = await newDataset(ann.call)
   const id = await typed(dataset, 'image/x-once')

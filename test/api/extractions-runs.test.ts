@@ -38,7 +38,7 @@ const runsOf = (id: string, kind = 'files') => ok<Run[]>(ann.call(`/api/${kind}/
 const statusOf = (id: string) => ok<Record<string, string>>(ann.call(`/api/extractions/${id}/status`))
 const newFile = async () => upload(ann.call, await newDataset(ann.call), 'words', 'w.txt')
 
-test('a run on a file carries what was asked for as an object', async t => {
+test('a run on a file has its parameters as an object', async t => {
   const dataset = await newDataset(ann.call)
   const file = await upload(ann.call, dataset, 'words', 'w.txt')
   const parameters = { depth: 3, deep: { list: [1, null] } }
@@ -55,7 +55,7 @@ test('a run on a file carries what was asked for as an object', async t => {
   })
 })
 
-test('a run on a dataset carries it as text', async t => {
+test('a run on a dataset has them as text', async t => {
   const dataset = await newDataset(ann.call, { name: 'Leaves' })
   const { message, target } = await asked('datasets', dataset, { extractor: 'm.any', parameters: { depth: 3 } })
   t.deepEqual(target, { kind: 'dataset', id: dataset })
@@ -76,7 +76,7 @@ test('a file whose upload is not done is refused in the words of v1', async t =>
   t.like(await answer.json(), { status: 'error', msg: 'File is not ready. Please wait and try again.' })
 })
 
-test('several files of a dataset are asked for at once, without those that are not ready or lie elsewhere', async t => {
+test('several files of a dataset are requested at once, without those that are not ready or lie elsewhere', async t => {
   const dataset = await newDataset(ann.call)
   const files = await Promise.all(['a.txt', 'b.txt', 'c.txt'].map(name => upload(ann.call, dataset, 'x', name)))
   await ok(admin(`/api/files/${files[2]}/archive?superAdmin=true`, { method: 'POST' }))
@@ -151,7 +151,7 @@ test('status messages that arrive at once, twice and in any order leave every li
   )
 })
 
-test('an old extractor that does not name its job speaks of its newest open run on the thing', async t => {
+test('a status without a job id from an old extractor is assigned to its newest open run on the resource', async t => {
   const file = await newFile()
   const [first, second] = [await asked('files', file), await asked('files', file)]
   await bus.tellOld(second, 'StatusMessage.done: Done')
@@ -174,7 +174,7 @@ test('a dataset is being processed while a file in it is', async t => {
   t.deepEqual(await busy(), { isBeingProcessed: 'false' })
 })
 
-test('the word for a file that nobody looked at tells whether anybody could', async t => {
+test('the status of a file without runs shows whether an extractor exists', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'x', 'x.bin', { type: 'chemical/x-pdb' })
   t.deepEqual(await statusOf(file), { Status: 'No Extractor Available. Request is not queued.' })
   bus.inputs = ['chemical']
@@ -224,7 +224,7 @@ test('at most a hundred runs are listed, and jobs that are not done beside them'
   t.like(await refusal(ann.call(`/api/files/${unknownId}/extractions/pending`)), { status: 404 })
 })
 
-test.serial('a job that cannot be handed over ends at once: its run does not wait for ever', async t => {
+test.serial('a job that cannot be published ends at once: its run does not wait for ever', async t => {
   const file = await newFile()
   bus.fault = new Unavailable('The store is unavailable')
   t.like(await refusal(ask('files', file, { extractor: 'm.any' })), { status: 503 })

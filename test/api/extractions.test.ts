@@ -65,7 +65,7 @@ test('previews say who shows them', async t => {
   t.is(page.headers.get('content-disposition')?.split(';')[0], 'attachment')
 })
 
-test('an upload that asks for no extraction is PROCESSED at once and never runs', async t => {
+test('an upload that requests no extraction is PROCESSED at once and never runs', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'x', 'x.txt')
   await server.drained()
   t.deepEqual(await ok(ann.call(`/api/files/${file}/extractions`)), [])
@@ -79,7 +79,7 @@ test('an extractor that fails ends its run', async t => {
   t.is(status['Status'], 'Done')
 })
 
-test('a run can be asked for manually', async t => {
+test('a run can be requested manually', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'one two three', 'words.txt')
   const asked = await ok<{ status: string; job_id: string }>(
     ann.call(`/api/files/${file}/extractions`, { method: 'POST', json: { extractor: 'pounce.text' } }),
@@ -152,7 +152,7 @@ test('an extractor that does not say what it must is refused', async t => {
   t.is((await ann.call('/api/extractors/acme.incomplete')).status, 404)
 })
 
-test('only a server admin can forget an extractor', async t => {
+test('only a server admin can delete an extractor', async t => {
   await ok(ann.call('/api/extractors', { method: 'POST', json: description('acme.short-lived') }))
   t.is((await ann.call('/api/extractions/acme.short-lived/delete', { method: 'DELETE' })).status, 403)
   t.deepEqual(await ok(server.as(server.admin.key)('/api/extractions/acme.short-lived/delete', { method: 'DELETE' })), {

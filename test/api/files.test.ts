@@ -32,7 +32,7 @@ test('what was uploaded comes back byte for byte, with its name and digest', asy
   t.is(answer.headers.get('x-content-type-options'), 'nosniff')
 })
 
-test('parts of a file can be asked for', async t => {
+test('parts of a file can be requested', async t => {
   const id = await upload(ann.call, await newDataset(ann.call), 'abcdefghij')
   const part = async (range: string) => {
     const answer = await ann.call(`/api/files/${id}/blob`, { headers: { range } })
@@ -52,7 +52,7 @@ test('an unchanged file is not sent again', async t => {
   t.is((await ann.call(`/api/files/${id}`, { headers: { 'if-none-match': etag } })).status, 304)
 })
 
-test('HEAD tells size and type and counts nothing', async t => {
+test('HEAD returns size and type and counts nothing', async t => {
   const id = await upload(ann.call, await newDataset(ann.call), 'abc')
   const head = await ann.call(`/api/files/${id}`, { method: 'HEAD' })
   t.is(head.status, 200)

@@ -100,7 +100,7 @@ test('a part of what may not be seen is not given, nor is its length', async t =
   t.is((await raw(`/api/files/${file}`, ann.key, { range: 'bytes=0-3' })).status, 206)
 })
 
-test('heads and options of what may not be seen tell nothing of it', async t => {
+test('HEAD and OPTIONS of an invisible resource reveal nothing', async t => {
   await alike(t, {}, 'HEAD')
   for (const path of places()) {
     const [one, other] = [
@@ -112,7 +112,7 @@ test('heads and options of what may not be seen tell nothing of it', async t => 
   }
 })
 
-test('refusals are alike in every form that a client can ask for', async t => {
+test('refusals are alike in every form that a client can request', async t => {
   for (const accept of ['application/json', 'application/problem+json', 'text/html', 'text/csv', '*/*;q=0', 'application/zip', 'nonsense'])
     await alike(t, { accept })
   await alike(t, { 'accept-encoding': 'br, gzip' })
@@ -121,7 +121,7 @@ test('refusals are alike in every form that a client can ask for', async t => {
   t.like(JSON.parse(problem.text), { status: 404, code: 'not-found' })
 })
 
-test('no answer is a script, whatever callback is asked for', async t => {
+test('no answer is a script, whatever callback is requested', async t => {
   await alike(t, {}, 'GET', '?callback=steal')
   const own = await raw(`/api/datasets/${dataset}?callback=steal`, ann.key)
   t.is(own.headers['content-type'], 'application/json')
@@ -205,7 +205,7 @@ test('no other spelling of a path leads to what it names', async t => {
   }
 })
 
-test('a slash at the end leads to the address without it, whoever asks and whatever is there', async t => {
+test('a slash at the end leads to the address without it, for any caller and whatever is there', async t => {
   for (const key of [ann.key, eve.key, undefined])
     for (const id of [file, 'f'.repeat(24)]) {
       const { status, headers, text } = await raw(`/api/files/${id}/`, key)

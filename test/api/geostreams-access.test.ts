@@ -79,7 +79,7 @@ test('whoever leaves a space sees its streams no longer, whatever these still sa
   await ivy.remove(`${G}/sensors/${sensor}`)
 })
 
-test('why somebody may do something to a sensor or a stream is told by their numbers', async t => {
+test('rights on a sensor or a stream are explained by their numbers', async t => {
   const ask = (type: string, id: string | number, permission = 'AddGeoStream') =>
     bob.get(`/api/permissions/explain?permission=${permission}&type=${type}&id=${id}`)
   t.like((await ask('sensor', sensors.shared)).body as object, { verdict: 'no', resource: { type: 'sensor', id: String(sensors.shared) } })

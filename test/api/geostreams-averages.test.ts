@@ -63,7 +63,7 @@ const only = async (query: string): Promise<Row> => {
 /** The id of the reading that starts then. */
 const idAt = (start: string): number | undefined => points.find(({ startMs }) => startMs === Date.parse(start))?.id
 
-test('each sensor with readings is told, by name: its first reading, with the times and streams of all', async t => {
+test('each sensor with readings is returned, by name: its first reading, with the times and streams of all', async t => {
   const [first, huge, second, ...more] = (await rows()).filter(row => row['sensor_name'] !== 'late')
   t.deepEqual(more, [])
   t.is(huge?.['sensor_name'], 'huge')
@@ -133,7 +133,7 @@ test('only readings that fit count, also for the times, streams and first values
   )
 })
 
-test('names alone cut what is told; a value chooses readings, and first values are theirs', async t => {
+test('names alone restrict what is returned; a value chooses readings, and first values are theirs', async t => {
   t.deepEqual((await only(`sensor_id=${station}&attributes=w&attributes=note`)).properties, { w: -1, note: 'first', source: 'src' })
   const chosen = await only(`sensor_id=${station}&attributes=note:${encodeURIComponent('"second"')}&attributes=isOn:true`)
   t.deepEqual(chosen.properties, { v: 2, note: 'second', depth: 'deep', source: 'src', only: 'text', none: null, isOn: true })
@@ -165,7 +165,7 @@ test('sources choose sensors, a stream is averaged alone', async t => {
   t.deepEqual(await rows(`stream_id=${streams[2]}`), [])
 })
 
-test('figures are told beside the average', async t => {
+test('statistics are returned with the average', async t => {
   const { properties } = await only(`stream_id=${streams[0]}&attributes=v&aggregates=count,sum,min,max,mean`)
   t.deepEqual(properties, { v: 2.5, v_count: 2, v_sum: 5, v_min: 2, v_max: 3, v_mean: 2.5, source: 'src' })
 })
@@ -191,7 +191,7 @@ test('an unknown stream or sensor is not found', async t => {
   for (const query of ['stream_id=99999', 'sensor_id=99999', 'sensor_id=x']) t.is((await ann.get(`${path}?${query}`)).status, 404)
 })
 
-test('HEAD tells what a GET would, without a body', async t => {
+test('HEAD returns what a GET would, without a body', async t => {
   const head = await ann.call(`${path}?sources=sea`, { method: 'HEAD' })
   t.is(head.status, 200)
   t.is(await head.text(), '')

@@ -85,7 +85,7 @@ const rows = async (rest: string, call = ann): Promise<readonly Row[]> => {
   return body as readonly Row[]
 }
 
-/** What the server tells of an entry that was summed up manually. */
+/** What the server returns for an entry that was summed up manually. */
 const toldOf = ({ depth, label, date, depth_code, sources, doubles, array }: NaiveEntry) => ({
   ...{ depth, label, date, depth_code, sources },
   ...(doubles.length > 0
@@ -126,7 +126,7 @@ for (const kind of ['hour', 'minute'])
     compare(t, await rows(`${kind}/0?stream_id=${made['short']?.streams[0]}`), kind, 0, ['short'])
   })
 
-test('as GeoJSON each sensor is a feature at its place, with what JSON tells of it', async t => {
+test('as GeoJSON each sensor is a feature at its place, with the contents of the JSON form', async t => {
   const query = `month/5?sensor_id=${made['long']?.id}`
   const answer = await ann.call(`${path}/${query}&format=geojson`)
   t.is(answer.headers.get('content-type'), 'application/geo+json')
@@ -140,7 +140,7 @@ test('as GeoJSON each sensor is a feature at its place, with what JSON tells of 
   t.deepEqual(await none.json(), { type: 'FeatureCollection', features: [] })
 })
 
-test('names of spans are read in any case, and the parts of their dates are told', async t => {
+test('names of spans are read in any case, and the parts of their dates are returned', async t => {
   const parts = async (kind: string) => {
     const [row] = await rows(`${kind}/0?sensor_id=${made['short']?.id}&since=2016-02-29T00:00:00Z&attributes=v`)
     const entry = row?.properties['v']?.[0]
@@ -156,7 +156,7 @@ test('names of spans are read in any case, and the parts of their dates are told
   t.deepEqual(await parts('minute'), { ...none, month: 2, day: 29, hour: 0, minute: 0 })
 })
 
-test('raw tells all numbers in the order of time, and the different texts', async t => {
+test('raw returns all numbers in the order of time, and the different texts', async t => {
   const [row] = await rows(`month/5?raw=true&sensor_id=${made['busy']?.id}`)
   const expected = naiveBins(made['busy']?.points ?? [], 'month', 5)
   t.deepEqual(Object.keys(row?.properties ?? {}), ['o', 'v', 'w'])
@@ -171,7 +171,7 @@ test('raw tells all numbers in the order of time, and the different texts', asyn
   }
 })
 
-test('figures are added to each entry as they are asked for', async t => {
+test('figures are added to each entry as they are requested', async t => {
   const [row] = await rows(`year/0?sensor_id=${made['long']?.id}&aggregates=min,MAX&aggregates=sum,count,mean`)
   const expected = naiveBins(made['long']?.points ?? [], 'year', 0)['v'] ?? []
   for (const [at, { doubles }] of expected.entries()) {
@@ -226,7 +226,7 @@ test('a window holds what starts in it, both ends included; since and until hold
   t.deepEqual(await rows(`day/0?stream_id=${stream}&since=2018-01-01T00:00:00Z`), [])
 })
 
-test('names alone cut what is told; a value chooses readings only', async t => {
+test('names alone restrict what is returned; a value chooses readings only', async t => {
   const { streams } = made['short'] ?? { streams: [] }
   const named = await rows(`decade/0?stream_id=${streams[0]}&attributes=w&attributes=o`)
   t.deepEqual(Object.keys(named[0]?.properties ?? {}), ['w', 'o'])

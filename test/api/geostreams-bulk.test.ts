@@ -249,7 +249,7 @@ test('a key that is held to a space adds to what is in it', async t => {
   t.is((await send(ndjson(point(1)), undefined, `?stream_id=${inside}`, editor.key)).status, 200)
 })
 
-test.serial('a store that is unavailable answers 503 and leaves nothing of the batch; what went before stays and is told', async t => {
+test.serial('a store that is unavailable answers 503 and leaves nothing of the batch; what went before stays and is reported', async t => {
   const own = await stream()
   store.faults = [new Unavailable('away')]
   const first = await ann.post(bulk, { datapoints: points(10), stream_id: own })
@@ -333,7 +333,7 @@ test('lines come as slowly as they like, and in pieces that no line fits into', 
   t.deepEqual([status, body as number], [200, 4])
 })
 
-test.serial('a long stream of lines is told of as it comes, and never in memory as a whole', async t => {
+test.serial('a long stream of lines emits events as it arrives, and never in memory as a whole', async t => {
   const own = await stream()
   const count = 60_000
   async function* lines() {

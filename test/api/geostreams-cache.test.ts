@@ -103,7 +103,7 @@ test.serial('every parameter that makes another answer makes another entry', asy
   t.is((await keys(ann)).length, questions.length)
 })
 
-test.serial('counts, pages and windows that end now are not kept, nor is what HEAD asks', async t => {
+test.serial('counts, pages and windows that end now are not cached, nor are HEAD requests', async t => {
   const { ann } = await scene(t)
   for (const each of [
     'datapoints?onlyCount=true',
@@ -149,7 +149,7 @@ test.serial('whatever is written is in the next answer', async t => {
   t.is(await got(ann, questions[0] ?? ''), '[]')
 })
 
-test.serial('while others write, no answer lacks what was there when it was asked for', async t => {
+test.serial('while others write, no answer lacks what was there when it was requested', async t => {
   const { ann, stream } = await scene(t)
   let [begun, answered] = [3, 3]
   let isOver = false
@@ -175,7 +175,7 @@ test.serial('while others write, no answer lacks what was there when it was aske
   t.is(counted(await got(ann, 'datapoints/bin/day/0')), 43)
 })
 
-test.serial('those who ask the same at the same time share one answer', async t => {
+test.serial('concurrent equal requests share one response', async t => {
   const store = new (class extends MemoryGeoStore {
     reads = 0
 
@@ -234,7 +234,7 @@ test.serial('bytes that went, or cannot be kept, stand in nobody’s way', async
   t.is((await ann.get('/api/geostreams/datapoints/bin/day/0?attributes=v&aggregates=mode')).status, 400)
 })
 
-test.serial('an answer that cannot be made is refused to all who ask, and asked again', async t => {
+test.serial('a failed response fails all concurrent requests, and is computed again', async t => {
   const { ann, server, sensor } = await scene(t)
   const stream = await newStream(ann, sensor)
   await tell(server, stream, [{ at: '1900-01-01T00:00:00Z', until: '2000-01-01T00:00:00Z', properties: { v: 1 } }])
@@ -255,7 +255,7 @@ test.serial('what was kept is there after a restart, and still no older than it 
   t.is(counted(await got(again, 'datapoints/bin/day/0')), 4)
 })
 
-test.serial('where geostreams are not for everybody, nothing is kept for or told to who sees a part', async t => {
+test.serial('where geostreams are not for everybody, nothing is cached for or served from the cache to callers who see a part', async t => {
   const { ann, server, admin, stream } = await scene(t, { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } })
   const eve = await somebody(server, 'eve')
   t.is(counted(await got(ann, 'datapoints/bin/day/0')), 3)

@@ -144,7 +144,7 @@ test('properties that have the names of what every object has are columns like o
   t.deepEqual([at(0, 'toString'), at(0, 'hasOwnProperty'), at(1, 'toString'), at(1, 'hasOwnProperty')], ['1', 'x', '', ''])
 })
 
-test('of what is no point the first position is told', async t => {
+test('for other geometries than points the first position is written', async t => {
   const line = {
     type: 'LineString',
     coordinates: [

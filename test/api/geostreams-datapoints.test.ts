@@ -180,7 +180,7 @@ test('what goes with its stream is not shown any more', async t => {
   t.is(await server.get(GeoStore).get(id), undefined)
 })
 
-test('a stream remembers when it last changed and what its datapoints tell', async t => {
+test('a stream has its last change and the summary of its datapoints', async t => {
   const own = await newStream(ann, sensor)
   await made({ stream_id: String(own), properties: { nitrate: 1, depth: 2 } })
   const last = await made({ stream_id: String(own), properties: { nitrate: 1, site: 'A' } })

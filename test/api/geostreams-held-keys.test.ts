@@ -36,7 +36,7 @@ const wide = [
 test.after.always(() => server.stop())
 
 test('everywhere it finds what is in its space and nothing else, also of answers that are kept', async t => {
-  // Anyone who asks first has the answers kept.
+  // The first request fills the cache.
   for (const path of wide) t.is((await ann.get(path)).status, 200, path)
   for (const path of wide) {
     const { status, body } = await held.get(path)

@@ -120,13 +120,13 @@ const questions: readonly (readonly [
   ['a source that is the place of a text', () => ({ sources: ['water', 'water'] }), [1, 3, 2, 4]],
 ]
 for (const [title, query, n] of questions)
-  test(`asked for by ${title}`, async t => {
+  test(`requested by ${title}`, async t => {
     t.deepEqual(await found(query()), [...n])
     const counted = await ann.get(`${path}?${searchOf(query())}&onlyCount=true`)
     t.deepEqual(counted.body, { datapointsLength: n.length })
   })
 
-test('with names alone only these properties and the source are told', async t => {
+test('with names alone only these properties and the source are returned', async t => {
   const [first] = await asked({ attributes: ['site', 'depth'] })
   t.deepEqual(first?.properties, { site: 'A1', source: 'x' })
   const [whole] = await asked({ attributes: ['site', '{"depth":2}'] })
@@ -208,7 +208,7 @@ for (const query of ['stream_id=99999999', 'sensor_id=99999999', 'stream_id=x', 
     t.is((await ann.get(`${path}?${query}`)).status, 404)
   })
 
-test('HEAD tells what a GET would, without a body', async t => {
+test('HEAD returns what a GET would, without a body', async t => {
   for (const format of ['json', 'csv', 'geojson']) {
     const answer = await ann.call(`${path}?format=${format}`, { method: 'HEAD' })
     t.is(answer.status, 200)
@@ -216,7 +216,7 @@ test('HEAD tells what a GET would, without a body', async t => {
   }
 })
 
-test.serial('JSON and CSV are compressed for clients that ask for it', async t => {
+test.serial('JSON and CSV are compressed for clients that request it', async t => {
   const many = Array.from({ length: 2000 }, (_, n) =>
     point(0, new Date(Date.UTC(2040, 0, 1, 0, n)).toISOString(), undefined, [1, 2], { n }),
   )

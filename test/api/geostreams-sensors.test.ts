@@ -196,7 +196,7 @@ test('whatever is no area is refused with what would be right', async t => {
   }
 })
 
-test('what its readings tell is always current, in the sensor, in lists and by itself', async t => {
+test('the summary of its readings is always current, in the sensor, in lists and by itself', async t => {
   const sensor = await named(ann, 'measured')
   const [one, other] = [await newStream(ann, sensor), await newStream(ann, sensor)]
   t.deepEqual((await nobody.get(`${G}/sensors/${sensor}/stats`)).body, {

@@ -71,7 +71,7 @@ test('with the points away a change is refused, not made in silence', async t =>
   t.deepEqual(((await admin.put(`${G}/streams/${stream}`, { b: 2 })).body as { properties: unknown }).properties, { a: 1, b: 2 })
 })
 
-test('the typed client knows sensors and streams', async t => {
+test('the typed client has sensors and streams', async t => {
   const server = await bootForTest({ t })
   const { key } = await newPerson(server)
   const client = clientOf({ ...sensorRoutes, ...streamRoutes, ...upkeepRoutes }, { url: server.url, key })

@@ -38,7 +38,7 @@ test('a stream is made, and shown by itself and in lists in the same shape', asy
   t.is((await ann.post(`${G}/streams`, { ...body, sensor_id: sensor })).status, 200)
 })
 
-test('what its readings tell is always current', async t => {
+test('the summary of its readings is always current', async t => {
   const stream = await newStream(ann, await newSensor(ann), { name: 'told' })
   await geo.insert([reading(stream, Date.UTC(2017, 0, 1)), reading(stream, Date.UTC(2016, 5, 1, 0, 0, 0, 999), null)])
   const told = { start_time: '2016-06-01T00:00:00Z', end_time: '2017-01-01T00:00:00Z', params: ['ph'] }
@@ -160,7 +160,7 @@ test('streams are chosen by number, sensor and source', async t => {
   await t.throwsAsync(chosen({ sensor: unknown }), { instanceOf: NotFound })
 })
 
-test('a list is by age where that is asked for, in either direction, also in an area', async t => {
+test('a list is by age where that is requested, in either direction, also in an area', async t => {
   const sensor = await newSensor(ann)
   const made: number[] = []
   for (const name of ['z', 'y', 'x']) made.push(await newStream(ann, sensor, { name, geometry: pointAt(-120, -77) }))
@@ -185,7 +185,7 @@ test('a list is by age where that is asked for, in either direction, also in an 
   t.is(await server.get(Streams).count(caller, { sensors: [sensorIdOf(sensor)] }, 10), 3)
 })
 
-test('streams are found by name, properties and what their readings told', async t => {
+test('streams are found by name, properties and parameters of their readings', async t => {
   const sensor = await newSensor(ann)
   const stream = await newStream(ann, sensor, { name: 'Wobblewater probe', properties: { unit: 'furlong' } })
   const time = '2026-01-05T10:00:00Z'

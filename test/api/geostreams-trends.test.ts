@@ -100,7 +100,7 @@ test('since and until hold for the whole and for the window', async t => {
   t.deepEqual(await rows(`sensor_id=${lake}&since=2027-01-01T00:00:00Z`), [])
 })
 
-test('with semi the newest half of a year is told, and null of what was not told in it', async t => {
+test('with semi the newest half of a year is returned, and null for what it lacks', async t => {
   const row = await only(`sensor_id=${lake}&semi=summer`)
   t.like(row, { last_time: '2025 summer', start_time: '2025-08-01T00:00:00Z' })
   t.like(row.properties, { v_total_average: 6, v_last_average: 6, new_last_average: 4 })
@@ -138,7 +138,7 @@ test('the newest span may have any length', async t => {
   t.is(row.properties['v_last_average'], 12)
 })
 
-test('names alone cut what is told; GeoJSON is a collection of the same, a table has a line for each sensor', async t => {
+test('names alone restrict what is returned; GeoJSON is a collection of the same, a table has a line for each sensor', async t => {
   t.deepEqual(Object.keys((await only(`sensor_id=${lake}&attributes=new`)).properties), [
     'new_total_average',
     'new_interval_average',

@@ -103,7 +103,7 @@ test.serial('malformed and unknown ids are answered alike', async t => {
   t.deepEqual(await groupsOf(ann), [])
 })
 
-test.serial('members of a group are put in and taken out, and know each other', async t => {
+test.serial('members of a group are added and removed, and see each other', async t => {
   const [ann, bob, cid] = [await somebody(server), await somebody(server), await somebody(server)]
   const id = await newGroup()
   await fill(id, ann, bob)
@@ -172,7 +172,7 @@ test.serial('a group gets roles from those who may edit the space', async t => {
   t.is((await server.get(Groups).get(id))?.memberships.length, 1)
 })
 
-test.serial('on a private server nobody gets to know strangers by letting their group into a space', async t => {
+test.serial('on a private server adding a group to a space does not reveal its members to strangers', async t => {
   const [ann, bob, cid] = [await somebody(server), await somebody(server), await somebody(server)]
   const [space, id] = [await newSpace(ann), await newGroup()]
   await fill(id, bob)

@@ -72,7 +72,7 @@ test.serial('what is being imported is there for nobody, and all at once for eve
   t.truthy(folder)
 })
 
-test.serial('a file that asked for extraction gets it when its dataset is shown', async t => {
+test.serial('a file with requested extraction is extracted when its dataset becomes visible', async t => {
   const { dataset, file } = await imported('numbat', true)
   await server.drained()
   t.is((await files.get(file))?.status, 'CREATED')

@@ -102,7 +102,7 @@ test.serial('an address that nobody has checked opens no space until it is', asy
   t.is(await roleIn(bob.id, space), 'Viewer')
 })
 
-test.serial('an answer does not tell whether a stranger has an account, who then accepts or declines', async t => {
+test.serial('the response does not reveal whether an address has an account; its owner accepts or declines', async t => {
   const [ann, bob, cid] = [await somebody(server), await somebody(server), await somebody(server)]
   const space = await newSpace(ann, 'Pond')
   const stranger = newAddress()
@@ -209,7 +209,7 @@ test.serial('lists of invitations come in pages', async t => {
   t.deepEqual(seen, emails)
 })
 
-test.serial('one person invites, and asks, so many in an hour', async t => {
+test.serial('invitations and requests of one person are limited per hour', async t => {
   const [ann, eve] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const many = (count: number) => Array.from({ length: count }, newAddress)

@@ -104,7 +104,7 @@ test('what it makes goes into its space, or is not made', async t => {
   t.deepEqual(await idsOf(ann.get('/api/collections?title=adrift&limit=0')), [])
 })
 
-test('nothing of its space is carried out by it, and what it takes out it sees no more', async t => {
+test('a limited key moves nothing out of its space, and does not see what it removes from it', async t => {
   const dataset = await newDataset(ann, { space: [inside] })
   t.is(await statusOf(held.post(`/api/spaces/${outside}/addDatasetToSpace/${dataset}`)), 404)
   t.is(await statusOf(held.post(`/api/datasets/${dataset}/copyDatasetToSpace/${outside}`)), 404)
@@ -153,7 +153,7 @@ test('a key limited to verbs does what they say, and nothing else', async t => {
   t.is(await statusOf(keys.manage.post(`/api/users/${ann.id}/updateName?firstName=a&lastName=b`)), 404)
 })
 
-test('a limited key of a server admin is no admin, whatever it asks for', async t => {
+test('a limited key of a server admin is no admin, whatever it requests', async t => {
   const made = await server.as(server.admin.key)('/api/users/keys?name=limited&verbs=read,write,delete,manage', { method: 'POST' })
   const { key } = (await made.json()) as { key: string }
   const limited = callsOf(server.as(key))
@@ -173,7 +173,7 @@ test('a key reaches no further than its owner does at that moment', async t => {
   t.deepEqual(await allIds(bobs.get, '/api/datasets?limit=50'), [])
 })
 
-/** How each route that asks for a right without naming a resource keeps a key in its spaces. */
+/** How each route that requires a right without naming a resource keeps a key in its spaces. */
 const looksItself: Readonly<Record<string, string>> = {
   'POST /api/sections': 'demands the right on the file of the body',
   'POST /api/relations': 'demands the right on an end, and that both are seen',

@@ -247,7 +247,7 @@ test('what the log no longer has is reported first', async t => {
   foreign.close()
 })
 
-test('a stream survives a restart: the client learns of it, reconnects, and misses nothing', async t => {
+test('a stream survives a restart: the client detects it, reconnects, and misses nothing', async t => {
   const own = await bootForTest({ t, config: { access: { private: true } } })
   const ann = await somebody(own, 'ann')
   const dataset = await newDataset(ann)

@@ -135,7 +135,7 @@ test('only pictures within the limit, with a name and a path, are taken', async 
   t.deepEqual((await ann.get(`/api/logos?path=${path}`)).body, [])
 })
 
-test('a stand-in is shown where that is asked for, and nothing else can be named', async t => {
+test('a stand-in is shown where that is requested, and nothing else can be named', async t => {
   const answer = await server.as()(`/api/logos/${unknownId}/blob?default=/assets/images/logo_60.png`)
   t.is(answer.status, 200)
   t.is(answer.headers.get('content-type'), 'image/svg+xml')

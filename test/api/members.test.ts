@@ -79,7 +79,7 @@ test.serial('members are shown to those who may look at the space', async t => {
   t.is((await ann.get(`/api/spaces/${space}/members?limit=0`)).status, 400)
 })
 
-test.serial('a member gets a role, another role, and leaves; each is told', async t => {
+test.serial('a member gets a role, another role, and leaves; each emits an event', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann, 'told')
   const path = `/api/spaces/${space}/members/${bob.id}`
@@ -210,7 +210,7 @@ test.serial('somebody requests to join, once, and takes it back', async t => {
   t.is((await server.get(Spaces).get(space))?.requests.length, 1)
 })
 
-test.serial('who becomes a member otherwise asks no longer, and keeps the role', async t => {
+test.serial('a request ends when its sender becomes a member otherwise, with the role of then', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann)
   const at = new Date().toISOString()
@@ -292,7 +292,7 @@ test.serial('whoever becomes a member while the space is deleted is none', async
   }
 })
 
-test.serial('the feed tells of requests and of groups', async t => {
+test.serial('the feed shows requests and groups', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann)
   const group = await idOf(admin.post('/api/groups', { name: 'in the feed' }))

@@ -24,7 +24,7 @@ const newFile = async (by: Somebody): Promise<string> => upload(by.call, await n
 const asQuery = (ids: readonly string[]): string => `${many}?${ids.map(id => `id=${encodeURIComponent(id)}`).join('&')}`
 type Report = { added: string[]; refused: { id: string; code: string; message: string }[] }
 
-test('a document is added to many files, once to each, and each tells of it', async t => {
+test('a document is added to many files, once to each, with an event each', async t => {
   const carl = await somebody(server, 'carl')
   const files = [await newFile(carl), await newFile(carl), await newFile(carl)]
   const { status, body } = await carl.post(many, { files: [...files, files[0]], metadata })

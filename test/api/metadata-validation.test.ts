@@ -129,7 +129,7 @@ test('metadata that comes with an upload is checked before there is a file', asy
   t.is(((await ann.get(`/api/datasets/${dataset}/files`)).body as unknown[]).length, 1)
 })
 
-test('in very many fields, and in very many objects, each is checked, in no time to speak of', async t => {
+test('in very many fields, and in very many objects, each is checked, in negligible time', async t => {
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
   const { url } = (

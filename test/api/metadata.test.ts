@@ -113,7 +113,7 @@ for (const plural of Object.keys(make)) {
   })
 }
 
-test('one speaks in the name of an extractor or of a stranger, but not of another account', async t => {
+test('metadata may name an extractor or an unknown person as agent, but not another account', async t => {
   const path = `/api/datasets/${await newDataset(ann)}`
   const post = (agent: object, by: Pick<Somebody, 'post'> = ann) => by.post(`${path}/metadata.jsonld`, { agent, content: { a: 1 } })
   t.is((await post(byExtractor())).status, 200)

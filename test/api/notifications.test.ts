@@ -239,7 +239,7 @@ test('old notifications and those beyond the limit of a person are removed', asy
   t.deepEqual(await titles(), [])
 })
 
-test('a page learns of a notification at once, and nobody else does', async t => {
+test('a notification is streamed to its recipient at once, and to nobody else', async t => {
   const { ann, bob, dataset } = await scene()
   const [own, other] = [await listen(server.url, bob.key, '?kind=user'), await listen(server.url, ann.key, '?kind=user')]
   await comment(ann, dataset, `@${bob.email} now`)

@@ -28,7 +28,7 @@ test('a page runs no script that is written into it, and nothing of ours is take
   t.log(pages.join(' '))
 })
 
-test('the server listens where only its own machine reaches it, unless it is told otherwise', async t => {
+test('the server listens on loopback by default', async t => {
   const config = (await loadConfig({ environment: {}, settings: { data: server.folder } })) as unknown as {
     readonly http?: { readonly host?: string }
   }

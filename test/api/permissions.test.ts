@@ -32,7 +32,7 @@ const explained = async (by: Calls, query: Readonly<Record<string, string>>): Pr
 }
 const onShared = { type: 'dataset', id: shared }
 
-test('one learns why one may not change what one may look at', async t => {
+test('the reason why a visible resource may not be changed is explained', async t => {
   const answer = await explained(bob, { permission: 'EditDataset', ...onShared })
   t.deepEqual(answer, {
     user: { id: bob.id, fullName: answer.user?.fullName ?? '' },
@@ -50,7 +50,7 @@ test('one learns why one may not change what one may look at', async t => {
   t.deepEqual([may.verdict, may.because], ['yes', [`role Viewer in space ${lab} (Soil lab) holds ViewDataset`]])
 })
 
-test('a role that comes through a group is told with the group', async t => {
+test('a role that comes through a group is explained with the group', async t => {
   const dan = await somebody(server, 'dan')
   const { body } = await admin.post('/api/groups', { name: 'Soil people', description: '' })
   const { id } = body as { id: string }
@@ -74,7 +74,7 @@ const withSuperAdmin =
   (path, init) =>
     call(`${path}${path.includes('?') ? '&' : '?'}superAdmin=true`, init)
 
-test('about others only server admins may ask, and nobody learns who has an account', async t => {
+test('rights of others are explained to server admins only, and no response reveals who has an account', async t => {
   for (const user of [ann.id, 'f'.repeat(24), 'nobody'])
     t.is((await explain(bob, { user, permission: 'ViewDataset', ...onShared })).status, 403)
   t.is((await explain(admin, { user: 'f'.repeat(24), permission: 'CreateSpace' })).status, 404)
@@ -99,7 +99,7 @@ test('about a thing that one cannot see the answer is that of a missing one', as
   t.deepEqual(gone.because, [`there is no dataset ${'f'.repeat(24)}`])
 })
 
-test('a mistyped permission or type is told with the nearest name', async t => {
+test('a mistyped permission or type is refused with the nearest name', async t => {
   const message = async (query: Readonly<Record<string, string>>) => {
     const { status, body } = await explain(bob, query)
     return [status, (body as { message: string }).message]
@@ -109,7 +109,7 @@ test('a mistyped permission or type is told with the nearest name', async t => {
   t.deepEqual(await message({ permission: 'EditDataset', type: 'dataset' }), [400, 'type and id must be sent together'])
 })
 
-test('a limited key is told how far it reaches', async t => {
+test('the limits of a limited key are explained', async t => {
   const key = await newKey(server, bob.email, bob.password, `name=narrow&verbs=read&spaces=${lab}`)
   const narrow = callsOf(server.as(key))
   const answer = await explained(narrow, { permission: 'EditDataset', ...onShared })
@@ -173,7 +173,7 @@ test('what is explained is what happens', async t => {
   t.is(asked, 84)
 })
 
-test('a permission that is open to everyone does not tell that a resource exists', async t => {
+test('a permission that is open to everyone does not reveal that a resource exists', async t => {
   for (const id of [own, 'f'.repeat(24)]) t.is((await explain(cid, { permission: 'ViewGeoStream', type: 'dataset', id })).status, 404)
 })
 

@@ -10,6 +10,9 @@ import { declaredCollections, storedTexts } from '../support/stored-documents.ts
 const impersonal: Readonly<Record<string, string>> = {
   roles: 'names of permissions',
   'users.tries': 'counts under digests, for minutes',
+  entries: 'names, sizes and dates of folders and files',
+  'entry-indexes': 'ids of datasets',
+  'entry-totals': 'counts and sizes of what lies in datasets and folders',
   'users.settings': 'secrets of the installation',
   site: 'texts of the installation',
   institutions: 'a shared list of names of institutions',
@@ -18,6 +21,7 @@ const impersonal: Readonly<Record<string, string>> = {
   'audit.chains': 'hash chains',
   'extractor-choices': 'names of extractors',
   'extractor-labels': 'names of extractors',
+  'bulk-chunks': 'resources and what came of them',
   'upload-batch-files': 'files that came together',
   'files.damaged': 'files',
   'files.quarantine': 'files and names of malware',

@@ -213,7 +213,7 @@ test('a copy of a file gets a thumbnail of its own, which outlives that of the o
   t.is(await (await ann.call(`/api/thumbnails/${own}/blob`)).text(), 'a picture')
 })
 
-test('how to show the files of a dataset is told for each that wants to be shown there', async t => {
+test('the previewers of a dataset’s files are listed for each file that has one', async t => {
   const dataset = await newDataset(ann)
   const picture = await upload(ann.call, dataset, 'png', 'a.png', { type: 'image/png' })
   const text = await upload(ann.call, dataset, 'text', 'b.txt')

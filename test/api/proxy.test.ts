@@ -170,7 +170,7 @@ test.serial('unknown names, and people who may not', async t => {
   t.is((await reader.call('/api/proxy/geo/x', { method: 'POST', body: 'x' })).status, 403)
 })
 
-test.serial('without a rule a service takes GET only, whoever asks', async t => {
+test.serial('without a rule a service takes GET only, for any caller', async t => {
   t.is((await ann.call('/api/proxy/plain/x')).status, 200)
   t.is((await ann.call('/api/proxy/plain/x', { method: 'HEAD' })).status, 200)
   const before = seen.length

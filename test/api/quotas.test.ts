@@ -60,7 +60,7 @@ test('without a quota nothing is refused, and nothing is counted', async t => {
     for await (const one of server.get(DocumentStore).walk({ name, indexes: {} })) t.fail(`${name} ${one.id} of ${id}`)
 })
 
-test('a person stores no more bytes than the quota, and is told how many are used', async t => {
+test('a person stores no more bytes than the quota, and sees how many are used', async t => {
   const server = await withQuotas(t, { maxBytesPerPerson: 1000 })
   const { call } = await newPerson(server)
   const { call: another } = await newPerson(server)

@@ -282,7 +282,7 @@ test.serial('runs of extractors by their phases', async t => {
   t.is((await report(`metrics/extractors?since=${future}`, other.as(other.admin.key))).text.split('\r\n').length, 2)
 })
 
-test.serial('HEAD tells of a report without making it', async t => {
+test.serial('HEAD of a report sends headers without making it', async t => {
   const answer = await admin('/api/reports/metrics/files', { method: 'HEAD' })
   t.is(answer.status, 200)
   t.is(answer.headers.get('content-disposition'), 'attachment; filename="FileMetrics.csv"')

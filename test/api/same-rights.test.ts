@@ -80,7 +80,7 @@ const makeWorld = async (isPrivate: boolean, { pick, oneIn }: Dice): Promise<Wor
   return { server, things, spaces, people }
 }
 
-/** Someone who asks: by HTTP, and as the policy sees them. */
+/** A caller: by HTTP, and as the policy sees them. */
 interface Asker {
   readonly name: string
   readonly calls: Calls

@@ -30,7 +30,7 @@ test.after.always(() => server?.stop())
 const total = async (query: string, person: Somebody): Promise<number> =>
   (await ok<Result>(person.call(`/api/search?query=${encodeURIComponent(query)}`))).total_size
 
-test('on a private server an address finds the work of who may be looked at, and tells others nothing', async t => {
+test('on a private server an address finds the work of visible accounts, and reveals nothing to others', async t => {
   t.is(await total('marsh', eve), 1)
   for (const query of [
     `email:${ann.email}`,

@@ -171,7 +171,7 @@ const foundByJson = async (items: readonly unknown[], more = ''): Promise<string
     .sort()
     .join(' ')
 
-test('the JSON form asks for all items, or for any', async t => {
+test('the JSON form matches all items, or any', async t => {
   const two = [item('metadata.depth', '>=', '1'), item('metadata.site.label', ':', 'north')]
   t.is(await foundByJson(two), 'alder')
   t.is(await foundByJson(two, '&grouping=OR'), 'alder birch')
@@ -199,7 +199,7 @@ test('the JSON form is refused when it is none', async t => {
   t.regex((await refusal(byJson([item('depth', '~', 1)]))).message, /Item 1 .* available: : /)
 })
 
-test('whoever is not signed in may ask for everything, and gets what a public server shows', async t => {
+test('whoever is not signed in may request everything, and gets what a public server shows', async t => {
   for (const [query, count] of [
     ['', 4],
     ['txt', 3],

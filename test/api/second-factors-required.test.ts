@@ -88,7 +88,7 @@ test('the last factor stays while one is required', async t => {
   t.like(await refusal(await session('/api/second-factors/totp', { method: 'DELETE' })), { httpStatus: 409 })
 })
 
-test('an admin resets somebody’s factors: their sessions end, they are told, and it is in the audit log', async t => {
+test('an admin resets somebody’s factors: their sessions end, they are notified, and it is in the audit log', async t => {
   const { server, clock, mailer } = await boot({ t }, 'nobody')
   const person = await withTotp(server, clock, 'lost')
   const admin = server.as(server.admin.key)
@@ -151,7 +151,7 @@ test('an old session makes no keys, changes no password and administers nothing 
   t.is(await statusOf(post(session, '/api/roles', role)), 200)
 })
 
-test('who may not do something is told so, and not to authenticate again', async t => {
+test('a missing right is 403 forbidden, not step-up-required', async t => {
   const { server, clock } = await boot({ t }, 'nobody')
   const ann = await newPerson(server, 'ann')
   const session = byCookie(server, await signIn(server, ann.email, ann.password))

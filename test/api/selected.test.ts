@@ -12,7 +12,7 @@ const datasets = server.get(Datasets)
 const select = (person: Somebody, dataset: string) => person.post('/api/selected', { dataset })
 const selected = async (person: Somebody) => (await person.get('/api/selected')).body as readonly string[]
 
-test('datasets are selected once each, taken out, and all forgotten', async t => {
+test('datasets are selected once each, removed, and all cleared', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   t.deepEqual(await selected(ann), [])
   t.deepEqual((await ann.post('/api/selected/remove', { dataset: unknownId })).body, { selected_count: 0 })
@@ -75,7 +75,7 @@ test('tags go on those where one may put them, and the answer says where not', a
   t.like((await ann.post('/api/selected/tag?tags=ice')).body, { success: 'true', datasets: [] })
 })
 
-test('deleting moves to the trash what one may delete; the rest is told and stays selected', async t => {
+test('deleting moves to the trash what one may delete; the rest is reported and stays selected', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const others = await newDataset(ann, { space: [space] })

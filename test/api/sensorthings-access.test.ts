@@ -34,7 +34,7 @@ test.after.always(() => server.stop())
 const status = async (who: { call: (path: string) => Promise<Response> }, path: string): Promise<number> =>
   (await who.call(addressOf(path))).status
 
-test('who may not read geostreams learns nothing', async t => {
+test('callers who may not read geostreams get nothing', async t => {
   for (const path of ['', '/Things', `/Things(${sensors[0]})`, '/Observations', `/Things(${sensors[0]})/name/$value`, '/Nothing'])
     t.is((await server.as()(addressOf(path))).status, 401, path)
   const sets = ['Things', 'Locations', 'Sensors', 'Datastreams', 'ObservedProperties', 'Observations', 'FeaturesOfInterest']

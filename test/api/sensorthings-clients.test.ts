@@ -48,7 +48,7 @@ test('the address of the service may end with a slash, as the standard writes it
   t.is((await server.as()('/api/sensorthings/v1.1/', { method: 'POST' })).status, 405)
 })
 
-// QGIS asks for a layer of one kind of shapes, where the map is, and for how many there are.
+// QGIS requests a layer of one geometry type, the visible area, and the number of features.
 test('shapes are distinguished by their type, as QGIS does it', async t => {
   const ofType = (member: string, type: string) => `${member}/type eq '${type}' or ${member}/geometry/type eq '${type}'`
   t.deepEqual(await ids(`/Locations?$top=200&$count=false&$filter=${ofType('location', 'Point')}`), sensors)

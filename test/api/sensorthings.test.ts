@@ -54,7 +54,7 @@ test('a location is where the sensor is, in GeoJSON', async t => {
   t.deepEqual((await get(`/Things(${first.id})/HistoricalLocations`)).value, [])
 })
 
-test('a sensor says where more is told about it', async t => {
+test('a sensor has a link to more information', async t => {
   const sensor = await get<Json>(`/Sensors(${first.id})`)
   t.is(sensor['metadata'], `${server.url}/api/geostreams/sensors/${first.id}`)
   t.is((await server.as()(`/api/geostreams/sensors/${first.id}`)).status, 200)
@@ -75,7 +75,7 @@ test('a datastream is a parameter of a stream, with its unit, place and times', 
   t.deepEqual(ph['unitOfMeasurement'], { name: 'acidity', symbol: 'pH', definition: 'http://example.org/ph' })
 })
 
-test('an observation is what a reading tells of a parameter', async t => {
+test('an observation is the value of a parameter in a reading', async t => {
   const { value } = await get(`/Datastreams('${datastream()}')/Observations?$top=3`)
   const points = streamOf(first).points
   t.deepEqual(
@@ -151,7 +151,7 @@ test('a set is walked by its links, each entity once', async t => {
   t.deepEqual([...observations].sort(), expected.sort())
 })
 
-test('lists are ordered as they are asked to be', async t => {
+test('lists are ordered as requested', async t => {
   const names = async (options: string) => (await staAll(server.as(), server, `/Things?$top=2&${options}`)).map(({ name }) => name)
   const expected = stations.map(({ name }) => name).sort()
   t.deepEqual(await names('$orderby=name'), expected)
@@ -201,7 +201,7 @@ test('the last value of every station comes with one request', async t => {
   }
 })
 
-test('$select shows what is asked for, and expansions besides', async t => {
+test('$select shows what is requested, and expansions besides', async t => {
   const { value } = await get('/Things?$top=1&$select=name,Datastreams&$expand=Locations($select=location)')
   t.deepEqual(value, [
     {
@@ -218,7 +218,7 @@ test('$select shows what is asked for, and expansions besides', async t => {
   t.is(((path['Datastream'] as Json)['Sensor'] as Json)['name'], first.name)
 })
 
-test('observations come as rows when that is asked for', async t => {
+test('observations come as rows when that is requested', async t => {
   const points = streamOf(first).points
   const path = `/Datastreams('${datastream()}')/Observations?$resultFormat=dataArray&$top=10`
   const page = await get(`${path}&$select=id,result,phenomenonTime`)
@@ -310,7 +310,7 @@ test('only reading is offered', async t => {
       t.is((await server.as(server.admin.key)(addressOf(path), { method })).status, 405, `${method} ${path}`)
 })
 
-test('what cannot be asked says why', async t => {
+test('what cannot be queried says why', async t => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['/Things?$orderby=description', /only by id or name/],
     ['/Things?$orderby=name,id desc', /after name only id can follow/],

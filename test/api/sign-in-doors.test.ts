@@ -133,7 +133,7 @@ test('a session does nothing for a page of another site, with superadmin mode in
   t.is((await server.get(Users).get(ann.id))?.firstName, 'ann')
 })
 
-test('who tries to sign in learns neither by the answer nor by the time whether there is an account', async t => {
+test('neither response nor time of a sign-in reveals whether an account exists', async t => {
   const suspended = await newPerson(server, 'suspended')
   await server.get(Users).change(suspended.id, { set: { status: 'Inactive' } }, [])
   const outside = await server.get(Users).create({ email: 'outside@example.org', firstName: 'O', lastName: 'S', status: 'Active' })

@@ -20,7 +20,7 @@ const refused = async ({ signIn }: OutsideServer, sub: string, email: string) =>
   return { status: answer.status, message: ((await answer.json()) as { message?: string }).message }
 }
 
-test.serial('by default a checked address opens no account that is there already, and nobody is asked', async t => {
+test.serial('by default a checked address gives no access to an existing account, and no mail is sent', async t => {
   const own = await outsideServer(t)
   const id = await own.account('closed@example.org')
   t.is((await refused(own, 'closed', 'closed@example.org')).status, 401)
@@ -28,7 +28,7 @@ test.serial('by default a checked address opens no account that is there already
   t.deepEqual(await identitiesOf(own, id), [])
 })
 
-test.serial('an account is linked once its owner has confirmed it by mail, and its owner is told', async t => {
+test.serial('an account is linked once its owner has confirmed it by mail, and its owner is notified', async t => {
   const id = await place.account('linked@example.org', 'a good password')
   t.is((await refused(place, 'linked', 'linked@example.org')).status, 401)
   t.is((await refused(place, 'linked', 'linked@example.org')).status, 401)
@@ -46,13 +46,13 @@ test.serial('an account is linked once its owner has confirmed it by mail, and i
   t.is((await nobody.post('/api/login', { email: 'linked@example.org', password: 'a good password' })).status, 200)
 })
 
-test.serial('the account of a server admin is never linked, and the refusal does not tell', async t => {
+test.serial('the account of a server admin is never linked, and the refusal does not reveal it', async t => {
   const [id, other] = [await place.account('boss@example.org'), await place.account('worker@example.org')]
   await admin.post('/api/admin/users', { admin: [id] })
   const told = (await mailsTo(server, mailer, 'boss@example.org')).length
   t.deepEqual(await refused(place, 'boss', 'boss@example.org'), await refused(place, 'worker', 'worker@example.org'))
   t.is((await mailsTo(server, mailer, 'boss@example.org')).length, told)
-  // Asked before, and an admin since.
+  // Requested before, and an admin since.
   const token = await lastToken(server, mailer, 'worker@example.org')
   await admin.post('/api/admin/users', { admin: [other] })
   t.is((await nobody.post('/api/login/link', { token })).status, 403)

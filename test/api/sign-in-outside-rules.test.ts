@@ -17,7 +17,7 @@ test.after.always(async () => {
 const token = (claims: object, signing?: 'none' | 'public' | 'stranger') =>
   shared.issuer.token({ sub: 'ada', aud: audience, ...claims }, signing)
 
-test('whoever comes for the first time waits for an admin where the settings say so, and admins are told', async t => {
+test('a new account waits for an admin where configured, and admins are notified', async t => {
   const place = await outsideServer(t, { users: { outsideAccounts: 'approval' } })
   const { answer } = await place.signIn({ sub: 'new', email: 'new@example.org' })
   t.is(answer.status, 401)

@@ -14,7 +14,7 @@ const { server, issuer } = place
 const stored = async (id: string | undefined) => server.get(Users).get(id ?? '')
 const accounts = async () => ((await (await server.as(server.admin.key)('/api/users?limit=1000')).json()) as unknown[]).length
 
-test.serial('people are told which ways there are to sign in', async t => {
+test.serial('the ways to sign in are listed', async t => {
   const answer = await server.as()('/api/login/providers')
   t.is(answer.status, 200)
   t.deepEqual(await answer.json(), [
@@ -37,7 +37,7 @@ test.serial('the first sign-in makes an account, the next one opens it, and the 
   t.is((await place.whoIs(again.browser))?.id, me?.id)
 })
 
-test.serial('an account follows the name and the checked address of the provider it came from; the subject tells who it is', async t => {
+test.serial('an account follows the name and the checked address of the provider it came from; the subject identifies it', async t => {
   const { browser } = await place.signIn({ sub: 'moves', email: 'before@example.org' })
   const me = await place.whoIs(browser)
   const now = await place.whoIs((await place.signIn({ sub: 'moves', email: 'after@example.org', family_name: 'King' })).browser)
@@ -62,7 +62,7 @@ test.serial('an address that nobody checked opens no account and makes none', as
   t.is((await stored(id))?.identities, undefined)
 })
 
-test.serial('the address of somebody whom the provider knows under another name opens nothing', async t => {
+test.serial('an address that the provider has under another subject gives no access', async t => {
   const { browser } = await place.signIn({ sub: 'first-owner', email: 'reused@example.org' })
   const me = await place.whoIs(browser)
   const { answer, browser: other } = await place.signIn({ sub: 'second-owner', email: 'reused@example.org' })

@@ -27,7 +27,7 @@ interface Node {
 
 const nodes = (person: Person, query: string): Promise<Node[]> => ok<Node[]>(person.call(`/api/tree/getChildrenOfNode?${query}`))
 
-test('the version is told to everybody', async t => {
+test('the version is public', async t => {
   const { version } = await ok<{ version: { number: string } }>(server.as()('/api/version'))
   t.regex(version.number, /^\d+\.\d+\.\d+/)
 })
@@ -57,7 +57,7 @@ test('totals follow what happens and equal a recount', async t => {
   t.deepEqual(await counts(), { spaces: 1, collections: 0, datasets: 0, files: 0, bytes: 0, users: 2 })
 })
 
-test('only server admins are told where things are kept', async t => {
+test('only server admins see where data is stored', async t => {
   const { storage } = await ok<{ storage: Record<string, string> }>(ann.call('/api/status'))
   t.deepEqual(storage, { location: 'disk' })
   t.like(await ok(server.as(server.admin.key)('/api/status')), { storage: { path: join(server.folder, 'blobs') } })
@@ -79,7 +79,7 @@ class BrokenPart implements StatusPart {
   }
 }
 
-test('parts that are unavailable are told, without passwords, and block no answer', async t => {
+test('unavailable parts are reported, without passwords, and block no response', async t => {
   const parts = definePlugin({
     id: 'test.parts',
     summary: 'Parts',

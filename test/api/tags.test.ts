@@ -113,7 +113,7 @@ test('who put a tag there counts: people, and extractors by their names', async 
   t.is((await extraction.post(`${path}/tags/remove_all`)).status, 403, 'an extraction key takes nothing off')
 })
 
-test('a thing carries 1,000 tags and no more', async t => {
+test('a resource has at most 1,000 tags', async t => {
   const path = await pathOf('dataset')
   await put(
     ann,
@@ -154,7 +154,7 @@ test('tags in use are listed with how many of the things that the caller may see
   t.is((await owner.get('/api/tags?kind=planet')).status, 400)
 })
 
-test('tags are told of in the feed, on files and datasets', async t => {
+test('tags are in the feed, on files and datasets', async t => {
   const path = await pathOf('dataset')
   await put(ann, path, ['told'])
   await ann.call(`${path}/tags`, { method: 'DELETE', json: { tags: ['told'] } })

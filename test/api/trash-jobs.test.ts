@@ -8,7 +8,7 @@ const document = {
 }
 const inTrash = { status: 409, body: { code: 'in-trash' } }
 
-test('an extractor that comes too late is told that the thing is in the trash, and goes on after a restore', async t => {
+test('a late extractor gets the error that the resource is in the trash, and continues after a restore', async t => {
   const scene = await JobScene.open()
   t.teardown(() => scene.server.stop())
   const { person: ann, space, dataset, file } = await scene.person()

@@ -121,7 +121,7 @@ test('queries are sent as declared: numbers, and text with any signs', async t =
   t.is((await client.listDatasets({ query: { limit: 2 } })).body.length, 2)
 })
 
-test('refusals are thrown with status and code, whoever asks', async t => {
+test('refusals are thrown with status and code, for any caller', async t => {
   const [ann, eve] = [await personsClient(), await personsClient()]
   const id = await newDataset(ann)
   t.deepEqual(await refusalOf(eve.getDataset({ params: { id } })), { status: 404, code: 'not-found' })

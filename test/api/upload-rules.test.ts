@@ -153,7 +153,7 @@ test('a file without a type has that of its ending, an archive that of what is i
   }
 })
 
-test('what the client tells the feed by itself is not told twice', async t => {
+test('what the client adds to the feed by itself is not added twice', async t => {
   const lines = async (person: Person): Promise<number> => {
     await drained(server.as(server.admin.key))
     const events = await ok<{ event_type: string }[]>(person.call('/api/events?limit=200'))
@@ -179,7 +179,7 @@ test('a folder must be in the dataset', async t => {
 const fetched = (dataset: string, json: unknown, call = ann.call): Promise<Response> =>
   call(`/api/datasets/${dataset}/urls`, { method: 'POST', json })
 
-test('a file at an address is fetched, named and typed, and tells where it came from', async t => {
+test('a file at an address is fetched, named and typed, and records its source', async t => {
   const dataset = await newDataset(ann.call)
   const md = { '@context': 'http://example.org/c', depth: 3 }
   const { id } = await ok<{ id: string }>(fetched(dataset, { fileurl: `${source}/a/leaf%20one.csv?x=1`, md }))
@@ -262,7 +262,7 @@ const referring = (about: unknown): FormData => {
   return form
 }
 
-test('a file of a listed folder is taken where it lies, and admins are told where that is', async t => {
+test('a file of a listed folder is registered in place, and admins see its path', async t => {
   const dataset = await newDataset(ann.call)
   const path = join(listed, 'leaf.csv')
   const { id } = await ok<{ id: string }>(send(dataset, referring({ path, md: { depth: 4 }, dataset })))

@@ -52,7 +52,7 @@ test.serial('an upload expires when nothing came for its time, and what came len
   t.deepEqual(await ok(call('/api/uploads')), [])
 })
 
-test.serial('a finished upload is forgotten after its time, and its file stays', async t => {
+test.serial('a finished upload is deleted after its time, and its file stays', async t => {
   const path = await begun('abc', 3)
   const id = path.split('/').at(-1)
   t.like(await ok(call(path)), { state: 'finished', file: id })

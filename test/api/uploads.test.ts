@@ -109,7 +109,7 @@ test('an upload in pieces becomes a file like any other, under its own id', asyn
   t.like(await ok(ann.call(path)), { state: 'finished', file: id, received: 200_000, length: 200_000, filename: 'leaf.bin' })
 })
 
-test('progress is told to who uploads, and to nobody else', async t => {
+test('progress is visible to the uploader only', async t => {
   const path = await begun(t, 100_000)
   await patch(path, 0, data(70_000))
   const mine = await ok<{ id: string }[]>(ann.call('/api/uploads'))
@@ -267,7 +267,7 @@ test('what no upload can go on with is refused', async t => {
   t.is((await ann.call(path, { method: 'POST', headers: override, body: data(10) })).status, 204)
 })
 
-test('OPTIONS tells what is spoken', async t => {
+test('OPTIONS lists versions and extensions', async t => {
   const answer = await server.as()('/api/uploads', { method: 'OPTIONS' })
   t.is(answer.status, 204)
   t.is(answer.headers.get('tus-version'), '1.0.0')

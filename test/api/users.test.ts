@@ -72,7 +72,7 @@ test('nobody smuggles rank, id or hash into an account', async t => {
   t.is(await server.get(Users).get(unknownId), undefined)
 })
 
-test('of many who ask for one e-mail address at once one gets it', async t => {
+test('of many who request one e-mail address at once one gets it', async t => {
   const tries = Array.from({ length: 12 }, (_, at) => account(at % 2 ? 'Wanted@example.org' : 'wanted@EXAMPLE.org'))
   const statuses = await Promise.all(tries.map(async json => (await admin('/api/users', { method: 'POST', json })).status))
   t.deepEqual(statuses.toSorted(), [200, ...Array<number>(11).fill(409)])
@@ -154,7 +154,7 @@ test('being admin of a space gives no right over its members’ accounts', async
   t.is((await boss.call(`/api/users/${person.id}/updateName?firstName=a&lastName=b`, { method: 'POST' })).status, 403)
 })
 
-test('following somebody is remembered once and can be taken back', async t => {
+test('following somebody is stored once and can be ended', async t => {
   const [fan, star] = [await newPerson(server, 'fan'), await newPerson(server, 'star')]
   const followed = async () => (await server.get(Users).get(fan.id))?.followed
   for (const _ of [1, 2])

@@ -43,7 +43,7 @@ test('a standard vocabulary keeps the order of its words and says where they are
   t.true((await idsOf(bob.get('/api/standardvocab'))).includes(list.id))
 })
 
-test('a standard vocabulary is changed as a whole, and told once more when it goes', async t => {
+test('a standard vocabulary is changed as a whole, and returned a last time when it is deleted', async t => {
   const id = await idOf(ann.post('/api/standardvocab', ['a']))
   t.like((await ann.put(`/api/standardvocab/${id}`, ['b', 'c'])).body, { id, terms: ['b', 'c'] })
   t.like((await ann.remove(`/api/standardvocab/${id}`)).body, { id, terms: ['b', 'c'] })

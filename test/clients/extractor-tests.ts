@@ -139,7 +139,7 @@ const onDatasets = (test: TestFn): void => {
     await world.ended('datasets', dataset, 'test.inventory', await world.submit('datasets', dataset, 'test.inventory'))
     const [own] = await world.found('datasets', dataset, 'test.inventory')
     t.deepEqual(own?.content['listed'], ['five.bin', 'text.txt'])
-    // pyclowder 3.0.8 breaks before it asks for the archive, and continues without files.
+    // pyclowder 3.0.8 breaks before it requests the archive, and continues without files.
     if (world.release === '2.7.0') t.like(own?.content['sizes'], { 'text.txt': Buffer.byteLength(text), 'five.bin': 5 })
     else t.deepEqual(own?.content['sizes'], {})
   })
@@ -155,7 +155,7 @@ const counting = (test: TestFn): void => {
       const size = Buffer.byteLength(text)
       const own = { resource_id: file, resource_name: 'text.txt', author_id: world.ann.id, user_id: world.ann.id, size }
       const fetched = { category: 'download', type: 'file', ...own }
-      // pyclowder 2 asks not to be counted.
+      // pyclowder 2 requests not to be counted.
       const wanted = world.release === '2.7.0' ? [fetched] : [fetched, fetched]
       const records = await until(
         'records of the download',

@@ -115,7 +115,7 @@ export class ExtractorWorld {
     return ok<Run[]>(this.ann.call(`/api/${kind}/${id}/extractions`))
   }
 
-  /** True when the extractor was asked, now that everything that was to be told has been told. */
+  /** True when the extractor got a job, once all events were delivered. */
   async wasAsked(kind: Kind, id: string, extractor: string): Promise<boolean> {
     await this.server.drained()
     return (await this.runsOf(kind, id)).some(run => run.extractor_id === extractor)

@@ -28,7 +28,7 @@ const running = () => {
 }
 
 const data = (name: string): string => fileURLToPath(new URL(`../data/${name}`, import.meta.url))
-/** As pyclowder hands it to an extractor. */
+/** As pyclowder passes it to an extractor. */
 const host = (): string => `${running().server.url}/`
 const unknownId = 'f'.repeat(24)
 

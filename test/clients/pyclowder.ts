@@ -14,7 +14,7 @@ export const pythonOf = (release: Release): string => pythonWith({ name: 'pyclow
 /** Undefined when it is ready, else why there is none. */
 export const installPyclowder = (release: Release = '3.0.8'): Promise<string | undefined> => installPython({ name: 'pyclowder', release })
 
-/** What pyclowder told its connector on the way. */
+/** Status messages of pyclowder's connector. */
 export interface StatusMessage {
   readonly status: string
   readonly type: string

@@ -5,7 +5,7 @@ import { connect } from 'amqplib'
 import { until } from '../support/until.ts'
 import { pythonOf, type Release } from './pyclowder.ts'
 
-/** Which of the programs under `extractors`, and how it is told to run. */
+/** Which of the programs under `extractors`, and its arguments. */
 export interface ExtractorOptions {
   readonly release: Release
   readonly program: 'wordcount' | 'echo' | 'inventory'
@@ -32,7 +32,7 @@ const consumersOf = async (broker: string, queue: string): Promise<number> => {
   }
 }
 
-/** An extractor as people run it: a Python program that knows the broker and nothing else. */
+/** An extractor as people run it: a Python program that is configured with the broker only. */
 export class RunningExtractor {
   #child: ChildProcess
   #output = ''

@@ -50,7 +50,7 @@ test('reasons name routes and groups of the reference', t => {
   )
 })
 
-test('a route that is told of twice counts once, with its stronger tier', t => {
+test('a route that is listed twice counts once, with its stronger tier', t => {
   const routes = referenceRoutes()
   const of = (method: string, path: string) => routes.filter(one => one.method === method && shapeOf(one.path) === shapeOf(path))
   t.deepEqual(

@@ -5,7 +5,7 @@ import { platformRoutes } from './platform-routes.ts'
 import type { RouteGroup, Tier } from './route-groups.ts'
 import { shapeOf } from './route-shape.ts'
 
-/** A route that the reference tells of. */
+/** A route of the reference. */
 export interface ReferenceRoute {
   readonly tier: Tier
   readonly method: string
@@ -29,7 +29,7 @@ const routesOf = ({ name: group, routes }: RouteGroup): readonly ReferenceRoute[
     reason: reason ?? leftOut.routes[`${method} ${path}`] ?? leftOut.groups[group],
   }))
 
-/** Every route once, in the order of the reference. Of a route that is told of twice, the stronger tier counts. */
+/** Every route once, in the order of the reference. Of a route that is listed twice, the stronger tier counts. */
 export const referenceRoutes = (): readonly ReferenceRoute[] => {
   const byShape = new Map<string, ReferenceRoute>()
   for (const route of [...dataRoutes, ...platformRoutes, ...namedRoutes].flatMap(routesOf)) {

@@ -4,7 +4,7 @@ export type Tier = 'S' | 'C' | 'R' | 'X' | 'N'
 /** Tier, method, path with `:name` for a parameter and `:name*` for the rest, and for X the reason. */
 export type RouteRow = readonly [tier: Tier, method: string, path: string, reason?: string]
 
-/** Routes that the reference tells of together. */
+/** Routes that the reference groups. */
 export interface RouteGroup {
   readonly name: string
   readonly routes: readonly RouteRow[]

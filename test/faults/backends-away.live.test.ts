@@ -24,7 +24,7 @@ const everything = async (server: AwayServer, part: Part, mark: string): Promise
   const { dataset, file } = server
   const post = { method: 'POST' }
   const find = () => server.search('larches')
-  // A search server that is busy with other tests answers a client that asks again.
+  // A search server that is busy with other tests answers a client that retries.
   const search = table[part].search === down ? await find() : await until('search to answer', find, ({ status }) => status === 200)
   const requests: Record<What, Promise<Seen> | Seen> = {
     record: server.see(`/api/datasets/${dataset}`),

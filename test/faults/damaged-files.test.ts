@@ -35,7 +35,7 @@ const setUp = async (t: ExecutionContext) => {
   return { server, call, clock, id, since, read, mails, audited, command }
 }
 
-test('damage that a download meets marks the file and is told once, and a check of repaired bytes takes the mark off', async t => {
+test('damage that a download meets marks the file and is reported once, and a check of repaired bytes removes the mark', async t => {
   const { server, call, id, since, read, mails, audited, command } = await setUp(t)
   await read()
   t.is(await since(), undefined)

@@ -9,7 +9,7 @@ const mebibyte = 1024 * 1024
 const sizeMiB = usualOrFull(256, 1024)
 /** What is promised of a transfer of any length. */
 const mostGrowth = 64 * mebibyte
-/** Buffers that are left for V8 to notice take 50 MiB by now, and more later. */
+/** Buffers that V8 has not collected take 50 MiB by now, and more later. */
 const mostGrowthDown = 40 * mebibyte
 
 /** The most memory that a server takes while something continues, above what it took before. */

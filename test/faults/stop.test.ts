@@ -4,7 +4,7 @@ import { newDataset, ok, upload } from '../support/scene.ts'
 import { SlowUpload } from '../support/slow-upload.ts'
 import { until } from '../support/until.ts'
 
-test('a server that is told to stop says so at once, lets a slow upload finish, and ends well', async t => {
+test('a server that is stopped reports it at once, lets a slow upload finish, and ends well', async t => {
   const folder = await dataFolder(t)
   const server = await childServer(t, folder)
   const key = await adminKey(server)
@@ -25,7 +25,7 @@ test('a server that is told to stop says so at once, lets a slow upload finish, 
     async () => (await call('/readyz')).status,
     status => status === 503,
   )
-  // Anyone who does not know yet is served while the upload lasts, on connections that end with their answer.
+  // Other requests are served during the upload, on connections that end with their response.
   const listing = await call(`/api/datasets/${dataset}/files`)
   t.deepEqual([listing.status, listing.headers.get('connection'), await listing.json()], [200, 'close', []])
   t.is(await (await call('/healthz')).text(), 'healthy')

@@ -81,7 +81,7 @@ for (const [title, when] of ways)
 const version = { 'tus-resumable': '1.0.0' }
 const data = Buffer.from(Uint8Array.from({ length: 150_000 }, (_, at) => at % 251))
 
-/** Uploads as a client of tus does: begins again, or asks for the offset and continues, until it is done. */
+/** Uploads as a client of tus does: begins again, or requests the offset and continues, until it is done. */
 const insist = async ({ call, dataset }: Scene): Promise<string> => {
   const about = `filename ${btoa('pieces.bin')},dataset ${btoa(dataset)}`
   const headers = { ...version, 'upload-length': String(data.length), 'upload-metadata': about }

@@ -35,7 +35,7 @@ transcriptTest('the transcript in docs/sensorthings.md works after it', async t 
   t.is(code, 0, outputs.at(-1))
 })
 
-test('whatever docs/sensorthings.md says can be asked for is answered', async t => {
+test('whatever docs/sensorthings.md says can be requested is answered', async t => {
   const server = await bootForTest({ t })
   const owner = callsOf(server.as(server.admin.key))
   for (let n = 1; n <= 12; n += 1) await newSensor(owner)

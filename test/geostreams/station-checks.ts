@@ -40,7 +40,7 @@ interface Bin {
 
 type Wanted = (reading: Datapoint) => boolean
 
-/** What a server tells of what was loaded, against what the readings say. */
+/** Compares the data that a server returns with the loaded readings. */
 export class StationChecks {
   readonly #call: TestFetch
   readonly #loaded: Loaded

@@ -47,7 +47,7 @@ export const stationTests = (test: TestFn, { placed, ...choice }: Options): void
     for (const end of endings) await end()
   })
 
-  test.serial('all that was sent is there, and each sensor and stream says what its readings tell', async t => {
+  test.serial('all sent readings are stored, and summaries of sensors and streams agree with them', async t => {
     await checks.counts(t)
     for (const station of [rivers[0], rivers.at(-1), lake]) if (station) await checks.statistics(t, station)
   })
@@ -119,7 +119,7 @@ export const stationTests = (test: TestFn, { placed, ...choice }: Options): void
     }
   })
 
-  test.serial('SensorThings tells the latest of each stream', async t => {
+  test.serial('SensorThings returns the latest of each stream', async t => {
     const station = rivers[0] as Station
     const path = `/api/sensorthings/v1.1/Things(${checks.sensorOf(station)})/Datastreams?$top=100&$expand=Observations($orderby=phenomenonTime desc;$top=1)`
     const { value } = await checks.json<{ value: readonly { '@iot.id': string; Observations: readonly { result: unknown }[] }[] }>(path)

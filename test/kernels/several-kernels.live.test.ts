@@ -103,7 +103,7 @@ live.serial(
         const answer = await kernels.call(first, path, init)
         if (answer.status !== 503) return answer
       } catch {
-        // cut off: the other one is asked
+        // cut off: the other one is used
       }
       return kernels.call([...up].find(n => n !== first) ?? 1 - first, path, init)
     }

@@ -67,7 +67,7 @@ export const compare = async (world: World, before: Counts): Promise<void> => {
     const now = Object.entries(await countsOf(world))
     return Object.fromEntries(now.map(([name, count]) => [name, count - before[name as keyof Counts]]))
   }
-  // While the store is slow the status page tells the totals that it knew last.
+  // While the store is slow the status page shows the last known totals.
   await until('the totals of GET /api/status to be those of the model', totals, now => isDeepStrictEqual(now, world.state.counts()), 5_000)
 }
 

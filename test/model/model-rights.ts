@@ -116,7 +116,7 @@ export class Rights {
     return !isTrashed(thing) && permission.startsWith('View') && (!this.isPrivate || isPublic(thing))
   }
 
-  /** Whether callers who may do this is told that the resource is in the trash, where nothing is changed. */
+  /** Whether a caller with this right gets the error that the resource is in the trash. */
   isFrozen(person: Person, permission: string, thing: AnyThing): boolean {
     return this.may(person, permission, thing) && isOutOfSight(thing) && this.may(person, viewOf[thing.kind], thing)
   }

@@ -12,7 +12,7 @@ export interface Step {
   readonly c: number
 }
 
-/** What a route asks for before it does anything: a right on a resource, or someone who is signed in. */
+/** What a route requires before it does anything: a right on a resource, or someone who is signed in. */
 export type Check = readonly [permission: string, thing: AnyThing] | 'signedIn'
 
 /** The server, the model of what it holds, and those who call. */
@@ -25,7 +25,7 @@ export interface World {
   readonly admin: TestFetch
   /** Begins every name, so that it finds everything of this world and nothing of another. */
   readonly word: string
-  /** What was asked so far, for people. */
+  /** The requests so far, for error messages. */
   readonly story: string[]
 }
 
@@ -114,7 +114,7 @@ export const attempt = async (
   return undefined
 }
 
-/** The refusal of a right that a rule asks for after the checks; undefined for one who has it. */
+/** The refusal of a right that a rule requires after the checks; undefined for one who has it. */
 export const refused = ({ rights }: World, who: Person, permission: string, thing: AnyThing): number | undefined => {
   if (rights.isFrozen(who, permission, thing)) return 409
   return rights.may(who, permission, thing) ? undefined : rights.refusal(who, permission, thing, false)

@@ -43,7 +43,7 @@ const refusing = ({ rights }: World, who: Person, thing: AnyThing, [method, rest
   return [false, ...(method === 'GET' ? [true] : [])].map(isReading => rights.refusal(who, permission, thing, isReading))
 }
 
-/** Asks for everything that the model refuses to anyone: nothing of it may be done. */
+/** Requests everything that the model refuses to anyone: nothing of it may be done. */
 export const tryWhatIsRefused = async (world: World): Promise<void> => {
   const { spaces, collections, datasets, files } = world.state
   const things: readonly AnyThing[] = [...spaces, ...collections, ...datasets, ...files]

@@ -89,7 +89,7 @@ const play = async (world: World, steps: readonly Step[]): Promise<void> => {
   await until('the totals to be what they were when all is gone again', () => countsOf(world), isAsBefore, 5_000)
 }
 
-/** Plays random sequences; fails with the shortest one found that the product and the model tell differently. */
+/** Plays random sequences; fails with the shortest one found for which product and model differ. */
 const explore = async (t: ExecutionContext, server: TestServer, rights: Rights): Promise<void> => {
   const { minutes, steps, seed } = effort()
   const people = await everybody(server)

@@ -14,7 +14,7 @@ export interface FoundExpression {
 
 export interface Found {
   readonly expressions: readonly FoundExpression[]
-  /** Where an expression is built from what only a running server knows. */
+  /** Where an expression is built from values of a running server. */
   readonly built: readonly string[]
 }
 

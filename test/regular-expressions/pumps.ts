@@ -7,7 +7,7 @@ export interface Pump {
   readonly suffix: string
 }
 
-/** Characters of most kinds that expressions tell apart. */
+/** Characters of most classes that expressions distinguish. */
 const palette = ' \t\n09aAfzZ_-+./\\"\'=;:,<>()[]{}&%@#$*?!|^~\u0000\u0007é漢ß\u2028😀'
 const maxAtoms = 48
 const maxPaired = 9
@@ -101,7 +101,7 @@ const writtenIn = (raw: AST.Node): readonly string[] => {
 
 /** Writes texts that parts of an expression match. */
 class Sampler {
-  /** One character of each kind that the expression tells apart. */
+  /** One character of each class that the expression distinguishes. */
   readonly atoms: readonly string[]
   /** A character that as few parts as possible match. */
   readonly outsider: string

@@ -15,7 +15,7 @@ export interface Schema {
   readonly default?: unknown
 }
 
-/** A route as the API's own description tells of it. */
+/** A route as in the OpenAPI document. */
 export interface DeclaredRoute {
   readonly method: string
   /** With `{name}` for each parameter. */

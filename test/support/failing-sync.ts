@@ -14,7 +14,7 @@ export const lacking =
       ? undefined
       : 'no C compiler: cc is not installed'
 
-/** Syncs of a child server's files that fail when they are told to. */
+/** Syncs of a child server's files that fail on request. */
 export interface FailingSync {
   /** Settings for the server. */
   readonly environment: Readonly<Record<string, string>>

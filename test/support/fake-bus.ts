@@ -3,7 +3,7 @@ import type { BusListener, Job, JobResult, JobStatus, QueueFacts, TransportListe
 
 type Pending = Awaited<ReturnType<Transport['pending']>>[number]
 
-/** A bus that remembers the jobs it was given. The test is all extractors that listen to it. */
+/** A bus that records published jobs. The test plays all extractors on it. */
 export class FakeBus implements Transport {
   readonly kind = 'fake'
   /** Every job that was published, in order; one id once. */
@@ -86,13 +86,13 @@ export class FakeBus implements Transport {
     await this.#heard.heartbeat({ queue, info, isBuiltIn: false, ...(owner === undefined ? {} : { owner }) })
   }
 
-  /** An extractor tells of a job, in this second by default. */
+  /** An extractor reports on a job, in this second by default. */
   async tell(job: Job, status: string, about: Partial<JobStatus> = {}): Promise<void> {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000)
     await this.#heard.status({ jobId: job.id, targetId: job.target.id, extractor: job.queue, status, at, ...about })
   }
 
-  /** As `tell`, of an extractor that does not know which job it has. */
+  /** As `tell`, of an extractor without a job id. */
   async tellOld(job: Job, status: string): Promise<void> {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000)
     await this.#heard.status({ targetId: job.target.id, extractor: job.queue, status, at })

@@ -17,7 +17,7 @@ interface Grant {
 const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const now = (): number => Math.floor(Date.now() / 1000)
 
-/** An OpenID Connect provider on a free port, whose answers a test can spoil. `app` / `secret` is the client it knows. */
+/** An OpenID Connect provider on a free port, whose answers a test can spoil. `app` / `secret` is its registered client. */
 export class FakeIssuer {
   /** What it says of anyone who signs in next. */
   person: Claims = { sub: 'ada', email: 'ada@example.org', email_verified: true, given_name: 'Ada', family_name: 'Lovelace' }
@@ -30,7 +30,7 @@ export class FakeIssuer {
   keysAnswer: ((response: ServerResponse) => void) | undefined
   /** Instead of what it says of itself. */
   metadata: Claims = {}
-  /** Paths that were asked for. */
+  /** Paths that were requested. */
   readonly asked: string[] = []
   readonly #grants = new Map<string, Grant>()
   #server: Server | undefined

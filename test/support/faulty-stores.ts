@@ -25,7 +25,7 @@ export class Gate {
       get: (target, member) => {
         const value: unknown = Reflect.get(target, member, target)
         const called = `${name}.${String(member)}`
-        // Who asks for the outbox gets one behind the same gate.
+        // The outbox is behind the same gate.
         if (typeof value === 'object' && value !== null) return this.guard(called, value)
         if (typeof value !== 'function') return value
         const call = (...values: unknown[]): unknown => Reflect.apply(value, target, values)
@@ -45,7 +45,7 @@ export class Gate {
   }
 }
 
-/** Not `claim`: each commit makes all consumers ask for work, which would bury the other calls. */
+/** Not `claim`: each commit makes all consumers request work, which would bury the other calls. */
 const watched = new Set(
   ['get', 'getMany', 'find', 'count', 'scan', 'walk', 'lines', 'commit', 'commitEach', 'done', 'failed'].concat([
     'put',

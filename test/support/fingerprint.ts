@@ -10,7 +10,7 @@ const bookkeeping: ReadonlySet<unknown> = new Set(['kernel.leases', 'files.scrub
 /** A line of the audit log that periodic work writes. */
 const isAnchor = (document: string): boolean => document.includes('"type":"audit.anchor"')
 
-/** When a key was last used is noted once a minute, whatever was asked with it. */
+/** When a key was last used is noted once a minute, whatever it was used for. */
 const use = /"revision":\d+,|,"lastUsed":(?:"[^"]*"|null)/g
 const keys = 'users.keys'
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * What becomes of what is sent: `pass` hands it on; `slow` too, each piece late by `slowMs`; `silent` takes it and keeps it to itself, until
+ * Behaviour: `pass` forwards; `slow` too, each piece late by `slowMs`; `silent` buffers it until
  * another mode lets it continue, as a paused server does; `refuse` has no one listen and ends what is open; `cut` ends it at the first byte.
  */
 export type ProxyMode = 'pass' | 'slow' | 'silent' | 'refuse' | 'cut'

@@ -89,7 +89,7 @@ const shaped = (shape: Shape, bytes: number): Buffer => {
   return known
 }
 
-/** The shape inside what the schema asks for. */
+/** The shape inside what the schema requires. */
 const holding = (shape: Buffer, schema: Schema): Buffer => {
   const sample = sampleOf(schema)
   if (typeof sample !== 'object' || sample === null || Array.isArray(sample))

@@ -7,7 +7,7 @@ import { FakeBus } from './fake-bus.ts'
 import { newDataset, ok, upload } from './scene.ts'
 import { newSpace, type Somebody, somebody } from './spaces-and-people.ts'
 
-/** The extractor that is asked. */
+/** The extractor of the jobs. */
 export const extractor = 'job.extractor'
 
 /** A server with a clock of its own and a bus on which the test is all extractors. */

@@ -2,7 +2,7 @@ import { GeoStore } from 'pounce/sdk'
 import type { Datapoint } from 'pounce/sdk/geo'
 import type { TestServer } from 'pounce/sdk/testing'
 
-/** A reading: when it started, what it told, and what is different about it. */
+/** A reading: its start, its values, and what is special about it. */
 export interface Told {
   readonly at: string | number
   /** When it ended; null: it has no end. Absent: when it started. */

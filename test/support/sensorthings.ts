@@ -53,7 +53,7 @@ export interface Station {
 const hour = 3_600_000
 export const dawn = Date.UTC(2020, 0, 1)
 
-/** What the readings of stations tell: numbers, a name with everything odd, labels, and now and then nothing. */
+/** Values in the readings of stations: numbers, a name with everything odd, labels, and now and then nothing. */
 const propertiesAt = (at: number): Datapoint['properties'] => ({
   nitrate: at % 7,
   ...(at % 3 === 0 ? { "it's a/b (%)": at / 2 } : {}),

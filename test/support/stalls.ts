@@ -6,7 +6,7 @@ import type { ChildServer } from './child-server.ts'
 export interface Wait {
   readonly fromMs: number
   readonly toMs: number
-  /** What the event loop's thread computed meanwhile. Where the system does not tell it is the whole time. */
+  /** What the event loop's thread computed meanwhile. Where the system does not report it, the whole time. */
   readonly stallMs: number
 }
 
@@ -19,7 +19,7 @@ const cpuMs = async (pid: number): Promise<number | undefined> => {
   }
 }
 
-/** Asks for `/healthz` without a pause until it is stopped. */
+/** Requests `/healthz` without a pause until it is stopped. */
 export class Watch {
   readonly waits: Wait[] = []
   readonly #server: ChildServer
@@ -73,7 +73,7 @@ export interface Stall {
   readonly answers: number
 }
 
-/** Asks a server how it is, one time after the other, until the work has ended. */
+/** Requests the health of a server repeatedly until the work has ended. */
 export const longestStall = async (server: ChildServer, work: Promise<unknown>): Promise<Stall> => {
   const watch = new Watch(server)
   await work.finally(() => watch.stop())

@@ -32,7 +32,7 @@ export const streamedForm = (filename: string, contentType: string, source: Asyn
     yield Buffer.from(`\r\n--${boundary}--\r\n`)
   }
   const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` }
-  // Node's fetch takes an iterable as a body; the types of browsers do not know that, nor `duplex`.
+  // Node's fetch takes an iterable as a body; the types of browsers do not have that, nor `duplex`.
   return { method: 'POST', headers, body: parts() as unknown as ReadableStream, duplex: 'half' } as RequestInit
 }
 

@@ -85,7 +85,7 @@ test.serial('the media type is one of those declared', async t => {
   t.is(await faultOf(t, answering(bytes('text/html')), { responses: { 200: s.bytes() } }), undefined)
 })
 
-test.serial('bytes may be asked for in part, and again', async t => {
+test.serial('bytes may be requested in part, and again', async t => {
   const stored = { responses: { 200: s.bytes({ 'text/csv': s.bytes() }) } }
   const whole = { ...bytes('text/csv'), sizeBytes: 4, etag: 'one', open: () => Readable.from([Buffer.from('abcd')]) }
   const part = { ...whole, open: () => Readable.from([Buffer.from('ab')]) }

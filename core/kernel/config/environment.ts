@@ -74,7 +74,7 @@ const readSecret = (file: string): string => readFileSync(file, 'utf8').replace(
 
 /**
  * Settings out of `POUNCE_…` variables; `…_FILE` names a file whose content is the value. What matches no setting is
- * reported together with the nearest one, and so is a file that cannot be read. `explain` may know more of its dotted name.
+ * reported together with the nearest one, and so is a file that cannot be read. `explain` may add to the message.
  * The words are looked for when they are requested: comparing names takes longer than reading all variables.
  */
 export const fromEnvironment = (

@@ -61,7 +61,7 @@ export const settingNames = (node: Node, path: readonly string[] = []): string[]
     return [here.join('.'), ...settingNames(below, here)]
   })
 
-/** Dotted names that no schema knows. Looks into records and lists of objects, not into alternatives. */
+/** Dotted names that no schema declares. Looks into records and lists of objects, not into alternatives. */
 export const unknownNames = (value: unknown, node: Node, path: readonly string[] = []): string[] => {
   if (Array.isArray(value)) return value.flatMap((item, at) => (node.items ? unknownNames(item, node.items, [...path, `${at}`]) : []))
   if (!isSettings(value) || (!node.properties && node.type !== 'object')) return []

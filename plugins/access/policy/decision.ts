@@ -35,7 +35,7 @@ export class Decision {
   #inTrash(permission: Permission, ref: Ref, isHeld: boolean): AccessDecision {
     const isSeen = this.ground(this.graph.viewOf(ref.kind), ref) !== undefined
     if (isHeld && isSeen) return 'frozen'
-    // What a job is about is known to who holds its key: an extractor that comes too late learns why.
+    // The holder of a job's key may know its target: a late extractor gets the reason.
     const isLate = this.#job !== undefined && this.#isIncluded(permission, ref) && barred(this.asker.caller, permission) === undefined
     if (isLate) return 'frozen'
     return this.sees(permission, ref) ? 'no' : 'unseen'
@@ -62,7 +62,7 @@ export class Decision {
     return this.asker.caller.limits?.job === undefined || this.#job?.includes(permission, ref, this.graph) === true
   }
 
-  /** Whether someone who was refused the permission may know that the resource is there. */
+  /** Whether a caller without the permission may see that the resource exists. */
   sees(permission: Permission, ref: Ref): boolean {
     const view = this.graph.viewOf(ref.kind)
     if (isShutOut(this.asker.caller)) return this.ground(view, ref, new CallerRoles(this.asker.mode, anonymous)) !== undefined

@@ -15,7 +15,7 @@ const policy = policyOn(
   { isPrivate: true },
 )
 
-test('a right that comes through a parent is told with every step', async t => {
+test('a right that comes through a parent is explained with every step', async t => {
   t.deepEqual(await policy.explain(cast['editor']!, 'EditFile', file), {
     verdict: 'yes',
     because: [`file ${file.id} belongs to dataset ${dataset.id}, which is asked`, `role Editor in space ${idOf('lab')} holds EditFile`],
@@ -51,7 +51,7 @@ test('a refusal says what each rule found missing, and whether the thing can be 
   ])
 })
 
-test('what is frozen in the trash is told with the right that would count outside of it', async t => {
+test('what is frozen in the trash is explained with the right that would count outside of it', async t => {
   const bin = { kind: 'dataset', id: idOf('bin') } as const
   t.deepEqual(await policy.explain(cast['author']!, 'EditDataset', bin), {
     verdict: 'frozen',
@@ -64,7 +64,7 @@ test('what is frozen in the trash is told with the right that would count outsid
   )
 })
 
-test('a role that a group holds is told with the group', async t => {
+test('a role that a group holds is explained with the group', async t => {
   const [held] = [member('lab', 'Editor')]
   const grouped = someone('grouped', [{ ...held!, group: idOf('soil') }])
   t.is(

@@ -42,7 +42,7 @@ test('a key of scope extraction holds what extractors call, what everybody reads
   t.deepEqual(sorted(extractionPermissions), sorted([...Object.values(calls).flat(), ...readingPermissions]))
 })
 
-test('no key that is handed to extractors deletes, removes, rules or makes spaces', t => {
+test('no key of extractors deletes, removes, administers or creates spaces', t => {
   for (const permissions of [extractionPermissions, jobPermissions])
     t.deepEqual(
       [...permissions].filter(

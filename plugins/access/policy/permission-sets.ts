@@ -48,8 +48,8 @@ export const jobPermissions: ReadonlySet<Permission> = new Set<Permission>([
 ])
 
 /**
- * What a key that is limited to spaces may ask for where no thing is named: every route that does so shows only what the policy lets through, or
- * makes and changes only what it places on a resource that it checks (`test/api/limited-keys.test.ts` knows them all).
+ * What a key that is limited to spaces may request where no thing is named: every route that does so shows only what the policy lets through, or
+ * makes and changes only what it places on a resource that it checks (`test/api/limited-keys.test.ts` lists them all).
  */
 export const placedPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...(['ViewSpace', 'ViewDataset', 'ViewCollection', 'ViewFile', 'ViewSection', 'ViewMetadata', 'ViewTags', 'ViewComments'] as const),

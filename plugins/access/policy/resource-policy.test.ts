@@ -133,7 +133,7 @@ for (const [mode, permission, verdicts] of everywhere)
     t.is(given.join(''), verdicts.replaceAll(' ', ''))
   })
 
-test('who asks may say whether a deed changes a thing in the trash, whatever right it takes', async t => {
+test('the caller of the policy may state whether an operation changes a resource in the trash, for any right', async t => {
   const policy = policyOn(sourcesOf(world), { isPrivate: true })
   const asked = (caller: string, permission: Permission, trash: 'readable' | 'frozen') =>
     policy.canOn(cast[caller]!, permission, dataset('trashed'), trash)
@@ -148,7 +148,7 @@ test('who asks may say whether a deed changes a thing in the trash, whatever rig
   t.deepEqual([...(await policy.allowed(author, 'ViewDataset', 'dataset', both, 'frozen'))], [idOf('plain')])
 })
 
-test('the key of a job learns that what it is about is in the trash, and reads nothing there that its person may not', async t => {
+test('the key of a job gets `frozen` for a target in the trash, and reads nothing there that its owner may not', async t => {
   const policy = policyOn(sourcesOf(world), { isPrivate: true })
   const target = { kind: 'file', id: idOf('inTrash') } as const
   const job = { id: 'job', target, dataset: idOf('trashed') }

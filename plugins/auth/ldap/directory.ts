@@ -6,7 +6,7 @@ import { Config, type LdapConfig } from './config.ts'
 
 type Library = typeof import('ldapts')
 
-/** So many people sign in at once; anyone who comes then is told to try again. */
+/** Maximum number of concurrent sign-ins; further ones get 503. */
 const maxConnections = 100
 
 /** Refuses settings that cannot work, with a message that names the setting. */
@@ -17,7 +17,7 @@ const checkConfig = ({ url, baseDn, bindDn, bindPassword }: LdapConfig): void =>
     throw new Invalid('auth.ldap.bindDn and auth.ldap.bindPassword must be set together; set neither for an anonymous bind')
 }
 
-/** The way to the directory: a connection for each sign-in, which changes whom the connection speaks for. */
+/** Connections to the directory: one per sign-in, since a bind changes the identity of a connection. */
 export class Directory {
   readonly #config: LdapConfig
   readonly #log: Log
@@ -46,7 +46,7 @@ export class Directory {
     await this.withConnection(async () => undefined)
   }
 
-  /** Makes a connection that speaks for `bindDn`, and closes it afterwards. Rejects with `Unavailable` when the directory is unavailable or does not know us. */
+  /** Opens a connection bound as `bindDn`, and closes it afterwards. Rejects with `Unavailable` when the directory is unavailable or refuses the bind. */
   async withConnection<T>(work: (client: Client, library: Library) => Promise<T>): Promise<T> {
     if (!this.#library) throw new Error('auth.ldap was not started')
     if (this.#open >= maxConnections) throw new Unavailable('Too many concurrent sign-ins')
@@ -73,7 +73,7 @@ export class Directory {
       timeout: timeoutMs,
       connectTimeout: timeoutMs,
       ...(url.startsWith('ldaps:') ? { tlsOptions: this.#tls() } : {}),
-      // The library connects again by itself, and a new connection is neither encrypted nor does it speak for anyone.
+      // The library connects again by itself, and a new connection is neither encrypted nor bound.
       createConnection: ((...options: Parameters<typeof connect>) => {
         if (!isFirst) throw new Unavailable('The directory closed the connection')
         isFirst = false

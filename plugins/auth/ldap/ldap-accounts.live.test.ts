@@ -142,7 +142,7 @@ live('a directory that points to another one is not followed there', async t => 
   t.deepEqual(strangers, [])
 })
 
-/** The directory behind TLS, with a certificate for `localhost`; its address by another host name where asked for. */
+/** The directory behind TLS, with a certificate for `localhost`; its address by another host name where requested. */
 const encrypted = async (t: ExecutionContext): Promise<{ readonly port: number; readonly caFile: string }> => {
   const { cert, key } = certificateFor('localhost')
   const { hostname, port } = new URL(url('LDAP'))

@@ -103,7 +103,7 @@ export class LdapAccounts implements AuthProvider {
     return searchEntries.map(({ dn }) => dn)
   }
 
-  /** For no one the directory is asked all the same, so that an unknown name takes as long as a wrong password. */
+  /** For an unknown account the directory is queried all the same, so that an unknown name takes as long as a wrong password. */
   async #isRight(client: Client, library: Library, dn: string | undefined, password: string): Promise<boolean> {
     const { InvalidCredentialsError, UnwillingToPerformError, InappropriateAuthError, InvalidDNSyntaxError, ConstraintViolationError } =
       library

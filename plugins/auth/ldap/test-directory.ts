@@ -50,7 +50,7 @@ export const newUnit = async (url: string): Promise<string> => {
   return `ou=${ou},${root}`
 }
 
-/** An entry `ou=elsewhere` that says: ask there. */
+/** An entry `ou=elsewhere` that is a referral. */
 export const newReferral = async (url: string, unit: string, there: string): Promise<void> => {
   await asAdmin(url, client =>
     client.add(`ou=elsewhere,${unit}`, { objectClass: ['referral', 'extensibleObject'], ou: 'elsewhere', ref: there }),

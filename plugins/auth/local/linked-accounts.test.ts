@@ -37,6 +37,6 @@ test('an account without a password, or of another provider, opens with none', a
   t.is(await local().password?.(foreign.email, foreign.password), undefined)
 })
 
-test('local accounts know no tokens', t => {
+test('local accounts accept no tokens', t => {
   t.is(local().bearer, undefined)
 })

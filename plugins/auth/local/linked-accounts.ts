@@ -59,7 +59,7 @@ export class LinkedAccounts {
     }
   }
 
-  /** Sets the password of the account of a link. Its sessions end with the old one, and every other link does; keys only when asked. */
+  /** Sets the password of the account of a link. Its sessions end with the old one, and every other link does; keys only on request. */
   async reset(token: string, password: string, revokesKeys: boolean, address: string): Promise<void> {
     const { link, user } = await this.openReset(token, address)
     const passwordHash = await this.#passwords.hash(password)

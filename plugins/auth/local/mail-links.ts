@@ -19,7 +19,7 @@ import {
 import { personalRecords, removeFound } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 
-/** A link that someone asked for. What it is for is decided when it is sent, for the request must not tell who has an account. */
+/** A requested link. Its purpose is decided when it is sent, as the request must not reveal who has an account. */
 export interface LinkRecord {
   readonly email: string
   readonly asked: 'signUp' | 'reset'
@@ -108,7 +108,7 @@ export class MailLinks {
     return link && !link.isSent && !this.#isOver(link) ? link : undefined
   }
 
-  /** Decides what a link opens; the token is told once, and another one at each call. */
+  /** Decides the purpose of a link; returns a token, a new one at each call. */
   async issue(link: Link, opens: 'signUp' | 'reset', account: (UserRecord & Stored) | undefined): Promise<string> {
     const secret = newSecret()
     const set = { opens, account: account?.id ?? null, stamp: account ? stampOf(account) : null }
@@ -142,7 +142,7 @@ export class MailLinks {
     }
   }
 
-  /** Forgets links that can be used no more. */
+  /** Removes expired links. */
   async run(signal: AbortSignal): Promise<void> {
     await removeFound(this.#documents, links, {
       using: 'byExpiry',

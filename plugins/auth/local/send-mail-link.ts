@@ -27,7 +27,7 @@ interface Letter {
 
 const notYou = 'If you did not request this, ignore this email.'
 
-/** Sends the link that someone asked for. The wish is kept before, so an outage of the mail server loses none. */
+/** Sends a requested link. The request is stored before, so an outage of the mail server loses none. */
 export class SendMailLink {
   #settings: Settings
   #links: MailLinks

@@ -4,7 +4,7 @@ import { type Fetch, type Log, Unavailable, type VerifiedIdentity } from 'pounce
 import type { OidcConfig, ProviderConfig } from './config.ts'
 import { fetchAt, type LibraryFetch } from './guarded-fetch.ts'
 
-/** What went wrong, for the log: the messages alone, for errors of the libraries carry tokens and what a provider says of people. */
+/** What went wrong, for the log: the messages alone, as errors of the libraries contain tokens and personal data. */
 export const reasonOf = (error: unknown): string => {
   const messages: string[] = []
   for (let cause = error; cause instanceof Error && messages.length < 6; cause = cause.cause) {
@@ -33,7 +33,7 @@ interface Discovered {
   readonly until: number
 }
 
-/** One provider: where its endpoints are, and the keys with which it signs; asked for when needed and kept for an hour. */
+/** One provider: where its endpoints are, and the keys with which it signs; requested when needed and kept for an hour. */
 export class Issuer {
   readonly provider: ProviderConfig
   readonly libraries: Libraries

@@ -22,7 +22,7 @@ const checkProviders = (providers: readonly ProviderConfig[]): void => {
   }
 }
 
-/** The providers of the configuration. None of them is asked anything before someone wants to sign in there. */
+/** The providers of the configuration. None of them is queried before the first sign-in. */
 export class Issuers {
   readonly #config: OidcConfig
   readonly #fetch: Fetch

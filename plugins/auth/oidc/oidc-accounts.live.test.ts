@@ -26,7 +26,7 @@ const signIn = async (site: SignInSite) => {
   return site.returned(back, kept)
 }
 
-/** An access token as a program gets it that speaks for itself. */
+/** An access token of client credentials. */
 const machineToken = async (): Promise<string> => {
   const answer = await fetch(`${url('OIDC')}/token`, {
     method: 'POST',

@@ -40,7 +40,7 @@ test('tokens open nothing where no audience was named', async t => {
   t.deepEqual(issuer.asked, [])
 })
 
-test('a token tells who it is; what it says of groups and addresses counts as at a sign-in', async t => {
+test('a token identifies its account; its groups and addresses count as at a sign-in', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience, onlyGroups: ['staff'] } })
   const of = async (claims: object) => accounts.bearer(await issuer.token({ sub: 'ada', aud: [audience, 'another'], ...claims }))
@@ -57,7 +57,7 @@ test('each provider vouches for its own tokens', async t => {
   t.is((await accounts.bearer(await other.token({ sub: 'ada', aud: audience })))?.provider, 'other')
 })
 
-test('forged tokens make the provider be asked for its keys now and then only', async t => {
+test('forged tokens make the provider be queried for its keys now and then only', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } }, { refetchKeysAfterMs: 60_000 })
   for (let at = 0; at < 20; at += 1)

@@ -6,7 +6,7 @@ import { FakeIssuer, fakeIssuer } from '../../../test/support/fake-issuer.ts'
 import { keptLog } from '../../../test/support/kept-log.ts'
 import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'
 
-/** Where a browser comes back after it was sent to a site, and what was remembered. */
+/** The callback address after a redirect to a provider, and the stored state. */
 const away = async (site: SignInSite) => {
   const { url, kept } = await site.redirect(callback)
   const { trail } = await new Browser().go(url, next => next.href.startsWith(callback))
@@ -111,7 +111,7 @@ test('a provider that names another issuer in its answer is refused', async t =>
   t.truthy(site)
 })
 
-test('what the ID token leaves out is asked for, and an address counts only with the word of its own source', async t => {
+test('what the ID token leaves out is requested, and an address counts only when verified by its own source', async t => {
   const { site, issuer } = await started(t)
   issuer.person = { sub: 'ada', email: 'first@example.org' }
   issuer.userInfo = { email: 'second@example.org', email_verified: true, groups: ['curators'], given_name: 'Ada' }
@@ -162,7 +162,7 @@ test('keys that do not come, or are too many, open nothing and are no wrong sign
   )
 })
 
-test('a provider that is unavailable is a refusal of its own, asked again after a while, and once at a time', async t => {
+test('an unavailable provider is a distinct error, and queried again after a while, once at a time', async t => {
   const issuer = new FakeIssuer()
   await issuer.open()
   const { log, lines } = keptLog()
@@ -174,7 +174,7 @@ test('a provider that is unavailable is a refusal of its own, asked again after 
   t.is(lines.length, 1)
 })
 
-test('endpoints are asked only at the issuer and where the settings allow', async t => {
+test('only endpoints of the issuer and of allowed servers are queried', async t => {
   const other = await fakeIssuer(t)
   const { site, issuer } = await started(t)
   issuer.metadata = { jwks_uri: `${other.url}/keys` }

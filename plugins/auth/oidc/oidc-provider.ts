@@ -86,7 +86,7 @@ export class OidcProvider implements SignInSite {
     }
   }
 
-  /** True when the provider, or what it knows us, is at fault, and not what the browser brought. */
+  /** True when the provider or its client registration is at fault, not the browser's request. */
   #isUnavailable(error: unknown): boolean {
     const { client } = this.#issuer.libraries
     if (error instanceof client.ResponseBodyError) return !refusals.has(error.error)

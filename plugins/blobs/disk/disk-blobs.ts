@@ -105,7 +105,7 @@ export class DiskBlobs implements BlobStore {
     return key?.in === 'file' ? await problems(this.#big.find(key)) : undefined
   }
 
-  /** Small blobs are read as quickly as asked about. */
+  /** Reading a small blob is as quick as a stat. */
   async crc32(text: string): Promise<number | undefined> {
     const key = parseKey(text)
     return key?.in === 'file' ? await problems(this.#big.crc32(key)) : undefined

@@ -109,7 +109,7 @@ test('a segment that was cut short is damaged from there on', async t => {
   t.true((await read(store, before.key))?.equals(testBytes(100, 8)))
 })
 
-/** A disk on which calls fail as told: `fail` gives the error of the n-th call, or undefined. */
+/** A disk on which calls fail as configured: `fail` gives the error of the n-th call, or undefined. */
 function faultyDisk(fail: (call: 'write' | 'sync', n: number) => string | undefined): Disk {
   let calls = 0
   const check = (call: 'write' | 'sync'): void => {
@@ -194,7 +194,7 @@ test('a sync that failed is not tried again on the same file', async t => {
   for (const bytes of [small, big]) t.true((await read(store, (await store.put(bytes)).key))?.equals(bytes))
 })
 
-test('a system that writes less than asked is asked again', async t => {
+test('after a short write the rest is written', async t => {
   const { store } = await freshStore(t, {
     ...realDisk,
     write: (file, pieces, position) =>

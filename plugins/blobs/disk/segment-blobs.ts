@@ -109,7 +109,7 @@ export class SegmentBlobs {
     return false
   }
 
-  /** A crash can leave half an entry at the end of the newest segment. No one was told of it. */
+  /** A crash can leave half an entry at the end of the newest segment. It was never acknowledged. */
   async #cutTornTail(segment: string): Promise<void> {
     await using file = await open(this.#files.pathOf(segment), 'r+')
     const { size } = await file.stat()

@@ -36,7 +36,7 @@ export class ListedFolders {
     this.#folders = folders
   }
 
-  /** Opens a regular file inside one of the folders. One message for all that is refused, so that nothing can be learned of what lies elsewhere. */
+  /** Opens a regular file inside one of the folders. One message for all that is refused, so that it reveals nothing about other folders. */
   async open(path: string): Promise<OpenFile> {
     if (!isAbsolute(path) || path.includes('\0')) throw refusal()
     const real = await this.#allowed(path)

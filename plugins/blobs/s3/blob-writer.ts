@@ -30,7 +30,7 @@ interface Sending {
   }
 }
 
-/** Signs the request together with the digest of what it carries, which the SDK cannot know of a stream. */
+/** Signs the request together with the digest of its body, which the SDK cannot compute for a stream. */
 export function signDigest<C>(command: C, sha256: string): C {
   const { middlewareStack } = command as C & Sending
   middlewareStack.add(

@@ -69,7 +69,7 @@ export class BucketObjects {
     })
   }
 
-  /** What is told of an object without its bytes; undefined when absent. */
+  /** Facts of an object without its bytes; undefined when absent. */
   async head(name: string): Promise<Pick<OpenObject, 'totalBytes' | 'metadata'> | undefined> {
     return this.#connection.call(async ({ sdk, client, bucket, prefix }, abortSignal) => {
       try {

@@ -5,7 +5,7 @@ import { type RequestRetryPolicy, withRetry } from './retry.ts'
 import { Config, type S3Config } from './s3-config.ts'
 import { checkBucket } from './start-checks.ts'
 
-/** What the SDK has to say goes where no one has to read it: each failure of a call is told by who made the call. */
+/** Discards log lines of the AWS SDK: each failed call is reported by its caller. */
 const loggerOn = (log: Log) => {
   const say = (message: unknown): void => log.debug(String(message))
   const ignore = (): void => undefined
@@ -29,7 +29,7 @@ function connect(sdk: Sdk, config: S3Config, log: Log, endpoint: string | undefi
     maxAttempts: 1,
     logger: loggerOn(log),
     expectContinueHeader: false,
-    // the digests are ours: not every server knows the checksums that the SDK would add
+    // the digests are ours: not every server supports the checksums that the SDK would add
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {

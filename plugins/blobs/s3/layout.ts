@@ -64,7 +64,7 @@ export function blockAt(offset: number): Block {
 /** What fits into one object: the first part of a longer one. */
 export const smallBytes = firstPartBytes
 
-/** `o`: one object that knows its own checksums. `p`: put together from parts, with its checksums in an object beside it. */
+/** `o`: one object with its checksums in its metadata. `p`: assembled from parts, with its checksums in an object beside it. */
 type Shape = 'o' | 'p'
 
 /** A blob's key, taken apart. */

@@ -32,7 +32,7 @@ export function decodeSumsHeader(bytes: Buffer): SumsHeader | undefined {
   return { sizeBytes: Number(bytes.readBigUInt64LE(8)), sha256: bytes.toString('hex', 16, 48) }
 }
 
-/** Tells the checksum of a block. */
+/** Returns the checksum of a block. */
 export interface SumsSource {
   sumOf(block: number): Promise<number>
 }

@@ -33,7 +33,7 @@ const leastSlabBytes = 4096
 const mostInMemory = 12 * 1024 * 1024
 
 /**
- * The bytes of one part until the server has them: S3 wants to know a part's length and digest before its first byte, and may want it
+ * The bytes of one part until the server has them: S3 requires a part's length and digest before its first byte, and may want it
  * again. In memory while the budget has room, else in a file without a name, which goes with the process.
  */
 export class PartBuffer implements RequestBody {

@@ -30,7 +30,7 @@ interface Stack {
   ): void
 }
 
-/** An address that lets anyone get an object until it expires, always as something to save. Asks the credentials, not the server. */
+/** An address that lets anyone get an object until it expires, always as something to save. Computed from the credentials, without a request. */
 export async function signedAddress({ wire, publicClient }: S3Connection, name: string, answer: SignedAnswer): Promise<string> {
   const command = new wire.sdk.GetObjectCommand({
     Bucket: wire.bucket,
@@ -44,7 +44,7 @@ export async function signedAddress({ wire, publicClient }: S3Connection, name: 
   stack.addRelativeTo(
     (_next, context) => async args => {
       const signer = await signerOf(publicClient, context.authSchemes?.[0])
-      // the browser that follows the address sends no header that we could know
+      // the browser that follows the address sends no header that we could sign
       const headers = { host: args.request.headers['host'] ?? '', 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }
       const request = Object.assign(args.request, { headers })
       signed = await signer.presign(request, { expiresIn: Math.ceil(answer.expiresInMs / 1000) })

@@ -5,7 +5,7 @@ import { asProblem, isPassing } from './s3-problems.ts'
 /** One try of a call: it ends when `signal` aborts, and says `moved` whenever bytes went over the wire. */
 export type Try<T> = (signal: AbortSignal, moved: () => void) => Promise<T>
 
-/** How long to wait for an answer, and whether to ask again. */
+/** How long to wait for an answer, and whether to retry. */
 export interface RequestRetryPolicy {
   /** The try is given up when nothing moves for this long. */
   readonly idleMs?: number

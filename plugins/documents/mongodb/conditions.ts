@@ -85,8 +85,8 @@ const negated = ({ filter, isExact }: Translated): Translated => {
 }
 
 /**
- * What MongoDB can tell of a condition by the fields that indexes are made of. User text only ever becomes a value that is compared.
- * What it cannot tell is left out, so that documents are checked again unless the translation is exact.
+ * The part of a condition that MongoDB can evaluate on index fields. User text only ever becomes a value that is compared.
+ * The rest is left out, so that documents are checked again unless the translation is exact.
  */
 export const translate = (format: RecordFormat, where: Where): Translated => {
   switch (where.op) {

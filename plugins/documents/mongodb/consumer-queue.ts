@@ -20,10 +20,10 @@ const most = 10_000
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
-/** What this kernel holds for one consumer: events that only it may hand out, and those it has handed out. */
+/** What this kernel holds for one consumer: events that only it may deliver, and those it has delivered. */
 export class ConsumerQueue {
   readonly name: string
-  /** Everything that waits for this consumer is held here, so far as this kernel knows: new events need not queue behind others. */
+  /** All pending events of this consumer are held here, as far as this kernel has seen: new events need not queue behind others. */
   isLive = false
   /** When to look at what waits elsewhere, of the monotonic clock. */
   lookAt = 0
@@ -53,7 +53,7 @@ export class ConsumerQueue {
     return this.#leases.has(id) || this.#pendingIds.has(id)
   }
 
-  /** Holds a new event, unless no one here asks for it or older ones wait elsewhere. */
+  /** Holds a new event, unless no consumer here handles it or older ones wait elsewhere. */
   offer(event: AnyEvent): boolean {
     if (!this.isLive || this.#pending.length >= most) {
       this.leave()
@@ -131,7 +131,7 @@ export class ConsumerQueue {
     return (this.#leases.get(id) ?? this.#pending.find(held => held.id === id))?.attempt ?? 1
   }
 
-  /** True when it was handed out and the lease continues. */
+  /** True when it was delivered and its lease is valid. */
   isLeased(id: string): boolean {
     return this.#leases.has(id)
   }

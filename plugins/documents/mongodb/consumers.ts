@@ -71,7 +71,7 @@ export class Consumers {
     if (names.length > 0) await this.#server.use(() => this.#kept().updateMany({ _id: { $in: names } }, { $set: { at: 0 } }))
   }
 
-  /** Those that no kernel has now, also forgotten ones for which an event came late. */
+  /** Consumers that no kernel declares now, also removed ones for which an event came late. */
   async absent(now: number): Promise<readonly AbsentConsumer[]> {
     const [kept, waitedFor] = await Promise.all([this.#server.use(() => this.#kept().find({}).toArray()), this.#deliveries.consumers()])
     const present = new Set([
@@ -82,7 +82,7 @@ export class Consumers {
     return Promise.all(names.map(async consumer => ({ consumer, ...(await this.#deliveries.kept(consumer)) })))
   }
 
-  /** Forgets one that no kernel has, and what waits for it. */
+  /** Removes a consumer that no kernel declares, and its pending events. */
   async forget(name: string, now: number): Promise<void> {
     const isOwn = this.#own.some(one => one.name === name)
     const isElsewhere = (await this.#server.use(() => this.#kept().countDocuments({ _id: name, at: { $gte: now - absentAfterMs } }))) > 0

@@ -77,14 +77,14 @@ export class DeferredEvents {
     this.#last.set(key, turn)
   }
 
-  /** Hands on everything at once, in the order of the commits made here. */
+  /** Delivers everything at once, in the order of the commits made here. */
   async flush(): Promise<void> {
     this.#stopped.abort()
     this.#stopped = new AbortController()
     await Promise.all(this.#last.values())
   }
 
-  /** Forgets everything: a sweep finds it in the documents. */
+  /** Drops everything from memory: a sweep finds it in the documents. */
   clear(): void {
     this.#consumersOf.clear()
     this.#last.clear()

@@ -32,7 +32,7 @@ export const refusalOf = (error: unknown, uri: string, database: string): Error 
   return say('invalid connection string')
 }
 
-/** The connection to the database. Every call ends within the time-out, and its errors are what callers are told. */
+/** The connection to the database. Every call ends within the time-out, and its errors are those for callers. */
 export class MongodbConnection {
   readonly #settings: Settings
   #client: MongoClient | undefined

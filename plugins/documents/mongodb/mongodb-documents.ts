@@ -1,4 +1,5 @@
 import {
+  type After,
   Clock,
   type Collection,
   type DocumentStore,
@@ -18,7 +19,7 @@ import { batchesOf } from './batches.ts'
 import { MongodbCatalog } from './mongodb-catalog.ts'
 import { MongodbConnection } from './mongodb-connection.ts'
 import { MongodbOutbox } from './mongodb-outbox.ts'
-import { type Count, MongodbReader } from './mongodb-reader.ts'
+import { type Count, MongodbReader, type Seek } from './mongodb-reader.ts'
 import { collectionOf, idOf, MongodbWriter } from './mongodb-writer.ts'
 import { encodeText } from './record-format.ts'
 import { Config, config, type Settings } from './settings.ts'
@@ -30,7 +31,7 @@ interface Item {
 
 export { config }
 
-/** Documents in MongoDB, one conditional write for each commit, with its events inside the document until they are handed on. */
+/** Documents in MongoDB, one conditional write for each commit, with its events inside the document until they are delivered. */
 export class MongodbDocuments implements DocumentStore {
   readonly outbox: Outbox
   readonly #server: MongodbConnection
@@ -90,6 +91,10 @@ export class MongodbDocuments implements DocumentStore {
 
   async find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>> {
     return this.#reader.find(from, query)
+  }
+
+  async seek<T extends object>(from: Collection<T>, query: Seek): Promise<After | undefined> {
+    return this.#reader.seek(from, query)
   }
 
   async count<T extends object>(from: Collection<T>, query: Count): Promise<number> {

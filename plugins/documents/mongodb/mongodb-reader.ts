@@ -1,20 +1,23 @@
 import { type After, type Collection, type Find, type Page, type Stored, Unavailable, type Where } from 'pounce/sdk'
-import { checkFind, conjunctsOf, indexesOf, isScalar, matcher, valueAt } from 'pounce/sdk/store-kit'
+import { checkFind, checkSeek, conjunctsOf, indexesOf, isScalar, matcher, valueAt } from 'pounce/sdk/store-kit'
 import { alternativesOf, translateAll } from './conditions.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
-import type { SortOrder } from './places.ts'
+import { type SortOrder, sortOf } from './places.ts'
 import { type DocumentRow, living, MergedSource, type QueryRead, QuerySource } from './query-source.ts'
 import { encode, encodeText, fieldOf, type Kept, type RecordFormat } from './record-format.ts'
 
 /** What `count` takes. */
 export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }
 
+/** What `seek` takes. */
+export type Seek = Pick<Find, 'using' | 'where' | 'sort'> & { readonly position: number }
+
 /** How many documents a scan reads at a time. */
 const scanned = 200
 
 const parse = <T>(kept: Kept): (T & Stored) | undefined => (kept.d === undefined ? undefined : (JSON.parse(kept.d) as T & Stored))
 
-/** Answers reads. The server narrows down what it can tell; documents are checked here once more. */
+/** Runs queries. The server filters as far as it can; documents are checked here once more. */
 export class MongodbReader {
   readonly #server: MongodbConnection
   readonly #formatOf: (collection: Collection<object>) => RecordFormat
@@ -109,6 +112,19 @@ export class MongodbReader {
     return count
   }
 
+  async seek<T extends object>(from: Collection<T>, query: Seek): Promise<After | undefined> {
+    checkSeek(from, query)
+    const { where, sort, position } = query
+    const format = this.#formatOf(from)
+    const { filter, isExact } = translateAll(format, conjunctsOf(where))
+    if (!isExact) throw new Error(`No index of ${format.name} answers this query alone`)
+    const order: SortOrder = { fields: sort ? [fieldOf(sort.by)] : [], isDescending: sort?.order === 'descending' }
+    const options = { projection: { d: 1 }, sort: sortOf(order), skip: position - 1, limit: 1, maxTimeMS: this.#limitMs }
+    const kept = await this.#server.use(() => this.#server.collection<Kept>(format.name).find(living(filter), options).next())
+    const document = kept ? parse<T>(kept) : undefined
+    return document && afterOf(document, query)
+  }
+
   async *walk<T extends object>(from: Collection<T>, after?: string): AsyncGenerator<T & Stored> {
     const collection = this.#formatOf(from).name
     const place = after === undefined ? undefined : [after]
@@ -147,7 +163,7 @@ export class MongodbReader {
   }
 }
 
-const afterOf = (last: Stored, { sort }: Find): After => {
+const afterOf = (last: Stored, { sort }: Pick<Find, 'sort'>): After => {
   if (sort === undefined) return [last.id]
   const value = valueAt(last, sort.by)
   return [isScalar(value) ? value : null, last.id]

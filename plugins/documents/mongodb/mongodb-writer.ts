@@ -33,7 +33,7 @@ type Guarded = Extract<Change, { update: string } | { tombstone: string }>
 /** Makes the events of a change again for each try, so that their ids rise with the revisions. A tombstone's end with its mark. */
 export type MakeEvents = () => readonly KeptEvent[]
 
-/** Documents whose newest state is remembered, and their longest text. */
+/** Maximum number of documents whose newest state is cached, and of the characters of each. */
 const remembered = { documents: 500, characters: 32_768 }
 
 interface State {
@@ -44,12 +44,12 @@ interface State {
   readonly earlier?: readonly string[]
 }
 
-/** How often a change that another kernel was quicker than is tried: each time some change was carried out. */
+/** Maximum attempts of a change that conflicts with other kernels: at each conflict another change succeeded. */
 const mostTries = 100
 
 /**
  * Carries out changes, each with one conditional write: a change is computed here on the document as it was, and applied only while that
- * has its revision. The last state that was written is remembered, so that the next change of the same document need not read it.
+ * has its revision. The last written state is cached, so that the next change of the same document need not read it.
  */
 export class MongodbWriter {
   readonly #server: MongodbConnection
@@ -63,7 +63,7 @@ export class MongodbWriter {
     this.#inserts = new InsertBatcher(server)
   }
 
-  /** Throws what the caller is told. */
+  /** Throws the error for the caller. */
   async write(change: Change, makeEvents: MakeEvents): Promise<WriteResult> {
     const format = this.#catalog.formatForWriting(collectionOf(change))
     if ('insert' in change) return this.#insert(format, change.insert as Stored, makeEvents())
@@ -104,7 +104,7 @@ export class MongodbWriter {
     return (await this.#replaceTombstone(format, id, parts, events)) ? 'replaced' : undefined
   }
 
-  /** A tombstone stays in its place until its events are handed on; they are kept. False when there is none. */
+  /** A tombstone stays in its place until its events are delivered; they are kept. False when there is none. */
   async #replaceTombstone(
     format: RecordFormat,
     id: string,
@@ -132,7 +132,7 @@ export class MongodbWriter {
   async #guarded(format: RecordFormat, change: Guarded, makeEvents: MakeEvents): Promise<WriteResult> {
     const id = idOf(change)
     const known = this.#states.get(stateKey(format, id))
-    // What is remembered may be old: only success proves that it was not.
+    // The cached state may be old: only success proves that it was not.
     const first = known && (await this.#attempt(format, change, known, makeEvents).catch(unlessRefused))
     if (first) return first
     for (let tries = 1; tries <= mostTries; tries++) {
@@ -249,7 +249,7 @@ const newBirth = (): string => `${process}${(++births).toString(36)}`
 
 const stateKey = ({ name }: RecordFormat, id: string): string => `${name}/${id}`
 
-/** A refusal on the ground of what was remembered says nothing; any other error does. */
+/** A conflict with the cached state is no result; any other error is. */
 const unlessRefused = (error: unknown): undefined => {
   if (error instanceof CommitConflict || (error instanceof Error && error.name === 'Invalid')) return undefined
   throw error

@@ -21,7 +21,7 @@ export interface Kept {
   readonly n: number
   /** Who leased it; null for no one. */
   readonly by: string | null
-  /** What took it, so that of two who tried each knows what it got. */
+  /** The claim that took it, so that of two concurrent claims each finds its own. */
   readonly take?: string
   readonly parkedAt?: string
   readonly error?: string

@@ -15,7 +15,7 @@ const codes = {
 const awayNames =
   /^Mongo(?:Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|PoolClearedOnNetwork|WaitQueueTimeout|ConnectionPool|NotConnected|TopologyClosed|ClientClosed|ServerClosed|OperationTimeout|WriteConcern|Stalled)/
 
-/** A broken connection as Node names it, where the driver hands it on as it is. */
+/** A broken connection as Node names it, where the driver passes it on unchanged. */
 const awayOfSystem = /^E(?:CONN|PIPE|TIMEDOUT|HOST|NET|AI_)/
 
 interface Failure extends Error {
@@ -41,7 +41,7 @@ export const isDenied = (error: unknown): boolean => codes.denied.has(codeOf(err
 /** True of a key that someone else has. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === 11000
 
-/** What a caller is told: `Unavailable` when the server is unavailable or too slow, `NoSpace` for a full disk, `TooLarge` for a document that MongoDB cannot hold. */
+/** The error for a caller: `Unavailable` when the server is unavailable or too slow, `NoSpace` for a full disk, `TooLarge` for a document that MongoDB cannot hold. */
 export const problemOf = (error: unknown): Error => {
   const cause = isFailure(error) ? error : new Error(String(error))
   const code = codeOf(error) ?? 0

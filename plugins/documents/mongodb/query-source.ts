@@ -80,7 +80,7 @@ export class QuerySource {
     const rows: DocumentRow[] = []
     let characters = 0
     await server.use(async () => {
-      // The server sends at most 16 MiB at a time, and the driver asks for more only when these are used up.
+      // The server sends at most 16 MiB at a time, and the driver requests more only when these are used up.
       for await (const kept of server.collection<Kept>(collection).find(wanted, options)) {
         rows.push(this.#rowOf(kept))
         characters += rows.at(-1)?.characters ?? 0

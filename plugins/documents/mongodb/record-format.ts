@@ -23,12 +23,12 @@ export const encode = (value: Scalar): Scalar => (typeof value === 'string' ? en
 /** Above every text that has this one, encoded, as its beginning. */
 export const afterPrefix = (encoded: string): string => `${encoded}\ue003`
 
-/** A document as MongoDB holds it. A tombstoned one with events still to be handed on has none of `r`, `b`, `f`, `d` and `k`. */
+/** A document as MongoDB holds it. A tombstoned one with undelivered events has none of `r`, `b`, `f`, `d` and `k`. */
 export interface Kept {
   readonly _id: string
   /** Revision. */
   readonly r?: number
-  /** Created by each insert, so that a document is told from one of the same id and revision that it replaced. */
+  /** Created by each insert, so that a document is distinguished from one of the same id and revision that it replaced. */
   readonly b?: string
   /** The document as JSON text. */
   readonly d?: string
@@ -38,7 +38,7 @@ export interface Kept {
   readonly k?: Readonly<Record<string, Scalar | readonly Scalar[]>>
   /** A field for each unique index: the key as text, or one that no one else has when a part of it is null. */
   readonly u: Readonly<Record<string, string>>
-  /** Events that are still to be handed on. */
+  /** Undelivered events. */
   readonly ev: readonly KeptEvent[]
   readonly gone?: boolean
 }
@@ -46,7 +46,7 @@ export interface Kept {
 /** An event inside the document that it came with. */
 export interface KeptEvent {
   readonly id: string
-  /** When it was committed, in milliseconds: a sweep looks for those that no one handed on. */
+  /** When it was committed, in milliseconds: a sweep looks for stale ones. */
   readonly at: number
   /** The event as JSON text; empty for the mark of a tombstone. */
   readonly e: string

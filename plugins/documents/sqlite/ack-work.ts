@@ -9,7 +9,7 @@ export type DeliveryOutcome =
   | { readonly id: string; readonly how: 'retry'; readonly error: string; readonly due: number }
   | { readonly id: string; readonly how: 'park'; readonly error: string; readonly at: string }
 
-/** What a settlement asks of the outbox it belongs to. */
+/** The outbox functions that an acknowledgement needs. */
 export interface Ledger {
   connection(): Connection
   consumer(name: string): OutboxConsumer | undefined
@@ -66,7 +66,7 @@ export class AckWork implements WriteRequest {
     }
   }
 
-  /** True of an event that this consumer has not dealt with; the file is asked about those not yet read from it. */
+  /** True of an event that this consumer has not settled; those not yet in memory are read from the file. */
   #waits(consumer: OutboxConsumer, id: string): boolean {
     if (consumer.leases.has(id) || consumer.retries.has(id) || consumer.isPending(id)) return true
     if (consumer.isLive || id <= consumer.loadedTo || consumer.passed.has(id)) return false

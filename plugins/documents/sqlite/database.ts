@@ -74,7 +74,7 @@ export class Database {
     return this.#isBroken
   }
 
-  /** What callers are told of a transaction that failed: after one that broke the connection the file is reopened first, so that it is known whether it was kept. */
+  /** The error for callers of a failed transaction: after one that broke the connection the file is reopened first, so that it is known whether it was kept. */
   outcomeOf(error: unknown): Error {
     this.failed(error)
     const isInDoubt = this.#connection?.isInDoubt === true

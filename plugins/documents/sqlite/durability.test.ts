@@ -70,7 +70,7 @@ test('documents, indexes and conflicts are the same after closing and opening', 
   await t.throwsAsync(second.commit({ insert: { id: 'c', email: 'x' }, into: notes }), { message: /already in use/ })
 })
 
-test('what was queued when the store was told to stop is written, what comes later is refused', async t => {
+test('what was queued when the store was stopped is written, later commits are refused', async t => {
   const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   await store.declare([notes])

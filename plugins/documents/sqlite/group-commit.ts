@@ -4,7 +4,7 @@ import { isDatabaseError } from './problems.ts'
 
 /** What one caller wants written. */
 export interface WriteRequest {
-  /** Checks against the data as it stands, in the open transaction; throws what the caller is told. Writes nothing. */
+  /** Checks against the data as it stands, in the open transaction; throws the error for the caller. Writes nothing. */
   plan(): PreparedWrite
   refuse(error: Error): void
 }

@@ -135,13 +135,13 @@ export class OutboxConsumer {
     return this.leases.get(id)?.attempt ?? (this.retries.get(id)?.attempts ?? 0) + 1
   }
 
-  /** Forgets an event that was passed. */
+  /** Removes an event that was passed. */
   settle(id: string): void {
     if (!this.leases.delete(id)) this.#drop(entry => entry.id === id)
     this.retries.delete(id)
   }
 
-  /** Moves the low mark; ids below it need not be remembered. */
+  /** Moves the low mark; ids below it need not be stored. */
   raise(low: string): void {
     this.low = low
     for (const id of this.passed) if (id < low) this.passed.delete(id)

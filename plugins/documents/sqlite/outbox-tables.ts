@@ -103,7 +103,7 @@ export const writeFailure = (db: Connection, { consumer, event, attempts, due, e
   db.run(sql, event, consumer, attempts, due, error, parkedAt)
 }
 
-/** Forgets a failure; the event goes with it when no one else needs it and all consumers are beyond it. */
+/** Deletes a failure, and the event with it when no other failure needs it and all consumers have passed it. */
 export const removeFailure = (db: Connection, consumer: number, event: string, prunedTo: string): void => {
   db.run('DELETE FROM outbox_failed WHERE event = ? AND consumer = ?', event, consumer)
   if (event >= prunedTo) return

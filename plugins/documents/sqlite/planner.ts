@@ -39,7 +39,7 @@ const fixedCount = (on: readonly string[], values: Constraints['values'], { isOr
   return on.length
 }
 
-/** The streams of one index under constraints; undefined when it does not know the wanted order. */
+/** The streams of one index under constraints; undefined when it does not have the requested order. */
 const streamsOf = (
   index: IndexTable,
   { values, bounds }: Constraints,
@@ -63,7 +63,7 @@ const streamsOf = (
   }
 }
 
-/** All documents by id. Created each time: a shape remembers its statements, which name the table of one collection. */
+/** All documents by id. Created each time: a shape caches its statements, which name the table of one collection. */
 const byId = (): QueryPlan => ({
   streams: [{ shape: { index: undefined, fixed: 0, bounds: undefined, order: [], repeats: false }, fixed: [] }],
   isOrdered: true,

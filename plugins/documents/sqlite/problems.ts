@@ -7,7 +7,7 @@ export const isDatabaseError = (error: unknown): boolean => codeOf(error) !== un
 /** True when what the connection holds in memory can no longer be relied on, such as after a failed fsync. */
 export const isBroken = (error: unknown): boolean => codeOf(error) === codes.ioError || codeOf(error) === codes.cannotOpen
 
-/** What a caller is told: `NoSpace` for a full disk, `Unavailable` for one that fails or is locked; other errors as they are. */
+/** The error for a caller: `NoSpace` for a full disk, `Unavailable` for one that fails or is locked; other errors as they are. */
 export const problemOf = (error: unknown): Error => {
   const cause = error instanceof Error ? error : new Error(String(error))
   switch (codeOf(error)) {

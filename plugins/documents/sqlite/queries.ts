@@ -2,13 +2,14 @@ import type { After, Find } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { type LinePart, type LineQuery, linePart } from './row-formatter.ts'
 import { type ScanPart, type ScanPlace, scanPart } from './scanning.ts'
-import { type Count, countFitting, findPage } from './sqlite-reader.ts'
+import { type Count, countFitting, findPage, type Seek, seekPlace } from './sqlite-reader.ts'
 import type { CollectionTable } from './table.ts'
 
-/** A read that may be long, as data, so that a reader thread can be asked for it. */
+/** A read that may be long, as data, so that it can be sent to a reader thread. */
 export type Query =
   | { readonly kind: 'find'; readonly table: CollectionTable; readonly find: Find }
   | { readonly kind: 'count'; readonly table: CollectionTable; readonly count: Count }
+  | { readonly kind: 'seek'; readonly table: CollectionTable; readonly seek: Seek }
   | LineQuery
   | { readonly kind: 'scan'; readonly table: CollectionTable; readonly scan: Pick<Find, 'using' | 'where'>; readonly from: ScanPlace }
 
@@ -16,6 +17,7 @@ export type Query =
 export interface Results {
   readonly find: { readonly texts: readonly string[]; readonly next?: After }
   readonly count: number
+  readonly seek: After | null
   readonly scan: ScanPart
   readonly lines: LinePart
 }
@@ -29,6 +31,8 @@ export const carryOut = (db: Connection, query: Query, effort: number): Results[
     }
     case 'count':
       return countFitting(db, query.table, query.count, effort)
+    case 'seek':
+      return seekPlace(db, query.table, query.seek, effort)
     case 'lines':
       return linePart(db, query)
     case 'scan':

@@ -15,7 +15,7 @@ const answer = (query: Query): ThreadReply => {
   }
 }
 
-/** Bytes are handed over, not copied. */
+/** Bytes are transferred, not copied. */
 const handedOver = ({ kind }: Query, reply: ThreadReply): ArrayBuffer[] =>
   kind === 'lines' && reply.ok ? [(reply.result as LinePart).bytes.buffer] : []
 

@@ -124,7 +124,7 @@ export class RowFormatter {
     return documentLine(this.#lines, document, this.#found)
   }
 
-  /** A layout whose own pattern does not fit, such as one with lists in lists, would be asked in vain. */
+  /** A layout whose own pattern does not fit, such as one with lists in lists, would be tried in vain. */
   #learn(document: object, text: string): void {
     const pattern = patternOf(document, this.#paths)
     if (pattern.regex.test(text)) this.#recipes = [...this.#recipes, this.#recipeOf(pattern)]
@@ -198,7 +198,7 @@ const remembering = (make: MakeCell): MakeCell => {
 /** Some of the documents to be written as lines: those of some rows, or the next of a scan. Only a reader thread is requested it. */
 export interface LineQuery {
   readonly kind: 'lines'
-  /** The same for all parts of a report, so that what was learned of its documents serves again. */
+  /** The same for all parts of a report, so that layouts of its documents are reused. */
   readonly report: string
   readonly lines: Lines
   readonly table: CollectionTable

@@ -30,7 +30,7 @@ export class RowReader {
       'of' in cell ? [[cell.in.name, this.#catalog.tableOf({ name: cell.in.name, indexes: {} }).table] as const] : [],
     )
     const others = Object.fromEntries(pointed)
-    // Of a collection only its name counts here, and it has to be told to another thread.
+    // Only the name of the collection is used, as it is sent to another thread.
     const plain = columns.map(({ name, cell }) => ({ name, cell: 'of' in cell ? { ...cell, in: { name: cell.in.name } } : cell }))
     const table = this.#catalog.tableOf(from)
     const asked = { kind: 'lines', report: randomUUID(), lines: { ...lines, columns: plain }, table, others } as const

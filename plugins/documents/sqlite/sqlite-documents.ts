@@ -1,6 +1,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import {
+  type After,
   type AnyEvent,
   Clock,
   type Collection,
@@ -26,7 +27,7 @@ import { ReaderThread } from './reader-thread.ts'
 import { RowReader } from './row-reader.ts'
 import { SqliteCatalog } from './sqlite-catalog.ts'
 import { SqliteOutbox } from './sqlite-outbox.ts'
-import { SqliteReader } from './sqlite-reader.ts'
+import { type Seek, SqliteReader } from './sqlite-reader.ts'
 import { collectionOf, planChange } from './writer.ts'
 
 export const config = s.Object({
@@ -130,6 +131,10 @@ export class SqliteDocuments implements DocumentStore {
 
   async find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>> {
     return this.#open().find(from, query)
+  }
+
+  async seek<T extends object>(from: Collection<T>, query: Seek): Promise<After | undefined> {
+    return this.#open().seek(from, query)
   }
 
   async count<T extends object>(from: Collection<T>, query: Pick<Find, 'using' | 'where'> & { readonly upTo: number }): Promise<number> {

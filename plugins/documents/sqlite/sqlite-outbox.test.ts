@@ -32,7 +32,7 @@ const eventsIn = (folder: string): number => {
   return Number(row?.['events'])
 }
 
-test('an absent consumer holds its own events and nobody else’s, until it is forgotten', async t => {
+test('an absent consumer keeps its own events and no others, until it is removed', async t => {
   const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   await store.declare([notes])

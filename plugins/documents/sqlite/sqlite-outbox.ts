@@ -150,7 +150,7 @@ export class SqliteOutbox implements Outbox {
     return audience
   }
 
-  /** Tells consumers of events that are durable now. */
+  /** Notifies consumers of durable events. */
   announce(events: readonly AnyEvent[]): void {
     const newest = events.at(-1)
     if (newest === undefined) return

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { After, Collection, Find, Page, Stored } from 'pounce/sdk'
 import type { Connection, Row } from 'pounce/sdk/sqlite'
-import { checkFind, indexesOf, matcher } from 'pounce/sdk/store-kit'
+import { checkFind, checkSeek, indexesOf, matcher } from 'pounce/sdk/store-kit'
 import { MergedCursor } from './cursor.ts'
 import type { Database } from './database.ts'
 import { effortOf, plansOf, type QueryPlan } from './planner.ts'
 import type { ReaderThread } from './reader-thread.ts'
 import { type ScanPlace, scanPart } from './scanning.ts'
 import type { SqliteCatalog } from './sqlite-catalog.ts'
-import { countRows, documentText, type RowPosition, rowsOf, textAt } from './stream.ts'
+import { countRows, documentText, type RowPosition, rowAt, rowsOf, textAt } from './stream.ts'
 import { type CollectionTable, decode, encode } from './table.ts'
 
 /** Documents and their texts, in order. */
@@ -21,7 +21,7 @@ interface Found {
 /** The most effort that a walk is worth, see `effortOf`. */
 const mostWalked = 1000
 
-/** How many rows a walk looks at before asking whether it pays. */
+/** Rows that a scan reads before it is decided whether it pays. */
 const stride = 32
 
 /** A document that is looked at costs as much as the heads of so many streams. */
@@ -80,7 +80,7 @@ const readPage = (
 const placeOf = (after: After | undefined): RowPosition | undefined =>
   after && [...after.slice(0, -1).map(value => encode(value)), after.at(-1) as string]
 
-const afterOf = (row: Row, { sort }: Find): After => (sort ? [decode(row[0]), row[1] as string] : [row[0] as string])
+const afterOf = (row: Row, { sort }: Pick<Find, 'sort'>): After => (sort ? [decode(row[0]), row[1] as string] : [row[0] as string])
 
 /** True when streams that must be sorted first are short enough for that. */
 const areShort = (db: Connection, table: CollectionTable, { streams }: QueryPlan, effort: number): boolean => {
@@ -96,7 +96,7 @@ const areShort = (db: Connection, table: CollectionTable, { streams }: QueryPlan
 export const findPage = (db: Connection, table: CollectionTable, query: Find, effort: number): Found | undefined => {
   const { walk, main } = plansOf(table, query.using, query.where, { sort: query.sort, isOrderFree: false })
   const streams = main.streams.length
-  // What has to be sorted first is worth a longer walk, how long no one knows.
+  // For what has to be sorted first a longer scan pays, of unknown length.
   const instead = main.isOrdered ? streams : query.limit * 10
   const walked = walk && readPage(db, table, walk, query, Math.max(query.limit * 4, Math.min(streams, mostWalked)), instead)
   if (walked) return walked
@@ -105,11 +105,34 @@ export const findPage = (db: Connection, table: CollectionTable, query: Find, ef
   return readPage(db, table, main, query, effort)
 }
 
-/** What `count` takes. */
-export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }
+/** What `seek` takes. */
+export type Seek = Pick<Find, 'using' | 'where' | 'sort'> & { readonly position: number }
 
 /** Index entries are counted this much faster than documents are read. */
 const entriesPerRow = 10
+
+/** Where a match stands; null when there are fewer, undefined when finding it takes more than this effort, see `effortOf`. */
+export const seekPlace = (db: Connection, table: CollectionTable, query: Seek, effort: number): After | null | undefined => {
+  const { using, where, sort, position } = query
+  const { main } = plansOf(table, using, where, { sort, isOrderFree: false })
+  if (!main.isExact || !main.isOrdered) throw new Error(`No index of ${table.collection} answers this query alone and in order`)
+  if (position > effort * entriesPerRow || main.streams.length > effort) return undefined
+  const isDescending = sort?.order === 'descending'
+  const [only] = main.streams
+  let row: Row | undefined
+  if (main.streams.length === 1 && only && !only.shape.repeats) row = rowAt(db, table, only, { position, isDescending })
+  else {
+    const merged = new MergedCursor(main.streams, { db, table, isDescending, documents: false, first: 64, most: 4096 }, undefined)
+    for (let left = position; left > 0; left--) {
+      row = merged.next()
+      if (row === undefined) break
+    }
+  }
+  return row ? afterOf(row, query) : null
+}
+
+/** What `count` takes. */
+export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }
 
 /** How many documents fit, up to `upTo`; undefined when counting them takes more than this effort, see `effortOf`. */
 export const countFitting = (db: Connection, table: CollectionTable, { using, where, upTo }: Count, effort: number): number | undefined => {
@@ -196,6 +219,13 @@ export class SqliteReader {
       this.#database.use(db => countFitting(db, table, query, this.#effort)) ??
       (await this.#thread.run({ kind: 'count', table, count: query }))
     )
+  }
+
+  async seek<T extends object>(from: Collection<T>, query: Seek): Promise<After | undefined> {
+    checkSeek(from, query)
+    const table = this.#catalog.tableOf(from)
+    const here = this.#database.use(db => seekPlace(db, table, query, this.#effort))
+    return (here === undefined ? await this.#thread.run({ kind: 'seek', table, seek: query }) : here) ?? undefined
   }
 
   async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncGenerator<T & Stored> {

@@ -60,14 +60,14 @@ const conditions = (shape: StreamShape, { lower, upper, after, isDescending }: O
   return clauses.length > 0 ? ` WHERE ${clauses.join(' AND ')}` : ''
 }
 
-/** True when rows of different entries look alike because the columns that tell them apart are not asked for. */
+/** True when rows of different entries look alike because the columns that distinguish them are not selected. */
 const isFolded = ({ repeats, index, fixed, order }: StreamShape): boolean =>
   repeats && index !== undefined && order.length < index.index.on.length - fixed
 
 /** Bytes of a text that is read along with its row. */
 const largeText = 64 * 1024
 
-/** SQLite knows the length of a text in bytes without reading it. */
+/** SQLite has the length of a text in bytes without reading it. */
 const smallText = (column: string): string => `CASE WHEN octet_length(${column}) <= ${largeText} THEN ${column} END`
 
 const writeSql = (table: CollectionTable, shape: StreamShape, variant: Variant): string => {
@@ -158,4 +158,17 @@ export const countRows = (db: Connection, table: CollectionTable, { shape, fixed
   const where = conditions(shape, { lower: isBounded, upper: isBounded, after: false, isDescending: false })
   const sql = `SELECT count(*) FROM (SELECT 1 FROM ${shape.index?.table ?? table.table} x${where} LIMIT ${bound})`
   return Number(db.get(sql, ...fixed, ...bounds, upTo)?.[0])
+}
+
+/** The row at a position of a stream, the first one being 1; undefined when it has fewer. SQLite passes over entries without reading their documents. */
+export const rowAt = (
+  db: Connection,
+  table: CollectionTable,
+  { shape, fixed }: IndexStream,
+  { position, isDescending }: { readonly position: number; readonly isDescending: boolean },
+): Row | undefined => {
+  const bounds = shape.bounds ? [shape.bounds.lower.value, shape.bounds.upper.value] : []
+  const isBounded = bounds.length > 0
+  const sql = sqlOf(table, shape, { lower: isBounded, upper: isBounded, after: false, isDescending, documents: false })
+  return db.get(`${sql} OFFSET ?+0`, ...fixed, ...bounds, 1, position - 1)
 }

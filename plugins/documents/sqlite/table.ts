@@ -8,7 +8,7 @@ export interface IndexTable {
   readonly index: Index
 }
 
-/** A collection as stored: a table `(r, id, doc)` and those of its indexes. Plain data, so that a reader thread can be told. */
+/** A collection as stored: a table `(r, id, doc)` and those of its indexes. Plain data, so that it can be sent to a reader thread. */
 export interface CollectionTable {
   readonly collection: string
   readonly table: string

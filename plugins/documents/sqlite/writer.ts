@@ -149,7 +149,7 @@ const guard = (table: CollectionTable, document: Stored, where: Parameters<typeo
 /** The collection a change is about. */
 export const collectionOf = (change: Change) => ('insert' in change ? change.into : change.in)
 
-/** Checks a change against the data as it stands in the open transaction. Throws what the caller is told; writes nothing yet. */
+/** Checks a change against the data as it stands in the open transaction. Throws the error for the caller; writes nothing yet. */
 export const planChange = (db: Connection, table: CollectionTable, change: Change): Planned => {
   if ('insert' in change) return planInsert(db, table, change.insert)
   if ('replace' in change) return planReplace(db, table, change.replace)

@@ -11,7 +11,7 @@ const csv = { contentType: 'text/csv' }
 const ofText = async (t: ExecutionContext, text: string | Uint8Array, options = csv) =>
   runExtractor(t, extract, await temporaryFile(t, 'some.csv', text), options)
 
-test('a table tells its columns, types, ranges and rows', async t => {
+test('a table yields its columns, types, ranges and rows', async t => {
   const { metadata } = await runExtractor(t, extract, testFile('stations.csv'), csv)
   t.deepEqual(metadata, {
     encoding: 'UTF-8',

@@ -11,7 +11,7 @@ const jpeg = { contentType: 'image/jpeg' }
 const png = { contentType: 'image/png' }
 const svg = { contentType: 'image/svg+xml' }
 
-test('a photo tells its size, camera, time and place', async t => {
+test('a photo yields its size, camera, time and place', async t => {
   const { metadata } = await runExtractor(t, extract, testFile('photo.jpg'), jpeg)
   t.like(metadata, {
     format: 'jpeg',

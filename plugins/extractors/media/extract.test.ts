@@ -86,7 +86,7 @@ test('ffprobe may read this file alone', async t => {
   t.notRegex(flags, /\b(hls|concat|dash|image2|sdp)\b/)
 })
 
-test('what ffprobe cannot read is an error that does not tell where files are stored', async t => {
+test('what ffprobe cannot read is an error without the path of the file', async t => {
   const extract = await withFfprobe(
     t,
     'for last; do :; done; echo "[mov] moov atom not found" >&2; echo "$last: Invalid data found" >&2; exit 1',
@@ -122,7 +122,7 @@ test('TypeScript taken for video, and playlists, are skipped', async t => {
   }
 })
 
-test('a WAV file cut short tells what is left and what is missing', async t => {
+test('a WAV file cut short yields what is left and what is missing', async t => {
   const bytes = (await readFile(testFile('tone.wav'))).subarray(0, 44 + 8000)
   const { metadata } = await runExtractor(t, withoutFfprobe, await temporaryFile(t, 'short.wav', bytes))
   t.like(metadata, { durationSeconds: 0.5, problem: 'The file is cut short: 8000 bytes of sound are missing.' })

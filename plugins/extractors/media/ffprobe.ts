@@ -13,7 +13,7 @@ const containers = [
   ...['matroska', 'mov', 'mp3', 'mpeg', 'mpegts', 'mpegvideo', 'mxf', 'nut', 'ogg', 'rm', 'tak', 'tta', 'voc', 'w64', 'wav', 'wv', 'wtv'],
 ]
 
-/** Asks ffprobe. Undefined when there is no such program; throws a sentence for a person when it cannot read the file. */
+/** Runs ffprobe. Undefined when it is not installed; throws a message for people when it cannot read the file. */
 export async function ffprobe(input: ExtractorInput, command: string): Promise<MediaFacts | undefined> {
   const files = ['-protocol_whitelist', 'file', '-format_whitelist', containers.join(','), '-i', `file:${input.path}`]
   const flags = ['-v', 'error', '-hide_banner', '-print_format', 'json', '-show_format', '-show_streams', ...files]

@@ -12,7 +12,7 @@ process.setMaxListeners(50)
 
 const paper = { title: 'T', author: 'A', pages: [['Only page', 'Some words.']] }
 
-test('a paper tells its text, pages, title, author and date', async t => {
+test('a paper yields its text, pages, title, author and date', async t => {
   const { metadata } = await runExtractor(t, extract, testFile('paper.pdf'))
   t.like(metadata, {
     pages: 2,

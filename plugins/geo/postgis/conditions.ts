@@ -75,7 +75,7 @@ export const conditionsOf = (filter: Narrowed, binds: SqlParameters): readonly s
   if (beforeMs !== undefined) found.push(`start_ms < ${binds.add(beforeMs, 'bigint')}`)
   if (untilMs !== undefined) {
     const until = binds.add(untilMs, 'bigint')
-    // The start is not after the end, and indexes know the start.
+    // The start is not after the end, and indexes contain the start.
     found.push(`end_ms <= ${until}`, `start_ms <= ${until}`)
   }
   if (months) found.push(monthsCondition(months, binds))

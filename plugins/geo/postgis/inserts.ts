@@ -93,7 +93,7 @@ const valuesOf = (batch: readonly ServerFacts[]): readonly string[] => {
   ]
 }
 
-/** What can be inserted, in batches that are made when they are requested; of the others it is told what became of them. */
+/** Valid points, in batches made on request, and the results of the others. */
 function* batchesOf(points: readonly Datapoint[], report: PointInserted[]): Iterable<readonly ServerFacts[]> {
   const seen = new Set<number>()
   let batch: ServerFacts[] = []
@@ -114,7 +114,7 @@ function* batchesOf(points: readonly Datapoint[], report: PointInserted[]): Iter
   if (batch.length > 0) yield batch
 }
 
-/** Inserts what can be, and tells what became of each point. */
+/** Inserts valid points and returns the result of each point. */
 export const insertPoints = async (server: PostgisConnection, points: readonly Datapoint[]): Promise<readonly PointInserted[]> => {
   if (points.length > maxInserted) throw new Invalid(`At most ${maxInserted} points at once, not ${points.length}`)
   const report: PointInserted[] = []
@@ -150,7 +150,7 @@ const removeSome = async (run: RunStatement, chosen: string, list: string): Prom
   return counts.reduce((sum, [, count]) => sum + count, 0)
 }
 
-/** Removes points, a few thousand at a time, and tells how many there were. */
+/** Removes points, a few thousand at a time, and returns their number. */
 export const removePoints = async (
   server: PostgisConnection,
   what: { readonly ids: readonly number[] } | { readonly streams: readonly number[] },

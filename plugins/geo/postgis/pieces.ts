@@ -15,7 +15,7 @@ export interface RowSource {
 const size = 2000
 const nothing = (): void => undefined
 
-/** How many readers keep a connection at once; others ask again for each piece, so that there is always one left for short calls. */
+/** How many readers keep a connection at once; others query again for each piece, so that there is always one left for short calls. */
 export class Cursors {
   readonly #most: number
   #open = 0

@@ -5,7 +5,7 @@ import { isDeadlock, problemOf, stateOf } from './problems.ts'
 import { prepare } from './schema.ts'
 import { Config, checkedUrl, refusalOf, type Settings } from './settings.ts'
 
-/** Asks the server for a sign of life, over a connection of its own, so that slow work and a dead server can be distinguished. */
+/** Checks that the server responds, over a connection of its own, so that slow work and a dead server can be distinguished. */
 class HealthProbe {
   readonly #connect: () => Client
   readonly #limitMs: number
@@ -18,7 +18,7 @@ class HealthProbe {
     this.#limitMs = limitMs
   }
 
-  /** Resolves when the server answers, whatever it says, and rejects when it does not in time. Those who ask at one time share an answer. */
+  /** Resolves on any response of the server, and rejects when there is none in time. Concurrent calls share one check. */
   ask(): Promise<void> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined
@@ -87,7 +87,7 @@ const asText = { getTypeParser: () => (value: string | Buffer) => String(value) 
 
 const nothing = (): void => undefined
 
-/** The connections to the database. Every call ends within its time-out, or 2 s after the server became unavailable; errors are what callers are told. */
+/** The connections to the database. Every call ends within its time-out, or 2 s after the server became unavailable; errors are those for callers. */
 export class PostgisConnection {
   readonly #settings: Settings
   #pool: Pool | undefined
@@ -129,7 +129,7 @@ export class PostgisConnection {
       } finally {
         await first.end()
       }
-      // A connection that breaks is noticed by who uses it, and by the next one to use it.
+      // A broken connection fails the call that uses it, or the next one.
       this.#pool.on('error', nothing)
       this.#pool.on('connect', client => client.on('error', nothing))
       this.#pulse = new HealthProbe(pg, config, limits.pulseMs)

@@ -2,11 +2,11 @@ import test from 'ava'
 import { Invalid, NoSpace, NotFound, Unavailable } from 'pounce/sdk'
 import { isDeadlock, problemOf, stateOf } from './problems.ts'
 
-/** An error as the driver hands on what the server said. */
+/** An error of the server, as the driver reports it. */
 const said = (code: string, message = 'words of the server'): Error => Object.assign(new Error(message), { code, severity: 'ERROR' })
 const ofSystem = (code: string): Error => Object.assign(new Error(`connect ${code} 127.0.0.1:5432`), { code })
 
-test('what the server or the driver says becomes what callers are told', t => {
+test('errors of the server and the driver become errors for callers', t => {
   const expected: readonly (readonly [Error, abstract new (...args: never[]) => Error])[] = [
     [said('53100'), NoSpace],
     [said('58030', 'could not extend file "base/1/2": No space left on device'), NoSpace],

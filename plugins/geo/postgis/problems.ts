@@ -32,7 +32,7 @@ export const isDenied = (error: unknown): boolean => denied.test(stateOf(error) 
 /** True of a transaction that was chosen to end so that another can continue; trying again is right. */
 export const isDeadlock = (error: unknown): boolean => /^40(?:P01|001)$/.test(stateOf(error) ?? '')
 
-/** What a caller is told: `Unavailable` when the server is unavailable or too slow, `NoSpace` for a full disk. */
+/** The error for a caller: `Unavailable` when the server is unavailable or too slow, `NoSpace` for a full disk. */
 export const problemOf = (error: unknown): Error => {
   if (error instanceof Problem) return error
   const cause = error instanceof Error ? error : new Error(String(error))

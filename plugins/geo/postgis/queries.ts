@@ -24,7 +24,7 @@ export const narrowed = async (server: PostgisConnection, filter: GeoFilter): Pr
   })
   const own = streams ? `${streamsCondition(streams, binds)} and ` : ''
   const text = `select stream, east - west, north - south from streams where ${own}count > 0 and (${places.join(' or ')}) limit ${most.candidates + 1}`
-  // Most ask for one box, in the same words.
+  // Most have one box, in the same form.
   const name = boxes.length === 1 && !streams ? 'streams-in-box' : undefined
   const found = (await server.query(text, binds.values, name)).map(row => row.map(Number) as [number, number, number])
   if (found.length === 0) return undefined
@@ -94,7 +94,7 @@ const statisticsOf = ([, count, first, last, west, south, east, north, , names]:
   box: [Number(west), Number(south), Number(east), Number(north)],
 })
 
-/** Looks through the points of a stream of which some were removed. While it has the stream's row, no one's insert is half told. */
+/** Reads the points of a stream of which some were removed. While it locks the stream's row, no insert is seen half. */
 const refresh = (server: PostgisConnection, stream: string): Promise<void> =>
   server.transaction(async run => {
     const stale = await run('select from streams where stream = $1::bigint and is_stale for update', [stream])

@@ -91,7 +91,7 @@ export const prepare = async (client: Client, schema: string): Promise<ServerFac
   const engine = `PostGIS ${version} (PostgreSQL ${await single(client, `select split_part(current_setting('server_version'), ' ', 1)`)})`
   // Sums of some thousand points are done before code for them would be compiled.
   const settings = [`search_path=${path}`, 'jit=off', 'cursor_tuple_fraction=1']
-  // So that a statement whose caller disconnected ends too; PostgreSQL 13 does not know it.
+  // So that a statement whose caller disconnected ends too; PostgreSQL 13 does not support it.
   if (server >= 140_000) settings.push('client_connection_check_interval=2s')
   return { engine, options: settings.map(each => `-c ${each.replaceAll(' ', '\\ ')}`).join(' ') }
 }

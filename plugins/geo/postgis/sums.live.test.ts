@@ -21,7 +21,7 @@ const pointAt = (id: number, stream: number, properties: Readonly<Record<string,
 const sumsIn = async (store: GeoStore, filter: GeoFilter, binning: GeoBinning): Promise<readonly GeoBin[]> =>
   (await Array.fromAsync(store.bins({ filter, binning }))).flat()
 
-/** Ways to ask that have little in common for the server. */
+/** Queries that differ for the server. */
 const binnings: readonly GeoBinning[] = [
   { time: 'day' },
   { time: 'all' },

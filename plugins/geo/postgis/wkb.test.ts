@@ -42,6 +42,6 @@ test('the form is that of PostGIS', t => {
   t.is(toWkb({ type: 'Point', coordinates: [1, 2, 3] }), '01010000a0e6100000000000000000f03f00000000000000400000000000000840')
 })
 
-test('a type that GeoJSON does not know is an error that names it', t => {
+test('a type that GeoJSON does not have is an error that names it', t => {
   t.throws(() => fromWkb('0108000020e610000000000000'), { message: /type 8/ })
 })

@@ -35,7 +35,7 @@ test('what was acknowledged before a SIGKILL is there, with its statistics and i
     acknowledged.flatMap(id => Array.from({ length: 10 }, (_, at) => id + at)).filter(id => !kept.has(id)),
     [],
   )
-  // Whatever else is told of them is what the points themselves tell.
+  // All other facts about them agree with the points.
   const model = new MemoryGeoStore()
   for (let at = 0; at < points.length; at += 5000) await model.insert(points.slice(at, at + 5000))
   const streams = Array.from({ length: 10 }, (_, at) => at + 1)
@@ -46,7 +46,7 @@ test('what was acknowledged before a SIGKILL is there, with its statistics and i
   t.is(await store.count({ areas: [{ box: [-180, -90, 180, 90] }] }, 10), 0)
 })
 
-test('what was queued when the store was told to stop is written, what comes later is refused', async t => {
+test('what was queued when the store was stopped is written, later inserts are refused', async t => {
   const folder = await testFolder(t)
   const store = await openGeo(t, folder)
   await store.insert([pointAt(100_000)])

@@ -13,7 +13,7 @@ import { isBroken } from './told-errors.ts'
 const waitMs = 1000
 
 /**
- * Keeps other processes from the file of points while this one has it open: what each remembers of places and shapes would go wrong. The system
+ * Keeps other processes from the file of points while this one has it open: their caches of places and shapes would become wrong. The system
  * releases it when the process ends, for any reason.
  */
 class FileLock {

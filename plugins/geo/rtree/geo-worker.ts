@@ -13,7 +13,7 @@ import type { Turns } from './turns.ts'
 interface Task {
   readonly question: ThreadTask
   readonly turns: Turns<unknown>
-  /** Pieces that were asked for and not sent. */
+  /** Pieces that were requested and not sent. */
   wanted: number
 }
 
@@ -65,7 +65,7 @@ const turn = (number: number, task: Task): void => {
   }
 }
 
-/** What the other tasks remember is of the connection that broke. */
+/** The caches of other tasks belong to the broken connection. */
 const failAll = (error: unknown): void => {
   for (const task of tasks.keys()) post({ task, error: tell(error) })
   tasks.clear()

@@ -6,7 +6,7 @@ import { cells, cellsEach, type PackedPoints, type PointShape } from './packed-p
 import { valueColumns } from './schema.ts'
 import type { StreamChanges } from './stream-changes.ts'
 
-/** Streams whose places are remembered. */
+/** Maximum number of streams whose places are cached. */
 const mostStreams = 20_000
 
 /** A place that a stream has, or the box of a geometry that stands with its point alone. */
@@ -14,7 +14,7 @@ type Placed = { readonly place: number } | { readonly place: undefined; readonly
 
 const keyOf = (geometry: string): string => (geometry.length <= 64 ? geometry : hash('sha256', geometry, 'base64'))
 
-/** Numbers of places for the one connection that writes. Forget it when a transaction is undone. */
+/** Numbers of places for the one connection that writes. Drop it when a transaction is rolled back. */
 class PlaceIds {
   readonly #db: Connection
   readonly #mostPlaces: number
@@ -76,7 +76,7 @@ interface Kept {
   readonly rest: string | null
 }
 
-/** Numbers of shapes for the one connection that writes. Forget it when a transaction is undone. */
+/** Numbers of shapes for the one connection that writes. Drop it when a transaction is rolled back. */
 class ShapeIds {
   readonly #db: Connection
   readonly #known = new Map<string, number>()
@@ -119,7 +119,7 @@ const marks = Array.from({ length: 7 + valueColumns + 2 }, () => '?').join(', ')
 
 const noValues: readonly null[] = Array.from({ length: valueColumns }, () => null)
 
-/** What the one connection that writes remembers of places and shapes. */
+/** Places and shapes cached by the one connection that writes. */
 export interface Books {
   readonly places: PlaceIds
   readonly shapes: ShapeIds

@@ -26,7 +26,7 @@ export interface PackedPoints {
   readonly own: readonly string[]
 }
 
-/** What can be handed over instead of copied. */
+/** What can be transferred instead of copied. */
 export const buffersOf = ({ numbers, values }: PackedPoints): ArrayBuffer[] => [numbers.buffer as ArrayBuffer, values.buffer as ArrayBuffer]
 
 /** Longer names have no columns. */
@@ -93,7 +93,7 @@ export const readShape = ({ names, rest }: PointShape): ReadShape => ({
 })
 
 /**
- * Points are copies of this. Of those made as literals V8 learns that they outlive its young generation, because a piece of them does now and then, and makes
+ * Points are copies of this. For literals V8 records that they outlive its young generation, because some of them do, and allocates
  * all of them old: reading 444,000 then left 110 MB in the old generation, and takes a tenth less time like this.
  */
 const blank: Datapoint = {

@@ -9,7 +9,7 @@ const mostLength = 4_000_000
 /** Room at first: most pages are short. */
 const fewRows = 64
 
-/** Packs rows of points for anyone who asked, piece by piece. */
+/** Packs rows of points for their reader, piece by piece. */
 export class PieceBuilder implements Sink {
   readonly #shapes: ShapeCache
   readonly #places: PlaceCache

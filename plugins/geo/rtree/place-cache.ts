@@ -89,7 +89,7 @@ export class PlaceCache {
     return { places: choosing.places, streams: choosing.streams, isAll: choosing.places.size === this.#ids.length }
   }
 
-  /** True of most places that an area does not touch, told without making an object for each of them. */
+  /** True of most places that an area does not touch, without creating an object for each of them. */
   #isAside(index: number, boxes: readonly GeoBox[]): boolean {
     if (!this.#isPoint[index]) return false
     const longitude = this.#longitudes[index] as number

@@ -142,7 +142,7 @@ const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: ScanLi
   })
 }
 
-/** Fewer rows are walked through without asking the R*Tree. */
+/** Fewer rows are scanned without the R*Tree. */
 const fewRows = 1000
 
 /** Finding a row by its key, against walking over it. */
@@ -177,7 +177,7 @@ const hitsIn = (
         return true
       },
     )
-    // Where there are many a walk soon meets some; if not, it takes too long, and a thread will ask for more hits.
+    // Where there are many a walk soon meets some; if not, it takes too long, and a thread will request more hits.
     if (seen > most) return undefined
   }
   return [...hits.values()]

@@ -12,7 +12,7 @@ export interface GeoOpening extends Opening {
   readonly placesPerStream: number
 }
 
-/** What a reading thread is asked. Each is answered by pieces; `epoch` grows when streams go. */
+/** Requests to a reading thread. Each is answered in pieces; `epoch` grows when streams go. */
 export type ReadQuestion = { readonly epoch: number } & (
   | { readonly ask: 'find'; readonly query: FindQuery }
   | { readonly ask: 'read'; readonly filter: GeoFilter; readonly sort: GeoSort }
@@ -21,7 +21,7 @@ export type ReadQuestion = { readonly epoch: number } & (
   | { readonly ask: 'statistics'; readonly streams: readonly number[] }
 )
 
-/** What the writing thread is asked. */
+/** Requests to the writing thread. */
 export type WriteQuestion =
   | { readonly ask: 'insert'; readonly batches: readonly PackedPoints[] }
   | { readonly ask: 'remove'; readonly ids: readonly number[] }

@@ -68,7 +68,7 @@ const take = (db: Connection, books: Books, stream: number, { count, lastEnd, mo
     for (const table of ['streams', 'places', 'uses', 'names']) db.run(`DELETE FROM ${table} WHERE stream = ?`, stream)
     return true
   }
-  // Places stay, for they tell that there is such a stream.
+  // Places stay: they record that the stream exists.
   for (const table of ['uses', 'names']) db.run(`DELETE FROM ${table} WHERE stream = ? AND count = 0`, stream)
   db.run(
     `UPDATE streams SET count = count - ?, first = ?, moving = moving - ?, is_stale = max(is_stale, ?), changes = changes + 1 WHERE stream = ?`,

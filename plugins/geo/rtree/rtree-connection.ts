@@ -31,7 +31,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
   readonly #readers: readonly TaskThread[]
   readonly #inserts: InsertQueue
   readonly #inserting = new Set<Promise<unknown>>()
-  /** Grows when readers should forget places that are gone. They do no harm but take memory. */
+  /** Incremented when readers should drop removed places, which do no harm but take memory. */
   #epoch = 0
   #gone = 0
   #isOpen = true

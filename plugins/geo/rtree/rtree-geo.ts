@@ -84,7 +84,7 @@ export class RtreeGeo implements GeoStore {
     return this.#loaded
   }
 
-  /** What was asked before the store was told to stop is carried out. */
+  /** Calls made before the store was stopped are completed. */
   async insert(points: readonly Datapoint[]): Promise<readonly PointInserted[]> {
     return (this.#loaded ?? (await this.#open())).insert(points)
   }

@@ -34,7 +34,7 @@ export class RtreeReader {
     })
   }
 
-  /** Learns some of the places that it does not know yet; true when it knows all. Anyone who has many looks up first, so that no call waits for all of them. */
+  /** Loads some of the places that are not cached yet; true when all are. Readers of many places call it first, so that no call waits for all of them. */
   learn(epoch: number): boolean {
     return this.#known.places.refresh(epoch, learntAtOnce)
   }

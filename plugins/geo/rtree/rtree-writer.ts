@@ -13,7 +13,7 @@ export type Inserted = { readonly isNew: Uint8Array } | { readonly error: ToldEr
 /** Points of a stream that are removed in one transaction. */
 const removedAtOnce = 1000
 
-/** The one connection that writes, and what it remembers. */
+/** The one connection that writes, and its caches. */
 export class RtreeWriter {
   readonly #opening: GeoOpening
   #db: Connection | undefined
@@ -39,7 +39,7 @@ export class RtreeWriter {
     this.#books = undefined
   }
 
-  /** Whatever goes wrong undoes all of it, also what is remembered; after an error that leaves the file in doubt it is reopened. */
+  /** Any error rolls back all of it, also the caches; after an error that leaves the file in doubt it is reopened. */
   #transaction<T>(work: (db: Connection, books: Books) => T): T {
     const db = this.#usable()
     try {
@@ -69,7 +69,7 @@ export class RtreeWriter {
     try {
       this.#usable()
     } catch {
-      // The next task tries again, and tells its error.
+      // The next task tries again, and reports its error.
     }
   }
 

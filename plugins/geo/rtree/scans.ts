@@ -61,7 +61,7 @@ export const keyEffort = 0.25
 /** What a character of a text beside a point costs to read, in rows. */
 const textEffort = 0.01
 
-/** Tells whether a row fits. */
+/** Decides whether a row matches. */
 type RowTest = (row: PointRow) => boolean
 
 /** What every way to read needs. */
@@ -167,7 +167,7 @@ export const rowAt = ({ db, shapes }: ScanContext, { stream, startMs, id }: GeoA
   return db.get(`SELECT ${columns} FROM points WHERE stream = ? AND start = ? AND id = ?`, stream, startMs, id) as PointRow | undefined
 }
 
-/** Rows of many streams along the starts: the index tells which rows are theirs, and only those are read. */
+/** Rows of many streams along the starts: the index yields their rows, and only those are read. */
 export class PickingSource extends Walk {
   readonly #reading: ScanContext
   readonly #streams: ReadonlySet<number>
@@ -273,7 +273,7 @@ function* timeTests({ fromMs, beforeMs, untilMs, months }: GeoFilter): Iterable<
   if (months) yield row => overlapsMonths({ startMs: startOf(row), endMs: endOf(row) }, months)
 }
 
-/** What is known of all points of a shape, or how to tell from a row. */
+/** What holds for all points of a shape, or how to decide by a row. */
 const attributeTest = (attributes: readonly GeoAttribute[], shapes: ShapeCache): RowTest => {
   const tests: (RowTest | undefined)[] = []
   return row => {

@@ -14,7 +14,7 @@ interface Task {
   readonly pieces: unknown[]
   isDone: boolean
   error: Error | undefined
-  /** Tells anyone who waits that there is something new. */
+  /** Wakes all waiters. */
   wake(): void
 }
 

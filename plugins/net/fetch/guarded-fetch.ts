@@ -222,7 +222,7 @@ export class GuardedFetch implements Fetch {
       const usable = addresses.filter(({ address }) => this.#allowed.has(hostname, address))
       const [first] = usable
       // One private address among public ones is how rebinding looks: the whole name is refused, like one that does not exist: the difference would
-      // tell which names the inner network has.
+      // reveal which names the internal network has.
       if (!first || usable.length < addresses.length) return callback(refused(hostname), '', 0)
       if (options.all) callback(null, usable)
       else callback(null, first.address, first.family)
@@ -270,7 +270,7 @@ interface Sending {
 
 const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal, body }: Sending): Promise<Asked> =>
   new Promise((resolve, reject) => {
-    // Asked for here, because an ES import of either would load Node's own fetch at each start.
+    // Imported here, because an ES import of either would load Node's own fetch at each start.
     const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
     const length = body?.sizeBytes === undefined ? {} : { 'content-length': body.sizeBytes }
     const request: ClientRequest = send(url, {
@@ -301,7 +301,7 @@ const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal,
     }
     body.stream.once('error', fails)
     counter.once('error', fails)
-    // Whatever ends it is told by the request, unless an answer came before all was sent: then the body no longer matters.
+    // The request reports its end, unless a response arrived before all was sent: then the body no longer matters.
     pipeline(body.stream, counter, request, () => undefined)
   })
 

@@ -24,7 +24,7 @@ export interface ActivityRecord {
   readonly user: string
   readonly type: string
   readonly object: Ref | null
-  /** Empty while no one knows it: the line is not shown. */
+  /** Empty while unknown: the line is not shown. */
   readonly objectName: string
   readonly source: Ref | null
   readonly sourceName: string
@@ -67,7 +67,7 @@ export type NamedResources = ReadonlyMap<string, NamedResource>
 
 type Reader = (ids: readonly string[]) => Promise<readonly (readonly [id: string, thing: NamedResource])[]>
 
-/** Asks the plugins what resources are called, many in one read. */
+/** Reads the names of resources from their plugins, many in one read. */
 export class FeedNames {
   #documents: DocumentStore
   #readers: Partial<Record<Kind, Reader>>

@@ -122,7 +122,7 @@ export class StoredActivity implements BatchHandler {
     await this.#rewrite('bySource', source, () => ({ sourceName: name }))
   }
 
-  /** Lines that were written when a resource was gone already learn its last name. */
+  /** Adds the last name of a resource to lines that were written after its deletion. */
   async #nameGone(gone: ReadonlyMap<string, string>): Promise<void> {
     if (gone.size === 0) return
     const ids = [...gone.keys()]

@@ -78,7 +78,7 @@ export class SendAdminMail {
 }
 wire(SendAdminMail, DocumentStore, Users, Mailer, Sites)
 
-/** Forgets letters after a day; by then each was sent or given up. */
+/** Deletes letters after a day; by then each was sent or abandoned. */
 export class DeleteOldAdminMail {
   #documents: DocumentStore
   #clock: Clock

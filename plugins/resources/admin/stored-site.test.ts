@@ -7,7 +7,7 @@ import { StoredSite, site } from './stored-site.ts'
 
 const settings = { themes: ['one', 'two'], displayName: 'Here', lettersPerHour: 5 }
 
-test('another kernel knows of a change within a second, this one at once', async t => {
+test('another kernel sees a change within a second, this one at once', async t => {
   const store = await openStore(t)
   await store.declare([site as Collection<object>])
   const [one, other] = [new StoredSite(settings, store, new FixedClock()), new StoredSite(settings, store, new FixedClock())]

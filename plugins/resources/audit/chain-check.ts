@@ -17,7 +17,7 @@ export interface ChainClaims {
   readonly heads: ReadonlyMap<number, string>
   /** Lines up to here are gone, or on their way. */
   readonly forgotten: ChainPoint | undefined
-  /** Behind this point no one knows which lines were written. */
+  /** After this point it is unknown which lines were written. */
   readonly abandoned: number
 }
 export const noClaims: ChainClaims = { heads: new Map(), forgotten: undefined, abandoned: Number.POSITIVE_INFINITY }
@@ -76,7 +76,7 @@ export class ChainCheck {
   #wasMoved(line: ChainedLine, isOwn: boolean): boolean {
     const { forgotten, abandoned } = this.#claims
     const last = this.#last ?? (forgotten && line.seq > forgotten.seq ? forgotten : { seq: 0, hash: genesis })
-    // While lines are being forgotten any of them may be gone already.
+    // While old lines are being removed any of them may be deleted already.
     const isFree = line.seq > abandoned || (forgotten !== undefined && line.seq <= forgotten.seq)
     if (line.seq > last.seq + 1) {
       if (!isFree) this.#fault('removed', { seq: last.seq + 1, id: null }, `Entries ${last.seq + 1} to ${line.seq - 1} are missing`)

@@ -174,7 +174,7 @@ export const ownLine = (id: string, at: string, type: string, about: AuditConten
 })
 
 /**
- * Appends lines to this kernel's hash chain, several per commit. When a commit fails no one knows what it wrote, so the chain is abandoned: the next one's
+ * Appends lines to this kernel's hash chain, several per commit. When a commit fails it is unknown what it wrote, so the chain is abandoned: the next one's
  * first line says where.
  */
 export class ChainWriter {

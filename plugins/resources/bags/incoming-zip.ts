@@ -8,7 +8,7 @@ import { type ZipDirectory, ZipDirectoryReader, type ZipFileEntry } from './zip-
 
 const isSystemError = (error: unknown): boolean => error instanceof Error && 'syscall' in error
 
-/** What went wrong with the archive itself is the sender's to know; a disk that fails is not. */
+/** Faults of the archive are reported to the sender; those of our disk are not. */
 const blamed = (error: unknown, what: string): unknown => {
   if (isSystemError(error) || error instanceof Invalid || (error instanceof Error && error.name === 'AbortError')) return error
   return new Invalid(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })

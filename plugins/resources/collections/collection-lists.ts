@@ -13,7 +13,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { conditionsOf, eitherOf, type ListQuery, listPage, type TreeParent, type Visible } from 'pounce/sdk/kit'
+import { eitherOf, type ListPage, type ListQuery, listPage, type TreeParent, type Visible, visibleOf } from 'pounce/sdk/kit'
 import { type Collected, collections } from './collection.ts'
 import { CollectionTree } from './collection-tree.ts'
 
@@ -40,7 +40,7 @@ export class CollectionLists {
 
   /** Those at the top that the caller may view. */
   topLevel(caller: Caller, query: ListQuery, ...where: readonly Where[]): Promise<Page<Collected>> {
-    return this.#page(this.#seen(caller), query, top, eq('isTopLevel', true), ...where)
+    return this.#page(this.#seen(caller), query, top, caller, eq('isTopLevel', true), ...where)
   }
 
   /** All that the caller may view, also below others; without `showAll` only own ones and those of the caller's spaces. */
@@ -48,17 +48,17 @@ export class CollectionLists {
     const { user } = caller
     if (!user) return Promise.resolve(nothing)
     const seen = this.#seen(caller)
-    if (showAll || seen === 'nothing') return this.#page(seen, query, all)
+    if (showAll || seen === 'nothing') return this.#page(seen, query, all, caller)
     const held = user.memberships.filter(({ permissions }) => permissions.has('ViewCollection')).map(({ space }) => space)
     const limit = caller.limits?.spaces
     const within = limit === undefined ? [] : [isIn('spaces', [...limit])]
-    return this.#page(or(isIn('spaces', held), eq('author', user.id)), query, all, ...within)
+    return this.#page(or(isIn('spaces', held), eq('author', user.id)), query, all, caller, ...within)
   }
 
   /** Those that the caller may add to or change, at any depth. */
   editable(caller: Caller, query: ListQuery, ...where: readonly Where[]): Promise<Page<Collected>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToCollection')
-    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditCollection')), query, all, ...where)
+    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditCollection')), query, all, caller, ...where)
   }
 
   /** Those that a collection could be put into: editable, neither itself nor above or below it, in one of its spaces if it has any. */
@@ -81,12 +81,12 @@ export class CollectionLists {
 
   /** Those that stand at the top of a space. */
   inSpace(caller: Caller, space: string, query: ListQuery): Promise<Page<Collected>> {
-    return this.#page(this.#seen(caller), query, 'byRootSpace', eq('rootSpaces', space))
+    return this.#page(this.#seen(caller), query, 'byRootSpace', caller, eq('rootSpaces', space))
   }
 
   /** Those right below a collection. */
   childrenOf(caller: Caller, id: string, query: ListQuery): Promise<Page<Collected>> {
-    return this.#page(this.#seen(caller), query, 'byParent', eq('parents', id))
+    return this.#page(this.#seen(caller), query, 'byParent', caller, eq('parents', id))
   }
 
   /** Those right below a resource of the tree; at the root own ones that are in no space and no collection. A page may be short. */
@@ -95,9 +95,9 @@ export class CollectionLists {
     const author = eq('author', caller.user?.id ?? null)
     const own = mine ? [author] : []
     const seen = this.#seen(caller)
-    if (kind === 'root') return this.#page(seen, query, 'topBySpaceAndAuthor', author, eq('spaces', null), eq('isTopLevel', true))
-    if (kind === 'space' && id !== undefined) return this.#page(seen, query, 'byRootSpace', eq('rootSpaces', id), ...own)
-    if (kind === 'collection' && id !== undefined) return this.#page(seen, query, 'byParent', eq('parents', id), ...own)
+    if (kind === 'root') return this.#page(seen, query, 'topBySpaceAndAuthor', caller, author, eq('spaces', null), eq('isTopLevel', true))
+    if (kind === 'space' && id !== undefined) return this.#page(seen, query, 'byRootSpace', caller, eq('rootSpaces', id), ...own)
+    if (kind === 'collection' && id !== undefined) return this.#page(seen, query, 'byParent', caller, eq('parents', id), ...own)
     return { items: [] }
   }
 
@@ -129,9 +129,10 @@ export class CollectionLists {
     return this.#policy.visibleTo(caller, 'ViewCollection')
   }
 
-  async #page(visible: Visible, query: ListQuery, using: Using, ...where: readonly Where[]): Promise<Page<Collected>> {
-    if (visible === 'nothing') return nothing
-    return listPage({ documents: this.#documents, from: collections, using, where: [...where, ...conditionsOf(visible)] }, query)
+  async #page(visible: Visible, query: ListQuery, using: Using, caller: Caller, ...where: readonly Where[]): Promise<ListPage<Collected>> {
+    const seen = visibleOf(caller, 'ViewCollection', query, visible)
+    if (seen === 'nothing') return nothing
+    return listPage({ documents: this.#documents, from: collections, using, where: [...where, ...seen] }, query)
   }
 }
 wire(CollectionLists, DocumentStore, Policy, CollectionTree, Resources)

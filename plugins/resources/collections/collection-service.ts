@@ -1,4 +1,5 @@
 import { Clock, type CollectionRecord, CommitConflict, DocumentStore, eq, event, Ids, NotFound, wire } from 'pounce/sdk'
+import { naturalKey } from 'pounce/sdk/kit'
 import { type Collected, Config, collections, type Settings } from './collection.ts'
 import { CollectionTree } from './collection-tree.ts'
 
@@ -35,11 +36,14 @@ export class CollectionService {
     if (parent !== undefined && !above) throw new NotFound('collection')
     const rootSpaces = space === undefined ? [] : [space]
     const spaces = [...new Set([...rootSpaces, ...(above?.spaces ?? [])])]
+    const now = this.#clock.now().toISOString()
     const record: CollectionRecord = {
       name,
+      nameKey: naturalKey(name),
       description,
       author,
-      created: this.#clock.now().toISOString(),
+      created: now,
+      modified: now,
       parents: parent === undefined ? [] : [parent],
       spaces,
       rootSpaces,

@@ -1,5 +1,5 @@
 import { type CollectionRecord, collection, configPort, type Stored, s } from 'pounce/sdk'
-import { capabilitiesBy, type Detached, trashSettings } from 'pounce/sdk/kit'
+import { capabilitiesBy, type Detached, inEachOrder, trashSettings } from 'pounce/sdk/kit'
 
 export type Collected = CollectionRecord & Stored
 
@@ -9,15 +9,17 @@ export const collections = collection<CollectionRecord>('collections', {
   bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
   byAuthor: { on: ['state', 'author', 'created'] },
   byPublic: { on: ['state', 'isPublic', 'created'] },
-  topByCreated: { on: ['state', 'isTopLevel', 'created'] },
-  topBySpace: { on: ['state', 'isTopLevel', 'spaces', 'created'], array: 'spaces' },
-  topByAuthor: { on: ['state', 'isTopLevel', 'author', 'created'] },
+  ...inEachOrder({
+    topByCreated: { on: ['state', 'isTopLevel', 'created'] },
+    topBySpace: { on: ['state', 'isTopLevel', 'spaces', 'created'], array: 'spaces' },
+    topByAuthor: { on: ['state', 'isTopLevel', 'author', 'created'] },
+    topByPublic: { on: ['state', 'isTopLevel', 'isPublic', 'created'] },
+    byRootSpace: { on: ['state', 'rootSpaces', 'created'], array: 'rootSpaces' },
+    byParent: { on: ['state', 'parents', 'created'], array: 'parents' },
+  }),
   topBySpaceAndAuthor: { on: ['state', 'isTopLevel', 'spaces', 'author', 'created'], array: 'spaces' },
-  topByPublic: { on: ['state', 'isTopLevel', 'isPublic', 'created'] },
-  byRootSpace: { on: ['state', 'rootSpaces', 'created'], array: 'rootSpaces' },
   byName: { on: ['state', 'name', 'created'] },
   byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },
-  byParent: { on: ['state', 'parents', 'created'], array: 'parents' },
   ownTrash: { on: ['state', 'author', 'trashedAt'] },
   byTrashedAt: { on: ['state', 'trashedAt'] },
 })

@@ -30,5 +30,6 @@ export const plugin = definePlugin({
     on('collection.removed', NotifyAdminsOnCollectionRemoved, 'tell-admins'),
     on(['collection.attached', 'collection.detached'], UpdateSpacesOnParentChanged, 'follow-parent'),
   ],
+  migrations: new URL('./migrations/', import.meta.url),
   periodic: [{ name: 'clear-trash', everyMs: clearTrashEveryMs, task: CollectionTrash }],
 })

@@ -1,14 +1,21 @@
 import { Installation, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
-import { answerList, type ListQuery, listParameters } from 'pounce/sdk/kit'
+import { answerList, type ListQuery, listParameters, sortParameters, viewParameter } from 'pounce/sdk/kit'
 import type { Collected } from './collection.ts'
+import { CollectionView, FullCollectionViews } from './collection-full-view.ts'
 import { CollectionItem, CollectionViews, SingleCollection, toCollectionItem } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'
 
-const route = routesFor('collections', { lists: CollectionLists, views: CollectionViews, installation: Installation })
+const route = routesFor('collections', {
+  lists: CollectionLists,
+  views: CollectionViews,
+  shown: FullCollectionViews,
+  installation: Installation,
+})
 const query = s.Object(listParameters)
 const { after } = listParameters
 const hundred = s.Object({ limit: s.Integer({ default: 100, minimum: 0 }), after })
 const items = { 200: s.list(CollectionItem) }
+const viewed = { 200: s.list(CollectionView) }
 const singles = { 200: s.list(SingleCollection) }
 
 const show = (some: readonly Collected[]) => some.map(toCollectionItem)
@@ -19,12 +26,12 @@ export const listCollections = route({
   aliases: [{ path: '/api/collections/list' }],
   summary: 'List top-level collections, newest first',
   permission: 'reader',
-  query,
-  responses: items,
+  query: s.Object({ ...listParameters, ...sortParameters, view: viewParameter }),
+  responses: viewed,
   throws: [Invalid],
-  async handle({ query, caller, url }, { lists, installation }) {
+  async handle({ query, caller, url }, { lists, shown, installation }) {
     const read = (asked: ListQuery) => lists.topLevel(caller, asked)
-    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
+    return answerList(query, { read, show: shown.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -120,17 +127,25 @@ export const listAllCollections = route({
   },
 })
 
-export const listSpaceCollections = routesFor('spaces', { lists: CollectionLists, installation: Installation })({
-  method: 'GET',
-  path: '/api/spaces/:id/collections',
-  summary: 'List root collections of a space',
-  permission: { right: 'ViewSpace', on: ref('space', 'id') },
-  params: s.Object({ id: s.id() }),
-  query: s.Object({ limit: s.Integer({ default: 0, minimum: 0 }), after }),
-  responses: items,
-  throws: [Invalid, NotFound],
-  async handle({ params, query, caller, url }, { lists, installation }) {
-    const read = (asked: ListQuery) => lists.inSpace(caller, params.id, asked)
-    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
+export const listSpaceCollections = routesFor('spaces', { lists: CollectionLists, shown: FullCollectionViews, installation: Installation })(
+  {
+    method: 'GET',
+    path: '/api/spaces/:id/collections',
+    summary: 'List root collections of a space',
+    permission: { right: 'ViewSpace', on: ref('space', 'id') },
+    params: s.Object({ id: s.id() }),
+    query: s.Object({
+      limit: s.Integer({ default: 0, minimum: 0 }),
+      after,
+      title: listParameters.title,
+      ...sortParameters,
+      view: viewParameter,
+    }),
+    responses: viewed,
+    throws: [Invalid, NotFound],
+    async handle({ params, query, caller, url }, { lists, shown, installation }) {
+      const read = (asked: ListQuery) => lists.inSpace(caller, params.id, asked)
+      return answerList(query, { read, show: shown.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
+    },
   },
-})
+)

@@ -12,8 +12,9 @@ import {
   routesFor,
   s,
 } from 'pounce/sdk'
-import { answerList, authorizeDetach, countIn, type ListQuery, listParameters } from 'pounce/sdk/kit'
+import { answerList, authorizeDetach, countIn, type ListQuery, listParameters, sortParameters, viewParameter } from 'pounce/sdk/kit'
 import { asDetached, type Collected } from './collection.ts'
+import { FullCollectionViews, SingleCollectionView } from './collection-full-view.ts'
 import { CollectionViews, SingleCollection } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'
 import { CollectionTree } from './collection-tree.ts'
@@ -22,6 +23,7 @@ const route = routesFor('collections', {
   collections: Collections,
   lists: CollectionLists,
   views: CollectionViews,
+  shown: FullCollectionViews,
   tree: CollectionTree,
   policy: Policy,
   installation: Installation,
@@ -112,13 +114,12 @@ export const getChildCollections = route({
   summary: 'List child collections',
   permission: { right: 'ViewCollection', on: ref('collection', 'id') },
   params,
-  query: page,
-  responses: { 200: s.list(SingleCollection) },
+  query: s.Object({ ...page.properties, title: listParameters.title, ...sortParameters, view: viewParameter }),
+  responses: { 200: s.list(SingleCollectionView) },
   throws: [NotFound, Invalid],
-  async handle({ params, query, caller, url }, { lists, views, installation }) {
+  async handle({ params, query, caller, url }, { lists, shown, installation }) {
     const read = (asked: ListQuery) => lists.childrenOf(caller, params.id, asked)
-    const show = (some: readonly Collected[]) => views.singles(caller, some)
-    return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
+    return answerList(query, { read, show: shown.singles(caller, query.view), baseUrl: installation.baseUrl, url })
   },
 })
 

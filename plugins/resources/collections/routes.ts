@@ -13,15 +13,15 @@ import {
   signedIn,
   Users,
 } from 'pounce/sdk'
-import { FollowAnswer, follow, linkToNext, listParameters, requirePlaced, unfollow } from 'pounce/sdk/kit'
-import { CollectionViews, SingleCollection } from './collection-json.ts'
+import { FollowAnswer, follow, linkToNext, listParameters, requirePlaced, unfollow, viewParameter } from 'pounce/sdk/kit'
+import { FullCollectionViews, SingleCollectionView } from './collection-full-view.ts'
 import { CollectionService } from './collection-service.ts'
 import { CollectionTrash } from './stored-collections.ts'
 
 const route = routesFor('collections', {
   collections: Collections,
   life: CollectionService,
-  views: CollectionViews,
+  shown: FullCollectionViews,
   policy: Policy,
   users: Users,
   recommenders: Recommenders,
@@ -99,15 +99,18 @@ export const getCollection = route({
   method: 'GET',
   path: '/api/collections/:id',
   summary: 'Get a collection',
-  description: 'All values are text, as in Clowder 1.x.',
+  description: 'All values are text, as in Clowder 1.x, but with `view=full`.',
   permission: { right: 'ViewCollection', on: ref('collection', 'id') },
   params,
-  responses: { 200: SingleCollection },
+  query: s.Object({ view: viewParameter }),
+  responses: { 200: SingleCollectionView },
   throws: [NotFound],
-  async handle({ params, caller }, { collections, views }) {
+  async handle({ params, query, caller }, { collections, shown }) {
     const found = await collections.get(params.id)
     if (!found) throw new NotFound('collection')
-    return { status: 200, body: await views.single(caller, found) }
+    const [body] = await shown.singles(caller, query.view)([found])
+    if (!body) throw new NotFound('collection')
+    return { status: 200, body }
   },
 })
 
@@ -197,15 +200,15 @@ export const listCollectionTrash = route({
   summary: "List the caller's collections in the trash",
   description: 'Sorted by the time of deletion; `limit` keeps the oldest and lists them last, as in Clowder 1.x.',
   permission: 'reader',
-  query: s.Object({ limit, after }),
-  responses: { 200: s.Array(SingleCollection) },
+  query: s.Object({ limit, after, view: viewParameter }),
+  responses: { 200: s.Array(SingleCollectionView) },
   throws: [Invalid],
-  async handle({ query, caller, url }, { trash, views, installation, policy }) {
+  async handle({ query, caller, url }, { trash, shown, installation, policy }) {
     if (!caller.user) return { status: 200, body: [] }
     const page = await trash.of(caller.user.id, query)
     const ids = page.items.map(({ id }) => id)
     const seen = await policy.allowed(caller, 'ViewCollection', 'collection', ids)
-    const body = await views.singles(caller, page.items.filter(({ id }) => seen.has(id)).toReversed())
+    const body = [...(await shown.singles(caller, query.view)(page.items.filter(({ id }) => seen.has(id)).toReversed()))]
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

@@ -14,7 +14,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { orNotFound, Trash } from 'pounce/sdk/kit'
+import { naturalKey, orNotFound, Trash } from 'pounce/sdk/kit'
 import { Config, collections, type Settings } from './collection.ts'
 import { CollectionService } from './collection-service.ts'
 import { CollectionTree } from './collection-tree.ts'
@@ -25,8 +25,10 @@ const structure = /^(parents|spaces|rootSpaces)(\.|$)/
 export class StoredCollections implements Collections {
   #documents: DocumentStore
   #tree: CollectionTree
+  #clock: Clock
 
-  constructor(documents: DocumentStore, tree: CollectionTree) {
+  constructor(documents: DocumentStore, tree: CollectionTree, clock: Clock) {
+    this.#clock = clock
     this.#documents = documents
     this.#tree = tree
   }
@@ -49,12 +51,14 @@ export class StoredCollections implements Collections {
   }
 
   async change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<CollectionRecord & Stored> {
-    const changed = await orNotFound('collection', this.#documents.commit({ update: id, in: collections, ...update }, events))
+    const named = typeof update.set?.['name'] === 'string' ? { nameKey: naturalKey(update.set['name']) } : {}
+    const set = { modified: this.#clock.now().toISOString(), ...update.set, ...named }
+    const changed = await orNotFound('collection', this.#documents.commit({ update: id, in: collections, ...update, set }, events))
     const paths = [update.set, update.addToSet, update.pull, update.push].flatMap(part => Object.keys(part ?? {}))
     return paths.some(path => structure.test(path)) ? this.#tree.settle(id) : changed
   }
 }
-wire(StoredCollections, DocumentStore, CollectionTree)
+wire(StoredCollections, DocumentStore, CollectionTree, Clock)
 
 /** Where collections wait before they are deleted for good. */
 export class CollectionTrash extends Trash<CollectionRecord> {

@@ -53,7 +53,7 @@ export class DeleteOrphanedComment {
 }
 wire(DeleteOrphanedComment, StoredComments, Files, Sections, Datasets)
 
-/** Tells people whom a comment speaks to, also when it was edited to do so. */
+/** Notifies people whom a comment mentions, also after an edit. */
 export class NotifyMentionedUsers {
   #comments: StoredComments
   #mentions: Mentions

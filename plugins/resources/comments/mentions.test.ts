@@ -28,7 +28,7 @@ test('words are read as the longest name first, without what ends a sentence', t
   t.deepEqual(namesIn(['Ann']), [])
 })
 
-test('so many people are spoken to, however many are named, and the time it takes grows with the length', t => {
+test('the number of mentions is limited, and the time grows linearly with the length', t => {
   t.is(spokenTo('@ann@example.org '.repeat(100)).length, 20)
   for (const [start, piece] of [
     ['', '@'],

@@ -16,14 +16,14 @@ import {
 import { removeFound, trimEnd } from 'pounce/sdk/kit'
 import { mentions } from './stored-comments.ts'
 
-/** Whom a text speaks to: an address, or words that may be a name, the longest reading first. */
+/** A mention in a text: an address, or words that may be a name, the longest candidate first. */
 type SpokenTo = { readonly email: string } | { readonly words: readonly string[] }
 
 const mostPeople = 20
 
 const mostWords = 5
 
-/** An `@` that nothing stands right before, so that `ann@example.org` speaks to no one. */
+/** An `@` without a character before it, so that `ann@example.org` is no mention. */
 const sign = /(?<![\p{L}\p{M}\p{N}._%+@-])@/gu
 
 const address = /^([^\s@:<>()[\],;"']{1,64}@[\p{L}\p{N}.-]*[\p{L}\p{N}])/u
@@ -45,7 +45,7 @@ export const spokenTo = (text: string): readonly SpokenTo[] => {
   return found
 }
 
-/** First and last names that words can be, the longest first: `Ann Maria Lovelace said` is asked as every way to part it. */
+/** First and last names that words can be, the longest first: `Ann Maria Lovelace said` is tried in every division. */
 export const namesIn = (words: readonly string[]): readonly (readonly [firstName: string, lastName: string])[] => {
   const names: (readonly [string, string])[] = []
   for (let length = words.length; length > 1; length -= 1)
@@ -58,7 +58,7 @@ export const namesIn = (words: readonly string[]): readonly (readonly [firstName
 
 type User = UserRecord & Stored
 
-/** Whom to tell of what. */
+/** Whom to notify of what. */
 export interface Mention {
   readonly user: User
   /** Account of who commented. */
@@ -67,7 +67,7 @@ export interface Mention {
   readonly comment: string | null
 }
 
-/** Finds out whom comments speak to, and tells those who may see what they are about. */
+/** Finds the accounts that comments mention, and notifies those who may view the subject. */
 export class Mentions {
   #documents: DocumentStore
   #users: Users
@@ -81,7 +81,7 @@ export class Mentions {
     this.#policy = policy
   }
 
-  /** Tells everyone a comment speaks to: once, however often it is edited. */
+  /** Notifies everyone a comment mentions: once, however often it is edited. */
   async tellAll({ id, text, author, target }: CommentRecord & Stored): Promise<void> {
     const writer = await this.#users.get(author)
     if (!writer) return
@@ -93,7 +93,7 @@ export class Mentions {
       }
   }
 
-  /** False when the person may not read there, and is not told. Twice is once. */
+  /** False when the person may not view the subject, and is not notified. Idempotent. */
   async tell({ user, by, target, comment }: Mention): Promise<boolean> {
     if (!(await this.maySee(user, target))) return false
     const about = await this.#pageOf(target)

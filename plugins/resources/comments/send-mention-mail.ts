@@ -29,7 +29,7 @@ const mostAnHour = 5
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 
-/** Writes to who is mentioned, while they may see what it is about; again only when no one knows whether it was sent. */
+/** Mails who is mentioned, if they may view the subject; repeated only when it is unknown whether the mail was sent. */
 export class SendMentionMail {
   #documents: DocumentStore
   #users: Users

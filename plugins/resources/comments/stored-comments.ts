@@ -30,7 +30,7 @@ export const comments = collection<CommentRecord>('comments', {
   byParent: { on: ['parent'] },
 })
 
-/** That someone was told of a comment. Its id follows from whom, by whom and which comment, so that no one is told twice. */
+/** A record that someone was notified of a comment. Its id follows from recipient, author and comment, so that no one is notified twice. */
 interface MentionRecord {
   /** The file or dataset that the comment is about. */
   readonly target: Ref
@@ -48,7 +48,7 @@ export const mentions = collection<MentionRecord>('comments.mentions', {
   byPeople: { on: ['user', 'by', 'mailedAt'] },
 })
 
-/** That someone was told of a comment. */
+/** A record that someone was notified of a comment. */
 export const PersonalMentions = personalRecords({
   name: 'mentions',
   summary: 'Comments in which you were mentioned, without their text.',

@@ -14,6 +14,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
+import { placed } from 'pounce/sdk/kit'
 
 type File = FileRecord & Stored
 
@@ -134,7 +135,10 @@ export class FilePlaces {
       const wanted = file && next(file.places)
       if (!wanted) return undefined
       try {
-        return await this.#files.change(id, { where: eq('revision', file.revision), set: { places: wanted.places } }, wanted.events)
+        return await this.#files.change(id, { where: eq('revision', file.revision), set: { places: wanted.places } }, [
+          ...wanted.events,
+          placed(id, file.places, wanted.places),
+        ])
       } catch (error) {
         if (error instanceof NotFound) return undefined
         if (!(error instanceof CommitConflict)) throw error

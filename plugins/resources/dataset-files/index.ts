@@ -1,4 +1,5 @@
-import { definePlugin } from 'pounce/sdk'
+import { BulkOperations, definePlugin, provide } from 'pounce/sdk'
+import { MoveFiles } from './bulk-operations.ts'
 import * as routes from './routes.ts'
 import * as copyRoutes from './routes-copies.ts'
 import * as placeRoutes from './routes-places.ts'
@@ -6,5 +7,6 @@ import * as placeRoutes from './routes-places.ts'
 export const plugin = definePlugin({
   id: 'resources.dataset-files',
   summary: 'Operations on both datasets and files: creating a dataset from existing files, moving files between datasets.',
+  provides: [provide(BulkOperations, MoveFiles)],
   routes: { ...routes, ...placeRoutes, ...copyRoutes },
 })

@@ -1,5 +1,5 @@
 import { type Caller, DocumentStore, eq, exists, isIn, ne, not, type Page, Policy, s, type Where, wire } from 'pounce/sdk'
-import { conditionsOf, eitherOf, type ListQuery, listPage, type TreeParent, type Visible } from 'pounce/sdk/kit'
+import { eitherOf, type ListPage, type ListQuery, listPage, type TreeParent, type Visible, visibleOf } from 'pounce/sdk/kit'
 import { type Dataset, datasets } from './collection.ts'
 
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
@@ -18,35 +18,35 @@ export class DatasetLists {
   }
 
   /** Those that the caller may view. */
-  visible(caller: Caller, query: ListQuery): Promise<Page<Dataset>> {
-    return this.#page(this.#seen(caller), query, all)
+  visible(caller: Caller, query: ListQuery): Promise<ListPage<Dataset>> {
+    return this.#page(this.#seen(caller), query, all, caller)
   }
 
   /** Those that the caller may add to or change. */
   editable(caller: Caller, query: ListQuery): Promise<Page<Dataset>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToDataset')
-    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditDataset')), query, all)
+    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditDataset')), query, all, caller)
   }
 
   /** Those that the caller may add to; of these, where spaces are named, those that are in one of them. */
   addable(caller: Caller, query: ListQuery, spaces?: readonly string[]): Promise<Page<Dataset>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToDataset')
-    return spaces ? this.#page(adding, query, 'bySpace', isIn('spaces', spaces)) : this.#page(adding, query, all)
+    return spaces ? this.#page(adding, query, 'bySpace', caller, isIn('spaces', spaces)) : this.#page(adding, query, all, caller)
   }
 
   /** Those that the caller may view and that are not in a collection. */
   outside(caller: Caller, collection: string, query: ListQuery): Promise<Page<Dataset>> {
-    return this.#page(this.#seen(caller), query, all, ne('collections', collection))
+    return this.#page(this.#seen(caller), query, all, caller, ne('collections', collection))
   }
 
   /** Those in a space that the caller may view. */
-  inSpace(caller: Caller, space: string, query: ListQuery): Promise<Page<Dataset>> {
-    return this.#page(this.#seen(caller), query, 'bySpace', eq('spaces', space))
+  inSpace(caller: Caller, space: string, query: ListQuery): Promise<ListPage<Dataset>> {
+    return this.#page(this.#seen(caller), query, 'bySpace', caller, eq('spaces', space))
   }
 
   /** Those in a collection that the caller may view. */
-  inCollection(caller: Caller, collection: string, query: ListQuery): Promise<Page<Dataset>> {
-    return this.#page(this.#seen(caller), query, 'byCollection', eq('collections', collection))
+  inCollection(caller: Caller, collection: string, query: ListQuery): Promise<ListPage<Dataset>> {
+    return this.#page(this.#seen(caller), query, 'byCollection', caller, eq('collections', collection))
   }
 
   /** Those right below a resource of the tree; at the root own ones that are in no space and no collection. A page may be short. */
@@ -54,13 +54,13 @@ export class DatasetLists {
     const query = { ...page, maxScanned: maxScannedInTree }
     const own = eq('author', caller.user?.id ?? null)
     const seen = this.#seen(caller)
-    if (kind === 'root') return this.#page(seen, query, 'bySpaceAndAuthor', own, eq('spaces', null), not(exists('collections')))
+    if (kind === 'root') return this.#page(seen, query, 'bySpaceAndAuthor', caller, own, eq('spaces', null), not(exists('collections')))
     if (kind === 'space' && id !== undefined) {
       const inSpace = eq('spaces', id)
-      return mine ? this.#page(seen, query, 'bySpaceAndAuthor', inSpace, own) : this.#page(seen, query, 'bySpace', inSpace)
+      return mine ? this.#page(seen, query, 'bySpaceAndAuthor', caller, inSpace, own) : this.#page(seen, query, 'bySpace', caller, inSpace)
     }
     if (kind === 'collection' && id !== undefined)
-      return this.#page(seen, query, 'byCollection', eq('collections', id), ...(mine ? [own] : []))
+      return this.#page(seen, query, 'byCollection', caller, eq('collections', id), ...(mine ? [own] : []))
     return { items: [] }
   }
 
@@ -68,9 +68,16 @@ export class DatasetLists {
     return this.#policy.visibleTo(caller, 'ViewDataset')
   }
 
-  async #page(visible: Visible, query: ListQuery, using: string | readonly string[], ...where: readonly Where[]): Promise<Page<Dataset>> {
-    if (visible === 'nothing') return { items: [] }
-    return listPage({ documents: this.#documents, from: datasets, using, where: [...where, ...conditionsOf(visible)] }, query)
+  async #page(
+    visible: Visible,
+    query: ListQuery,
+    using: string | readonly string[],
+    caller: Caller,
+    ...where: readonly Where[]
+  ): Promise<ListPage<Dataset>> {
+    const seen = visibleOf(caller, 'ViewDataset', query, visible)
+    if (seen === 'nothing') return { items: [] }
+    return listPage({ documents: this.#documents, from: datasets, using, where: [...where, ...seen] }, query)
   }
 }
 wire(DatasetLists, DocumentStore, Policy)

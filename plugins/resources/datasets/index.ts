@@ -1,6 +1,7 @@
-import { Datasets, definePlugin, on, provide, SessionSources } from 'pounce/sdk'
+import { Datasets, definePlugin, on, provide, SessionSources, BulkOperations } from 'pounce/sdk'
 import { clearTrashEveryMs } from 'pounce/sdk/kit'
 import { config, DatasetTrash, DatasetTrashCapability } from './dataset-trash.ts'
+import { DatasetBulkOperations } from './bulk-operations.ts'
 import {
   AbandonedImports,
   DetachDatasetsOnCollectionDetached,
@@ -20,7 +21,11 @@ export const plugin = definePlugin({
   summary: 'Datasets: files and folders kept together with their metadata.',
   config,
   resources: [datasetResource],
-  provides: [provide(Datasets, StoredDatasets), provide(SessionSources, DatasetTrashCapability)],
+  provides: [
+    provide(Datasets, StoredDatasets),
+    provide(SessionSources, DatasetTrashCapability),
+    provide(BulkOperations, DatasetBulkOperations),
+  ],
   routes: { ...routes, ...editRoutes, ...placeRoutes },
   handlers: [
     on('space.removed', DetachDatasetsOnSpaceRemoved, 'leave-space'),
@@ -29,6 +34,7 @@ export const plugin = definePlugin({
     on('collection.removed', DetachDatasetsOnCollectionRemoved, 'leave-collection'),
     on('collection.detached', DetachDatasetsOnCollectionDetached, 'follow-collection'),
   ],
+  migrations: new URL('./migrations/', import.meta.url),
   periodic: [
     { name: 'abandoned-imports', everyMs: 10 * 60 * 1000, task: AbandonedImports },
     { name: 'clear-trash', everyMs: clearTrashEveryMs, task: DatasetTrash },

@@ -1,11 +1,17 @@
 import { Conflict, Installation, Invalid, NotFound, ref, routesFor, s, signedIn } from 'pounce/sdk'
-import { LicenseBody, linkToNext, listParameters, toLicense } from 'pounce/sdk/kit'
+import { LicenseBody, linkToNext, listParameters, toLicense, viewParameter } from 'pounce/sdk/kit'
 import { DatasetEdits } from './dataset-edits.ts'
-import { DatasetItem, toDatasetItem } from './dataset-lists.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 import { DatasetTrash } from './dataset-trash.ts'
+import { DatasetView, DatasetViews } from './dataset-view.ts'
 
-const route = routesFor('datasets', { edits: DatasetEdits, places: DatasetPlaces, trash: DatasetTrash, installation: Installation })
+const route = routesFor('datasets', {
+  edits: DatasetEdits,
+  places: DatasetPlaces,
+  trash: DatasetTrash,
+  views: DatasetViews,
+  installation: Installation,
+})
 
 const params = s.Object({ id: s.id() })
 
@@ -145,12 +151,12 @@ export const listDatasetTrash = route({
   summary: "List the caller's datasets in the trash",
   description: 'Sorted by the time of deletion; `limit` keeps the oldest and lists them last, as in Clowder 1.x.',
   permission: 'signedIn',
-  query: s.Object({ limit, after }),
-  responses: { 200: s.Array(DatasetItem) },
+  query: s.Object({ limit, after, view: viewParameter }),
+  responses: { 200: s.Array(DatasetView) },
   throws: [Invalid],
-  async handle({ query, caller, url }, { trash, installation }) {
+  async handle({ query, caller, url }, { trash, views, installation }) {
     const page = await trash.of(signedIn(caller).id, query)
-    const body = page.items.toReversed().map(toDatasetItem)
+    const body = [...(await views.showing(caller, query.view)(page.items.toReversed()))]
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

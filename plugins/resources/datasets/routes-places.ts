@@ -13,15 +13,26 @@ import {
   type Stored,
   s,
 } from 'pounce/sdk'
-import { answerList, authorizeDetach, countIn, type Detached, type ListQuery, listParameters } from 'pounce/sdk/kit'
-import { DatasetItem, DatasetLists, toDatasetItem } from './dataset-lists.ts'
+import {
+  answerList,
+  authorizeDetach,
+  countIn,
+  type Detached,
+  type ListQuery,
+  listParameters,
+  sortParameters,
+  viewParameter,
+} from 'pounce/sdk/kit'
+import { DatasetLists } from './dataset-lists.ts'
 import { DatasetPlaces } from './dataset-places.ts'
+import { DatasetView, DatasetViews } from './dataset-view.ts'
 
 const asDetached = ({ id, author }: DatasetRecord & Stored): Detached => ({ kind: 'dataset', id, author, permission: 'DeleteDataset' })
 
 const needs = {
   datasets: Datasets,
   lists: DatasetLists,
+  views: DatasetViews,
   places: DatasetPlaces,
   counts: ContentCounts,
   policy: Policy,
@@ -34,9 +45,10 @@ const pair = s.Object({ id: s.id(), dataset: s.id() })
 const page = s.Object({
   limit: s.Integer({ default: 0, minimum: 0, description: '0: no limit' }),
   after: listParameters.after,
+  title: listParameters.title,
+  ...sortParameters,
+  view: viewParameter,
 })
-
-const show = (items: readonly (DatasetRecord & Stored)[]) => items.map(toDatasetItem)
 
 const existing = async (datasets: Datasets, id: string): Promise<DatasetRecord & Stored> => {
   const dataset = await datasets.get(id)
@@ -51,11 +63,11 @@ export const listSpaceDatasets = ofSpaces({
   permission: { right: 'ViewSpace', on: ref('space', 'id') },
   params,
   query: page,
-  responses: { 200: s.list(DatasetItem) },
+  responses: { 200: s.list(DatasetView) },
   throws: [NotFound, Invalid],
-  async handle({ params, query, caller, url }, { lists, installation }) {
+  async handle({ params, query, caller, url }, { lists, views, installation }) {
     const read = (asked: ListQuery) => lists.inSpace(caller, params.id, asked)
-    return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
+    return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url })
   },
 })
 
@@ -108,11 +120,11 @@ export const listCollectionDatasets = ofCollections({
   permission: { right: 'ViewCollection', on: ref('collection', 'id') },
   params,
   query: page,
-  responses: { 200: s.list(DatasetItem) },
+  responses: { 200: s.list(DatasetView) },
   throws: [NotFound, Invalid],
-  async handle({ params, query, caller, url }, { lists, installation }) {
+  async handle({ params, query, caller, url }, { lists, views, installation }) {
     const read = (asked: ListQuery) => lists.inCollection(caller, params.id, asked)
-    return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
+    return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url })
   },
 })
 

@@ -1,13 +1,15 @@
 import { Datasets, Installation, Invalid, NotFound, Policy, Recommenders, ref, routesFor, s, Users } from 'pounce/sdk'
-import { answerList, FollowAnswer, follow, type ListQuery, listParameters, unfollow } from 'pounce/sdk/kit'
+import { answerList, FollowAnswer, follow, type ListQuery, listParameters, sortParameters, unfollow, viewParameter } from 'pounce/sdk/kit'
 import type { Dataset } from './collection.ts'
 import { DatasetItem, DatasetLists, toDatasetItem } from './dataset-lists.ts'
 import { MoveTargets } from './dataset-places.ts'
 import { DatasetTrash } from './dataset-trash.ts'
+import { DatasetView, DatasetViews } from './dataset-view.ts'
 
 const route = routesFor('datasets', {
   datasets: Datasets,
   lists: DatasetLists,
+  views: DatasetViews,
   targets: MoveTargets,
   trash: DatasetTrash,
   users: Users,
@@ -17,6 +19,8 @@ const route = routesFor('datasets', {
 })
 const params = s.Object({ id: s.id() })
 const query = s.Object(listParameters)
+const sorted = s.Object({ ...listParameters, ...sortParameters, view: viewParameter })
+const viewed = { 200: s.list(DatasetView) }
 const items = { 200: s.list(DatasetItem) }
 
 const show = (items: readonly Dataset[]) => items.map(toDatasetItem)
@@ -26,12 +30,12 @@ export const listDatasets = route({
   path: '/api/datasets',
   summary: 'List datasets, newest first',
   permission: 'reader',
-  query,
-  responses: items,
+  query: sorted,
+  responses: viewed,
   throws: [Invalid],
-  async handle({ query, caller, url }, { lists, installation }) {
+  async handle({ query, caller, url }, { lists, views, installation }) {
     const read = (asked: ListQuery) => lists.visible(caller, asked)
-    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
+    return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -40,12 +44,12 @@ export const listEditableDatasets = route({
   path: '/api/datasets/canEdit',
   summary: 'List datasets the caller may edit, newest first',
   permission: 'reader',
-  query,
-  responses: items,
+  query: sorted,
+  responses: viewed,
   throws: [Invalid],
-  async handle({ query, caller, url }, { lists, installation }) {
+  async handle({ query, caller, url }, { lists, views, installation }) {
     const read = (asked: ListQuery) => lists.editable(caller, asked)
-    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
+    return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -86,12 +90,14 @@ export const getDataset = route({
   permission: { right: 'ViewDataset', on: ref('dataset', 'id') },
   jobKeys: 'allowed',
   params,
-  responses: { 200: DatasetItem },
+  query: s.Object({ view: viewParameter }),
+  responses: { 200: DatasetView },
   throws: [NotFound],
-  async handle({ params }, { datasets }) {
+  async handle({ params, query, caller }, { datasets, views }) {
     const dataset = await datasets.get(params.id)
     if (!dataset) throw new NotFound('dataset')
-    return { status: 200, body: toDatasetItem(dataset) }
+    const [body = toDatasetItem(dataset)] = await views.showing(caller, query.view)([dataset])
+    return { status: 200, body }
   },
 })
 

@@ -16,7 +16,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { type NewDataset, noStatistics, orNotFound, ownLicense, updateWithRetry } from 'pounce/sdk/kit'
+import { type NewDataset, naturalKey, noStatistics, orNotFound, ownLicense, updateWithRetry } from 'pounce/sdk/kit'
 import { type Dataset, datasets } from './collection.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 import { Config, type config } from './dataset-trash.ts'
@@ -50,7 +50,9 @@ export class StoredDatasets implements Datasets {
   async change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<Dataset> {
     const paths = [update.set, update.inc, update.push, update.addToSet, update.pull].flatMap(part => Object.keys(part ?? {}))
     const isLook = paths.every(path => path.startsWith('statistics.'))
-    const set = isLook || paths.includes('modified') ? update.set : { ...update.set, modified: this.#clock.now().toISOString() }
+    const named = typeof update.set?.['name'] === 'string' ? { nameKey: naturalKey(update.set['name']) } : {}
+    const modified = isLook || paths.includes('modified') ? {} : { modified: this.#clock.now().toISOString() }
+    const set = update.set || !isLook ? { ...update.set, ...named, ...modified } : undefined
     const changed = await orNotFound(
       'dataset',
       this.#documents.commit({ update: id, in: datasets, ...update, ...(set ? { set } : {}) }, events),
@@ -66,6 +68,7 @@ export class StoredDatasets implements Datasets {
     const now = this.#clock.now().toISOString()
     const record: DatasetRecord = {
       name,
+      nameKey: naturalKey(name),
       description,
       author,
       created: now,

@@ -14,7 +14,7 @@ import {
 } from 'pounce/sdk'
 import { type FileInArchive, requireUsable } from 'pounce/sdk/kit'
 
-/** A file as an archive remembers it while it is written: as little as that takes. */
+/** The fields of a file that are needed while its archive is written. */
 export interface ShelvedFile {
   readonly id: string
   readonly name: string

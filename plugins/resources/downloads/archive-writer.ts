@@ -82,7 +82,7 @@ export class ArchiveWriter {
     return bytes
   }
 
-  /** The store checks the bytes that it hands out against the same sums. */
+  /** The store checks returned bytes against the same sums. */
   async checksumOf({ blob }: ShelvedFile): Promise<number | undefined> {
     return this.#blobs.crc32?.(blob)
   }

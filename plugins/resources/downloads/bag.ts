@@ -17,7 +17,7 @@ const humanSize = (bytes: number): string => {
   return `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`
 }
 
-/** BagIt 0.97, as v1 says: later versions ask for `%` to be written as `%25` in manifests, which widespread validators do not read. */
+/** BagIt 0.97, as v1 says: later versions require `%` to be written as `%25` in manifests, which widespread validators do not read. */
 const bagitTxt = 'BagIt-Version: 0.97\nTag-File-Character-Encoding: UTF-8\n'
 
 /** What a bag says of itself. */
@@ -99,7 +99,7 @@ const manifestPath = 'manifest-sha256.txt'
 
 /**
  * The entries of a bag in the order of v1: the payload, `bagit.txt`, `bag-info.txt`, the manifest, further tag files, and the manifest of all
- * these. One pass: nothing is read before it is written, as the store knows the SHA-256 of each file.
+ * these. One pass: nothing is read before it is written, as the record has the SHA-256 of each file.
  */
 export async function* bagEntries({ subject, facts, payload, tagFiles }: BagPlan): AsyncGenerator<ZipEntry> {
   const manifest = new Manifest()

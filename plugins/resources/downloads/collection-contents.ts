@@ -11,7 +11,7 @@ export interface CollectionContents {
   readonly top: ArchiveFolder
   readonly collections: readonly Collected[]
   readonly datasets: readonly Dataset[]
-  /** Datasets that the downloader may see but not download. Those that they may not see are not spoken of. */
+  /** Datasets that the downloader may see but not download. Invisible ones are not mentioned. */
   readonly leftOut: readonly Dataset[]
 }
 

@@ -6,7 +6,7 @@ interface Files {
   readonly [name: string]: Files | string
 }
 
-/** A shelf of what is written as `{ folder: { file: '' } }`; ids are counted, and a name may carry further ones: `a.txt|1`. */
+/** A tree of folders and files from `{ folder: { file: '' } }`; ids are counted, and a name may carry further ones: `a.txt|1`. */
 const shelfOf = (content: Files, top = new ArchiveFolder('top')): ArchiveFolder => {
   let count = 0
   const fill = (shelf: ArchiveFolder, files: Files): ArchiveFolder => {

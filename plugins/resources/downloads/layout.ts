@@ -48,21 +48,21 @@ export const safeName = (name: string, maxBytes: number): string => {
   return shortened(safe === '' ? '_' : safe, maxBytes)
 }
 
-/** `name_<id>.ext`, which tells it apart from others of its name. */
+/** `name_<id>.ext`, which distinguishes it from others of its name. */
 const nameWithId = (name: string, id: string, maxBytes: number): string => {
   const short = shortened(name, maxBytes - idBytes)
   const dot = hasEnding(short)
   return `${short.slice(0, dot)}_${id}${short.slice(dot)}`
 }
 
-/** What a name is on systems that do not tell upper from lower case, nor forms of one letter apart. */
+/** A name as systems see it that ignore letter case and Unicode forms. */
 const folded = (name: string): string => name.normalize('NFC').toLowerCase()
 
 /** What decides about the names in an archive. */
 export interface Naming {
   /** Most bytes of a name. */
   readonly maxBytes: number
-  /** What the form of the archive asks of names that are safe otherwise. */
+  /** Additional requirements of the archive format on safe names. */
   cleaned?(name: string): string
   /** Names beside the files of a shelf that are used otherwise. */
   reserved(shelf: ArchiveFolder): readonly string[]

@@ -33,7 +33,7 @@ const isSmall = ({ sizeBytes }: ZipMember): boolean => sizeBytes <= smallBytes
 
 const flagsOf = (member: ZipMember): number => (isSmall(member) ? isUtf8 : isUtf8 | hasDescriptor)
 
-/** Two 16-bit words; a ZIP knows years from 1980 to 2107. */
+/** Two 16-bit words; ZIP has years from 1980 to 2107. */
 const dosTime = (date: Date): { readonly time: number; readonly day: number } => {
   const year = Math.min(Math.max(date.getUTCFullYear(), 1980), 2107)
   return {
@@ -172,13 +172,13 @@ export interface ZipEntry {
   readonly modified: Date
   /** Its bytes, exactly `sizeBytes` of them, as they are or as a stream; called in order, but small ones a little ahead. */
   open(): Promise<Readable | Buffer>
-  /** Its CRC-32 where that can be told without reading. Anyone who tells it answers for it: the bytes are not summed up again. */
+  /** Its CRC-32 where that is known without reading. It is not verified: the bytes are not summed up again. */
   checksum?(): Promise<number | undefined>
 }
 
 export type ZipEntries = Iterable<ZipEntry> | AsyncIterable<ZipEntry>
 
-/** Small pieces are put together to about this much before they are handed on. */
+/** Small pieces are joined up to about this size before they are written. */
 const pieceBytes = 262_144
 
 export const aheadMembers = 16
@@ -213,7 +213,7 @@ interface ReadEntry {
   readonly bytes?: Promise<Buffer>
 }
 
-/** Reads small entries whole, some ahead of the one that is handed out. */
+/** Reads small entries whole, some ahead of the one that is returned. */
 async function* readAhead(entries: ZipEntries): AsyncGenerator<ReadEntry> {
   const source = Symbol.asyncIterator in entries ? entries[Symbol.asyncIterator]() : entries[Symbol.iterator]()
   const waiting: ReadEntry[] = []
@@ -237,7 +237,7 @@ async function* readAhead(entries: ZipEntries): AsyncGenerator<ReadEntry> {
 const begun = (entry: ZipEntry): ReadEntry => {
   if (entry.sizeBytes > smallBytes) return { entry }
   const bytes = whole(entry)
-  // Anyone who asks for it is notified of a failure; when no one does any more, no one has to.
+  // The reader of the entry gets its failure; without a reader it is ignored.
   bytes.catch(() => undefined)
   return { entry, bytes }
 }
@@ -261,7 +261,7 @@ export class ChunkMerger {
     }
   }
 
-  /** True when it is time to hand on what is held. */
+  /** True when the buffered bytes should be written. */
   get isFull(): boolean {
     return this.#heldBytes >= pieceBytes
   }

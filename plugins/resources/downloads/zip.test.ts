@@ -205,7 +205,7 @@ test('a part before the directory opens nothing but what it is made of', async t
   t.deepEqual(opened, ['b'])
 })
 
-test('what comes before a part is not read where its checksum is told', async t => {
+test('what comes before a part is not read where its checksum is known', async t => {
   const opened: string[] = []
   const entries = ['a', 'b', 'c'].map(path => {
     const bytes = Buffer.from(path.repeat(100_000))

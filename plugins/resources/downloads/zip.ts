@@ -16,7 +16,7 @@ import {
 } from './zip-members.ts'
 
 /**
- * A ZIP of entries that come while it is written, stored without compression, as pieces. ZIP64 where sizes, offsets or numbers ask for it.
+ * A ZIP of entries that come while it is written, stored without compression, as pieces. ZIP64 where sizes, offsets or numbers require it.
  * Throws, and so never ends as if it were whole, when an entry cannot be read or has another length than was said.
  */
 export async function* zip(entries: ZipEntries): AsyncGenerator<Buffer> {
@@ -65,7 +65,7 @@ export class ZipWithKnownLength {
     this.sizeBytes = at + directoryBytes + endLength(entries.length, directoryBytes, at)
   }
 
-  /** As pieces, to be called once. What lies before a range is not read until the directory at the end asks for its checksums. */
+  /** As pieces, to be called once. What is before a range is not read until the directory at the end needs its checksums. */
   pieces(range?: ByteRange): AsyncGenerator<Buffer> {
     return range ? this.#part(range) : this.#from(0, this.#entries.length)
   }
@@ -126,12 +126,12 @@ export class ZipWithKnownLength {
   }
 }
 
-/** Works on items some ahead of the one that is handed out, in their order. */
+/** Processes items in order, some ahead of the one that is returned. */
 export async function* ahead<T, R>(items: Iterable<T>, count: number, work: (item: T) => Promise<R>): AsyncGenerator<readonly [T, R]> {
   const waiting: { readonly item: T; readonly result: Promise<R> }[] = []
   for (const item of items) {
     const result = work(item)
-    // Anyone who is handed it is notified of a failure; when no one is any more, no one has to.
+    // The consumer of the item gets its failure; without a consumer it is ignored.
     result.catch(() => undefined)
     waiting.push({ item, result })
     const first = waiting.length > count ? waiting.shift() : undefined

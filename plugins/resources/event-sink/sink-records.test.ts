@@ -63,7 +63,7 @@ test.serial('an upload names its dataset and whose that is', async t => {
   ])
 })
 
-test.serial('a whole tracked download is told twice, a whole or a tracked one once', async t => {
+test.serial('a whole tracked download makes two records, a whole or a tracked one makes one', async t => {
   const ann = await person('ann')
   const dataset = await newDataset(ann, { name: 'Read' })
   const file = await upload(ann.call, dataset, '12345', 'read.txt')
@@ -90,7 +90,7 @@ test.serial('a dataset that is downloaded counts its files and folders', async t
   t.like(record, { category: 'download', type: 'dataset', resource_id: dataset, resource_name: 'Zip', size: 3, author_id: ann.id })
 })
 
-test.serial('runs that somebody asked for, and files that go to an archive and come back', async t => {
+test.serial('runs that somebody requested, and files that go to an archive and come back', async t => {
   const ann = await person('ann')
   const dataset = await newDataset(ann, { name: 'Old' })
   const file = await upload(ann.call, dataset, '12345', 'run.txt')
@@ -118,7 +118,7 @@ test.serial('runs that somebody asked for, and files that go to an archive and c
   t.deepEqual(await publishedBy(() => stated(queued)), [{ category: 'archive', type: 'dataset', ...whole, ...ann.as, size: 7 }])
 })
 
-test.serial('what happens while the sink is unavailable is told when it is back', async t => {
+test.serial('what happens while the sink is unavailable is sent when it is back', async t => {
   const ann = await person('ann')
   const dataset = await newDataset(ann)
   await server.drained()

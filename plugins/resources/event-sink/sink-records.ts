@@ -69,7 +69,7 @@ const uploaded = (event: StoredEvent<'file.created'>, facts: SinkFacts): readonl
   return [{ category: 'upload', ...actorOf(event, facts), resource_name, size: sizeBytes, ...place }]
 }
 
-/** Clowder 1.x tells of a tracked download, and of one of the whole file, which most often are the same one: then it tells twice. */
+/** Clowder 1.x sends a record for a tracked download, and one for a download of the whole file; a download that is both makes two records. */
 const downloaded = (event: StoredEvent<'file.downloaded'>, facts: SinkFacts): readonly Fields[] => {
   const { sizeBytes, isTracked, isWhole } = event.data
   const record = { category: 'download', type: 'file', ...resourceOf(event.subject, facts), ...actorOf(event, facts), size: sizeBytes }
@@ -102,7 +102,7 @@ const tellers: Tellers = {
 /** The types that give records. */
 export const sinkEvents = Object.keys(tellers) as readonly EventType[]
 
-/** What an event needs to know of: its subject, the dataset it happened in, what a run works on. */
+/** Records that an event refers to: its subject, its dataset, the target of a run. */
 const subjectsOf = (event: AnyEvent): readonly Ref[] => {
   if (event.type === 'file.created')
     return event.data.dataset === null ? [event.subject] : [event.subject, { kind: 'dataset', id: event.data.dataset }]

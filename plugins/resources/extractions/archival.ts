@@ -89,13 +89,13 @@ export class Archival {
       throw new Forbidden('Only a job of the archive extractor can mark a file as archived or unarchived')
   }
 
-  /** Asks the archive extractor for one file, whatever the file's status. */
+  /** Submits one file to the archive extractor, whatever the file's status. */
   async ask(file: File, operation: Operation, parameters: Parameters, user: string | undefined): Promise<void> {
     const extractor = await this.#extractor(user)
     await this.#submissions.send([this.#order(file, extractor, operation, parameters, user)])
   }
 
-  /** Asks for every file of a dataset, however many, in the background. */
+  /** Requests archiving of every file of a dataset, however many, in the background. */
   async askAll(dataset: string, operation: Operation, parameters: Parameters, user: string | undefined): Promise<void> {
     await this.#extractor(user)
     const id = this.#ids.next()
@@ -104,7 +104,7 @@ export class Archival {
     await this.#documents.commit({ insert: { id, ...record }, into: archivals }, [asked])
   }
 
-  /** Asks for the files of one wish; a wish that was begun and not ended continues under the same jobs. */
+  /** Submits the files of one request; an interrupted request continues with the same job ids. */
   async carryOut(request: string): Promise<void> {
     const wish = await this.#documents.get(archivals, request)
     if (!wish) return
@@ -157,7 +157,7 @@ export class Archival {
 }
 wire(Archival, Config, DocumentStore, Files, Submission, JobFactory, TransportRouter, StoredExtractions, Ids, Clock, ProgressListeners)
 
-/** Carries out wishes to archive whole datasets. */
+/** Carries out requests to archive whole datasets. */
 export class ArchiveDataset {
   #archive: Archival
 

@@ -45,7 +45,7 @@ export interface StatusLine {
 
 /** `open` until there is a last word. */
 export type RunState = 'open' | 'done' | 'failed' | 'cancelled'
-/** What asked for a run: an upload, something else that happened, a person, or the wish to archive. */
+/** The cause of a run: an upload, another event, a person, or a request to archive. */
 export type Trigger = 'upload' | 'event' | 'manual' | 'archive'
 
 /** One requested run, with its status messages; the id is the job's. Kept when the job is done. */
@@ -77,7 +77,7 @@ export const extractions = collection<ExtractionRecord>('extractions', {
   byStart: { on: ['start'] },
 })
 
-/** A wish to archive, or bring back, all files of a dataset; gone when each has been asked for. */
+/** A request to archive or restore all files of a dataset; deleted when all are submitted. */
 export interface ArchivalRecord {
   readonly dataset: string
   readonly operation: 'archive' | 'unarchive'

@@ -191,7 +191,7 @@ export class ExtractionTriggers {
     return this.#selection.mayMatch(routingKeys.filesAdded())
   }
 
-  /** Several files came into a dataset, as a page says that uploaded them. `occasion` tells this time from others. */
+  /** Several files came into a dataset, as a page says that uploaded them. `occasion` identifies this upload. */
   async filesAdded(files: readonly FileFacts[], dataset: string, occasion: string, user: User): Promise<readonly Job[]> {
     const queues = await this.#selection.within(dataset)(routingKeys.filesAdded())
     const target: Target = { kind: 'dataset', id: dataset }

@@ -42,7 +42,7 @@ const refuse = (faults: Faults, reason: string): never => {
 }
 
 const requireName = (name: string): void => {
-  // Queues of private extractors begin so: a public one of such a name would be handed their jobs.
+  // Queues of private extractors begin so: a public one of such a name would receive their jobs.
   if (name.startsWith('private.')) refuse({ 'obj.name': fault('error.invalid') }, 'name must not begin with "private."')
   if (name.length > 200 || !/^[\w.:@ -]+$/.test(name)) {
     refuse({ 'obj.name': fault('error.invalid') }, 'name must have 1 to 200 letters, digits or any of _ . : @ - and blank')

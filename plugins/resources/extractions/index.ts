@@ -1,5 +1,6 @@
-import { definePlugin, JobRecords, on, onBatch, PersonalDataSources, provide, ReportedRuns } from 'pounce/sdk'
+import { BulkOperations, definePlugin, JobRecords, on, onBatch, PersonalDataSources, provide, ReportedRuns } from 'pounce/sdk'
 import { ArchiveDataset } from './archival.ts'
+import { SubmitMany } from './bulk-operations.ts'
 import { archivals, choices, extractions, extractors, labels } from './collections.ts'
 import { config } from './config.ts'
 import { DeleteExtractorChoicesOnSpaceRemoved } from './enabled-extractors.ts'
@@ -26,6 +27,7 @@ export const plugin = definePlugin({
   config,
   provides: [
     provide(ReportedRuns, StoredRunReports),
+    provide(BulkOperations, SubmitMany),
     provide(JobRecords, JobRecordsOfRuns),
     provide(PersonalDataSources, PersonalArchivals),
     provide(PersonalDataSources, PersonalExtractors),

@@ -6,7 +6,7 @@ import type { Message, MessageContext } from './job-message.ts'
 import { submitted } from './run-state.ts'
 import type { Target } from './stored-extractions.ts'
 
-/** A run to ask for. */
+/** A run to request. */
 export interface JobOrder {
   /** The job's; the same each time, where a request can come twice. */
   readonly id: string
@@ -31,7 +31,7 @@ export class JobFactory {
   #documents: DocumentStore
   #users: Users
   #clock: Clock
-  /** Read at each request: a server on any free port learns its address after its start. */
+  /** Read at each request: a server on any free port has its address only after its start. */
   #installation: Installation
   #host: string | undefined
 

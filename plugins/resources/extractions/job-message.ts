@@ -7,7 +7,7 @@ export interface MessageContext {
   readonly host: string
   readonly notifies: readonly string[]
 }
-/** As much of a file as messages tell; it may be gone already. */
+/** The fields of a file in messages; it may be deleted already. */
 export type FileFacts = Pick<FileRecord & Stored, 'id' | 'name' | 'contentType' | 'sizeBytes'>
 export type Message = Readonly<Record<string, unknown>>
 type Parameters = Readonly<Record<string, unknown>>
@@ -26,7 +26,7 @@ export const routingKeys = {
   metadata: (what: 'added' | 'removed', { kind }: Ref): string => `clowder.metadata.${what}.${kind}`,
 }
 
-// the apostrophe is on the wire in Clowder 1.x and extractors have learned to live with it
+// the apostrophe is on the wire in Clowder 1.x and extractors expect it
 const entity = (kind: string, id: string, extra: Readonly<Record<string, Json>> = {}, mimeType?: string) => ({
   id: { resourceType: `'${kind}`, id },
   ...(mimeType === undefined ? {} : { mimeType }),
@@ -104,10 +104,10 @@ export const metadataAdded = ({ id, target, content }: MetadataRecord & Stored, 
   metadata: content,
 })
 
-/** Metadata left a file or dataset; it is gone, so the message does not tell it. */
+/** Metadata left a file or dataset; it is deleted, so the message does not contain it. */
 export const metadataRemoved = (id: string, target: Ref, asked: MessageContext): Message => onMetadata('removed', id, target, asked)
 
-/** Someone asked for a run on a file: parameters are an object. */
+/** Someone requested a run on a file: parameters are an object. */
 export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, parameters: Parameters, asked: MessageContext): Message => ({
   ...fileCreated(file, dataset, asked),
   routing_key: `extractors.${queue}`,
@@ -116,7 +116,7 @@ export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, p
   action: 'manual-submission',
 })
 
-/** Someone asked for a run on a dataset: parameters are text. */
+/** Someone requested a run on a dataset: parameters are text. */
 export const datasetSubmitted = (
   dataset: { readonly id: string; readonly name: string },
   queue: string,

@@ -28,7 +28,7 @@ test('the same status messages give the same result in every order, repeated or 
     for (const order of orders(news)) t.like(outcomeOf(after([...order, ...order])), { state, status }, JSON.stringify(order))
 })
 
-test('what an extractor says in a second that began before it was asked counts all the same', t => {
+test('a status in the second of the request counts', t => {
   t.like(outcomeOf(after([started])), { status: started.status, state: 'open', end: null })
 })
 
@@ -42,14 +42,14 @@ test('a foreign error goes on, as in v1, until there is a last word', t => {
   t.like(outcomeOf(after([line('ERROR: x', 12)])), { state: 'open' })
 })
 
-test('a run that was asked for again forgets how it ended before', t => {
+test('a run that is requested again drops its earlier end', t => {
   const again = [...after([started, failed]), line(submitted, 50)]
   t.like(outcomeOf(again), { state: 'open', status: submitted })
   t.like(outcomeOf(after([line('DONE', 14)], again)), { state: 'done' })
   t.is(after([started], again).length, 5)
 })
 
-test('the newest hundred lines are kept, and the one that says when it was asked for', t => {
+test('the newest hundred lines are kept, and the one that says when it was requested', t => {
   const many = Array.from({ length: 150 }, (_, second) => line(`StatusMessage.processing: ${second}`, second))
   const lines = after(many)
   t.is(lines.length, 100)

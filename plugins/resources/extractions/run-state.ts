@@ -5,7 +5,7 @@ const longest = 2000
 
 /** A requested run without a status message. */
 export const submitted = 'SUBMITTED'
-/** Our own words about a run; extractors know nothing of them. */
+/** Our own status texts of a run, which extractors do not send. */
 export const cancelWords = { requested: 'Cancel Requested', success: 'Cancel Success', failed: 'Cancel Failed' } as const
 
 const ownWords: ReadonlySet<string> = new Set([submitted, ...Object.values(cancelWords)])
@@ -26,21 +26,21 @@ const isError = ({ status }: StatusLine): boolean => status.includes('StatusMess
 
 const roundStart = (lines: readonly StatusLine[]): number => lines.findLastIndex(({ status }) => status === submitted)
 
-/** The lines with one more at its place in time; undefined when it is there already. What came before the run was asked for again stays in front. */
+/** The lines with one more at its place in time; undefined when it is there already. Lines from before the run was requested again stay in front. */
 export const withLine = (lines: readonly StatusLine[], line: StatusLine): readonly StatusLine[] | undefined => {
   const start = Math.max(roundStart(lines), 0)
   const round = lines.slice(start)
   if (round.some(({ status, at }) => status === line.status && at === line.at)) return undefined
   const before = Math.max(round.findLastIndex(({ at, status }) => status === submitted || at <= line.at) + 1, 0)
   const next = [...round.slice(0, before), line, ...round.slice(before)]
-  // The line that says when it was asked for stays, whatever else must go.
+  // The line that says when it was requested stays, whatever else must go.
   const kept = next.length > keptLines ? [...next.slice(0, 1), ...next.slice(1 - keptLines)] : next
   const room = keptLines - kept.length
   return [...(room > 0 ? lines.slice(0, start).slice(-room) : []), ...kept]
 }
 
 /**
- * Where a run stands, from the lines since it was asked for (the last time). The same lines give the same answer in whatever order and however
+ * Where a run stands, from the lines since it was requested (the last time). The same lines give the same answer in whatever order and however
  * often they came: DONE is the last word; a run taken back stays so; an error is one unless a later line shows that it continues.
  */
 export const outcomeOf = (

@@ -27,7 +27,7 @@ export type Target = Ref & { readonly kind: 'file' | 'dataset' }
 
 const newestFirst = { by: 'start', order: 'descending' } as const
 
-/** The runs that were asked for, and what became of them. */
+/** The requested runs and their results. */
 export class StoredExtractions {
   #documents: DocumentStore
   #clock: Clock
@@ -65,7 +65,7 @@ export class StoredExtractions {
     return (await this.#documents.find(extractions, { using: 'byQueue', where, sort: newestFirst, limit })).items
   }
 
-  /** How many runs a queue was asked for since a time, counted up to 100,000. */
+  /** Number of runs requested of a queue since a time, counted up to 100,000. */
   countOfQueue(queue: string, since: Date): Promise<number> {
     const where = and(eq('queue', queue), range('start', { gte: since.toISOString() }))
     return this.#documents.count(extractions, { using: 'byQueue', where, upTo: 100_000 })
@@ -89,7 +89,7 @@ export class StoredExtractions {
     await this.#write(run, [...run.lines, line].slice(-100))
   }
 
-  /** Forgets the runs on a resource that is gone. */
+  /** Deletes the runs on a deleted resource. */
   async forget(target: { readonly kind: Kind; readonly id: string }): Promise<void> {
     await removeFound(this.#documents, extractions, { using: 'byTarget', where: eq('target.id', target.id), sort: newestFirst })
   }
@@ -137,7 +137,7 @@ export class StoredExtractions {
 }
 wire(StoredExtractions, DocumentStore, Clock)
 
-/** What the keys of jobs ask of runs: their ids are those of their jobs. */
+/** Reads runs for keys of jobs: their ids are those of their jobs. */
 export class JobRecordsOfRuns implements JobRecords {
   #extractions: StoredExtractions
 
@@ -177,7 +177,7 @@ export class StoredRunReports implements ReportedRuns {
 }
 wire(StoredRunReports, DocumentStore)
 
-/** Runs are forgotten with what they ran on. */
+/** Runs are deleted with their target. */
 export class DeleteRunsOnTargetRemoved implements BatchHandler {
   #documents: DocumentStore
   #extractions: StoredExtractions

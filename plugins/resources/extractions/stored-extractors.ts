@@ -35,7 +35,7 @@ export interface Registrar {
 const mostExtractors = 1000
 const pageSize = 20
 
-/** The queue of an extractor, which is also what tells it from others. */
+/** The queue of an extractor, which is also its identity. */
 export const queueOf = (name: string, key: string | null | undefined): string => (key == null ? name : `private.${key}.${name}`)
 
 /** True for those whom a private extractor was given to; public ones are everyone's. */
@@ -77,7 +77,7 @@ export class StoredExtractors {
     }
   }
 
-  /** Those that someone may know of, by name. */
+  /** Extractors that are visible to an account, by name. */
   async *visibleTo(user: string | undefined): AsyncGenerator<RegisteredExtractor> {
     for await (const extractor of this.all()) if (mayUse(extractor, user)) yield extractor
   }

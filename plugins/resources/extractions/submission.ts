@@ -14,7 +14,7 @@ const cancelPatienceMs = 500
 
 type File = FileRecord & Stored
 
-/** What someone asks for. */
+/** The parameters of a submission. */
 export interface SubmissionRequest {
   /** The queue as v1 takes it: the name of a public extractor, `private.<key>.<name>` of a private one. */
   readonly extractor: string | undefined
@@ -33,7 +33,7 @@ const requireReady = (file: File): void => {
   throw new Conflict(message, { details: { msg: message } })
 }
 
-/** Asks extractors to run because someone says so, and takes that back. */
+/** Submits and cancels runs on request. */
 export class Submission {
   #jobs: JobFactory
   #extractions: StoredExtractions
@@ -61,19 +61,19 @@ export class Submission {
     this.#log = log
   }
 
-  /** Resolves to the job's id. `Conflict` for an archived file, and for one that waits for its scan. */
-  async ofFile(file: File, wish: SubmissionRequest): Promise<string> {
+  /** Resolves to the job's id, which may be given. `Conflict` for an archived file, and for one that waits for its scan. */
+  async ofFile(file: File, wish: SubmissionRequest, id = this.#ids.next()): Promise<string> {
     requireUsable(file)
     requireReady(file)
-    return this.#ask(this.fileOrder(file, await this.usable(wish), wish, 'manual'))
+    return this.#ask({ ...this.fileOrder(file, await this.usable(wish), wish, 'manual'), id })
   }
 
-  async ofDataset(dataset: DatasetRecord & Stored, wish: SubmissionRequest): Promise<string> {
+  async ofDataset(dataset: DatasetRecord & Stored, wish: SubmissionRequest, id = this.#ids.next()): Promise<string> {
     const { identity: queue, name: extractor } = await this.usable(wish)
     const { parameters, user, keysUntil } = wish
     return this.#ask({
       keysUntil,
-      id: this.#ids.next(),
+      id,
       queue,
       extractor,
       target: { kind: 'dataset', id: dataset.id },
@@ -125,12 +125,12 @@ export class Submission {
     }
   }
 
-  /** Writes runs down and hands them over. */
+  /** Records runs and publishes their jobs. */
   async send(orders: readonly JobOrder[]): Promise<void> {
     await this.handOver(await this.#jobs.jobsOf(orders))
   }
 
-  /** When this fails, the runs end with an error that says so: who asked is told, and nothing waits forever. */
+  /** When this fails, the runs end with an error that says so: the submitter sees it, and nothing waits forever. */
   async handOver(jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0) return
     try {
@@ -143,7 +143,7 @@ export class Submission {
 
   /**
    * Takes a waiting run back, or stops one that runs here; others are not touched.
-   * Looking for it may take a transport long: this answers meanwhile, as in v1, and the run's status tells what came of it.
+   * Looking for it may take a transport long: this returns before, as in v1, and the run's status shows the result.
    */
   async cancel(target: Target, id: string, extractor: string): Promise<void> {
     if (target.kind === 'file') {
@@ -184,7 +184,7 @@ export class Submission {
   async #takeBack({ id, queue }: ExtractionRun): Promise<void> {
     try {
       const outcome = await this.#transports.cancel(id)
-      // What a bus does not know of may run; what is nowhere else was never handed over.
+      // A job unknown to a bus may be running; one unknown to all transports was never published.
       const isGone = outcome === 'cancelled' || (outcome === 'unknown' && !this.#transports.isOnBus(queue))
       await this.#extractions.noted(id, isGone ? cancelWords.success : cancelWords.failed)
     } catch (error) {

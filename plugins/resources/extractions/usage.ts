@@ -16,9 +16,9 @@ export interface Pace {
 export interface Usage {
   readonly lastDay: Pace
   readonly lastMonth: Pace
-  /** Runs asked for, each counted up to 100,000. */
+  /** Runs requested, each counted up to 100,000. */
   readonly jobs: { readonly lastSevenDays: number; readonly lastMonth: number }
-  /** Who asked, among the newest thousand runs of a month; the busiest first. */
+  /** Submitters, among the newest thousand runs of a month; the busiest first. */
   readonly byUser: readonly { readonly user: string | null; readonly jobs: number; readonly newest: string }[]
 }
 

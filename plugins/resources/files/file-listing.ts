@@ -66,10 +66,13 @@ export class FileListing {
   }
 
   /** The names of the folders that lead to a file, for each of its places that the caller may look at. */
-  async pathsOf(file: File, caller: Caller): Promise<readonly { readonly dataset: string; readonly folders: readonly string[] }[]> {
+  async pathsOf(
+    file: File,
+    caller: Caller,
+  ): Promise<readonly { readonly dataset: string; readonly folder: string | null; readonly folders: readonly string[] }[]> {
     const places = await this.#seenPlaces(file, caller)
     const paths = await this.#folders.paths(places.flatMap(({ folder }) => (folder === null ? [] : [folder])))
-    return places.map(({ dataset, folder }) => ({ dataset, folders: folder === null ? [] : (paths.get(folder) ?? []) }))
+    return places.map(({ dataset, folder }) => ({ dataset, folder, folders: folder === null ? [] : (paths.get(folder) ?? []) }))
   }
 
   /** Anyone who sees a file that is not theirs sees it through a dataset: with a single one there is nothing to ask. */

@@ -1,4 +1,5 @@
 import { CommitConflict, DocumentStore, eq, event, type FileRecord, type NewEvent, type Place, type Stored, wire } from 'pounce/sdk'
+import { placed } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 
 type File = FileRecord & Stored
@@ -64,7 +65,8 @@ const leaving = (file: File, fits: Fits, actor: string | undefined) => {
   if (left.length === places.length) return undefined
   const gone = new Set(places.filter(fits).map(place => place.dataset))
   for (const place of left) gone.delete(place.dataset)
-  const events = [...gone].map(dataset => event('file.detached', { kind: 'file', id }, { dataset }, actor))
+  const detached = [...gone].map(dataset => event('file.detached', { kind: 'file', id }, { dataset }, actor))
+  const events: readonly NewEvent[] = [...detached, placed(id, places, left)]
   return { id, change: { update: id, in: files, where, set: { places: left } }, events }
 }
 

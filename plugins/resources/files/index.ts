@@ -1,5 +1,6 @@
 import {
   BlobOwners,
+  BulkOperations,
   Commands,
   DamageReports,
   definePlugin,
@@ -11,6 +12,7 @@ import {
   provide,
   SessionSources,
 } from 'pounce/sdk'
+import { FileBulkOperations } from './bulk-operations.ts'
 import { uploadBatches, uploadBatchFiles } from './collection.ts'
 import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
 import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
@@ -45,6 +47,7 @@ export const plugin = definePlugin({
     provide(Commands, DamageDoctor),
     provide(Commands, RescanCommand),
     provide(FileIngest, FileIngestService),
+    provide(BulkOperations, FileBulkOperations),
     provide(BlobOwners, FileBlobs),
     provide(PersonalDataSources, PersonalLinks),
     provide(SessionSources, UrlUploadCapability),

@@ -13,6 +13,7 @@ import {
   type StoredEvent,
   wire,
 } from 'pounce/sdk'
+import { placed } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 
 type File = FileRecord & Stored
@@ -31,7 +32,7 @@ const movedTo = (
   const subject = { kind: 'file', id } as const
   const left = [...(before ?? [])].filter(dataset => !after?.has(dataset)).map(dataset => event('file.detached', subject, { dataset }))
   const come = [...(after ?? [])].filter(dataset => !before?.has(dataset)).map(dataset => event('file.attached', subject, { dataset }))
-  return { places: unique, events: [...left, ...come] }
+  return { places: unique, events: [...left, ...come, placed(id, places, unique)] }
 }
 
 /** Gives files other places, those that no one changed meanwhile; the ids of the others. */

@@ -15,13 +15,21 @@ import {
   s,
   Users,
 } from 'pounce/sdk'
-import { FollowAnswer, follow, Quarantined, ScanPending, unfollow } from 'pounce/sdk/kit'
+import { FollowAnswer, follow, Quarantined, ScanPending, unfollow, viewParameter } from 'pounce/sdk/kit'
 import { FileDownloads } from './file-downloads.ts'
 import { FileInfo, ListedFile, maySeePaths, toFileInfo } from './file-json.ts'
 import { FileListing } from './file-listing.ts'
 import { FileRemoval } from './file-removal.ts'
+import { FileViews, FullFile } from './file-view.ts'
 
-const route = routesFor('files', { files: Files, datasets: Datasets, downloads: FileDownloads, listing: FileListing, removal: FileRemoval })
+const route = routesFor('files', {
+  files: Files,
+  datasets: Datasets,
+  downloads: FileDownloads,
+  listing: FileListing,
+  removal: FileRemoval,
+  views: FileViews,
+})
 const params = s.Object({ id: s.id() })
 
 const RowsOrCount = s.Unsafe<AsyncIterable<s.Static<typeof ListedFile>> | number>({
@@ -68,14 +76,16 @@ export const getFileInfo = route({
   method: 'GET',
   path: '/api/files/:id/metadata',
   summary: 'Get the name, type, size and status of a file',
-  description: 'For user metadata see `/api/files/:id/metadata.jsonld`. All values are text, as in Clowder 1.x.',
+  description: 'For user metadata see `/api/files/:id/metadata.jsonld`. All values are text, as in Clowder 1.x, but with `view=full`.',
   permission: { right: 'ViewFile', on: ref('file', 'id') },
   jobKeys: 'allowed',
   params,
-  responses: { 200: FileInfo },
+  query: s.Object({ view: viewParameter }),
+  responses: { 200: s.Union([FileInfo, FullFile]) },
   throws: [NotFound],
-  async handle({ params, caller }, { files, downloads, listing }) {
+  async handle({ params, query, caller }, { files, downloads, listing, views }) {
     const file = await existing(files, params.id)
+    if (query.view === 'full') return { status: 200, body: await views.full(caller, file) }
     const [first] = await listing.pathsOf(file, caller)
     const path = `/${first?.folders.join('/') ?? ''}`
     const place = maySeePaths(caller) ? await downloads.placeOf(file) : {}

@@ -1,4 +1,5 @@
-import { definePlugin, Folders, on, provide } from 'pounce/sdk'
+import { BulkOperations, definePlugin, Folders, on, provide } from 'pounce/sdk'
+import { FolderBulkOperations } from './bulk-operations.ts'
 import { FolderMoves } from './folder-moves.ts'
 import { DeleteFoldersOnDatasetRemoved, DeleteSubfoldersOnFolderRemoved } from './handlers.ts'
 import { folderResource } from './resource.ts'
@@ -9,7 +10,7 @@ export const plugin = definePlugin({
   id: 'resources.folders',
   summary: 'Folders in datasets.',
   resources: [folderResource],
-  provides: [provide(Folders, StoredFolders)],
+  provides: [provide(Folders, StoredFolders), provide(BulkOperations, FolderBulkOperations)],
   routes,
   handlers: [
     on('folder.removed', DeleteSubfoldersOnFolderRemoved, 'leave-parent'),

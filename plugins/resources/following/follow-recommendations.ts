@@ -16,7 +16,7 @@ import type { Recommendation, Recommender } from 'pounce/sdk/kit'
 /** As many as Clowder 1.x gives. */
 const most = 10
 
-/** So many who follow the resource are asked, about what each of them began to follow last. */
+/** Number of followers whose latest follows are read. */
 const followers = 100
 
 const ofEach = 200
@@ -24,7 +24,7 @@ const ofEach = 200
 /** So many of the most followed are looked at: some may be gone, or not for the caller. */
 const candidates = 200
 
-/** Recommends what others who follow a resource follow most. The work is bounded: a sample of them is asked, not all accounts. */
+/** Recommends what others who follow a resource follow most. The work is bounded: a sample of followers is read, not all accounts. */
 export class FollowRecommendations implements Recommender {
   #users: Users
   #policy: Policy

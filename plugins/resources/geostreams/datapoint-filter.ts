@@ -156,12 +156,12 @@ export interface DatapointParameters {
   readonly semi?: string
 }
 
-/** Which readings someone asks for. */
+/** Which readings someone requests. */
 export interface DatapointQuestion {
   readonly choice: StreamChoice
   /** Checked; the streams come from `Streams.chosen`. */
   readonly filter: Omit<GeoFilter, 'streams'>
-  /** Names of the properties to tell; absent: all. */
+  /** Names of the properties to return; absent: all. */
   readonly shown?: ReadonlySet<string>
 }
 

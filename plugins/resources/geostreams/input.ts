@@ -60,7 +60,7 @@ const rangeFault = ({ type, coordinates }: Sent, latitudeFirst: boolean): string
   return `geometry.coordinates has a latitude of ${latitude} and a longitude of ${longitude}: ${right}${isSwapped ? '; the two look swapped' : ''}`
 }
 
-/** The members of a geometry that GeoJSON knows, without others such as `bbox` and `crs`. */
+/** The members of a geometry in GeoJSON, without others such as `bbox` and `crs`. */
 const bare = (sent: Sent): Sent => {
   const { type, coordinates, geometries } = sent
   if (type !== 'GeometryCollection') return { type, coordinates }

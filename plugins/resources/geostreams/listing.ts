@@ -21,7 +21,7 @@ const maxScanned = 1000
 
 const rounds = 8
 
-/** In an area some of what is read does not touch it, so more is read than asked for. */
+/** In an area some of what is read does not touch it, so more is read than requested. */
 const atLeast = 200
 
 const pageSize = 500

@@ -50,7 +50,7 @@ export interface Particulars {
   readonly childOf: readonly string[]
 }
 
-/** What the index should know of sensors or streams. */
+/** Index entries of sensors or streams. */
 const searchDocuments = async <T extends Listed>(
   { documents, users, policy }: { readonly documents: DocumentStore; readonly users: Users; readonly policy: Policy },
   from: Collection<T>,
@@ -108,7 +108,7 @@ async function* idsIn(documents: DocumentStore, from: Collection<Listed>): Async
   for await (const { id } of documents.scan(from, { using: 'byAge', where: eq('state', 'live') })) yield id
 }
 
-/** What the search index knows streams. */
+/** Index entries of streams. */
 export class SearchableStreams implements Searchable {
   readonly kind = 'stream'
   #documents: DocumentStore
@@ -156,7 +156,7 @@ export class SearchableStreams implements Searchable {
 }
 wire(SearchableStreams, DocumentStore, Users, Policy)
 
-/** What the search index knows sensors. */
+/** Index entries of sensors. */
 export class SearchableSensors implements Searchable {
   readonly kind = 'sensor'
   #documents: DocumentStore

@@ -31,7 +31,7 @@ const mostRemembered = 20_000
 
 const mostAtOnce = 1000
 
-/** What groups give, remembered for half a second: each group is read apart, so that it costs the same however many there are. */
+/** Roles of groups, cached for half a second: each group is read separately, so the cost does not depend on their number. */
 class CachedGroups {
   #documents: DocumentStore
   #known = new Map<string, { readonly since: number; readonly memberships: Promise<Memberships | undefined> }>()

@@ -155,7 +155,7 @@ export class EventLog {
       try {
         await this.#documents.commit({ insert: { id: idOf(sequence), ...segment, events: text }, into: liveLog })
       } catch (error) {
-        // Unless another kernel was first, no one knows whether it was written.
+        // Unless another kernel was first, it is unknown whether it was written.
         this.#last = undefined
         if (error instanceof CommitConflict) continue
         throw error
@@ -168,7 +168,7 @@ export class EventLog {
 }
 wire(EventLog, DocumentStore, Clock)
 
-/** Writes what happens to the log, and hands it to whoever takes public events, so that each is described once. A repeat appends the same events again, with the same ids. */
+/** Appends events to the log, and passes them to the handlers of public events, so that each is described once. A repeat appends the same events again, with the same ids. */
 export class LogEvents implements BatchHandler {
   readonly #log: EventLog
   readonly #events: StoredPublicEvents

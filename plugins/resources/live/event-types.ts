@@ -70,6 +70,9 @@ export const publicTypes: Readonly<Record<string, string>> = {
   'import.progressed': 'A dataset of yours is being imported',
   'import.finished': 'A dataset of yours was imported',
   'import.failed': 'An import of yours failed',
+  'bulk.progressed': 'A bulk job of yours is running',
+  'bulk.finished': 'A bulk job of yours is complete; some resources may have been refused',
+  'bulk.failed': 'A bulk job of yours failed as a whole',
   'reindex.progressed': 'The search index is being rebuilt',
   'reindex.finished': 'The search index was rebuilt',
   'reindex.failed': 'Rebuilding the search index failed',
@@ -161,7 +164,7 @@ const drafts: Drafts = {
   'folder.updated': inDataset,
   'folder.moved': inDataset,
   'folder.removed': ({ subject, data }) => ({ type: 'folder.deleted', subject, within: [dataset(data.dataset)] }),
-  // What comes with its dataset is told by `dataset.created`.
+  // Files that arrive with their dataset are covered by `dataset.created`.
   'file.created': ({ type, subject, data }) =>
     data.isImported
       ? undefined

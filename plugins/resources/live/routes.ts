@@ -49,7 +49,7 @@ interface Chosen {
   readonly mine?: boolean
 }
 
-/** The events that a request asks for. Throws `Invalid` for an unknown type. */
+/** The events that a request selects. Throws `Invalid` for an unknown type. */
 const filterOf = ({ kind, id, space, type, mine }: Chosen): EventFilter => ({
   ...(kind && { kinds: kind as readonly Kind[] }),
   ...(id && { ids: id }),

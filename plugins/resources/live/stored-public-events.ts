@@ -127,7 +127,7 @@ export class StoredPublicEvents implements PublicEvents {
     const own = facts.get(subject.id)
     const about = [subject, ...within, ...[subject, ...within].flatMap(ref => facts.get(ref.id)?.within ?? [])]
     const spaces = about.flatMap(ref => (ref.kind === 'space' ? [ref.id] : (facts.get(ref.id)?.spaces ?? [])))
-    // A name outlives a deletion nowhere, and no one can say who was allowed to know it.
+    // No name is kept after a deletion, as it is unknown who was allowed to see it.
     const named = isDeletion(type)
       ? {}
       : { ...(own?.name !== undefined && { name: own.name }), ...(own?.status !== undefined && { status: own.status }) }

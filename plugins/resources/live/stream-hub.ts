@@ -318,7 +318,7 @@ export class StreamHub implements LiveStreamOwner {
     const receivable = new Set(await this.#events.receivable(caller, wanted))
     for (const { filter, streams, events } of channels) {
       const some = events.filter(event => receivable.has(event))
-      // A filter that names resources must not tell of those that the caller may not view.
+      // A filter that names resources must not reveal those that the caller may not view.
       const found = filter.ids || filter.spaces ? await this.#events.receivable(caller, some, filter) : some
       const bytes = this.#textOf(segment, new Set(found), texts)
       for (const stream of streams) {

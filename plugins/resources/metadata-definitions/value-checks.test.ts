@@ -56,6 +56,6 @@ test('days that no calendar has are no dates', t => {
   t.true(isIsoDate('2020-02-29'))
 })
 
-test('types that nobody knows are not checked, whatever they are called', t => {
+test('unknown types are not checked, whatever they are called', t => {
   for (const type of ['vega', '', 'constructor', '__proto__', 'toString']) t.is(expectationOf(type), undefined)
 })

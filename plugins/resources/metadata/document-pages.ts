@@ -3,7 +3,7 @@ import { type After, Installation, type Ref, TooLarge, wire } from 'pounce/sdk'
 import { type RawJson, rawJson, shownMetadata } from 'pounce/sdk/kit'
 import { StoredMetadata } from './stored-metadata.ts'
 
-/** Characters after which a page ends, though it has fewer documents than were asked for. */
+/** Characters after which a page ends, though it has fewer documents than were requested. */
 const longestPage = 16 * 1024 * 1024
 /** Characters of an answer that is made at once. */
 const longestAnswer = 64 * 1024 * 1024
@@ -11,7 +11,7 @@ const longestAnswer = 64 * 1024 * 1024
 /** Characters of a document after which others have their turn. */
 const longText = 256 * 1024
 
-/** Documents as clients read them, in the amounts that they ask for. */
+/** Documents as clients read them, in the amounts that they request. */
 export class DocumentPages {
   #documents: StoredMetadata
   #installation: Installation

@@ -131,7 +131,7 @@ export class StoredMetadata implements MetadataDocuments {
     await orNotFound('metadata', this.#documents.commit({ tombstone: id, in: metadata }, [removed(id, target, actor)]))
   }
 
-  /** Takes all documents of a resource away, or those of one extractor; how many there were. `isSilent`: no one ever saw them, so no event tells. */
+  /** Takes all documents of a resource away, or those of one extractor; how many there were. `isSilent`: they were never visible, so no event is emitted. */
   async removeAll(
     target: Ref,
     {

@@ -75,7 +75,7 @@ test('without new events no mail is requested, and events that were read are not
   t.true(((await told('ann')) ?? '') > start)
 })
 
-test('many are asked for in one run, each once, also by two runs at a time', async t => {
+test('many are requested in one run, each once, also by two runs at a time', async t => {
   const { work, add, asked } = await opened(t, () => [line])
   const ids = Array.from({ length: 250 }, (_, at) => `p${at}`)
   await add(...ids)

@@ -25,9 +25,9 @@ import { type Every, StoredPreferences } from './preferences.ts'
 /** Progress of an account that receives digests by mail. Its id is that of the account. */
 export interface DigestRecord {
   readonly every: Every
-  /** What happened up to then was told, or there was nothing to tell. */
+  /** Events up to this time were sent, or there were none. */
   readonly told: Time
-  /** A mail about what happened from `told` to then is on its way; null when none is. */
+  /** A mail about events from `told` to this time is being sent; null when none is. */
   readonly until: Time | null
   /** When to look again. */
   readonly due: Time
@@ -93,7 +93,7 @@ export class EnqueueDigests {
     }
   }
 
-  /** One change of the record moves its time on, so that of two who look at once one asks. */
+  /** One update of the record advances its time, so that of two concurrent runs one sends the request. */
   async #ask(digest: DigestRecord & Stored): Promise<void> {
     const now = this.#clock.now().getTime()
     const until = new Date(now - this.#settleMs).toISOString()

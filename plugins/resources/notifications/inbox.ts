@@ -62,7 +62,7 @@ export const PersonalNotifications = personalRecords({
   erase: () => 'remove',
 })
 
-/** What is told a person. `key`: what makes it one notification, however often it is told. */
+/** A notification of a person. `key`: what identifies it, however often it is sent. */
 export interface NewNotification extends Pick<NotificationRecord, 'user' | 'kind' | 'actor' | 'about' | 'title' | 'path'> {
   readonly key: string
   readonly text?: string

@@ -78,7 +78,7 @@ export class NotifyUsers {
     },
     'space.member-changed': async ({ id, subject, actor = null, data: { user, change } }) => {
       const [who, space] = [await this.#nameOf(actor), await this.#titleOf(subject)]
-      // Who is removed may no longer know the space, nor who is in it.
+      // A removed member may no longer see the space and its members.
       if (change === 'removed')
         return [
           user === actor
@@ -113,7 +113,7 @@ export class NotifyUsers {
     },
     'space.invited': async ({ id, subject, actor = null, data: { user } }) => {
       if (user === undefined) return []
-      // An invitation is the right to know the name of the space.
+      // An invitation includes the right to see the name of the space.
       const title = `${await this.#nameOf(actor)} invites you to ${await this.#titleOf(subject)}`
       return [{ key: id, user, kind: 'invitation', actor, about: null, title, path: pathOf(subject), isMailedElsewhere: true }]
     },

@@ -30,7 +30,7 @@ export type Every = Extract<NonNullable<UserRecord['notifications']>, 'hourly' |
 const accountEvery = ({ notifications }: Pick<UserRecord, 'notifications'>): Every | undefined =>
   notifications === 'hourly' || notifications === 'daily' ? notifications : undefined
 
-/** Of these there is no mail unless it is asked for. */
+/** Of these there is no mail unless it is requested. */
 const inboxOnly: ReadonlySet<NotificationKind> = new Set(['reply', 'extraction-failed', 'share', 'followed'])
 
 /** The channels of people. */

@@ -47,7 +47,7 @@ test('a comment is linked by what it is about', t => {
   t.true(digestMail({ lines: [comment], isCut: false }, place).text.includes('https://data.example.org/files/f1'))
 })
 
-test('several files are told of in one line, and a word nobody knows is said as it is', t => {
+test('several files are in one line, and an unknown event type is printed as it is', t => {
   t.is(deedOf(line({ type: 'add_file_12' })), 'added 12 files to the dataset Leaves')
   t.is(deedOf(line({ type: 'add_file_folder_3' })), 'added 3 files to the dataset Leaves')
   t.is(deedOf(line({ type: 'bless_dataset' })), 'bless dataset the dataset Leaves')

@@ -47,7 +47,7 @@ const pageOf = (baseUrl: string, { type, object, source }: FeedLine): string => 
   return page && !type.startsWith('delete_') ? `\n    ${baseUrl}/${page}/${shown.id}` : ''
 }
 
-/** The mail that tells of what happened. */
+/** The digest mail. */
 export const digestMail = (
   {
     lines,
@@ -79,7 +79,7 @@ export const digestMail = (
 /** No later try would bring the mail to this person. */
 const isHopeless = (error: unknown): boolean => error instanceof Problem && error.status !== 503
 
-/** Writes to a person what happened. However many events ask for it, there is one mail of each stretch of time. */
+/** Writes to a person what happened. However many events request it, there is one mail of each stretch of time. */
 export class SendDigest {
   #settings: Settings
   #documents: DocumentStore
@@ -151,7 +151,7 @@ export class SendDigest {
     return (await this.#documents.find(notifications, { using: 'byMail', where, sort, limit: this.#settings.maxLines })).items
   }
 
-  /** Where more was asked for meanwhile, its own event tells of the rest. */
+  /** Where another mail was requested meanwhile, its own event covers the rest. */
   async #noteTold(id: string, until: string): Promise<void> {
     try {
       await this.#documents.commit({ update: id, in: digests, where: eq('until', until), set: { told: until, until: null } })

@@ -8,7 +8,7 @@ interface Shown {
   readonly created: string
 }
 
-/** Hands out the bytes of previews and thumbnails, to be shown in place when their type is harmless. */
+/** Returns the bytes of previews and thumbnails, inline when their type is harmless. */
 export class DerivedBytes {
   #blobs: BlobStore
 

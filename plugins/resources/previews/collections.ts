@@ -24,7 +24,7 @@ export interface TileRecord {
   readonly blob: string
   readonly sizeBytes: number
   readonly contentType: string
-  /** `column_row.extension`, as viewers ask for it. */
+  /** `column_row.extension`, as viewers request it. */
   readonly filename: string
   readonly author: string | null
   /** The job whose key uploaded it. */

@@ -142,7 +142,7 @@ export class DerivedBlobs implements BlobOwner {
 }
 wire(DerivedBlobs, DocumentStore)
 
-/** What the lists of all previews and of all thumbnails ask for. */
+/** The query of the lists of all previews and thumbnails. */
 export const listQuery = s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() })
 
 /** Those of a page that the caller may view. */

@@ -5,7 +5,7 @@ import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
 
 const tries = 20
 
-/** `column_row_anything.jpg` is kept as `column_row.jpg` (Clowder 1.x drops the last part), the name that viewers ask for. */
+/** `column_row_anything.jpg` is kept as `column_row.jpg` (Clowder 1.x drops the last part), the name that viewers request. */
 const storedName = (filename: string): string => filename.replace(/^([^_]+_[^_]+)_.*?(\.\w+)?$/u, '$1$2')
 
 const placeOf = (preview: string, level: number, filename: string): string => `${preview}/${level}/${filename}`

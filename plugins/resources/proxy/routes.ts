@@ -55,7 +55,7 @@ const relay = async (method: string, { params, caller, headers, isHead, signal, 
   if (caller.user?.status === 'ReadOnly' && method !== 'GET') throw new Forbidden('The account is ReadOnly')
   endpoints.requireAccess(params.key, method, caller)
   const path = pathBehind(url.pathname, params.key)
-  // The URL was tidied: had there been dots in the path, it would no longer be the one that was asked for.
+  // The URL was tidied: had there been dots in the path, it would no longer be the one that was requested.
   if (params.path !== undefined && decoded(path) !== `/${params.path}`) throw new Invalid('The path must not contain . or .. segments')
   const answer = await endpoints.send({
     ...{ key: params.key, path, search: url.search, method: isHead ? 'HEAD' : method, signal },
@@ -70,7 +70,7 @@ const relay = async (method: string, { params, caller, headers, isHead, signal, 
   if (isHead) answer.body.destroy()
   const safe: Record<string, string> = {
     ...(disposition.test(answer.disposition ?? '') ? { 'content-disposition': answer.disposition ?? '' } : {}),
-    // Not told as the length of the bytes: parts of them cannot be had.
+    // Not sent as the length of the bytes: ranges are not available.
     ...(sizeBytes === undefined ? {} : { 'content-length': String(sizeBytes) }),
   }
   return { status: statusOf(answer.status), body: bytes, headers: safe }

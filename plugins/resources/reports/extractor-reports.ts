@@ -47,7 +47,7 @@ export class ExtractorReports {
     this.#datasets = datasets
   }
 
-  /** Of runs that were asked for in a time, both ends included. */
+  /** Of runs that were requested in a time, both ends included. */
   runs(span: Span): Report {
     return {
       name: 'ExtractorMetrics',
@@ -73,7 +73,7 @@ export class ExtractorReports {
     }
   }
 
-  /** Spaces of each thing that runs were asked on: a dataset's, and a file's by its datasets. */
+  /** Spaces of each target of runs: a dataset's, and a file's by its datasets. */
   async #spacesOf(runs: readonly ReportedRun[]): Promise<(id: string) => readonly string[]> {
     const idsOf = (kind: string) => [...new Set(runs.filter(run => run.target.kind === kind).map(run => run.target.id))]
     const files: ReadonlyMap<string, FileRecord & Stored> = await this.#files.getMany(idsOf('file'))

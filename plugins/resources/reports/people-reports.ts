@@ -96,7 +96,7 @@ const nobody: SpacePeople = { owners: [], admins: [] }
 
 const remembered = 5000
 
-/** What a row tells of an account. */
+/** The columns of an account. */
 export const personOf = (user: UserRecord | undefined) => ({ name: user ? fullNameOf(user) : '', email: user?.email ?? '' })
 
 /** Finds owners and admins of spaces. */

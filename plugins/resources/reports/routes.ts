@@ -32,7 +32,7 @@ const route = routesFor('reports', {
 const form = {
   format: s.Optional(
     s.Union([s.Literal('csv'), s.Literal('json')], {
-      description: '`csv` unless the `Accept` header asks for `application/json` and not for CSV',
+      description: '`csv` unless the `Accept` header has `application/json` and not CSV',
     }),
   ),
 }

@@ -15,7 +15,7 @@ import { personOf, SpacePeopleReader } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
 import { inBatches, linesFrom, type Report, Sources } from './report.ts'
 
-/** The files whose storage a report tells of, in a time without its ends: all, or those of a space. */
+/** The files in a storage report, in a time without its ends: all, or those of a space. */
 class StoredFileReport {
   #documents: DocumentStore
   #sources: Sources
@@ -68,7 +68,7 @@ const columns = [
   ...['parent_datasets', 'parent_collections', 'parent_spaces', 'space_owners', 'space_admins'],
 ]
 
-/** Records of a port that are requested together and remembered, as long as there are not very many. */
+/** Records of a port, requested in batches and cached up to a limit. */
 class Remembered<T extends object> {
   readonly #records: Records<T>
   #known = new Map<string, (T & Stored) | undefined>()

@@ -1,4 +1,5 @@
 import { Invalid, type Kind, type Request, routesFor, s, Unavailable } from 'pounce/sdk'
+import { type FacetParameter, facetParameters, isFacet, ShownFacets } from './facet-service.ts'
 import { SearchHit } from './full-view.ts'
 import { searchLimits } from './search-limits.ts'
 import { type SearchPage, SearchService } from './search-service.ts'
@@ -29,6 +30,12 @@ const query = s.Object({
   tag: text(200),
   created: text(30),
   ...window,
+  facets: s.Optional(
+    s.String({
+      maxLength: 200,
+      description: `Count all hits by these: ${facetParameters.join(', ')}, separated by commas; 20 values each`,
+    }),
+  ),
   sort: text(200),
   order: s.Optional(s.String({ pattern: '^([aA][sS][cC]|[dD][eE][sS][cC])$' })),
   view: s.Optional(s.Literal('full', { description: 'Hits as `SearchHit`, with place, author and the values that match' })),
@@ -52,6 +59,7 @@ const page = {
   prev: s.Optional(s.String()),
   next: s.Optional(s.String()),
   last: s.Optional(s.String()),
+  facets: s.Optional(ShownFacets),
 }
 const result = s.model('SearchResult', s.Object({ results: s.Array(s.Record(s.String(), s.Unknown())), ...page }))
 const fullResult = s.model('FullSearchResult', s.Object({ results: s.Array(SearchHit), ...page }))
@@ -63,6 +71,13 @@ const sortOf = ({ sort, order }: { readonly sort?: string; readonly order?: stri
   if (sort === undefined && order === undefined) return {}
   const by = sort === undefined || sort.trim() === '' ? 'created' : sort.trim()
   return { sort: { by, order: order?.toLowerCase() === 'desc' ? ('descending' as const) : ('ascending' as const) } }
+}
+
+const facetsOf = ({ facets = '' }: { readonly facets?: string }): readonly FacetParameter[] => {
+  const names = facets.split(',').map(name => name.trim())
+  const wanted = new Set(names.filter(name => name !== ''))
+  for (const name of wanted) if (!isFacet(name)) throw new Invalid(`Unknown facet ${name.slice(0, 50)}; use ${facetParameters.join(', ')}`)
+  return facetParameters.filter(name => wanted.has(name))
 }
 
 const startOf = ({ from, size, page }: Window): number => {
@@ -89,7 +104,7 @@ const linksFor = (url: URL, from: number, size: number, scanned: number, total: 
 
 type Item = Readonly<Record<string, unknown>>
 
-const pageOf = (url: URL, from: number, size: number, { results, scanned, total, indexed, isNewestFirst }: SearchPage) => ({
+const pageOf = (url: URL, from: number, size: number, { results, scanned, total, indexed, isNewestFirst, facets }: SearchPage) => ({
   results: results as Item[],
   count: results.length,
   size: results.length,
@@ -98,6 +113,7 @@ const pageOf = (url: URL, from: number, size: number, { results, scanned, total,
   total_size: total,
   ...(isNewestFirst ? { newest_first: true } : {}),
   ...linksFor(url, from, size, scanned, indexed),
+  ...(facets ? { facets } : {}),
 })
 
 export const search = route({
@@ -116,7 +132,7 @@ export const search = route({
     const { askedQuery } = await import('./asked-query.ts')
     const kinds = asked.resource_type ? [asked.resource_type] : asked.datasetid ? (['file'] as const) : everyKind
     const found = await searching.find(
-      { query: askedQuery(asked), kinds, from, size: asked.size, isFull: asked.view === 'full', ...sortOf(asked) },
+      { query: askedQuery(asked), kinds, from, size: asked.size, isFull: asked.view === 'full', facets: facetsOf(asked), ...sortOf(asked) },
       caller,
     )
     return { status: 200, body: pageOf(url, from, asked.size, found) }

@@ -2,6 +2,7 @@ import { type Caller, type Contributions, type Kind, Policy, type Searchable, Se
 import type { SearchQuery, SearchRequest } from 'pounce/sdk/search'
 import { AuthorAddresses } from './author-addresses.ts'
 import { ContainmentFilter } from './containment-filter.ts'
+import { type FacetParameter, FacetService, type ShownFacets } from './facet-service.ts'
 import { FullView, type ReadHit } from './full-view.ts'
 
 /** What is asked of a search. */
@@ -13,6 +14,8 @@ export interface SearchInput {
   readonly kinds?: readonly Kind[]
   /** With names of places and people, and why each hit was found; else as v1 shows hits. */
   readonly isFull?: boolean
+  /** Count the hits by these. */
+  readonly facets?: readonly FacetParameter[]
 }
 
 export interface SearchPage<T = object> {
@@ -24,6 +27,7 @@ export interface SearchPage<T = object> {
   /** All that the index has: where paging ends. */
   readonly indexed: number
   readonly isNewestFirst: boolean
+  readonly facets?: ShownFacets
 }
 
 /** Reads the hits of a kind, by id; those that are not to be shown are left out. */
@@ -41,6 +45,7 @@ export class SearchService {
   #containing: ContainmentFilter
   #addresses: AuthorAddresses
   #fullView: FullView
+  #facets: FacetService
 
   constructor(
     index: SearchIndex,
@@ -49,6 +54,7 @@ export class SearchService {
     containing: ContainmentFilter,
     addresses: AuthorAddresses,
     fullView: FullView,
+    facets: FacetService,
   ) {
     this.#index = index
     this.#policy = policy
@@ -56,20 +62,29 @@ export class SearchService {
     this.#containing = containing
     this.#addresses = addresses
     this.#fullView = fullView
+    this.#facets = facets
   }
 
   async find(input: SearchInput, caller: Caller): Promise<SearchPage> {
-    if (!input.isFull) return this.#find(input, caller, (source, ids) => source.present(ids, caller))
-    const page = await this.#find<ReadHit>(
-      input,
-      caller,
-      async (source, ids) => new Map([...(await source.summarize(ids))].map(([id, summary]) => [id, { kind: source.kind, id, summary }])),
-    )
+    const { query: asked, kinds, facets = [] } = input
+    const query = await this.#containing.resolve(await this.#addresses.resolve(asked, caller), caller)
+    const [page, counts] = await Promise.all([
+      this.#page(input, query, caller),
+      facets.length > 0 ? this.#facets.count({ query, ...(kinds ? { kinds } : {}) }, facets, caller) : undefined,
+    ])
+    return counts ? { ...page, facets: counts } : page
+  }
+
+  async #page(input: SearchInput, query: SearchQuery, caller: Caller): Promise<SearchPage> {
+    if (!input.isFull) return this.#find(input, query, caller, (source, ids) => source.present(ids, caller))
+    const page = await this.#find<ReadHit>(input, query, caller, async (source, ids) => {
+      const summaries = await source.summarize(ids)
+      return new Map([...summaries].map(([id, summary]) => [id, { kind: source.kind, id, summary }]))
+    })
     return { ...page, results: await this.#fullView.show(page.results, input.query, caller) }
   }
 
-  async #find<T>({ query: asked, from, size, sort, kinds }: SearchInput, caller: Caller, read: ReadItems<T>): Promise<SearchPage<T>> {
-    const query = await this.#containing.resolve(await this.#addresses.resolve(asked, caller), caller)
+  async #find<T>({ from, size, sort, kinds }: SearchInput, query: SearchQuery, caller: Caller, read: ReadItems<T>): Promise<SearchPage<T>> {
     const scope = this.#policy.searchScope(caller)
     const results: T[] = []
     let scanned = 0
@@ -117,4 +132,4 @@ export class SearchService {
     return shown
   }
 }
-wire(SearchService, SearchIndex, Policy, Searchables, ContainmentFilter, AuthorAddresses, FullView)
+wire(SearchService, SearchIndex, Policy, Searchables, ContainmentFilter, AuthorAddresses, FullView, FacetService)

@@ -52,7 +52,7 @@ export const rootOf = (baseUrl: string) => ({
   serverSettings: { conformance: conformsTo.map(name => `${conformance}/${name}`) },
 })
 
-/** `NotFound` for what does not exist or not for the caller; `Invalid` for what cannot be asked. */
+/** `NotFound` for what does not exist or not for the caller; `Invalid` for what cannot be queried. */
 export const answerOf = async (ports: Ports, { caller, path, options, extras }: EntityRequest): Promise<Json> => {
   const world = new EntityLoader(caller, ports)
   const place = await placeOf(world, path)

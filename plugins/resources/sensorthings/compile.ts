@@ -132,7 +132,7 @@ const mostTerms = 200
 /** What a filter sees of an entity: itself under the empty path, and what sure links lead to under theirs. */
 export type Seen = ReadonlyMap<string, Entity>
 
-/** A part of a filter, ready to be asked. */
+/** A compiled part of a filter. */
 export interface Compiled {
   readonly kind: ValueKind
   /** True when it is the same for every entity. */
@@ -142,7 +142,7 @@ export interface Compiled {
 
 type GeoRings = readonly (readonly GeoPosition[])[]
 
-/** Makes parts of filters on entities of one type ready. Whatever cannot be asked of them is `Invalid`, with its position. */
+/** Makes parts of filters on entities of one type ready. Whatever cannot be queried of them is `Invalid`, with its position. */
 export class FilterCompiler {
   readonly #type: EntityType
   readonly #now: () => number
@@ -199,7 +199,7 @@ export class FilterCompiler {
     return { kind: 'boolean', isConstant: all.every(each => each.isConstant), value }
   }
 
-  /** A text beside a time of day tells one too. */
+  /** A text compared with a time of day is read as one. */
   #clockBeside({ kind }: Compiled, what: ParsedFilter): Compiled | undefined {
     const isClock = kind === 'time of day' && what.is === 'literal' && what.kind === 'text'
     return isClock ? this.#clock(what.value, what.at) : undefined
@@ -303,7 +303,7 @@ export class FilterCompiler {
     return made(gives, parts, values => (values.every((value, index) => isOf(value, takes[index])) ? run(values) : undefined))
   }
 
-  /** Places are compared with one that the filter tells. */
+  /** Places are compared with one in the filter. */
   #mustBeGiven(name: string, of: readonly ParsedFilter[], at: number): void {
     const wanted = name.endsWith('distance') ? 'POINT' : 'POLYGON'
     const isGiven = (name === 'st_within' ? of.slice(1) : of).some(
@@ -322,7 +322,7 @@ export class FilterCompiler {
 
 const farthestDegrees = 10_000
 
-/** Maps of the world continue beyond its edges, and ask for all that they show: a box. Every other shape outside the world is a mistake. */
+/** Maps of the world continue beyond its edges, and request all that they show: a box. Every other shape outside the world is a mistake. */
 const withinEdges = (polygon: GeoRings): GeoRings => {
   const [positions = [], ...holes] = polygon
   const [longitudes, latitudes] = [0, 1].map(at => [...new Set(positions.map(position => position[at] ?? 0))])

@@ -299,7 +299,7 @@ export const observationOf = (world: EntityLoader, { point, parameter }: Observe
     },
   })
 
-/** What tells of the circumstances rather than being measured. */
+/** Properties that describe the circumstances rather than a measurement. */
 const isLabel = (value: Value): boolean => typeof value === 'string' || typeof value === 'boolean'
 
 /** Those of one datastream. */

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { batched, inTurns } from './entity-loader.ts'
 
-test('what is asked for in one turn is asked for together, and once', async t => {
+test('keys of one turn are loaded together, and once', async t => {
   const asked: (readonly number[])[] = []
   const double = batched<number, number>(3, async keys => {
     asked.push(keys)
@@ -13,7 +13,7 @@ test('what is asked for in one turn is asked for together, and once', async t =>
   t.deepEqual(asked, [[1, 2, 3], [4], [5]])
 })
 
-test('a failure reaches everybody who asked, and nobody else', async t => {
+test('a failure reaches all callers of its batch, and no others', async t => {
   const fails = batched<number, number>(10, async keys => {
     if (keys.includes(1)) throw new Error('away')
     return new Map(keys.map(key => [key, key]))

@@ -4,7 +4,7 @@ import { type Datapoint, geoNumberOf, type SensorRecord, type StreamRecord, type
 
 /**
  * A few at a time, and once they have taken `stintMs` together it is the turn of other requests: what resolves at once would else be one turn,
- * however often one request asks for it.
+ * however often one request needs it.
  */
 export const inTurns = <Q, A>(together: number, stintMs: number, work: (question: Q) => Promise<A>): ((question: Q) => Promise<A>) => {
   const waiting: (() => void)[] = []
@@ -39,7 +39,7 @@ interface Batch<K, V> {
   readonly values: Promise<ReadonlyMap<K, V>>
 }
 
-/** Gathers the keys of one turn, and asks for `most` of them at once; for each key once. What `many` does not find is undefined. */
+/** Gathers the keys of one turn, and loads `most` of them at once, each key once. What `many` does not find is undefined. */
 export const batched = <K, V>(
   most: number,
   many: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
@@ -82,7 +82,7 @@ export interface Ports {
   now(): number
 }
 
-/** The newest readings of a stream that tell what its parameters are like. */
+/** The newest readings of a stream, from which the types of its parameters follow. */
 export const sampled = 5
 
 /** Pages of readings that are found at the same time, and how long they may take until others have their turn. */
@@ -91,7 +91,7 @@ const [pagesTogether, stintMs] = [3, 10]
 /** Streams of one lot of sensors that are read at once. */
 const mostTogether = 5000
 
-/** What one request knows the data, read once. It shows nothing that the caller may not view. */
+/** The data of one request, read once. It shows nothing that the caller may not view. */
 export class EntityLoader {
   readonly caller: Caller
   readonly ports: Ports

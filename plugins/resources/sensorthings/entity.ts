@@ -22,7 +22,7 @@ export interface LinkType {
   readonly isSure: boolean
 }
 
-/** What filters may tell a walk, so that it looks at less. Every condition is necessary, none is enough: filters are asked besides. */
+/** Conditions that narrow a scan. Each is necessary, none sufficient: filters are evaluated too. */
 export interface Hints {
   readonly key?: EntityKey
   /** Keys of what a link leads to. */
@@ -39,7 +39,7 @@ export interface Hints {
   readonly endsFromMs?: number
 }
 
-/** What a property tells a walk when a filter compares it. */
+/** How a comparison of a property narrows a scan. */
 export type HintOf = 'key' | 'thing' | 'datastream' | 'parameter' | 'name' | 'place' | 'start' | 'end'
 
 /** What is known of all entities of a set. */
@@ -72,7 +72,7 @@ export interface EntityOrder {
   readonly isDescending: boolean
 }
 
-/** Where a walk continues: what a list's link carries. */
+/** Where a scan continues: the cursor in a list's link. */
 export type EntityCursor = readonly (string | number)[]
 
 export interface Walk {

@@ -14,7 +14,7 @@ export class Filter {
   readonly #condition: Compiled
   readonly #paths: ReadonlySet<string>
 
-  /** `Invalid` names the place in the text `of` that cannot be asked of these entities. */
+  /** `Invalid` names the place in the text `of` that cannot be queried of these entities. */
   constructor(what: ParsedFilter, type: EntityType, now: () => number, of = '$filter') {
     const compiler = new FilterCompiler(type, now, of)
     this.#condition = compiler.condition(what)
@@ -104,7 +104,7 @@ const ofTime = (is: Comparing, role: 'start' | 'end', { fromMs, toMs }: EntityTi
 
 const circleAround = (place: GeoPlace, radiusMetres: number): readonly GeoArea[] => {
   const [longitude = 0, latitude = 0] = place.geometry.type === 'Point' ? place.geometry.coordinates : []
-  // Somewhat more than asked for: what is near the edge is distinguished afterwards.
+  // Somewhat more than requested: what is near the edge is distinguished afterwards.
   const radius = Math.min(Math.max(0, radiusMetres) * 1.02, 20_000_000)
   return [{ circle: { longitude, latitude, radiusMetres: radius } }]
 }

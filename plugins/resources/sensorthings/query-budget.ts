@@ -1,6 +1,6 @@
 import { Invalid } from 'pounce/sdk'
 
-/** How much one request may look at, counted and in time. What is left over, the client asks for by the next link. */
+/** How much one request may look at, counted and in time. What is left over, the client requests by the next link. */
 export class QueryBudget {
   #looks: number
   readonly #untilMs: number

@@ -20,7 +20,7 @@ export interface Expansion {
   readonly asked: QueryOptions
 }
 
-/** What a request, or an expansion in it, asks of a list or an entity. */
+/** Query options of a request, or of an expansion in it. */
 export interface QueryOptions {
   readonly filter: Filter | undefined
   readonly expand: readonly Expansion[]
@@ -168,7 +168,7 @@ export interface SentOptions {
   readonly $resultFormat?: 'dataArray'
 }
 
-/** A request: who asks for what. */
+/** A request and its caller. */
 export interface EntityRequest {
   readonly caller: Caller
   /** Below the root of the service, decoded: `Things(1)/Datastreams`. */

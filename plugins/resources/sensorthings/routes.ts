@@ -2,7 +2,7 @@ import { Clock, GeoStore, Installation, Invalid, NotFound, Policy, routesFor, Se
 import type { Ports } from './entity-loader.ts'
 import type { EntityRequest, SentOptions } from './query-options.ts'
 
-/** Loaded by the first who asks: many installations have no geostreams, and all of them start. */
+/** Loaded at the first request: many installations have no geostreams, and all of them start. */
 const answering = () => import('./answering.ts')
 
 /** The service: reads paths and options, and answers from the geostreams. */
@@ -25,7 +25,7 @@ class SensorThingsService {
     return (await answering()).rootOf(this.#ports.baseUrl)
   }
 
-  /** `NotFound` for what does not exist or not for the caller; `Invalid` for what cannot be asked. */
+  /** `NotFound` for what does not exist or not for the caller; `Invalid` for what cannot be queried. */
   async answer(question: EntityRequest): Promise<Readonly<Record<string, unknown>>> {
     return (await answering()).answerOf(this.#ports, question)
   }

@@ -88,7 +88,7 @@ export async function* walkObserved(world: EntityLoader, measured: StreamParamet
   for await (const points of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) yield points.map(show)
 }
 
-/** The names of what a reading tells, by code point. */
+/** The property names of a reading, by code point. */
 export const namesOf = ({ properties }: Datapoint): readonly string[] => Object.keys(properties).sort()
 
 /** All readings that the caller may view: by stream and beginning, or by beginning when an order is requested. */

@@ -70,7 +70,7 @@ async function* paged<T extends StoredSensor | StoredStream>(
   } while (next)
 }
 
-/** What a walk over records is told. */
+/** Options of a scan over records. */
 export interface RecordWalk {
   readonly order: EntityOrder
   readonly hints: Hints

@@ -40,6 +40,7 @@ export const plugin = definePlugin({
     ),
     on('space.invited', InvitationMail, 'invitation-mail'),
   ],
+  migrations: new URL('./migrations/', import.meta.url),
   periodic: [
     { name: 'expiry', everyMs: hourMs, task: SpaceExpiry },
     { name: 'forget-invitations', everyMs: hourMs, task: Invitations },

@@ -1,38 +1,15 @@
-import {
-  Conflict,
-  Installation,
-  Invalid,
-  NotFound,
-  Policy,
-  Recommenders,
-  ref,
-  routesFor,
-  type SpaceRecord,
-  Spaces,
-  type Stored,
-  s,
-  signedIn,
-  Users,
-} from 'pounce/sdk'
-import { answerList, FollowAnswer, follow, type ListQuery, listParameters, unfollow } from 'pounce/sdk/kit'
+import { Conflict, Installation, Invalid, NotFound, Policy, Recommenders, ref, routesFor, Spaces, s, signedIn, Users } from 'pounce/sdk'
+import { answerList, FollowAnswer, follow, type ListQuery, listParameters, sortParameters, unfollow, viewParameter } from 'pounce/sdk/kit'
 import { SpaceLists } from './space-lists.ts'
 import { SpaceService } from './space-service.ts'
-
-/** A space as v1 shows it everywhere. */
-const SpaceItem = s.model('Space', s.Object({ id: s.String(), name: s.String(), description: s.String(), created: s.v1Date() }))
-
-const toSpaceItem = (space: SpaceRecord & Stored): s.Static<typeof SpaceItem> => ({
-  id: space.id,
-  name: space.name,
-  description: space.description,
-  created: s.toV1Date(space.created),
-})
+import { SpaceView, SpaceViews } from './space-view.ts'
 
 const route = routesFor('spaces', {
   policy: Policy,
   spaces: Spaces,
   life: SpaceService,
   lists: SpaceLists,
+  views: SpaceViews,
   users: Users,
   recommenders: Recommenders,
   installation: Installation,
@@ -42,9 +19,7 @@ const params = s.Object({ id: s.id() })
 
 const { when, date, title, limit, after } = listParameters
 
-const query = s.Object({ when, date, title, limit, after })
-
-const show = (items: readonly (SpaceRecord & Stored)[]) => items.map(toSpaceItem)
+const query = s.Object({ when, date, title, limit, after, ...sortParameters, view: viewParameter })
 
 export const listSpaces = route({
   method: 'GET',
@@ -54,11 +29,11 @@ export const listSpaces = route({
     'Public spaces, own spaces, and those that the caller may view by a role. `superAdmin=true` lists all spaces to a server admin.',
   permission: 'anyone',
   query,
-  responses: { 200: s.list(SpaceItem) },
+  responses: { 200: s.list(SpaceView) },
   throws: [Invalid],
-  async handle({ query, caller, url }, { lists, installation }) {
+  async handle({ query, caller, url }, { lists, views, installation }) {
     const read = (asked: ListQuery) => lists.visible(caller, asked)
-    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
+    return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -68,11 +43,11 @@ export const listEditableSpaces = route({
   summary: 'List spaces the caller may edit, newest first',
   permission: 'anyone',
   query,
-  responses: { 200: s.list(SpaceItem) },
+  responses: { 200: s.list(SpaceView) },
   throws: [Invalid],
-  async handle({ query, caller, url }, { lists, installation }) {
+  async handle({ query, caller, url }, { lists, views, installation }) {
     const read = (asked: ListQuery) => lists.editable(caller, asked)
-    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
+    return answerList(query, { read, show: views.showing(caller, query.view), baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -82,12 +57,15 @@ export const getSpace = route({
   summary: 'Get a space',
   permission: { right: 'ViewSpace', on: ref('space', 'id') },
   params,
-  responses: { 200: SpaceItem },
+  query: s.Object({ view: viewParameter }),
+  responses: { 200: SpaceView },
   throws: [NotFound],
-  async handle({ params }, { spaces }) {
+  async handle({ params, query, caller }, { spaces, views }) {
     const space = await spaces.get(params.id)
     if (!space) throw new NotFound('space')
-    return { status: 200, body: toSpaceItem(space) }
+    const [body] = await views.showing(caller, query.view)([space])
+    if (!body) throw new NotFound('space')
+    return { status: 200, body }
   },
 })
 

@@ -13,7 +13,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { conditionsOf, eitherOf, type ListQuery, listPage, type TreeParent, type Visible } from 'pounce/sdk/kit'
+import { eitherOf, type ListPage, type ListQuery, listPage, type TreeParent, type Visible, visibleOf } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { type StoredSpace, spaces } from './stored-spaces.ts'
 
@@ -32,21 +32,21 @@ export class SpaceLists {
   }
 
   /** Those that concern the caller: public ones, own ones, and where a role lets them look. A server admin in superadmin mode gets all. */
-  async visible(caller: Caller, query: ListQuery): Promise<Page<StoredSpace & Stored>> {
-    return this.#page(this.#seen(caller), query)
+  async visible(caller: Caller, query: ListQuery): Promise<ListPage<StoredSpace & Stored>> {
+    return this.#page(this.#seen(caller), query, caller)
   }
 
   /** The same, at the root of the tree; `mine`: only those that the caller made. */
   async below(caller: Caller, { kind, mine }: TreeParent, query: ListQuery): Promise<Page<StoredSpace & Stored>> {
     if (kind !== 'root') return { items: [] }
     const own = mine ? [eq('author', caller.user?.id ?? null)] : []
-    return this.#page(this.#seen(caller), query, ...own)
+    return this.#page(this.#seen(caller), query, caller, ...own)
   }
 
   /** Those where the caller may add resources, or change the space. */
   async editable(caller: Caller, query: ListQuery): Promise<Page<StoredSpace & Stored>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToSpace')
-    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditSpace')), query)
+    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditSpace')), query, caller)
   }
 
   #seen(caller: Caller): Visible {
@@ -68,9 +68,10 @@ export class SpaceLists {
     return or(seen, eq('author', user.id), ...(this.#showsPublic ? [isPublic] : []))
   }
 
-  async #page(visible: Visible, query: ListQuery, ...where: readonly Where[]): Promise<Page<StoredSpace & Stored>> {
-    if (visible === 'nothing') return { items: [] }
-    return listPage({ documents: this.#documents, from: spaces, using: lists, where: [...where, ...conditionsOf(visible)] }, query)
+  async #page(visible: Visible, query: ListQuery, caller: Caller, ...where: readonly Where[]): Promise<ListPage<StoredSpace & Stored>> {
+    const seen = visibleOf(caller, 'ViewSpace', query, visible)
+    if (seen === 'nothing') return { items: [] }
+    return listPage({ documents: this.#documents, from: spaces, using: lists, where: [...where, ...seen] }, query)
   }
 }
 wire(SpaceLists, configPort(config), DocumentStore, Policy)

@@ -1,5 +1,5 @@
 import { Clock, Conflict, configPort, DocumentStore, event, Ids, NotFound, type SpaceRecord, type Stored, Users, wire } from 'pounce/sdk'
-import { orNotFound, updateWithRetry } from 'pounce/sdk/kit'
+import { naturalKey, orNotFound, updateWithRetry } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { type StoredSpace, spaces } from './stored-spaces.ts'
 
@@ -33,11 +33,14 @@ export class SpaceService {
   /** The author becomes a member with the role Admin. */
   async create({ name, description, author }: { name: string; description: string; author: string }): Promise<SpaceRecord & Stored> {
     const id = this.#ids.next()
+    const now = this.#clock.now().toISOString()
     const space: StoredSpace = {
       name,
+      nameKey: naturalKey(name),
       description,
       author,
-      created: this.#clock.now().toISOString(),
+      created: now,
+      modified: now,
       homePage: [],
       logoUrl: null,
       bannerUrl: null,
@@ -70,7 +73,10 @@ export class SpaceService {
         isPublic: access === 'PUBLIC',
       }
       const fields = Object.keys(set).filter(field => set[field as keyof typeof set] !== now[field as keyof typeof set])
-      return fields.length === 0 ? undefined : { set, events: [event('space.updated', { kind: 'space', id }, { fields }, actor)] }
+      const sorted = { nameKey: naturalKey(wanted.name), modified: this.#clock.now().toISOString() }
+      return fields.length === 0
+        ? undefined
+        : { set: { ...set, ...sorted }, events: [event('space.updated', { kind: 'space', id }, { fields }, actor)] }
     })
   }
 

@@ -1,4 +1,5 @@
 import {
+  Clock,
   collection,
   DocumentStore,
   eq,
@@ -10,7 +11,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { orNotFound } from 'pounce/sdk/kit'
+import { inEachOrder, naturalKey, orNotFound } from 'pounce/sdk/kit'
 
 /** A space as stored. `spaces` is its own id, so that one condition of the policy fits spaces, collections and datasets alike. */
 export type StoredSpace = SpaceRecord & {
@@ -20,20 +21,24 @@ export type StoredSpace = SpaceRecord & {
 }
 
 export const spaces = collection<StoredSpace>('spaces', {
-  byCreated: { on: ['state', 'created'] },
-  bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
-  byAuthor: { on: ['state', 'author', 'created'] },
+  ...inEachOrder({
+    byCreated: { on: ['state', 'created'] },
+    bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
+    byAuthor: { on: ['state', 'author', 'created'] },
+    byPublic: { on: ['state', 'isPublic', 'created'] },
+  }),
   byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },
   byTimeToLive: { on: ['state', 'isTimeToLiveEnabled'] },
-  byPublic: { on: ['state', 'isPublic', 'created'] },
 })
 
 /** Spaces in the document store. */
 export class StoredSpaces implements Spaces {
   #documents: DocumentStore
+  #clock: Clock
 
-  constructor(documents: DocumentStore) {
+  constructor(documents: DocumentStore, clock: Clock) {
     this.#documents = documents
+    this.#clock = clock
   }
 
   get(id: string): Promise<(SpaceRecord & Stored) | undefined> {
@@ -50,8 +55,13 @@ export class StoredSpaces implements Spaces {
 
   change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<SpaceRecord & Stored> {
     const access = update.set?.['access']
-    const set = access === undefined ? update.set : { ...update.set, isPublic: access === 'PUBLIC' }
-    return orNotFound('space', this.#documents.commit({ update: id, in: spaces, ...update, ...(set ? { set } : {}) }, events))
+    const set = {
+      modified: this.#clock.now().toISOString(),
+      ...update.set,
+      ...(access === undefined ? {} : { isPublic: access === 'PUBLIC' }),
+      ...(typeof update.set?.['name'] === 'string' ? { nameKey: naturalKey(update.set['name']) } : {}),
+    }
+    return orNotFound('space', this.#documents.commit({ update: id, in: spaces, ...update, set }, events))
   }
 }
-wire(StoredSpaces, DocumentStore)
+wire(StoredSpaces, DocumentStore, Clock)

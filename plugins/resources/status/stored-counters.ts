@@ -26,7 +26,7 @@ export const counters = collection<CounterRecord>('counters')
 const theCounter = '00000000000000000000c0a7'
 const none: Totals = { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 0, users: 0 }
 
-/** More than the outbox hands out at once, so that what is handed out again is still remembered. */
+/** More than the outbox delivers at once, so that redelivered events are still recognized. */
 const remembered = 1000
 
 type Change = Partial<Record<Name, number>>

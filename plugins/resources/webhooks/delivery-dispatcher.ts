@@ -34,7 +34,7 @@ const maxBatch = 100
 const maxPassedOver = 5000
 const pageSize = 200
 const maxAttemptsKept = 10
-/** Webhooks whose cut responses are remembered, so that each is logged once. */
+/** Webhooks whose cut responses are recorded, so that each is logged once. */
 const maxCutRemembered = 10_000
 /** The first retry after 2 s, then each pause a quarter longer than the one before, so that it stays a fraction of the outage; at most an hour. */
 const [firstRetryMs, retryFactor, maxRetryMs] = [2000, 1.25, 3_600_000]
@@ -275,7 +275,7 @@ export class DeliveryDispatcher {
     return due
   }
 
-  /** One delivery that tells whether the target is back: one that was tried least, and no later one of its subject. */
+  /** One delivery that probes the target: the one with the fewest attempts, and no later one of its subject. */
   async #probe({ id, retryAt }: Webhook): Promise<readonly WebhookDelivery[]> {
     const { items } = await this.#waiting(id, pageSize)
     const first = [...new Map(items.toReversed().map(delivery => [delivery.event.event.subject, delivery])).values()]

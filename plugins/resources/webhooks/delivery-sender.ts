@@ -15,7 +15,7 @@ export interface Outcome {
   readonly isGone: boolean
   /** The response was cut: too long, or too slow. */
   readonly isCut: boolean
-  /** In how many seconds the target wants to be asked again. */
+  /** `Retry-After` of the target, in seconds. */
   readonly retryAfterSeconds?: number
 }
 

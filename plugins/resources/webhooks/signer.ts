@@ -16,7 +16,7 @@ export class WebhookSigner {
     this.#clock = clock
   }
 
-  /** A new secret: as its owner is told, once, and as it is stored. */
+  /** A new secret: as shown to its owner, once, and as stored. */
   async newSecret(webhook: string): Promise<{ readonly secret: string; readonly stored: SealedSecret }> {
     const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`
     const sealed = await this.#encryption.seal(purpose, webhook, secret)

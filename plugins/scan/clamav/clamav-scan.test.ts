@@ -18,7 +18,7 @@ malwareScanContract(test, {
   },
 })
 
-test('clamd is spoken to over a Unix socket', async t => {
+test('clamd is reached over a Unix socket', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'clamd-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const path = join(folder, 'clamd.ctl')

@@ -44,7 +44,7 @@ export class ClamavScan implements MalwareScan {
     await this.#ping()
   }
 
-  /** Program and signatures, as clamd tells them. */
+  /** Program and signatures, as reported by clamd. */
   version(): Promise<string> {
     return this.#connected(AbortSignal.timeout(this.#config.connectTimeoutMs), connection => connection.ask('VERSION'))
   }

@@ -48,7 +48,7 @@ test('a batch has no more than 1,000 changes unless one caller brings more', asy
   await Promise.all(all)
 })
 
-test('a failure is told to those in the batch, and the queue goes on', async t => {
+test('a failure rejects the callers in the batch, and the queue continues', async t => {
   const { queue, held, begun } = heldQueue()
   const failing = queue.add(changes(1))
   await begun(1)
@@ -60,7 +60,7 @@ test('a failure is told to those in the batch, and the queue goes on', async t =
   await t.notThrowsAsync(next)
 })
 
-test('with the server away those who wait are told at once', async t => {
+test('when the server is unavailable waiting callers are rejected at once', async t => {
   const { queue, batches, held, begun } = heldQueue()
   const failing = [queue.add(changes(1))]
   await begun(1)

@@ -53,7 +53,7 @@ export class BulkWriteQueue {
       await this.#write(batch.flatMap(({ changes }) => changes))
       for (const each of batch) each.resolve()
     } catch (error) {
-      // With the server away the others would each wait as long, to be told the same.
+      // When the server is unavailable each of the others would wait as long for the same error.
       const failed = error instanceof Unavailable ? [...batch, ...this.#waiting.splice(0)] : batch
       for (const each of failed) each.reject(error)
     }

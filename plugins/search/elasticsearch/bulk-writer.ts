@@ -45,7 +45,7 @@ interface Target {
 const mostTries = 10
 
 /**
- * Sends changes in bulk. Each request asks in passing whether a rebuild is under way anywhere: the server resolves all names of one request
+ * Sends changes in bulk. Each request also finds out whether a rebuild is running on any kernel: the server resolves all names of one request
  * at the same moment, so what is written while it says no is older than any rebuild, which then reads it from the store.
  */
 export class BulkWriter {
@@ -91,7 +91,7 @@ export class BulkWriter {
     throw new Unavailable('The search index is replaced too often')
   }
 
-  /** Writes what a rebuild read; whatever else wrote the same revision knows better. False when the index is gone. */
+  /** Writes what a rebuild read; any other write of the same revision is newer. False when the index is gone. */
   async fill(alias: string, writes: readonly Write[]): Promise<boolean> {
     const { isMissing } = await this.#send(writes, { alias, versions: 'external', isRefreshed: false, asksForBuilding: false })
     return !isMissing

@@ -26,7 +26,7 @@ const weights = { name: 10, tags: 6, description: 4, created_as: 2, comments: 2,
 const isPlace = (field: string): field is Place => Object.hasOwn(placeFields, field)
 const isRange = (is: FieldQuery['is']): is is ComparisonOperator => is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast'
 
-/** Translates a query. Throws `Invalid` for what cannot be asked. */
+/** Translates a query. Throws `Invalid` for what cannot be queried. */
 export function compileQuery(query: SearchQuery): CompiledQuery {
   const compiler = new QueryCompiler()
   return { condition: compiler.compile(query, true), scored: compiler.scored }

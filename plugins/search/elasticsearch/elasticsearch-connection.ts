@@ -5,7 +5,7 @@ import { maskedUri } from 'pounce/sdk/kit'
 import { wrongSetting } from './problems.ts'
 import { Config, type Settings } from './settings.ts'
 
-/** An answer of the server; the caller knows which status codes it asked to see. */
+/** A response of the server; the caller lists the status codes that it accepts. */
 export interface ServerResponse<T> {
   readonly status: number
   readonly body: T
@@ -21,7 +21,7 @@ export interface ServerRequest {
   readonly limitMs: number
   /** Failures that the caller deals with. */
   readonly expect?: readonly number[]
-  /** True for what may be asked twice, should a server not answer. */
+  /** True for requests that may be repeated when a server does not respond. */
   readonly isRepeatable?: boolean
 }
 

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Conflict, Invalid, type Kind, Log, type SearchIndex, Unavailable, wire } from 'pounce/sdk'
 import type {
+  FacetCounts,
+  FacetRequest,
   FieldCount,
   IndexChange,
   NameRequest,
@@ -14,6 +16,7 @@ import { BulkWriteQueue } from './bulk-write-queue.ts'
 import { BulkWriter } from './bulk-writer.ts'
 import { ElasticsearchConnection } from './elasticsearch-connection.ts'
 import { ElasticsearchIndexes } from './elasticsearch-indexes.ts'
+import { countFacets, type FacetAnswer } from './facets.ts'
 import { IndexNames } from './index-names.ts'
 import { IndexRebuild } from './index-rebuild.ts'
 import { asProblem, statusOf, wrongSetting } from './problems.ts'
@@ -89,6 +92,11 @@ export class ElasticsearchSearch implements SearchIndex {
     return runSearch(request, body => this.#ask<SearchAnswer>(body, ends))
   }
 
+  async facets(request: FacetRequest): Promise<FacetCounts> {
+    mustBeWithin('limit', request.limit, 1000)
+    return countFacets(request, body => this.#ask<FacetAnswer>(body))
+  }
+
   async names(request: NameRequest): Promise<SearchHits['hits']> {
     mustBeWithin('limit', request.limit, 100)
     return findNames(request, body => this.#ask<NamesAnswer>(body))
@@ -131,7 +139,7 @@ export class ElasticsearchSearch implements SearchIndex {
     await this.#rebuild.clear().catch(rethrown)
   }
 
-  /** Asks the index in use, which is made should there be none. An index that another takes the place of is gone for a moment: one more try. */
+  /** Queries the index in use, which is created if absent. While an index is being replaced it is absent for a moment: one more try. */
   async #ask<T extends object>(body: Readonly<Record<string, unknown>>, ends?: number): Promise<T> {
     const until = ends ?? performance.now() + this.#settings.searchTimeoutMs
     try {
@@ -160,7 +168,7 @@ export class ElasticsearchSearch implements SearchIndex {
   }
 }
 
-/** Anyone who waits for the work is told in time; the work continues. */
+/** Rejects after the time limit; the work continues. */
 async function inTime(work: Promise<void>, until: number): Promise<void> {
   const ended = new AbortController()
   const limit = pause(Math.max(0, until - performance.now()), true, { signal: ended.signal }).catch(() => false)

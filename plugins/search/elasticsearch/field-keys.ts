@@ -19,7 +19,7 @@ export type FixedField = keyof typeof fixedFields
 
 export const isFixedField = (field: string): field is FixedField => Object.hasOwn(fixedFields, field)
 
-/** The field as metadata knows it. */
+/** The field by its name in metadata. */
 export const metadataPath = (field: string): string => (field.startsWith('metadata.') ? field.slice('metadata.'.length) : field)
 
 const known = new Map<string, string>()

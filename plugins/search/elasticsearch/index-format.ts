@@ -1,5 +1,5 @@
 /** Raised when the mapping or the way entries are made change: indexes of another form are not used, and rebuilt. */
-export const indexFormat = 2
+export const indexFormat = 3
 
 const words = { type: 'text', analyzer: 'whitespace' } as const
 const tokens = { type: 'keyword', doc_values: false, norms: false } as const
@@ -9,7 +9,7 @@ export const maxTermLength = 10_000
 /** Beginnings up to this length are terms of their own. */
 export const indexedPrefixChars = 2
 
-/** Values with numbers and dates are nested documents, so that a comparison knows its field. */
+/** Values with numbers and dates are nested documents, so that a comparison is tied to its field. */
 const mapping = {
   dynamic: false,
   _source: { enabled: false },
@@ -18,9 +18,11 @@ const mapping = {
     kind: { type: 'keyword' },
     isListed: { type: 'boolean' },
     created: { type: 'long' },
-    author: tokens,
+    author: { type: 'keyword' },
     isPublic: { type: 'boolean' },
-    spaces: tokens,
+    spaces: { type: 'keyword' },
+    year: { type: 'keyword', index: false },
+    mediaType: { type: 'keyword', index: false },
     within: tokens,
     tagList: { type: 'keyword' },
     fieldList: { type: 'keyword' },

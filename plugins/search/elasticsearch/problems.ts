@@ -40,7 +40,7 @@ function innermost(error: ServerError | undefined): ServerError | undefined {
   return error?.caused_by ? innermost(error.caused_by) : error
 }
 
-/** What an error of the client means to who asked; errors that are not the client's stay as they are. */
+/** The error for the caller of an error of the client; other errors stay as they are. */
 export function asProblem(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Problem) return error
   if (isNoAnswer(error)) return new Unavailable('The search server does not respond', { cause: error })

@@ -21,7 +21,7 @@ export interface SearchAnswer {
   }
 }
 
-/** Asks the server; see the API of searches. */
+/** Queries the server; see its search API. */
 export type Ask = (body: Readonly<Record<string, unknown>>) => Promise<SearchAnswer>
 
 type Sort = readonly Clause[]
@@ -53,7 +53,7 @@ const inSpaces = (spaces: readonly string[]): readonly Clause[] =>
     terms('spaces', spaces.slice(at * termsAtMost, (at + 1) * termsAtMost)),
   )
 
-/** Answers a request. Throws `Invalid` for what cannot be asked. */
+/** Answers a request. Throws `Invalid` for what cannot be queried. */
 export async function runSearch(request: SearchRequest, ask: Ask): Promise<SearchHits> {
   const { query, scope, kinds, sort } = request
   const permitted = permittedBy(scope)

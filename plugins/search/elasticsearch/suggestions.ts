@@ -15,7 +15,7 @@ export interface CountAnswer {
   readonly aggregations: { readonly found: { readonly buckets: readonly Bucket[] } }
 }
 
-/** Asks the server for counts. */
+/** Queries the server for counts. */
 export type AskCounts = (body: Readonly<Record<string, unknown>>) => Promise<CountAnswer>
 
 const mostAsked = 10_000

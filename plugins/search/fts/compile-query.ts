@@ -28,7 +28,7 @@ export function compileQuery(query: SearchQuery, vocabulary: Vocabulary): Compil
   return { conditions, scored: compiler.scored, isAllScored: !compiler.hasAlternatives }
 }
 
-/** The field as metadata knows it. */
+/** The field by its name in metadata. */
 export const metadataPath = (field: string): string => (field.startsWith('metadata.') ? field.slice('metadata.'.length) : field)
 
 const isRange = (is: FieldQuery['is']): is is ComparisonOperator => is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast'

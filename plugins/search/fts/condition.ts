@@ -60,7 +60,7 @@ const both = (one: ValueRange, other: ValueRange): ValueRange => ({
   parameters: [...one.parameters, ...other.parameters],
 })
 
-/** A part of a query: an expression of the full-text index, or a condition in SQL where that index cannot tell. */
+/** A part of a query: an expression of the full-text index, or a condition in SQL where that index cannot evaluate it. */
 export type Condition = { readonly fts: string } | SqlCondition
 
 export const isFts = (condition: Condition): condition is { readonly fts: string } => 'fts' in condition

@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { Conflict, configPort, Installation, Invalid, type Kind, Log, type SearchIndex, s, Unavailable, wire } from 'pounce/sdk'
 import type {
+  FacetCounts,
+  FacetRequest,
   FieldCount,
   IndexChange,
   NameRequest,
@@ -90,6 +92,11 @@ export class FtsSearch implements SearchIndex {
     mustBeWithin('from', request.from, 10_000)
     mustBeWithin('size', request.size, 1000)
     return (await this.#ask({ ask: 'search', request })) as SearchHits
+  }
+
+  async facets(request: FacetRequest): Promise<FacetCounts> {
+    mustBeWithin('limit', request.limit, 1000)
+    return (await this.#ask({ ask: 'facets', request })) as FacetCounts
   }
 
   async names(request: NameRequest): Promise<SearchHits['hits']> {
@@ -189,7 +196,7 @@ export class FtsSearch implements SearchIndex {
     }
   }
 
-  /** What a small index answers at once is asked here and now; everything else in another thread, where it can be ended. */
+  /** Queries that a small index answers at once run here; all others in another thread, where they can be ended. */
   async #askOf(question: SearchTask, limitMs: number): Promise<unknown> {
     const isQuick = isCheap(question) && !this.#indexes.isLargerThan(this.#threadFrom)
     return isQuick ? resultOf(this.#here.answer(question)) : await this.#readers.ask(question, limitMs)

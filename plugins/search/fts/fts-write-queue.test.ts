@@ -6,7 +6,7 @@ import { FtsWriteQueue } from './fts-write-queue.ts'
 
 const removal = (n: number): IndexChange => ({ remove: String(n) })
 
-/** A queue whose writes are remembered, each as the ids that it took; `fail` may throw instead. */
+/** A queue whose writes are recorded, each as the ids that it took; `fail` may throw instead. */
 function watched(fail: (ids: readonly string[]) => void = () => undefined, sync = () => Promise.resolve()) {
   const writes: (readonly string[])[] = []
   const write = (changes: Iterable<IndexChange>): void => {

@@ -95,7 +95,7 @@ const away = [5, 6, 8, 10, 14]
 const codeOfFileSystem = (error: unknown): string | undefined =>
   error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined
 
-/** What an error of the database or of the file system means to who asked; others stay as they are. */
+/** The error for the caller of an error of the database or file system; others stay as they are. */
 function asProblem(error: unknown): unknown {
   const ofFile = codeOfFileSystem(error)
   if (ofFile === 'ENOSPC' || ofFile === 'EDQUOT') return new NoSpace(undefined, { cause: error })

@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Unavailable } from 'pounce/sdk'
 import type { IndexChange, SearchDocument } from 'pounce/sdk/search'
+import { foldValue } from 'pounce/sdk/search'
 import { type FieldType, type IndexEntry, toEntry } from './index-entry.ts'
 import { LogSync } from './log-sync.ts'
 import { columns, firstRid, ridsPerMs, schema, schemaVersion } from './schema.ts'
@@ -91,7 +92,7 @@ export class IndexFile {
     this.#db.exec('COMMIT')
   }
 
-  /** Applies one change. False when the index knows better: something newer, or that the document was removed. */
+  /** Applies one change. False when the index has something newer, or the removal of the document. */
   apply(change: IndexChange): boolean {
     return 'put' in change ? this.#put(change.put) : this.#remove(change.remove)
   }
@@ -132,8 +133,17 @@ export class IndexFile {
     const entry = document.isListed ? toEntry(document, (name, type) => this.#fieldId(name, type)) : unlisted
     const rights = [document.creator, document.isPublic ? 1 : 0, JSON.stringify(document.spaces)]
     this.#run(
-      'INSERT INTO doc VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      ...[rid, document.id, document.kind, document.revision, document.isListed ? 1 : 0, ...rights, JSON.stringify(entry.fields)],
+      'INSERT INTO doc VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      ...[
+        rid,
+        document.id,
+        document.kind,
+        document.revision,
+        document.isListed ? 1 : 0,
+        ...rights,
+        JSON.stringify(entry.fields),
+        foldValue(document.contentType ?? ''),
+      ],
     )
     if (document.isListed) this.#index(rid, document.tags, entry)
     return true

@@ -24,7 +24,7 @@ const indexFiles = async (folder: string): Promise<readonly string[]> =>
 const currentFile = async (folder: string): Promise<string> =>
   join(folder, 'search', (await readFile(join(folder, 'search', 'current'), 'utf8')).trim())
 
-/** A log that remembers its errors. */
+/** A log that records its errors. */
 function watching(): { readonly log: Log; readonly errors: string[] } {
   const errors: string[] = []
   return { log: { ...silent, error: message => errors.push(message) }, errors }

@@ -78,6 +78,12 @@ test('an index of many documents', async t => {
   t.deepEqual(await named('common w9', { all: true }), await numbers(index, request('w9', { size: 10, sort: newest })))
   t.deepEqual(await named('alp', { ...oneSpace, spaces: [searchId(50_001)] }), [])
 
+  const counted = await index.facets({ query: { op: 'all' }, scope: { all: true }, facets: ['type', 'space'], limit: 1 })
+  t.deepEqual(counted, {
+    counts: { type: [{ value: 'file', count: 10_000 }], space: [{ value: searchId(50_000), count: 25 }] },
+    isExact: false,
+  })
+
   for (const text of ['*x', 'w*x'])
     await t.throwsAsync(index.search(request(text)), { instanceOf: Invalid, message: /Too many words match/ })
   t.like(await index.search(request('w9?x')), { total: 36 })

@@ -14,6 +14,7 @@ const unbounded = Number.POSITIVE_INFINITY
  */
 export const isCheap = (ask: Ask): boolean => {
   if (ask.ask === 'names') return costOfWords(ask.request.text) <= maxCost
+  if (ask.ask === 'facets') return costOf(ask.request.query) <= maxCost
   return ask.ask === 'search' && ask.request.sort === undefined && costOf(ask.request.query) <= maxCost
 }
 

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { sqliteCode } from './damage.ts'
+import { FacetCounter } from './facet-counter.ts'
 import { InvalidQuery } from './invalid-query.ts'
 import { NameLookup } from './name-lookup.ts'
 import type { SearchReply, SearchTask } from './questions.ts'
@@ -11,6 +12,7 @@ interface OpenIndex {
   readonly path: string
   readonly db: DatabaseSync
   readonly run: SearchRun
+  readonly facets: FacetCounter
   readonly names: NameLookup
   readonly suggestions: Suggestions
 }
@@ -37,8 +39,9 @@ export class QueryExecutor {
 
   #ask(question: SearchTask): unknown {
     if (question.ask === 'isWhole') return isWhole(question.path)
-    const { run, names, suggestions } = this.#opened(question.path)
+    const { run, facets, names, suggestions } = this.#opened(question.path)
     if (question.ask === 'search') return run.search(question.request)
+    if (question.ask === 'facets') return facets.count(question.request)
     if (question.ask === 'names') return names.find(question.request)
     if (question.ask === 'tags') return suggestions.tags(question.prefix, question.scope, question.limit, question.kind)
     if (question.ask === 'values') return suggestions.values(question.field, question.prefix, question.scope, question.limit)
@@ -51,7 +54,9 @@ export class QueryExecutor {
     const db = new DatabaseSync(path, { readOnly: true })
     db.exec('PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY')
     const scope = new ScopeFunction(db)
-    this.#open = { path, db, run: new SearchRun(db, scope), names: new NameLookup(db, scope), suggestions: new Suggestions(db) }
+    const run = new SearchRun(db, scope)
+    const facets = new FacetCounter(db, run)
+    this.#open = { path, db, run, facets, names: new NameLookup(db, scope), suggestions: new Suggestions(db) }
     return this.#open
   }
 }

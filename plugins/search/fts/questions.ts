@@ -1,9 +1,10 @@
 import type { Kind } from 'pounce/sdk'
-import type { NameRequest, SearchRequest, SearchScope } from 'pounce/sdk/search'
+import type { FacetRequest, NameRequest, SearchRequest, SearchScope } from 'pounce/sdk/search'
 
-/** What a reader can be asked. */
+/** Requests to a reader. */
 export type Ask =
   | { readonly ask: 'search'; readonly request: SearchRequest }
+  | { readonly ask: 'facets'; readonly request: FacetRequest }
   | { readonly ask: 'names'; readonly request: NameRequest }
   | { readonly ask: 'tags'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number; readonly kind?: Kind }
   | { readonly ask: 'fields'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }

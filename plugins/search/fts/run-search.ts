@@ -48,14 +48,11 @@ export class SearchRun {
     this.#vocabulary = new StoredVocabulary(db)
   }
 
-  search({ query, scope, kinds, sort, from, size }: SearchRequest): SearchHits {
-    const permitted = permittedBy(scope)
-    if (permitted === undefined || kinds?.length === 0) return none
-    const compiled = compileQuery(query, this.#vocabulary)
-    const { fts, sql } = split(compiled.conditions)
-    this.#scope.use(scope)
-    const limits = { permitted, ...(kinds ? { kinds } : {}), scope }
-    const source = this.#source(fts, sql, limits)
+  search(request: SearchRequest): SearchHits {
+    const matching = this.#matching(request)
+    if (!matching) return none
+    const { source, compiled } = matching
+    const { sort, from, size } = request
     const by = sort?.by ?? 'score'
     const isAscending = sort?.order === 'ascending'
     const all = source.isByRow ? this.#list(source, countedAtMost, 0, false) : undefined
@@ -71,6 +68,23 @@ export class SearchRun {
     const isOldestFirst = by === 'created' && isAscending
     const rids = all && !isOldestFirst ? all.slice(from, from + size) : this.#list(source, size, from, isOldestFirst)
     return { hits: this.#hits(rids), total, isNewestFirst: by === 'score' && compiled.scored.length > 0 }
+  }
+
+  /** Row numbers of what fulfils a request, the newest first. */
+  newest(request: Pick<SearchRequest, 'query' | 'scope' | 'kinds'>, limit: number): readonly number[] {
+    const matching = this.#matching(request)
+    return matching ? this.#list(matching.source, limit, 0, false) : []
+  }
+
+  /** Undefined when the caller may view nothing of what is requested. */
+  #matching({ query, scope, kinds }: Pick<SearchRequest, 'query' | 'scope' | 'kinds'>) {
+    const permitted = permittedBy(scope)
+    if (permitted === undefined || kinds?.length === 0) return undefined
+    const compiled = compileQuery(query, this.#vocabulary)
+    const { fts, sql } = split(compiled.conditions)
+    this.#scope.use(scope)
+    const limits = { permitted, ...(kinds ? { kinds } : {}), scope }
+    return { source: this.#source(fts, sql, limits), compiled }
   }
 
   /** Chooses what leads: the words, or a value that few entries have. */
@@ -98,7 +112,7 @@ export class SearchRun {
     return extended(lead, [...rights, ...sql.filter(each => !fulfilled.includes(each)), ...byWords])
   }
 
-  /** Few rows with these words, and so many spaces that asking the index for each of them costs more than looking at the rows. */
+  /** Few rows with these words, and so many spaces that querying the index for each of them costs more than reading the rows. */
   #isBetterByRow(words: readonly string[], { scope }: Limits): boolean {
     return words.length > 0 && !scope.all && scope.spaces.length > manySpaces && this.#isFew(wordsLed(allOf(words)))
   }

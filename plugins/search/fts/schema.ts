@@ -1,5 +1,5 @@
 /** Raised when the tables or the way entries are made change: an index of another version is emptied and rebuilt. */
-export const schemaVersion = 4
+export const schemaVersion = 5
 
 /** The columns with text, and how much a hit in each counts. */
 export const columns = {
@@ -15,14 +15,15 @@ export const columns = {
 
 /**
  * `doc.rid` grows with the time of creation, so that walking the full-text index backwards is newest first. What is not `doc.listed` is in no other table.
- * `field.many` is set once a document had several values of it. `value.v` is a number, a date in ms or folded text; which of them is told by the field's type.
- * `value.shown` is the text as it was written, where that differs.
+ * `field.many` is set once a document had several values of it. `value.v` is a number, a date in ms or folded text; which of them follows from the field's type.
+ * `doc.type` is the media type, folded. `value.shown` is the text as it was written, where that differs.
  */
 export const schema = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
   CREATE TABLE doc (
     rid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, revision INTEGER NOT NULL, listed INTEGER NOT NULL,
-    author TEXT NOT NULL, public INTEGER NOT NULL, spaces TEXT NOT NULL, fields TEXT NOT NULL);
+    author TEXT NOT NULL, public INTEGER NOT NULL, spaces TEXT NOT NULL, fields TEXT NOT NULL,
+    type TEXT NOT NULL);
   CREATE TABLE removed (id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE field (id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, docs INTEGER NOT NULL DEFAULT 0,
     many INTEGER NOT NULL DEFAULT 0, UNIQUE (name, type));
@@ -43,6 +44,9 @@ const lastMs = Math.floor(Number.MAX_SAFE_INTEGER / stepsPerMs) - 1
 
 /** The first of the row numbers of entries that were created at that time. */
 export const firstRid = (ms: number): number => Math.min(Math.max(Math.floor(ms), 0), lastMs) * stepsPerMs
+
+/** The time of creation, in ms, that a row number stands for. */
+export const msOfRid = (rid: number): number => Math.floor(rid / stepsPerMs)
 
 /** How many row numbers a millisecond has. */
 export const ridsPerMs = stepsPerMs

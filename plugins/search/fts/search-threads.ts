@@ -24,7 +24,7 @@ export function resultOf(answer: SearchReply): unknown {
 }
 
 /**
- * Asks worker threads, so that no query blocks the event loop. A thread is made when a question finds none idle, and replaced
+ * Runs queries in worker threads, so that none blocks the event loop. A thread is created when a query finds none idle, and replaced
  * when a question took too long.
  */
 export class SearchThreads {

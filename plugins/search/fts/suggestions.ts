@@ -38,7 +38,7 @@ export class Suggestions {
       .prepare(`SELECT tag, count(*) AS count FROM tag WHERE 1 ${visible} ${ofKind} GROUP BY tag ORDER BY count DESC, tag`)
       .iterate(...(scope.all ? [] : [permitted]), ...(kind === undefined ? [] : [kind]))
     const found: { tag: string; count: number }[] = []
-    // SQLite knows no capital letters but A to Z.
+    // SQLite folds the case of A to Z only.
     for (const { tag, count } of rows) {
       if (found.length >= limit) break
       if (String(tag).toLowerCase().startsWith(begin)) found.push({ tag: String(tag), count: Math.min(Number(count), countedAtMost) })

@@ -9,7 +9,7 @@ export interface KnownField {
   readonly isSingle: boolean
 }
 
-/** What the index knows words and fields, as far as a query needs it. */
+/** Facts about words and fields of the index that a query needs. */
 export interface Vocabulary {
   /** Words that begin so, at most `limit`. */
   beginningWith(word: string, limit: number): readonly string[]

@@ -59,7 +59,7 @@ export class Bubblewrap implements Sandbox {
     const folder = dirname(process.execPath)
     const reach: SandboxAccess = { readable: [], input: folder, work: folder, needs: {} }
     const tried = (extra: readonly string[]) => failureOf(['bwrap', ...argumentsFor(reach, extra), process.execPath, '--version'])
-    // Older releases do not know how to forbid namespaces within.
+    // Older releases cannot forbid nested namespaces.
     if ((await tried(withoutFurtherNamespaces)) === undefined) return new Bubblewrap(withoutFurtherNamespaces)
     const failure = await tried([])
     return failure === undefined ? new Bubblewrap([]) : failure

@@ -17,7 +17,7 @@ const isRunning = (pid: number): boolean => {
   return stdout.trim() !== '' && !stdout.startsWith('Z')
 }
 
-/** Waits for a condition that nothing tells of. */
+/** Polls until a condition holds. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(10)
 }

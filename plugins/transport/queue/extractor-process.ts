@@ -118,7 +118,7 @@ export class ExtractorProcess {
   }
 
   /**
-   * Runs one extractor to its end. `takeOver` is handed the JSON text of its output, not yet checked, and the folder with its files; it has to
+   * Runs one extractor to its end. `takeOver` receives the JSON text of its output, not yet checked, and the folder with its files; it has to
    * copy what it wants to keep. Rejects with a `RunFailure` when the extractor gives no output.
    */
   async run<T>(request: RunRequest, limits: RunLimits, takeOver: (output: string, folder: string) => Promise<T>): Promise<T> {

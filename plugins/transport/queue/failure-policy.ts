@@ -11,7 +11,7 @@ export type FailureDecision =
       /** False: as if the attempt had not been made. */
       readonly counts: boolean
       readonly error: string | null
-      /** For the follower, if there is something to tell. */
+      /** A message for the listener, if there is one. */
       readonly status?: string
     }
   | { readonly end: 'dead'; readonly error: string; readonly status: string }

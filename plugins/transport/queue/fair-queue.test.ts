@@ -68,7 +68,7 @@ test('a job that was just published needs no read', async t => {
   t.deepEqual(reads, ['a'])
 })
 
-test('a job published while its queue is being read is not forgotten', async t => {
+test('a job published while its queue is being read is not lost', async t => {
   const all: StoredJob[] = []
   const asked = Promise.withResolvers<void>()
   const mayAnswer = Promise.withResolvers<void>()

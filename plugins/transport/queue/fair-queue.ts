@@ -7,7 +7,7 @@ interface Lane {
   readonly queue: string
   /** In order of `due`. */
   jobs: StoredJob[]
-  /** True when `jobs` is all that waits, as far as this process knows. */
+  /** True when `jobs` holds all waiting jobs, as far as this process has seen. */
   isAll: boolean
   /** Something was published that `jobs` lacks. */
   hasMissed: boolean
@@ -43,7 +43,7 @@ export class FairQueue {
     }
   }
 
-  /** Forgets what is in memory, so that jobs of other kernels are seen. */
+  /** Clears the memory, so that jobs of other kernels are read. */
   refresh(): void {
     for (const lane of this.#lanes) {
       lane.jobs = []
@@ -51,7 +51,7 @@ export class FairQueue {
     }
   }
 
-  /** Takes the next job that is due and that `isHeld` does not know. */
+  /** Takes the next job that is due and for which `isHeld` is false. */
   async next(now: string, isHeld: (id: string) => boolean): Promise<StoredJob | undefined> {
     for (let tried = 0; tried < this.#lanes.length; tried++) {
       const lane = this.#lanes[(this.#turn + tried) % this.#lanes.length]

@@ -93,7 +93,7 @@ export class JobRepository {
 
   /**
    * Frees jobs whose worker is gone: the lease has ended, or it is this worker, which does not hold the job (any more): it comes from
-   * an earlier life. A job that saw too many ends is dead-lettered once `tell` has told of it: a crash in between tells twice, never not at all.
+   * an earlier life. A job that saw too many ends is dead-lettered once `tell` has reported it: a crash in between reports twice, never not at all.
    */
   async recover(options: {
     readonly owner: string

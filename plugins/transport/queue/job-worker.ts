@@ -36,7 +36,7 @@ export class JobWorker {
     this.#turn()
   }
 
-  /** Tells of jobs that were just stored. */
+  /** Called for jobs that were just stored. */
   wake(added: readonly StoredJob[]): void {
     this.#lanes.add(added)
     this.#turn()

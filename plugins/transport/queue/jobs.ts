@@ -15,7 +15,7 @@ export interface JobRecord {
   readonly published: string
   /** Not run before this; also its place in the queue. */
   readonly due: string
-  /** Runs begun and not handed back. */
+  /** Runs started and not released. */
   readonly attempts: number
   /** How many of them ended because the server itself did. */
   readonly crashes: number

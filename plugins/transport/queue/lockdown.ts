@@ -38,7 +38,7 @@ export function lockDown({ network = false }: ExtractorNeeds): void {
     return builtin(name)
   }
   Object.defineProperty(process, 'getBuiltinModule', { value: checked, writable: false, configurable: false })
-  // Hooks that are registered later are asked first, and could go round these.
+  // Hooks that are registered later run first, and could circumvent these.
   for (const name of ['registerHooks', 'register']) refuse(module, name, `module.${name}`)
   for (const name of ['kill', '_kill', '_debugProcess', '_debugEnd', 'binding', '_linkedBinding']) refuse(process, name, `process.${name}`)
   if (!network) for (const name of ['fetch', 'WebSocket', 'EventSource']) refuse(globalThis, name, name)

@@ -103,7 +103,7 @@ async function readWhole(file: FileHandle, sizeBytes: number): Promise<Buffer> {
   return buffer.subarray(0, bytesRead)
 }
 
-/** Whether an open file is the one at a path. Linux knows for sure; elsewhere the path is looked at once more. */
+/** Whether an open file is the one at a path. Exact on Linux; elsewhere the path is checked once more. */
 async function isOpenAt(file: FileHandle, path: string): Promise<boolean> {
   if (process.platform === 'linux') return (await readlink(`/proc/self/fd/${file.fd}`)) === path
   const [opened, named] = [await file.stat(), await lstat(path)]

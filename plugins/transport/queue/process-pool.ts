@@ -39,7 +39,7 @@ export function codeOf(module: URL): readonly string[] {
   const runs = [join(root, 'package.json'), join(root, 'sdk'), join(root, 'plugins', 'transport', 'queue'), ...libraries(root)]
   const own = module.protocol === 'file:' ? fileURLToPath(module) : undefined
   const all = own === undefined ? runs : [...runs, ownFolder(own), ...libraries(dirname(own))]
-  // Both the name that Node is told and the place it leads to.
+  // Both the path given to Node and the path it resolves to.
   return [...new Set(all.filter(existsSync).flatMap(path => [path, realpathSync(path)]))]
 }
 

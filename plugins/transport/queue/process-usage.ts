@@ -11,7 +11,7 @@ const maxProcesses = 32
 const maxThreads = 256
 const mostLookedAt = 1000
 
-/** Memory, processes and threads of a process and its descendants; nothing where the system does not tell. */
+/** Memory, processes and threads of a process and its descendants; nothing where the system does not report them. */
 export async function usageOf(pid: number): Promise<ProcessUsage> {
   const family = await familyOf(pid)
   const all = await Promise.all(family.map(each => readFile(`/proc/${each}/status`, 'latin1').catch(() => '')))
@@ -30,7 +30,7 @@ export function excessOf({ residentMb, processes, threads }: ProcessUsage, maxRe
   return threads > maxThreads ? `started more than ${maxThreads} threads` : undefined
 }
 
-/** When the machine runs out of memory the extractor goes first, not the server. Not every system can be told so. */
+/** When the machine runs out of memory the extractor is killed first, not the server. Not every system supports it. */
 export async function preferForKilling(pid: number): Promise<void> {
   const write = (each: number) => writeFile(`/proc/${each}/oom_score_adj`, '800').catch(() => undefined)
   await Promise.all((await familyOf(pid)).map(write))

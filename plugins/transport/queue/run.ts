@@ -71,7 +71,7 @@ export class JobRun {
     this.ended = this.#go()
   }
 
-  /** Stops it, unless its result is being stored. `undefined` when it came to another end: the job's record then knows more. */
+  /** Stops it, unless its result is being stored. `undefined` when it ended otherwise: the job's record then has the result. */
   async cancel(): Promise<'cancelled' | 'running' | undefined> {
     if (this.#isDelivering) return 'running'
     this.#interrupt('cancelled')

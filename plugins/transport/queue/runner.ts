@@ -8,7 +8,7 @@ import { Channel } from './channel.ts'
 import { lockDown } from './lockdown.ts'
 import { type FromProcess, maxOutputCharacters, progressSentEveryMs, type RunRequest, type ToProcess } from './messages.ts'
 
-// This module is an extractor process: the server starts it and hands it one run after the other.
+// This module is an extractor process: the server starts it and sends it one run after the other.
 
 /** Newer than its types. */
 interface Droppable {

@@ -64,7 +64,7 @@ function checkAddresses({ uri, managementUrl }: Pick<RabbitConfig, 'uri' | 'mana
     throw new Error('transport.rabbitmq.managementUrl must be a URL like http://host:15672')
 }
 
-/** Which broker carries jobs, for the status page. */
+/** The broker of jobs, for the status page. */
 export class RabbitStatus implements StatusPart {
   readonly name = 'rabbitmq'
   readonly details: Readonly<Record<string, string>>

@@ -2,7 +2,7 @@ import { collection, type Stored } from 'pounce/sdk'
 import type { Job } from 'pounce/sdk/kit'
 
 /**
- * Where a job stands. `unsent`: only we have it. `sent`: the broker confirmed it. `running`: an extractor spoke of it. `parked`: its extractor
+ * Where a job stands. `unsent`: not published yet. `sent`: the broker confirmed it. `running`: an extractor sent a status. `parked`: its extractor
  * put it into the error queue while we were away; it is put back. `dead`: its extractor gave up. A job that is done has no record.
  */
 export type JobState = 'unsent' | 'sent' | 'running' | 'parked' | 'dead'

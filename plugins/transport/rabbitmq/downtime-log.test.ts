@@ -16,7 +16,7 @@ async function setUp(t: ExecutionContext) {
   return { documents, kernel }
 }
 
-test('a kernel that comes back knows when nobody was there', async t => {
+test('after a restart the log shows when no kernel was running', async t => {
   const { kernel } = await setUp(t)
   const first = kernel()
   await first.outages.start()
@@ -42,7 +42,7 @@ test('there is no outage while one of several kernels is there', async t => {
   t.false(second.outages.include(at('10:00:30')))
 })
 
-test('a kernel that serves no requests learns of outages and hides none', async t => {
+test('a kernel that serves no requests sees outages and hides none', async t => {
   const { kernel } = await setUp(t)
   const [first, worker, later] = [kernel(), kernel(false), kernel()]
   await first.outages.start()

@@ -23,7 +23,7 @@ const againMs = 10_000
 
 /**
  * Puts parked jobs back from `error.<queue>` into their queue, as they lie there; only the key is recreated where it is out of date, or an admin
- * asked for the job to run again. Messages of others stay where they are. A job that does not exist any more is sent again.
+ * requested the job to run again. Messages of others stay where they are. A job that does not exist any more is sent again.
  */
 export class ErrorQueues {
   #parts: ErrorQueuesParts
@@ -117,7 +117,7 @@ const kept = [
 
 /**
  * The message with a key that opens something. One that was refused for another reason than its age stays as it is: credentials that were changed stop the
- * jobs from before until someone asks for them again. Undefined when there is no one to make one for.
+ * jobs from before until someone requests them again. Undefined when there is no one to make one for.
  */
 async function withValidKey(keys: Keys, job: StoredJob, content: Buffer): Promise<Buffer | undefined> {
   const text = content.toString('utf8')

@@ -12,23 +12,23 @@ export interface HeartbeatsParts {
   readonly link: BrokerConnection
   readonly log: Log
   readonly metrics: Metrics
-  /** Stores who spoke. */
+  /** Stores the heartbeats. */
   take(heartbeat: Heartbeat): Promise<void>
 }
 
 export const heartbeatExchange = 'extractors'
 
 const mostBytes = 2 ** 20
-/** Heartbeats remembered, and their characters altogether. */
+/** Maximum number of cached heartbeats, and of their characters altogether. */
 const mostKnown = 5000
 const mostCharacters = 32 * 2 ** 20
-/** An unchanged one is handed on again after this, so that an extractor that was removed manually comes back. */
+/** An unchanged one is passed on again after this, so that an extractor that was removed manually comes back. */
 const freshMs = 600_000
 const mostWaiting = 1000
 const tries = 10
 const longestPauseMs = 5000
 
-/** What extractors say of themselves, every few minutes and mostly the same: only what is new is handed on. */
+/** Descriptions that extractors send every few minutes, mostly unchanged: only changes are passed on. */
 export class Heartbeats implements Tenant {
   #parts: HeartbeatsParts
   #stopping = new AbortController()

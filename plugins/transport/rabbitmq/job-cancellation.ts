@@ -42,7 +42,7 @@ export class JobCancellation {
   async #takeBack(id: string): Promise<Outcome> {
     const job = await this.#book.get(id)
     if (!job) return 'unknown'
-    // A run that failed waits in its queue for the next one, though an extractor has spoken of it.
+    // A run that failed waits in its queue for the next one, though an extractor has sent a status.
     const isWaiting = job.state !== 'running' || job.status?.includes('StatusMessage.retry')
     if (!isWaiting) return 'running'
     if (!(await this.#isTakenOut(job))) return (await this.#book.get(id)) ? 'running' : 'unknown'
@@ -61,7 +61,7 @@ export class JobCancellation {
     if (!search) return true
     const [message] = search.found
     if (message) search.take(message)
-    // Closed before the record goes: the broker has then forgotten the message.
+    // Closed before the record is deleted: the broker has then removed the message.
     await search.close()
     // In no queue, and no extractor that could be processing it.
     return message !== undefined || isAside || (search.isComplete && search.consumers === 0)

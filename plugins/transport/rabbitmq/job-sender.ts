@@ -8,7 +8,7 @@ import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 
 const mostAtOnce = 1000
 
-/** Collects ids and hands them on together: what comes while one batch is dealt with makes the next one. */
+/** Collects ids into batches: those that arrive while one batch is processed make the next one. */
 class IdBatcher {
   #waiting: string[] = []
   #isBusy = false

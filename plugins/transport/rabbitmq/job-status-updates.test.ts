@@ -114,7 +114,7 @@ test('an extractor whose clock is behind ends its job too', async t => {
   t.is(await state(), 'dead')
 })
 
-test('an error that is told twice puts a job back once', async t => {
+test('an error that arrives twice puts a job back once', async t => {
   const { take, state, book } = await setUp(t, true)
   await take(news('StatusMessage.error: x', 1), news('StatusMessage.error: x', 1))
   t.is(await state(), 'parked')

@@ -28,7 +28,7 @@ export function saysKeyWasRefused(text: string, host: unknown): boolean {
   return /\b401 Client Error\b/.test(text) && isAboutUs(text, host)
 }
 
-/** What pyclowder says of every failure before it has told what the job is about. */
+/** The text of pyclowder for every failure before it has sent the subject of the job. */
 export const saysNothing = (text: string): boolean => /^StatusMessage\.error: Error processing message\.?$/.test(text.trim())
 
 function isAboutUs(text: string, host: unknown): boolean {
@@ -98,7 +98,7 @@ export class JobStatusUpdates {
   }
 }
 
-/** Its key expired in the queue, or its message was sent before jobs had keys of their own and carries one that opens nothing any more. */
+/** Its key expired in the queue, or its message was sent before jobs had keys of their own and has one that is no longer valid. */
 const isKeyRefused = ({ message, hasOwnKey }: StoredJob, status: string): boolean =>
   saysKeyWasRefused(status, message['host']) || (hasOwnKey !== true && saysNothing(status))
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ChannelModel, ConfirmChannel } from 'amqplib'
 
-/** What became of a message: the broker has it, there is no such queue, or no one knows. */
+/** Result of a message: confirmed, returned (no such queue), or unknown. */
 export type SendOutcome = 'confirmed' | 'no queue' | 'lost'
 
 const mostBytes = 32 * 2 ** 20

@@ -99,7 +99,7 @@ async function look(
   }
 }
 
-/** What the broker knows queues, as far as there was time to ask; undefined for those that do not exist. */
+/** Facts of the broker about queues, as far as time allowed; undefined for those that do not exist. */
 export async function countQueues(
   model: ChannelModel,
   queues: Iterable<string>,

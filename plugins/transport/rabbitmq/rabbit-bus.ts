@@ -45,7 +45,7 @@ interface Known {
 
 const nothing: Known = { bindings: [], listeners: [] }
 
-/** What the management plugin knows old extractors: read at each connect and every five minutes. Without the plugin it is nothing. */
+/** Facts of the management plugin about old extractors, read at each connect and every five minutes; none without the plugin. */
 export class RabbitBus implements Bus, Tenant {
   #management: Management
   #exchange: string

@@ -85,7 +85,7 @@ export class RabbitJobRepository {
     return results.flatMap((result, at) => (result.ok ? [{ ...result.document, isHeld: page.items[at]?.isHeld ?? false }] : []))
   }
 
-  /** Notes that the broker has them. Those that an extractor spoke of meanwhile stay as they are. */
+  /** Records that the broker has them. Those with a status from an extractor meanwhile stay as they are. */
   async sent(ids: readonly string[]): Promise<void> {
     await this.#unsent(ids, { state: 'sent', isHeld: false })
   }
@@ -106,12 +106,12 @@ export class RabbitJobRepository {
     return this.#commit({ update: job.id, in: busJobs, where: eq('state', job.state), set })
   }
 
-  /** Forgets a job, whatever its state. False when it was gone. */
+  /** Deletes a job, whatever its state. False when it was absent. */
   async remove(id: string): Promise<boolean> {
     return (await this.#commit({ tombstone: id, in: busJobs })) !== undefined
   }
 
-  /** Forgets a job that no one sends, sent or is about to. False when someone does. */
+  /** Deletes a job that is neither sent nor being sent. False otherwise. */
   async removeUnsent(job: StoredJob): Promise<boolean> {
     if (job.isHeld && job.due > this.#in(0)) return false
     const where = and(eq('state', 'unsent'), eq('due', job.due))

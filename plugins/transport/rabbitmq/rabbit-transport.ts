@@ -18,7 +18,7 @@ import { Replies } from './replies.ts'
 import { UnconfirmedJobs } from './unconfirmed-jobs.ts'
 import { UnsentJobs } from './unsent-jobs.ts'
 
-/** Remembers the texts that were added last. */
+/** Keeps the most recently added texts. */
 class RecentTexts {
   #most: number
   /** The oldest first. */
@@ -202,7 +202,7 @@ export class RabbitTransport implements Transport {
     return this.#listener
   }
 
-  /** Tells that a job will never run. */
+  /** Reports that a job will never run. */
   async #refuse(job: StoredJob, reason: string): Promise<void> {
     await this.#heard().status({
       jobId: job.id,

@@ -96,7 +96,7 @@ const timeMs = 30_000
 
 /**
  * Jobs that the broker had and whose queue is gone, because someone deleted it or the broker lost its disk: they are sent again, which
- * tells people that there is no such queue, or reaches the one that exists again.
+ * reports that there is no such queue, or reaches the one that exists again.
  */
 export class LostQueues {
   #broker: Broker

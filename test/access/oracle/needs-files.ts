@@ -33,6 +33,14 @@ export const needsOfFiles: Needs = {
   licenseFile: 'EditLicense file=id',
   listDatasetUsers: 'ViewDataset dataset=id',
   listFileUsers: 'ViewFile file=id',
+  // downloads
+  createArchive: 'reader; DownloadFiles file=file',
+  downloadArchive: 'reader',
+  // bulk
+  createBulkJob: 'account; ViewDataset dataset=dataset',
+  getBulkJob: 'account',
+  listBulkJobs: 'account',
+  listBulkOutcomes: 'account',
   // uploads
   appendToUpload: 'AddFile; begun upload=id',
   checkUploads: 'AddFile; AddResourceToDataset dataset=dataset; part folder=folder',

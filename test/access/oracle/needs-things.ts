@@ -75,6 +75,8 @@ export const needsOfThings: Needs = {
   moveFolder:
     'AddResourceToDataset dataset=id; AddResourceToDataset dataset=to; RemoveResourceFromDataset dataset=id; EditFile dataset=id; part folder=folder',
   renameFolder: 'AddResourceToDataset dataset=id; part folder=folder',
+  // entries
+  listEntries: 'ViewDataset dataset=id; part folder=folder',
   // dataset-files
   attachFilesToDataset: 'AddResourceToDataset; AddResourceToDataset dataset=dataset; EditFile file=first; EditFile file=file',
   createDataset: 'CreateDataset; AddResourceToSpace space=space; EditFile file=file',

@@ -4,7 +4,7 @@ import type { Letter } from './letters.ts'
 /** Callers who are refused everywhere. */
 export const standing: Readonly<Record<Outcast, Letter>> = { inactive: 'a', termsPending: 't' }
 
-/** Routes that never look at who asks: a wrong credential does no harm there. */
+/** Routes that ignore credentials: a wrong credential does no harm there. */
 const blindToCallers: ReadonlySet<string> = new Set([
   ...['login', 'logout', 'getSetUp', 'checkSetUp', 'setUpFirstAdmin', 'getFileByLink', 'getBaseContext'],
   ...[

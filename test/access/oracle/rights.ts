@@ -2,7 +2,7 @@ import type { Column } from '../callers.ts'
 import type { Mode } from './letters.ts'
 import { looks, ofExtractionKeys, ofReadOnlyAccounts, readOnly, roles } from './roles.ts'
 
-/** What there is to know of a caller: the role in the space `lab`, what the account may be, and how far the key reaches. */
+/** The facts of a caller: the role in the space `lab`, what the account may be, and how far the key reaches. */
 interface Who {
   readonly role?: ReadonlySet<string>
   readonly isAnonymous?: true

@@ -50,7 +50,7 @@ const words: Readonly<Record<string, (mode: Mode, caller: Column, isReading: boo
     const { isAnonymous, isElsewhere } = callers[caller]
     return !isAnonymous && !isElsewhere && (isReading || caller !== 'readKey')
   },
-  /** `auth` where each thing is asked about, or nothing is told that the holder of the key may not know. */
+  /** `auth` where each resource is checked, or nothing is returned that the holder of the key may not see. */
   anyKey: (_mode, caller) => !callers[caller].isAnonymous,
   /** Keys, sessions, passwords: for no key that is limited or an extractor's. */
   account: (_mode, caller) => !callers[caller].isAnonymous && !['extractor', 'readKey', 'otherSpaceKey'].includes(caller),

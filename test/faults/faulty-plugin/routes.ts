@@ -36,7 +36,7 @@ const faults: Readonly<Record<string, () => void>> = {
 export const causeFault = route({
   method: 'GET',
   path: '/api/faults/cause/:kind',
-  summary: 'Fails in the way that is asked for, mostly after the answer',
+  summary: 'Fails in the way that is requested, mostly after the answer',
   permission: 'anyone',
   params: s.Object({ kind: s.String() }),
   responses: { 200: s.success() },

@@ -9,7 +9,7 @@ export interface Step {
 }
 export const steps = collection<Step>('test.steps', { byTime: { on: ['at'] } })
 
-/** A turn takes thirty steps unless it is told to stop. */
+/** A turn takes thirty steps unless it is aborted. */
 export class TakeTurns {
   #documents: DocumentStore
   #ids: Ids

@@ -15,7 +15,7 @@ import { ResourcePolicy } from '../resource-policy.ts'
 /** An id from a word, always the same. */
 export const idOf = (word: string): string => Buffer.from(word.padEnd(12, '.')).toString('hex').slice(0, 24)
 
-/** Rights of resources by `kind:name`, as the plugins would tell them. */
+/** Rights of resources by `kind:name`, as the plugins would return them. */
 export type World = Readonly<Record<string, Partial<Rights>>>
 
 const views: Readonly<Partial<Record<Kind, Permission>>> = {

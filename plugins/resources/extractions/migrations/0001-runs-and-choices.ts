@@ -1,6 +1,6 @@
 import { collection, type DocumentStore } from 'pounce/sdk'
 
-/** As records were before: an extractor knew itself whether it was enabled, and a run only whether it was over. */
+/** As records were before: an extractor record had its own `enabled`, and a run only whether it had ended. */
 const extractors = collection<{ name: string; owner: string | null; isEnabled?: boolean }>('extractors', { byName: { on: ['name'] } })
 const extractions = collection<{ extractor: string; status: string; isFinished?: boolean }>('extractions', {
   byTarget: { on: ['target.id', 'start'] },

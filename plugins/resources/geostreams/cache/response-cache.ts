@@ -9,11 +9,11 @@ import { type CachedResponse, StoredResponses } from './stored-responses.ts'
 
 const atOnce = 1000
 
-/** Of more streams no one wants to know before each answer. */
+/** Maximum number of streams to check before each response. */
 const mostStreams = 10_000
 
 /**
- * Tells whether readings of streams can still be what they were. A reading that comes or goes changes what the store counts, and the stream's record right
+ * Checks whether readings of streams are unchanged. An inserted or removed reading changes what the store counts, and the stream's record right
  * after; a stream or sensor that is changed has another revision, one that is gone is no longer there.
  */
 class StreamVersions {
@@ -72,7 +72,7 @@ class StreamVersions {
 }
 wire(StreamVersions, DocumentStore, GeoStore)
 
-/** What was asked: the route's name, and its parameters as they came. */
+/** The request: the route's name, and its parameters as sent. */
 interface AskedQuestion {
   readonly route: string
   readonly parameters: Readonly<Record<string, unknown>>
@@ -112,7 +112,7 @@ export interface DatapointQuery extends AskedQuestion {
 /** The number of streams that a record names one by one. */
 const mostNamed = 200
 
-/** Questions whose answers were too long, remembered so that they are not written twice each time. */
+/** Requests whose responses were too long, recorded so that they are not buffered again. */
 const mostRefused = 1000
 
 class TooLong extends Error {}
@@ -147,7 +147,7 @@ export class ResponseCache {
 
   /**
    * The answer to a question: one that is kept, or else what `produce` makes, which is kept if it is not too long. `produce` may be called more than
-   * once, and what it gives depends on the question alone. Those who ask the same at the same time share one.
+   * once, and its result depends on the request alone. Concurrent equal requests share one.
    */
   async answer(question: DatapointQuery, produce: () => Bytes): Promise<Bytes> {
     if (this.#kept.maxBytes === 0 || question.isHead || !this.isFor(question.caller)) return produce()

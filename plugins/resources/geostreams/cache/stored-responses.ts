@@ -21,7 +21,7 @@ interface AnswerRecord {
   readonly sizeBytes: number
   readonly contentType: string
   readonly filename: string | null
-  /** What was asked, as it was sent. */
+  /** The request, as sent. */
   readonly query: { readonly [name: string]: Json }
   readonly created: Time
   /** What the streams and sensors were when it was begun: another one, another answer. */

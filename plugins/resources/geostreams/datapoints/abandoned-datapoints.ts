@@ -13,7 +13,7 @@ import {
 import { type Datapoint, geoNumberOf, streamIdOf } from 'pounce/sdk/geo'
 import { streams } from '../collections.ts'
 
-/** Leaves word of readings that no one was told of and that could not be removed at once. Of a stream that is gone they are removed anyway. */
+/** Records readings that were not acknowledged and could not be removed at once. With a deleted stream they are removed anyway. */
 export const abandon = async (
   streams: Streams,
   points: readonly Datapoint[],

@@ -73,7 +73,7 @@ export class AddingRights {
 }
 wire(AddingRights, configPort(config), Policy, Streams)
 
-/** What one stream had since it was last told. */
+/** Inserts of one stream since its last event. */
 class StreamTotals {
   count = 0
   fromMs = Number.POSITIVE_INFINITY
@@ -154,7 +154,7 @@ export class DatapointImport {
 wire(DatapointImport, GeoStore, GeostreamIds, Streams, AddingRights, Clock)
 
 /**
- * The readings of one request, in batches: while one is being stored the next one comes together. Rights are asked once for each stream. What is refused
+ * The readings of one request, in batches: while one is being stored the next one comes together. Rights are checked once for each stream. What is refused
  * leaves the others as they are.
  */
 class DatapointImportRun {
@@ -186,7 +186,7 @@ class DatapointImportRun {
     this.report.refuse(line, refused)
   }
 
-  /** Resolves when everything is durable and the streams know of it. After a fault they know of what was stored before it. */
+  /** Resolves when everything is durable and the streams are updated. After a fault they are updated for what was stored before it. */
   async finish(): Promise<DatapointImportReport> {
     try {
       await this.#next()
@@ -199,7 +199,7 @@ class DatapointImportRun {
     return this.report
   }
 
-  /** The same after a fault of what brings the points, which is what is to be told. */
+  /** The same after a fault of what brings the points, which is what is reported. */
   async abandon(): Promise<void> {
     await this.finish().catch((error: unknown) => this.#log.error('not all received datapoints were stored', { error }))
   }
@@ -225,7 +225,7 @@ class DatapointImportRun {
     const allowed = await this.#allowed(batch)
     if (allowed.length === 0) return
     const ids = await this.#of.numbers.take('datapoint', allowed.length)
-    // Clowder 1.x tells whole seconds of when a reading came.
+    // Clowder 1.x returns the arrival of a reading in whole seconds.
     const createdMs = Math.floor(this.#of.clock.now().getTime() / 1000) * 1000
     const points = allowed.map(({ draft }, at): Datapoint => ({ id: ids[at] ?? 0, createdMs, ...draft }))
     const outcomes = await this.#insert(points)
@@ -237,7 +237,7 @@ class DatapointImportRun {
     this.lastId = ids.at(-1)
   }
 
-  /** No one knows the numbers of a batch that failed, so none of it is to stay. */
+  /** The ids of a failed batch were not returned, so none of it is to stay. */
   async #insert(points: readonly Datapoint[]) {
     try {
       return await this.#of.geo.insert(points)
@@ -325,7 +325,7 @@ const mostKept = 20_000
 
 const atOnce = 1000
 
-/** The sensors of streams, remembered for one request. Undefined of a stream that is gone or going, or whose sensor is. */
+/** The sensors of streams, cached for one request. Undefined for a stream that is deleted or being deleted, or whose sensor is. */
 export class StreamSensors {
   readonly #streams: Streams
   readonly #sensors: Sensors

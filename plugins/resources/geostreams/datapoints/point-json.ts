@@ -82,7 +82,7 @@ export const dayOf = (day: number): string => {
 
 /**
  * A time of a reading as Clowder 1.x prints it, `2017-01-25T15:33:02Z`; with three more digits when it does not fall on a second. Made for
- * millions: days are remembered.
+ * millions: days are cached.
  */
 export const printTime = (ms: number): string => {
   if (ms === last.ms) return last.text

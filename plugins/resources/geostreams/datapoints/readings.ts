@@ -31,7 +31,7 @@ const foundAtOnce = 1000
 
 const afterForm = /^(-?\d{1,15})_(\d{1,16})_(\d{1,16})$/
 
-/** Reads `after` as a `Link` of ours carries it. */
+/** Reads `after` of a `Link` of ours. */
 export const readGeoAfter = (text: string): GeoAfter => {
   const [, startMs, stream, id] = afterForm.exec(text) ?? []
   if (id === undefined) throw new Invalid('after must be a cursor from a Link header')

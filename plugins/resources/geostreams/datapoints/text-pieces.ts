@@ -64,7 +64,7 @@ export class TextPieces {
       return
     }
     const millionths = Math.round(Math.abs(number) * 1e6)
-    // Fifteen digits that say a number are the shortest that do. V8 remembers what it has printed itself, which makes old garbage of it.
+    // Fifteen digits that say a number are the shortest that do. V8 caches numbers that it has printed, which become old garbage.
     if (millionths > 0 && millionths < 1e15 && millionths / 1e6 === Math.abs(number)) this.#decimals(number < 0, millionths)
     else this.add(JSON.stringify(number))
   }

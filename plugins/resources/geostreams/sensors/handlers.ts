@@ -4,7 +4,7 @@ import { type Sensor, type Stream, sensors, streams } from '../collections.ts'
 
 const batch = 200
 
-/** A sensor that is gone has no streams; these tell their readings. */
+/** Deletes the streams of a deleted sensor; their events delete the readings. */
 export class DeleteStreamsOnSensorRemoved {
   #documents: DocumentStore
 

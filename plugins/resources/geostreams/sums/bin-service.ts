@@ -14,7 +14,7 @@ interface BinRows {
 
 const columns = ['sensor_name', 'sensor_id', 'property', 'label', 'date', 'depth', 'depth_code', 'average', 'count']
 
-/** A table of bins as CSV, a line for each, with the figures that were asked for at its end. */
+/** A table of bins as CSV, a line for each, with the figures that were requested at its end. */
 async function* binTable(rows: AsyncIterable<BinRows>, wanted: readonly Aggregate[]): AsyncGenerator<string, void, undefined> {
   yield `${[...columns, ...wanted.filter(name => name !== 'count')].map(csvCell).join()}\r\n`
   for await (const { part, property, entries } of rows) yield entries.map(entry => lineOf(part, property, entry, wanted)).join('')
@@ -29,7 +29,7 @@ const lineOf = (part: SensorPart, property: string, entry: BinEntry, wanted: rea
   return `${[...cells, ...numbers].map(cell => csvCell(cell ?? undefined)).join()}\r\n`
 }
 
-/** Readings whose every value may be asked for at once. */
+/** Readings whose every value may be requested at once. */
 const mostRaw = 1_000_000
 
 /** Sums up readings by time and depth, for each sensor. */

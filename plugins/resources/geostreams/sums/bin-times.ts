@@ -105,7 +105,7 @@ const even = ({ fromMs, toMs }: Pick<GeoBin, 'fromMs' | 'toMs'>): BinTime => {
   return { label: new Date(fromMs).toISOString(), parts: { year }, dateMs: Math.floor((fromMs + toMs) / 2) }
 }
 
-/** A way to cut time, and how its spans are told. */
+/** A division of time into spans, and their format. */
 export interface BinTimes {
   readonly time: GeoBinning['time']
   of(span: Pick<GeoBin, 'fromMs' | 'toMs'>): BinTime

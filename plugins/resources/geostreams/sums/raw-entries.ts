@@ -4,7 +4,7 @@ import { altitudeOf, spansOf } from 'pounce/sdk/geo'
 import type { BinTime, BinTimes } from './bin-times.ts'
 import { byCodePoint } from './selected-sensors.ts'
 
-/** What can be told of numbers besides what Clowder 1.x tells. */
+/** Statistics of numbers in addition to those of Clowder 1.x. */
 const aggregates = ['count', 'sum', 'min', 'max', 'mean'] as const
 
 export type Aggregate = (typeof aggregates)[number]
@@ -17,7 +17,7 @@ export interface Sums {
   readonly max: number
 }
 
-/** Query parameter of what else to tell. */
+/** Query parameter for additional statistics. */
 export const aggregateParameter = {
   aggregates: s.Optional(
     s.repeated(s.String({ maxLength: 100, description: 'Aggregates to return: count, sum, min, max, mean, comma-separated or repeated' })),
@@ -32,12 +32,12 @@ export const readAggregates = (sent: readonly string[] = []): readonly Aggregate
   return aggregates.filter(each => wanted.includes(each))
 }
 
-/** JSON knows no infinity: a sum can be too large for a number. */
+/** JSON has no infinity: a sum can be too large for a number. */
 export const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
 export const meanOf = ({ count, sum }: Sums): number | null => (count === 0 ? null : finite(sum / count))
 
-/** The figures that were asked for, by name. */
+/** The figures that were requested, by name. */
 export const figuresOf = (sums: Sums, wanted: readonly Aggregate[]): Readonly<Record<string, number | null>> =>
   Object.fromEntries(wanted.map(name => [name, name === 'mean' ? meanOf(sums) : finite(sums[name])]))
 
@@ -52,7 +52,7 @@ export interface BinEntry extends Sums {
   readonly raw?: { readonly doubles: readonly number[]; readonly strings: readonly string[] }
 }
 
-/** An entry as Clowder 1.x writes it, and the figures that were asked for. */
+/** An entry as Clowder 1.x writes it, and the figures that were requested. */
 export const entryJson = (entry: BinEntry, wanted: readonly Aggregate[]): string => {
   const { time, depth, depthCode, sources, raw, array = [], count } = entry
   const isOfNumbers = count > 0
@@ -95,7 +95,7 @@ export const BinEntryJson = s.model(
   }),
 )
 
-/** How to sum up, and what to tell. */
+/** How to aggregate, and what to return. */
 export interface BinQuestion {
   readonly times: BinTimes
   /** Steps of altitude; undefined: depths are not distinguished. */
@@ -146,7 +146,7 @@ export class RawEntries {
     this.#question = question
   }
 
-  /** Takes all that a reading tells. */
+  /** Adds all properties of a reading. */
   add(point: Datapoint, isWanted: Wanted): void {
     this.#take(point, isWanted)
   }

@@ -15,7 +15,7 @@ export interface SensorPart {
   readonly geometry: Geometry
   /** In the order that they were made in. */
   readonly streams: readonly number[]
-  /** Names of what the readings of these streams tell, at most 1,000 of each, by code point. */
+  /** Property names of the readings of these streams, at most 1,000 of each, by code point. */
   readonly properties: ReadonlySet<string>
 }
 
@@ -27,7 +27,7 @@ function* inPieces<T>(all: readonly T[], size: number): Iterable<readonly T[]> {
   for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
 }
 
-/** Finds the sensors whose readings someone asks for, in the order of their names. */
+/** Finds the sensors whose readings someone requests, in the order of their names. */
 export class SelectedSensors {
   #sensors: Sensors
   #streams: Streams

@@ -5,7 +5,7 @@ import { gatheredBins } from './gathered-bins.ts'
 import { type BinEntry, type BinQuestion, isSpecial, noDepthCode, RawEntries, special } from './raw-entries.ts'
 import { byCodePoint, type SensorPart } from './selected-sensors.ts'
 
-/** Of more properties a store does not tell. */
+/** Maximum number of properties that a store returns. */
 const mostNames = 1000
 const mostAlternatives = 100
 

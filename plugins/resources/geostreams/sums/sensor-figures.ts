@@ -46,7 +46,7 @@ const numbersOf = async (
   return numbers
 }
 
-/** Sums up what a sensor's readings tell; undefined when none fits. */
+/** Aggregates a sensor's readings; undefined when none matches. */
 const sensorFigures = async (
   store: GeoStore,
   part: SensorPart,
@@ -152,11 +152,11 @@ interface TrendQuestion {
   readonly filter: Omit<GeoFilter, 'streams'>
   readonly shown?: ReadonlySet<string>
   readonly window: Window
-  /** Tells the newest of these spans besides. */
+  /** Returns the newest of these spans too. */
   readonly last?: BinTimes
 }
 
-/** How numbers of a sensor went: members of `properties`, and the label of the newest span when that was asked for. */
+/** How numbers of a sensor went: members of `properties`, and the label of the newest span when that was requested. */
 interface Trend {
   readonly properties: Readonly<Record<string, number | null>>
   readonly lastTime?: string
@@ -168,7 +168,7 @@ const none: Sums = { count: 0, sum: 0, min: 0, max: 0 }
 const change = (whole: number | null, part: number | null): number | null =>
   whole === null || part === null || whole === 0 ? null : finite(((part - whole) / whole) * 100)
 
-/** Compares what a sensor told within the window with all that it told. */
+/** Compares a sensor's readings within the window with all its readings. */
 const trendOf = async (store: GeoStore, part: SensorPart, figures: SensorFigures, question: TrendQuestion): Promise<Trend> => {
   const { filter, shown, window, last } = question
   const interval = await numbersOf(store, { ...within(filter, window), streams: part.streams }, shown)
@@ -189,7 +189,7 @@ interface Newest {
   readonly numbers: ReadonlyMap<string, Sums>
 }
 
-/** The newest span in which the sensor told a number, and the numbers in it. */
+/** The newest span in which the sensor has a number, and the numbers in it. */
 const newestOf = async (store: GeoStore, part: SensorPart, { filter, shown }: TrendQuestion, times: BinTimes): Promise<Newest> => {
   let [dateMs, label] = [Number.NEGATIVE_INFINITY, undefined as string | undefined]
   const found = new Map<string, { readonly dateMs: number; readonly sums: Sums }>()
@@ -206,7 +206,7 @@ const newestOf = async (store: GeoStore, part: SensorPart, { filter, shown }: Tr
   return { label, numbers: new Map([...found].filter(([, each]) => each.dateMs === dateMs).map(([name, { sums }]) => [name, sums])) }
 }
 
-/** What averages are taken of, and what is told besides. */
+/** Properties to average, and additional ones to return. */
 interface AverageQuestion {
   readonly filter: Omit<GeoFilter, 'streams'>
   readonly shown?: ReadonlySet<string>

@@ -1,7 +1,7 @@
 import { type Bytes, s } from 'pounce/sdk'
 import { streamed } from 'pounce/sdk/kit'
 
-/** How sums are told. */
+/** The format of aggregates. */
 export type BinFormat = 'json' | 'geojson' | 'csv'
 export const formatParameter = { format: s.Optional(s.Unsafe<BinFormat>({ type: 'string', enum: ['json', 'geojson', 'csv'] })) }
 export const mediaTypes = { json: 'application/json', geojson: 'application/geo+json' } as const

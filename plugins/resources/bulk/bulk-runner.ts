@@ -1,0 +1,235 @@
+import {
+  authorize,
+  type Caller,
+  Clock,
+  CommitConflict,
+  type Contributions,
+  DocumentStore,
+  eq,
+  event,
+  Files,
+  Folders,
+  Log,
+  type NewEvent,
+  NotSignedIn,
+  Policy,
+  Problem,
+  type Progress,
+  ProgressListeners,
+  type Ref,
+  type Stored,
+  type StoredEvent,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { type ProgressListener, removeFound, reportProgress } from 'pounce/sdk/kit'
+import { BulkJobs } from './bulk-jobs.ts'
+import {
+  type BulkChunkRecord,
+  type BulkItem,
+  type BulkJobRecord,
+  type BulkSelection,
+  bulkChunks,
+  bulkJobs,
+  chunkId,
+  chunkSize,
+} from './collections.ts'
+
+type Job = BulkJobRecord & Stored
+type Chunk = BulkChunkRecord & Stored
+
+/** Resources of a chunk that are worked on side by side. */
+const atOnce = 8
+
+/**
+ * Carries out bulk jobs step by step: the first step may collect the resources, each further one deals with a chunk of them. The commit that counts a step leaves the event
+ * for the next one, so a kill costs at most the step that was under way, which is done again.
+ */
+export class BulkRunner {
+  readonly #documents: DocumentStore
+  readonly #jobs: BulkJobs
+  readonly #users: Users
+  readonly #policy: Policy
+  readonly #files: Files
+  readonly #folders: Folders
+  readonly #progress: Contributions<ProgressListener>
+  readonly #clock: Clock
+  readonly #log: Log
+
+  constructor(
+    documents: DocumentStore,
+    jobs: BulkJobs,
+    users: Users,
+    policy: Policy,
+    files: Files,
+    folders: Folders,
+    progress: Contributions<ProgressListener>,
+    clock: Clock,
+    log: Log,
+  ) {
+    this.#documents = documents
+    this.#jobs = jobs
+    this.#users = users
+    this.#policy = policy
+    this.#files = files
+    this.#folders = folders
+    this.#progress = progress
+    this.#clock = clock
+    this.#log = log
+  }
+
+  async handle({ data: { job: id } }: StoredEvent<'bulk.requested' | 'bulk.advanced'>): Promise<void> {
+    const job = await this.#documents.get(bulkJobs, id)
+    if (job?.state === 'collecting') await this.#collect(job)
+    else if (job?.state === 'running') await this.#step(job)
+  }
+
+  async #collect(job: Job): Promise<void> {
+    const { id, select } = job
+    if (!select) return
+    // What an interrupted collection has left: nothing was done to it.
+    await removeFound(this.#documents, bulkChunks, { using: 'byJob', where: eq('job', id) })
+    try {
+      await authorize(this.#policy, await this.#callerOf(job), 'ViewDataset', { kind: 'dataset', id: select.dataset })
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      await this.#advance(job, { ...this.#ending('failed'), message: error.message })
+      return
+    }
+    const total = await this.#keepAll(id, select)
+    await this.#advance(job, { total, ...(total === 0 ? this.#ending('finished') : { state: 'running' }) }, ['select'])
+  }
+
+  async #keepAll(job: string, select: BulkSelection): Promise<number> {
+    let some: Ref[] = []
+    let chunks = 0
+    let total = 0
+    const keep = async () => {
+      total += some.length
+      chunks += await this.#jobs.keep(job, chunks, some)
+      some = []
+    }
+    for await (const id of this.#selected(select)) {
+      some.push({ kind: 'file', id })
+      if (some.length === 10 * chunkSize) await keep()
+    }
+    await keep()
+    return total
+  }
+
+  async *#selected({ dataset, folder, recursive, filter = '', except }: BulkSelection): AsyncIterable<string> {
+    const left = new Set(except)
+    const text = filter.toLowerCase()
+    const places = recursive ? await this.#below(folder) : new Set([folder ?? dataset])
+    for await (const { id, name, places: own } of this.#files.ofDataset(dataset)) {
+      const isInside = own.some(place => place.dataset === dataset && (places === undefined || places.has(place.in)))
+      if (isInside && !left.has(id) && name.toLowerCase().includes(text)) yield id
+    }
+  }
+
+  /** A folder and those below it; undefined for everything. */
+  async #below(folder: string | undefined): Promise<ReadonlySet<string> | undefined> {
+    if (folder === undefined) return undefined
+    const found = new Set<string>([folder])
+    for (const parent of found) {
+      let page = await this.#folders.childrenOf(parent, { limit: 1000 })
+      for (;;) {
+        for (const { id } of page.items) found.add(id)
+        if (!page.next) break
+        page = await this.#folders.childrenOf(parent, { limit: 1000, after: page.next })
+      }
+    }
+    return found
+  }
+
+  async #step(job: Job): Promise<void> {
+    const chunk = await this.#documents.get(bulkChunks, chunkId(job.id, job.next))
+    if (!chunk) {
+      await this.#advance(job, this.#ending('finished'))
+      return
+    }
+    const { items } = chunk.isDone ? chunk : await this.#carryOut(job, chunk)
+    const done = job.done + items.filter(({ state }) => state === 'done').length
+    const failed = job.failed + items.filter(({ state }) => state === 'failed').length
+    const isLast = done + failed === job.total
+    await this.#advance(job, { done, failed, next: job.next + 1, ...(isLast ? this.#ending('finished') : {}) })
+  }
+
+  async #carryOut(job: Job, { id }: Chunk): Promise<Chunk> {
+    const { items, begun } = await this.#documents.commit({ update: id, in: bulkChunks, inc: { begun: 1 } })
+    const caller = await this.#callerNow(job)
+    const outcomes: BulkItem[] = []
+    for (let at = 0; at < items.length; at += atOnce) {
+      const some = items.slice(at, at + atOnce)
+      outcomes.push(...(await Promise.all(some.map(item => this.#outcomeOf(job, item, caller, begun > 1)))))
+      this.#report(job, { state: 'running', done: job.done + job.failed + outcomes.length })
+    }
+    return this.#documents.commit({ update: id, in: bulkChunks, set: { items: outcomes, isDone: true } })
+  }
+
+  /** What is refused is an outcome; while a store is unavailable the step waits. */
+  async #outcomeOf(job: Job, { type, id }: BulkItem, caller: Caller | Problem, isRepeat: boolean): Promise<BulkItem> {
+    try {
+      if (caller instanceof Problem) throw caller
+      await this.#jobs.operation(job.act, type)({ caller, parameters: job.parameters, job: job.id }, id)
+      return { type, id, state: 'done' }
+    } catch (error) {
+      if (isRefusal(error)) {
+        const isDeleted = isRepeat && job.act === 'delete' && (error.status === 404 || error.status === 409)
+        return isDeleted ? { type, id, state: 'done' } : { type, id, state: 'failed', code: error.code, message: error.message }
+      }
+      if (error instanceof Problem) throw error
+      this.#log.error('an operation of a bulk job failed', { job: job.id, act: job.act, type, id, error })
+      return { type, id, state: 'failed', code: 'internal-error', message: 'Unexpected error; see the log of the server' }
+    }
+  }
+
+  /** Counts a step, once, and leaves the event for the next one. */
+  async #advance(job: Job, set: Partial<BulkJobRecord>, unset: readonly string[] = []): Promise<void> {
+    const { id, user, revision } = job
+    const next: NewEvent[] = set.ended ? [] : [event('bulk.advanced', { kind: 'user', id: user }, { job: id }, user)]
+    try {
+      const now = await this.#documents.commit({ update: id, in: bulkJobs, where: eq('revision', revision), set, unset }, next)
+      const state = now.state === 'finished' || now.state === 'failed' ? now.state : 'running'
+      this.#report(now, { state, done: now.done + now.failed, ...(now.message === null ? {} : { message: now.message }) })
+    } catch (error) {
+      // Another kernel has counted it.
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  #ending(state: 'finished' | 'failed'): Pick<BulkJobRecord, 'state' | 'ended' | 'expires'> {
+    return { state, ended: this.#clock.now().toISOString(), expires: this.#jobs.inDays() }
+  }
+
+  async #callerNow(job: Job): Promise<Caller | Problem> {
+    try {
+      return await this.#callerOf(job)
+    } catch (error) {
+      if (isRefusal(error)) return error
+      throw error
+    }
+  }
+
+  /** With the rights of now: a job can take long. */
+  async #callerOf({ user: id, superAdmin }: Job): Promise<Caller> {
+    const user = await this.#users.get(id)
+    if (!user || user.status === 'Inactive') throw new NotSignedIn('Account is not activated')
+    return { ...(await this.#users.callerOf(user)), superAdmin: superAdmin && user.status === 'Admin' }
+  }
+
+  #report({ id, user, act, total }: BulkJobRecord & { readonly id: string }, how: Pick<Progress, 'state' | 'done' | 'message'>): void {
+    reportProgress(this.#progress, {
+      activity: 'bulk',
+      id,
+      actor: user,
+      unit: 'resources',
+      message: act,
+      ...(total === null ? {} : { total }),
+      ...how,
+    })
+  }
+}
+wire(BulkRunner, DocumentStore, BulkJobs, Users, Policy, Files, Folders, ProgressListeners, Clock, Log)
+
+const isRefusal = (error: unknown): error is Problem => error instanceof Problem && error.status < 500

@@ -1,0 +1,176 @@
+import {
+  type AnyEvent,
+  type BatchHandler,
+  CommitConflict,
+  collection,
+  Datasets,
+  DocumentStore,
+  type EventType,
+  eq,
+  Folders,
+  type Stored,
+  type StoredEvent,
+  wire,
+} from 'pounce/sdk'
+import { removeFound, requireDone } from 'pounce/sdk/kit'
+
+const figures = ['folders', 'files', 'bytes', 'allFolders', 'allFiles', 'allBytes'] as const
+type Figures = Readonly<Record<(typeof figures)[number], number>>
+
+/** How much lies right in the root of a dataset or in a folder, whose id is that of the record; `all…`: anywhere in the dataset, 0 for a folder. */
+interface TotalsRecord extends Figures {
+  readonly dataset: string
+  /** The newest events that were counted, so that one which comes twice counts once. */
+  readonly counted: readonly string[]
+}
+
+export const entryTotals = collection<TotalsRecord>('entry-totals', { byDataset: { on: ['dataset'] } })
+
+/** More than the outbox hands out at once, so that what is handed out again is still remembered. */
+const remembered = 1000
+const mostAtOnce = 1000
+const maxTries = 20
+
+type Change = Partial<Figures>
+type Indexed = StoredEvent<'dataset.entry-indexed'>
+
+/** What an event changes, by place. */
+interface Effect {
+  readonly place: string
+  readonly change: Change
+}
+
+export const countedEvents = [...(['dataset.entry-indexed', 'folder.removed', 'dataset.removed'] as const)] satisfies readonly EventType[]
+
+/** A file that lies in several places of a dataset is one of its files. */
+const effectsOf = (dataset: string, { kind, from, to }: Indexed['data']): readonly Effect[] =>
+  [
+    { at: from, sign: -1 },
+    { at: to, sign: 1 },
+  ].flatMap(({ at, sign }) => {
+    if (at === null) return []
+    const bytes = sign * at.sizeBytes
+    const [here, anywhere] =
+      kind === 'folder'
+        ? [{ folders: sign }, { allFolders: sign }]
+        : [
+            { files: sign, bytes },
+            { allFiles: sign, allBytes: bytes },
+          ]
+    return [...at.places.map(place => ({ place, change: here })), { place: dataset, change: anywhere }]
+  })
+
+interface Counting {
+  readonly dataset: string
+  readonly changes: Map<string, Record<string, number>>
+}
+
+type Countings = readonly [place: string, Counting]
+
+/** What events change together, by place and event. */
+const byPlace = (events: readonly AnyEvent[]): ReadonlyMap<string, Counting> => {
+  const found = new Map<string, Counting>()
+  for (const event of events) {
+    if (event.type !== 'dataset.entry-indexed') continue
+    const dataset = event.subject.id
+    for (const { place, change } of effectsOf(dataset, event.data)) {
+      const counting = found.get(place) ?? { dataset, changes: new Map() }
+      const sums = counting.changes.get(event.id) ?? {}
+      for (const [name, by] of Object.entries(change)) sums[name] = (sums[name] ?? 0) + by
+      counting.changes.set(event.id, sums)
+      // A folder can have moved to another dataset: the newest event knows.
+      found.set(place, { dataset, changes: counting.changes })
+    }
+  }
+  return found
+}
+
+/** Keeps how many entries the places of indexed datasets have and how large they are, one commit for each place and batch of events. */
+export class EntryTotals implements BatchHandler {
+  #documents: DocumentStore
+  #datasets: Datasets
+  #folders: Folders
+
+  constructor(documents: DocumentStore, datasets: Datasets, folders: Folders) {
+    this.#documents = documents
+    this.#datasets = datasets
+    this.#folders = folders
+  }
+
+  /** Of places, at most 1,000, each by its id; of one that has nothing, none. */
+  ofEach(places: readonly string[]): Promise<ReadonlyMap<string, Figures>> {
+    return this.#documents.getMany(entryTotals, places)
+  }
+
+  /** Of places, at most 1,000, together. A file that lies in several of them counts as often. */
+  async of(places: readonly string[]): Promise<Figures> {
+    const found = [...(await this.ofEach(places)).values()]
+    const sum = (name: keyof Figures): number => found.reduce((total, record) => total + record[name], 0)
+    return Object.fromEntries(figures.map(name => [name, sum(name)])) as Figures
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    const countings = [...byPlace(events)]
+    for (let at = 0; at < countings.length; at += mostAtOnce) {
+      let left: readonly Countings[] = countings.slice(at, at + mostAtOnce)
+      // A conflict is another kernel counting. What is left after so many the outbox hands out again, and what was counted is known.
+      for (let tries = 0; left.length > 0; tries++) left = await this.#count(left, tries === maxTries)
+    }
+    for (const { type, subject } of events) {
+      if (type === 'dataset.removed')
+        await removeFound(this.#documents, entryTotals, { using: 'byDataset', where: eq('dataset', subject.id) })
+      if (type === 'folder.removed') await this.#drop(subject.id)
+    }
+  }
+
+  /** Those that another kernel has changed meanwhile, or with `isLast` an error. */
+  async #count(countings: readonly Countings[], isLast: boolean): Promise<readonly Countings[]> {
+    const known = await this.#documents.getMany(
+      entryTotals,
+      countings.map(([place]) => place),
+    )
+    const missing = countings.flatMap(([place]) => (known.has(place) ? [] : [place]))
+    const existing = await this.#existing(missing)
+    const items = countings.flatMap(each => {
+      const [place, counting] = each
+      const record = known.get(place)
+      if (!record && !existing.has(place)) return []
+      const change = changeOf(place, counting, record)
+      return change ? [{ each, change }] : []
+    })
+    const outcome = items.length === 0 ? [] : await this.#documents.commitEach(items.map(({ change }) => ({ change })))
+    return items.flatMap(({ each }, at) => {
+      const done = outcome[at]
+      if (!done || done.ok) return []
+      if (isLast || !(done.error instanceof CommitConflict)) throw done.error
+      return [each]
+    })
+  }
+
+  /** Nothing is kept of places that are gone. */
+  async #existing(places: readonly string[]): Promise<ReadonlySet<string>> {
+    if (places.length === 0) return new Set()
+    const [datasets, folders] = await Promise.all([this.#datasets.getMany(places), this.#folders.getMany(places)])
+    return new Set([...datasets.keys(), ...folders.keys()])
+  }
+
+  async #drop(place: string): Promise<void> {
+    requireDone(await this.#documents.commitEach([{ change: { tombstone: place, in: entryTotals } }]))
+  }
+}
+wire(EntryTotals, DocumentStore, Datasets, Folders)
+
+const none: Figures = { folders: 0, files: 0, bytes: 0, allFolders: 0, allFiles: 0, allBytes: 0 }
+
+/** Undefined when all of it was counted before. */
+const changeOf = (place: string, { dataset, changes }: Counting, record: (TotalsRecord & Stored) | undefined) => {
+  const counted = new Set(record?.counted)
+  const fresh = [...changes].filter(([event]) => !counted.has(event))
+  if (fresh.length === 0) return undefined
+  const inc: Record<string, number> = {}
+  for (const [, change] of fresh) for (const [name, by] of Object.entries(change)) inc[name] = (inc[name] ?? 0) + by
+  const values = fresh.map(([event]) => event)
+  if (!record) return { insert: { id: place, dataset, ...none, ...inc, counted: values }, into: entryTotals }
+  const where = eq('revision', record.revision)
+  return { update: place, in: entryTotals, where, set: { dataset }, inc, push: { counted: { values, keepLast: remembered } } }
+}

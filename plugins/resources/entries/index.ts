@@ -1,0 +1,12 @@
+import { definePlugin, onBatch } from 'pounce/sdk'
+import { EntryIndex, entries, entryIndexes, indexedEvents } from './entry-index.ts'
+import { countedEvents, EntryTotals, entryTotals } from './entry-totals.ts'
+import * as routes from './routes.ts'
+
+export const plugin = definePlugin({
+  id: 'resources.entries',
+  summary: 'Entries: the folders and files of a dataset as one sorted list, with totals.',
+  routes,
+  collections: [entries, entryIndexes, entryTotals],
+  handlers: [onBatch(indexedEvents, EntryIndex, 'entry-index'), onBatch(countedEvents, EntryTotals, 'entry-totals')],
+})

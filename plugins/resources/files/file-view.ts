@@ -1,0 +1,89 @@
+import { type Caller, Datasets, type FileRecord, Policy, type Stored, s, Users, wire } from 'pounce/sdk'
+import {
+  FullLicense,
+  FullStatistics,
+  FullTags,
+  fullLicense,
+  fullMembers,
+  fullStatistics,
+  fullTags,
+  fullViewOf,
+  isUsable,
+  letsDownload,
+  NamedContainer,
+} from 'pounce/sdk/kit'
+import { FileDownloads } from './file-downloads.ts'
+import { FileListing } from './file-listing.ts'
+
+/** A file with all there is to show of it. */
+export const FullFile = s.model(
+  'FullFile',
+  s.Object({
+    ...fullMembers,
+    originalName: s.String({ description: 'The name it was uploaded under' }),
+    contentType: s.String(),
+    sizeBytes: s.Integer(),
+    sha256: s.String(),
+    status: s.Union([s.Literal('CREATED'), s.Literal('UPLOADED'), s.Literal('PROCESSED'), s.Literal('ARCHIVED'), s.Literal('UNKNOWN')]),
+    places: s.Array(
+      s.Object({
+        dataset: NamedContainer,
+        folder: s.Union([s.String(), s.Null()], { description: 'Id; null in the root of the dataset' }),
+        path: s.Array(s.String(), { description: 'Names of the folders, from the top' }),
+      }),
+      { description: 'Those in datasets that the caller may view' },
+    ),
+    license: FullLicense,
+    mayDownload: s.Boolean({ description: 'By a right, or because the license allows it; false while the bytes may not be used' }),
+    tags: FullTags,
+    thumbnail: s.Union([s.String(), s.Null()]),
+    statistics: FullStatistics,
+    showPreviews: s.String(),
+    scan: s.Optional(s.String({ description: 'Result of the malware scan, as in `GET /api/files/:id/metadata`' })),
+    damaged: s.Optional(s.String({ description: 'Time when the stored bytes were found to be damaged' })),
+    resource_type: s.Literal('file'),
+  }),
+)
+export type FullFile = s.Static<typeof FullFile>
+
+/** Shows a file with what is around it, as far as the caller may view that. */
+export class FileViews {
+  readonly #users: Users
+  readonly #policy: Policy
+  readonly #datasets: Datasets
+  readonly #listing: FileListing
+  readonly #downloads: FileDownloads
+
+  constructor(users: Users, policy: Policy, datasets: Datasets, listing: FileListing, downloads: FileDownloads) {
+    this.#users = users
+    this.#policy = policy
+    this.#datasets = datasets
+    this.#listing = listing
+    this.#downloads = downloads
+  }
+
+  async full(caller: Caller, file: FileRecord & Stored): Promise<FullFile> {
+    const [common, places, damaged] = await Promise.all([
+      fullViewOf({ users: this.#users, policy: this.#policy }, caller, 'file', [file]),
+      this.#listing.pathsOf(file, caller),
+      this.#downloads.damagedSince(file),
+    ])
+    const datasets = await this.#datasets.getMany([...new Set(places.map(({ dataset }) => dataset))])
+    const shown = common(file)
+    const { originalName, contentType, sizeBytes, sha256, status, license, thumbnail, showPreviews, scan } = file
+    return {
+      ...shown,
+      ...{ originalName, contentType, sizeBytes, sha256, status },
+      places: places.map(({ dataset, folder, folders }) => ({
+        ...{ dataset: { id: dataset, name: datasets.get(dataset)?.name ?? '' }, folder, path: [...folders] },
+      })),
+      license: fullLicense(license),
+      mayDownload: isUsable(file) && (shown.rights.includes('DownloadFiles') || letsDownload(license)),
+      ...{ tags: fullTags(file.tags), thumbnail, statistics: fullStatistics(file.statistics), showPreviews },
+      ...(scan === undefined ? {} : { scan: scan.state }),
+      ...(damaged === undefined ? {} : { damaged }),
+      resource_type: 'file',
+    }
+  }
+}
+wire(FileViews, Users, Policy, Datasets, FileListing, FileDownloads)

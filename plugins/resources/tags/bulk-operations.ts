@@ -1,0 +1,38 @@
+import { authorize, type BulkOperations, type Kind, Policy, wire } from 'pounce/sdk'
+import type { BulkAct, BulkOperation } from 'pounce/sdk/kit'
+import { StoredTags, tidy } from './stored-tags.ts'
+
+const carriers: ReadonlySet<Kind> = new Set(['file', 'dataset', 'collection'])
+
+/** Tags for bulk jobs, as the routes of one resource do. */
+export class TagBulkOperations implements BulkOperations {
+  readonly #tags: StoredTags
+  readonly #policy: Policy
+
+  constructor(tags: StoredTags, policy: Policy) {
+    this.#tags = tags
+    this.#policy = policy
+  }
+
+  of(act: BulkAct, kind: Kind): BulkOperation | undefined {
+    if (!carriers.has(kind)) return undefined
+    if (act === 'tag') return this.#tag(kind)
+    return act === 'untag' ? this.#untag(kind) : undefined
+  }
+
+  #tag(kind: Kind): BulkOperation {
+    return async ({ caller, parameters: { tags = [] } }, id) => {
+      await authorize(this.#policy, caller, 'AddTag', { kind, id })
+      await this.#tags.add({ kind, id }, tags, caller.user ? { user: caller.user.id } : {})
+    }
+  }
+
+  #untag(kind: Kind): BulkOperation {
+    return async ({ caller, parameters: { tags = [] } }, id) => {
+      await authorize(this.#policy, caller, 'DeleteTag', { kind, id })
+      const gone = new Set(tags.map(tidy))
+      await this.#tags.remove({ kind, id }, tag => gone.has(tag.name), caller.user?.id)
+    }
+  }
+}
+wire(TagBulkOperations, StoredTags, Policy)

@@ -1,0 +1,139 @@
+import test from 'ava'
+import { bootForTest, FixedClock, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { unzip } from '../support/archives.ts'
+import { newPerson, type Person } from '../support/people.ts'
+import { newDataset, newFolder, ok, refusal, unknownId, upload } from '../support/scene.ts'
+
+let server: TestServer
+let ann: Person
+let bob: Person
+const clock = new FixedClock(new Date().toISOString())
+test.before(async () => {
+  server = await bootForTest({ clock, config: { access: { private: true } } })
+  ann = await newPerson(server, 'ann')
+  bob = await newPerson(server, 'bob')
+})
+test.after.always(() => server?.stop())
+
+interface Made {
+  readonly id: string
+  readonly url: string
+  readonly filename: string
+  readonly size: number
+  readonly files: number
+  readonly expires: string
+}
+
+const make = (json: object, call: TestFetch = ann.call): Promise<Response> => call('/api/archives', { method: 'POST', json })
+
+const fetched = async ({ id, size }: Made): Promise<ReadonlyMap<string, string>> => {
+  const bytes = Buffer.from(await (await ann.call(`/api/archives/${id}`)).arrayBuffer())
+  if (bytes.length !== size) throw new Error(`${bytes.length} bytes, not ${size}`)
+  return new Map([...(await unzip(bytes))].map(([path, content]) => [path, content.toString()]))
+}
+
+const scene = async (name = 'Leaves') => {
+  const dataset = await newDataset(ann.call, { name })
+  const a = await newFolder(ann.call, dataset, 'a')
+  const b = await newFolder(ann.call, dataset, 'b', a)
+  const put = (text: string, file: string, folder?: string) =>
+    upload(ann.call, dataset, text, file, { query: `extract=false${folder ? `&folder_id=${folder}` : ''}` })
+  return { dataset, a, b, root: await put('0', 'root.txt'), one: await put('1', 'one.txt', a), two: await put('2', 'two.txt', b) }
+}
+const file = (id: string) => ({ type: 'file', id })
+const folder = (id: string) => ({ type: 'folder', id })
+
+test('chosen files and folders are one ZIP with their paths, each file once', async t => {
+  const { a, root, two } = await scene()
+  const answer = await make({ resources: [file(root), file(two), folder(a)] })
+  t.is(answer.status, 201)
+  const made = (await answer.json()) as Made
+  t.like(made, { files: 3, filename: 'Leaves (Partial).zip', url: `${server.url}/api/archives/${made.id}` })
+  t.is(answer.headers.get('location'), `/api/archives/${made.id}`)
+  const got = await ann.call(`/api/archives/${made.id}`)
+  t.regex(got.headers.get('content-disposition') ?? '', /Leaves \(Partial\)\.zip/)
+  t.deepEqual([...(await fetched(made))].toSorted(), [
+    ['a/b/two.txt', '2'],
+    ['a/one.txt', '1'],
+    ['root.txt', '0'],
+  ])
+})
+
+test('a folder below another one keeps its path, and a name can be chosen', async t => {
+  const { b } = await scene()
+  const made = await ok<Made>(make({ resources: [folder(b)], name: 'mine' }))
+  t.is(made.filename, 'mine.zip')
+  t.deepEqual([...(await fetched(made)).keys()], ['a/b/two.txt'])
+})
+
+test('of several datasets each has a folder, also when they have one name', async t => {
+  const [one, other] = [await scene('Same'), await scene('Same')]
+  const made = await ok<Made>(make({ resources: [file(one.root), { type: 'dataset', id: other.dataset }] }))
+  t.is(made.filename, 'files.zip')
+  t.deepEqual(
+    [...(await fetched(made)).keys()].toSorted(),
+    [
+      `Same_${one.dataset}/root.txt`,
+      `Same_${other.dataset}/a/b/two.txt`,
+      `Same_${other.dataset}/a/one.txt`,
+      `Same_${other.dataset}/root.txt`,
+    ].toSorted(),
+  )
+})
+
+test('a file in several datasets takes its path in the one that is named', async t => {
+  const { dataset, one } = await scene()
+  const other = await newDataset(ann.call, { name: 'Other' })
+  await ok(ann.call(`/api/datasets/${other}/files/${one}`, { method: 'POST', json: {} }))
+  t.deepEqual([...(await fetched(await ok(make({ resources: [file(one)], dataset: other })))).keys()], ['one.txt'])
+  t.deepEqual([...(await fetched(await ok(make({ resources: [file(one)], dataset })))).keys()], ['a/one.txt'])
+})
+
+test('a download that broke off is resumed, and the files are those of the moment', async t => {
+  const { root, two } = await scene()
+  const made = await ok<Made>(make({ resources: [file(root), file(two)] }))
+  const path = `/api/archives/${made.id}`
+  const whole = await ann.call(path)
+  const etag = whole.headers.get('etag') ?? ''
+  const bytes = Buffer.from(await whole.arrayBuffer())
+  const rest = await ann.call(path, { headers: { range: 'bytes=40-', 'if-range': etag } })
+  t.is(rest.status, 206)
+  t.deepEqual(Buffer.from(await rest.arrayBuffer()), bytes.subarray(40))
+  await ann.call(`/api/files/${two}`, { method: 'DELETE' })
+  t.is((await ann.call(path)).status, 404)
+})
+
+test('everything chosen must be the caller’s to download, now and then', async t => {
+  const { dataset, a, root } = await scene()
+  for (const resources of [
+    [file(root)],
+    [folder(a)],
+    [{ type: 'dataset', id: dataset }],
+    [file(unknownId)],
+    [file(root), folder(unknownId)],
+  ])
+    t.is((await make({ resources }, resources.length === 2 ? ann.call : bob.call)).status, 404)
+  t.is((await make({ resources: [file(root)] }, server.as())).status, 401)
+  for (const json of [
+    {},
+    { resources: [] },
+    { resources: Array.from({ length: 10_001 }, () => file(root)) },
+    { resources: [{ type: 'user', id: ann.id }] },
+  ])
+    t.is((await refusal(make(json))).status, 400)
+  const { id } = await ok<Made>(make({ resources: [file(root)] }))
+  t.is((await bob.call(`/api/archives/${id}`)).status, 404)
+  t.is((await server.as()(`/api/archives/${id}`)).status, 401)
+  t.is((await ann.call(`/api/archives/${unknownId}`)).status, 404)
+})
+
+test.serial('an address is valid for a day and then forgotten', async t => {
+  const { root } = await scene()
+  const { id } = await ok<Made>(make({ resources: [file(root)] }))
+  clock.advance(23 * 60 * 60 * 1000)
+  t.is((await ann.call(`/api/archives/${id}`)).status, 200)
+  clock.advance(2 * 60 * 60 * 1000)
+  t.is((await ann.call(`/api/archives/${id}`)).status, 404)
+  await server.runPeriodic('resources.downloads/forget-archives')
+  t.is((await ann.call(`/api/archives/${id}`)).status, 404)
+})
