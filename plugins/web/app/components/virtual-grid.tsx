@@ -135,13 +135,14 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
   const keys = useGridKeys(props, focus, place => setMenu(place))
   const pointer = useGridPointer(props, focus, place => setMenu(place))
   const chosen = selection ?? noRows
-  const all = isSelectable && count > 0 && (chosen.isAllBut ? chosen.rows.size === 0 : chosen.rows.size === count)
+  const all = isSelectable && (chosen.isAllBut ? chosen.rows.size === 0 : chosen.rows.size === count)
   const some = chosen.isAllBut ? chosen.rows.size < count : chosen.rows.size > 0
 
   useImperativeHandle(handle, () => ({ focusRow: index => focus.move(index) }), [focus])
   useRestoredPlace(grid, restoreKey, count, focus)
 
   const tracks = useMemo(() => tracksOf(columns, isSelectable, actions !== undefined), [columns, isSelectable, actions])
+  if (count === 0) return <div className="grid-empty">{empty}</div>
   return (
     <>
       <div
@@ -166,7 +167,6 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
                   type="checkbox"
                   aria-label={t('grid.chooseAll')}
                   checked={all}
-                  disabled={count === 0}
                   ref={input => {
                     if (input) input.indeterminate = some && !all
                   }}
@@ -184,25 +184,21 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
             )}
           </div>
         </div>
-        {count === 0 ? (
-          <div className="grid-empty">{empty}</div>
-        ) : (
-          <GridBody
-            grid={grid}
-            count={count}
-            row={row}
-            rowPx={rowPx}
-            idOf={props.idOf}
-            nameOf={props.nameOf}
-            columns={columns}
-            selection={isSelectable ? chosen : undefined}
-            hasMenu={actions !== undefined}
-            isDraggable={props.onDragRow !== undefined}
-            active={focus.active}
-            shouldFocus={focus.shouldFocus}
-            onRange={props.onRange}
-          />
-        )}
+        <GridBody
+          grid={grid}
+          count={count}
+          row={row}
+          rowPx={rowPx}
+          idOf={props.idOf}
+          nameOf={props.nameOf}
+          columns={columns}
+          selection={isSelectable ? chosen : undefined}
+          hasMenu={actions !== undefined}
+          isDraggable={props.onDragRow !== undefined}
+          active={focus.active}
+          shouldFocus={focus.shouldFocus}
+          onRange={props.onRange}
+        />
       </div>
       <GridTooltip grid={grid} />
       {menu && <GridMenu place={menu} label={t('grid.actionsOf', { name: props.nameOf(menu.row) })} onClose={() => setMenu(undefined)} />}
@@ -499,7 +495,7 @@ const useRestoredPlace = (grid: RefObject<HTMLDivElement | null>, key: string | 
   }, [hasRows])
   useEffect(() => {
     const box = grid.current
-    if (key === undefined || !box) return undefined
+    if (key === undefined || !box || !hasRows) return undefined
     let scrollTop = box.scrollTop
     const note = (): void => {
       scrollTop = box.scrollTop
@@ -509,7 +505,7 @@ const useRestoredPlace = (grid: RefObject<HTMLDivElement | null>, key: string | 
       box.removeEventListener('scroll', note)
       places.set(key, { scrollTop, active: latest.current })
     }
-  }, [grid, key])
+  }, [grid, key, hasRows])
 }
 
 /** Chooses rows between two, as Shift does. */
