@@ -537,9 +537,11 @@ type OpenMenu<T> = (place: MenuPlace<T>) => void
 const useGridKeys = <T,>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu: OpenMenu<T>): ((event: KeyboardEvent) => void) => {
   const typed = useRef({ text: '', at: 0 })
 
-  const findByName = (text: string): void => {
+  const isTyping = (): boolean => typed.current.text !== '' && Date.now() - typed.current.at < 700
+
+  const findByName = (text: string): boolean => {
     const now = Date.now()
-    const isNew = now - typed.current.at > 700
+    const isNew = !isTyping()
     typed.current = { text: isNew ? text : typed.current.text + text, at: now }
     const wanted = typed.current.text.toLocaleLowerCase()
     const first = isNew ? focus.active + 1 : focus.active
@@ -549,12 +551,14 @@ const useGridKeys = <T,>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu:
       if (row === undefined || !props.nameOf(row).toLocaleLowerCase().startsWith(wanted)) continue
       focus.anchor.current = index
       focus.move(index)
-      return
+      return true
     }
+    return false
   }
 
   const move = (index: number, isExtending: boolean): void => {
     const next = Math.max(0, Math.min(index, props.count - 1))
+    typed.current = { text: '', at: 0 }
     if (isExtending && props.selection) void chooseRange(props, focus.anchor.current, next, noRows)
     else focus.anchor.current = next
     focus.move(next)
@@ -594,6 +598,8 @@ const useGridKeys = <T,>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu:
       return true
     }
     if (row === undefined) return false
+    // A space belongs to what is typed where a name goes on with it.
+    if (key === ' ' && isTyping() && findByName(key)) return true
     if (key === ' ' && props.selection) {
       if (shiftKey) void chooseRange(props, focus.anchor.current, focus.active, props.selection)
       else toggle(props, row)

@@ -56,7 +56,8 @@ const useChangeAddress = (): ((changes: Changes, replace?: boolean) => void) => 
     (changes, replace = false) =>
       void navigate({
         to: '.',
-        search: (last: Record<string, string>) => ({ ...last, ...changes }),
+        search: (last: Record<string, string>) =>
+          Object.fromEntries(Object.entries({ ...last, ...changes }).filter(([, value]) => value !== undefined)),
         replace,
         resetScroll: false,
       } as never),
