@@ -33,6 +33,13 @@ export interface ShellPage {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** The nine dots of the logo. */
+const favicon = encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 18 18" fill="#0b655c">${[2, 9, 16]
+    .flatMap(y => [2, 9, 16].map(x => `<circle cx="${x}" cy="${y}" r="2"/>`))
+    .join('')}</svg>`,
+)
+
 const contentPolicy = (nonce: string): string =>
   [
     "default-src 'none'",
@@ -62,6 +69,7 @@ export const shellPage = ({ state, base, cookie, acceptLanguage, head }: PagePar
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta property="csp-nonce" nonce="${nonce}">
 <meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:image/svg+xml,${favicon}">
 ${resourceHead(head)}${assetLinks(state.entry, base)}
 </head>
 <body>

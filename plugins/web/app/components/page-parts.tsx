@@ -4,6 +4,7 @@ import { exactTime, when } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { isNotFound, messageOf } from '../lib/messages.ts'
 import { Button } from './controls.tsx'
+import { EditableText } from './editable-text.tsx'
 
 /** Where a resource is: links from the top down. */
 export interface PathStep {
@@ -15,10 +16,16 @@ export interface PathStep {
 export const PageTitle = ({
   name,
   path = [],
+  onRename,
+  actions,
   children,
 }: {
   readonly name: string
   readonly path?: readonly PathStep[]
+  /** Makes the name editable where it stands. */
+  readonly onRename?: ((name: string) => Promise<unknown>) | undefined
+  /** Buttons at the end of the line. */
+  readonly actions?: ReactNode
   readonly children?: ReactNode
 }) => {
   useEffect(() => {
@@ -37,7 +44,20 @@ export const PageTitle = ({
           </ol>
         </nav>
       )}
-      <h1 className="page-title">{name}</h1>
+      <div className="title-line">
+        <EditableText
+          value={name}
+          label={t('edit.name')}
+          editLabel={t('edit.rename')}
+          isEditable={onRename !== undefined}
+          onSave={async text => onRename?.(text)}
+        >
+          <h1 className="page-title" dir="auto">
+            {name}
+          </h1>
+        </EditableText>
+        {actions && <div className="actions">{actions}</div>}
+      </div>
       {children}
     </header>
   )

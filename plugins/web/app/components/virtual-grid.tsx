@@ -135,13 +135,14 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
   const keys = useGridKeys(props, focus, place => setMenu(place))
   const pointer = useGridPointer(props, focus, place => setMenu(place))
   const chosen = selection ?? noRows
-  const all = isSelectable && count > 0 && (chosen.isAllBut ? chosen.rows.size === 0 : chosen.rows.size === count)
+  const all = isSelectable && (chosen.isAllBut ? chosen.rows.size === 0 : chosen.rows.size === count)
   const some = chosen.isAllBut ? chosen.rows.size < count : chosen.rows.size > 0
 
   useImperativeHandle(handle, () => ({ focusRow: index => focus.move(index) }), [focus])
   useRestoredPlace(grid, restoreKey, count, focus)
 
   const tracks = useMemo(() => tracksOf(columns, isSelectable, actions !== undefined), [columns, isSelectable, actions])
+  if (count === 0) return <div className="grid-empty">{empty}</div>
   return (
     <>
       <div
@@ -166,7 +167,6 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
                   type="checkbox"
                   aria-label={t('grid.chooseAll')}
                   checked={all}
-                  disabled={count === 0}
                   ref={input => {
                     if (input) input.indeterminate = some && !all
                   }}
@@ -184,25 +184,21 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
             )}
           </div>
         </div>
-        {count === 0 ? (
-          <div className="grid-empty">{empty}</div>
-        ) : (
-          <GridBody
-            grid={grid}
-            count={count}
-            row={row}
-            rowPx={rowPx}
-            idOf={props.idOf}
-            nameOf={props.nameOf}
-            columns={columns}
-            selection={isSelectable ? chosen : undefined}
-            hasMenu={actions !== undefined}
-            isDraggable={props.onDragRow !== undefined}
-            active={focus.active}
-            shouldFocus={focus.shouldFocus}
-            onRange={props.onRange}
-          />
-        )}
+        <GridBody
+          grid={grid}
+          count={count}
+          row={row}
+          rowPx={rowPx}
+          idOf={props.idOf}
+          nameOf={props.nameOf}
+          columns={columns}
+          selection={isSelectable ? chosen : undefined}
+          hasMenu={actions !== undefined}
+          isDraggable={props.onDragRow !== undefined}
+          active={focus.active}
+          shouldFocus={focus.shouldFocus}
+          onRange={props.onRange}
+        />
       </div>
       <GridTooltip grid={grid} />
       {menu && <GridMenu place={menu} label={t('grid.actionsOf', { name: props.nameOf(menu.row) })} onClose={() => setMenu(undefined)} />}
@@ -499,7 +495,7 @@ const useRestoredPlace = (grid: RefObject<HTMLDivElement | null>, key: string | 
   }, [hasRows])
   useEffect(() => {
     const box = grid.current
-    if (key === undefined || !box) return undefined
+    if (key === undefined || !box || !hasRows) return undefined
     let scrollTop = box.scrollTop
     const note = (): void => {
       scrollTop = box.scrollTop
@@ -509,7 +505,7 @@ const useRestoredPlace = (grid: RefObject<HTMLDivElement | null>, key: string | 
       box.removeEventListener('scroll', note)
       places.set(key, { scrollTop, active: latest.current })
     }
-  }, [grid, key])
+  }, [grid, key, hasRows])
 }
 
 /** Chooses rows between two, as Shift does. */
@@ -541,9 +537,11 @@ type OpenMenu<T> = (place: MenuPlace<T>) => void
 const useGridKeys = <T,>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu: OpenMenu<T>): ((event: KeyboardEvent) => void) => {
   const typed = useRef({ text: '', at: 0 })
 
-  const findByName = (text: string): void => {
+  const isTyping = (): boolean => typed.current.text !== '' && Date.now() - typed.current.at < 700
+
+  const findByName = (text: string): boolean => {
     const now = Date.now()
-    const isNew = now - typed.current.at > 700
+    const isNew = !isTyping()
     typed.current = { text: isNew ? text : typed.current.text + text, at: now }
     const wanted = typed.current.text.toLocaleLowerCase()
     const first = isNew ? focus.active + 1 : focus.active
@@ -553,12 +551,14 @@ const useGridKeys = <T,>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu:
       if (row === undefined || !props.nameOf(row).toLocaleLowerCase().startsWith(wanted)) continue
       focus.anchor.current = index
       focus.move(index)
-      return
+      return true
     }
+    return false
   }
 
   const move = (index: number, isExtending: boolean): void => {
     const next = Math.max(0, Math.min(index, props.count - 1))
+    typed.current = { text: '', at: 0 }
     if (isExtending && props.selection) void chooseRange(props, focus.anchor.current, next, noRows)
     else focus.anchor.current = next
     focus.move(next)
@@ -598,6 +598,8 @@ const useGridKeys = <T,>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu:
       return true
     }
     if (row === undefined) return false
+    // A space belongs to what is typed where a name goes on with it.
+    if (key === ' ' && isTyping() && findByName(key)) return true
     if (key === ' ' && props.selection) {
       if (shiftKey) void chooseRange(props, focus.anchor.current, focus.active, props.selection)
       else toggle(props, row)

@@ -29,12 +29,13 @@ export const bytes = (value: number): string => {
     size /= 1000
     power++
   }
-  const digits = power === 0 || size >= 99.95 ? 0 : 1
+  // `Intl` writes "8 byte" or "8B".
+  if (power === 0) return `${number(size)}\u00a0B`
   return new Intl.NumberFormat(currentLanguage(), {
     style: 'unit',
     unit: units[power],
-    unitDisplay: power === 0 ? 'narrow' : 'short',
-    maximumFractionDigits: digits,
+    unitDisplay: 'short',
+    maximumFractionDigits: size >= 99.95 ? 0 : 1,
   }).format(size)
 }
 

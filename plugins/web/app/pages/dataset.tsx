@@ -1,3 +1,343 @@
-import { PageTitle } from '../components/page-parts.tsx'
+import '../styles/dataset.css'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { type DragEvent, useCallback, useEffect, useRef, useState } from 'react'
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
+import { Button, IconButton } from '../components/controls.tsx'
+import { CopyText, copyText } from '../components/copy-text.tsx'
+import { Dialog, FormDialog } from '../components/dialog.tsx'
+import { EditableText } from '../components/editable-text.tsx'
+import { Icon } from '../components/icon.tsx'
+import { DotProgress, FactLine, Failure, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { TagList } from '../components/tag-list.tsx'
+import { toast } from '../components/toasts.tsx'
+import { addFiles } from '../components/upload-tray.tsx'
+import { api, urlOf } from '../lib/api.ts'
+import { bytes, number } from '../lib/format.ts'
+import { t } from '../lib/i18n.ts'
+import { messageOf } from '../lib/messages.ts'
+import { queries } from '../lib/queries.ts'
+import { useRights } from '../lib/rights.ts'
+import { useSession } from '../lib/session.ts'
+import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
+import {
+  type Dataset,
+  useAuthorName,
+  useDataset,
+  useDatasetTags,
+  useDatasetTotals,
+  useFollows,
+  useIsProcessing,
+  usePlace,
+} from './dataset/dataset-data.ts'
+import { startDownload } from './dataset/entry-acts.ts'
+import { FileBrowser } from './dataset/file-browser.tsx'
+import { Readme } from './dataset/readme.tsx'
 
-export const DatasetPage = () => <PageTitle name="DatasetPage" />
+export const DatasetPage = () => {
+  const { id } = useParams({ strict: false }) as { readonly id: string }
+  const { data, error, refetch } = useDataset(id)
+  if (error && !data) return <Failure error={error} retry={() => void refetch()} />
+  return data ? <DatasetView key={id} dataset={data} /> : <Loading />
+}
+
+const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
+  const { id, name } = dataset
+  const { folder } = useSearch({ strict: false }) as { readonly folder?: string }
+  const rights = useRights('dataset', id)
+  const place = usePlace(dataset.spaces)
+  const author = useAuthorName(dataset.authorId)
+  const totals = useDatasetTotals(id)
+  const [isDownloading, setDownloading] = useState(false)
+  const drop = useFileDrop(id, name, folder === '' ? undefined : folder, rights.has('AddResourceToDataset'))
+  const edit = (changes: Partial<Pick<Dataset, 'name' | 'description'>>): Promise<void> => editDataset(dataset, changes)
+  return (
+    <div className={drop.isOver ? 'dataset-page drop-target' : 'dataset-page'} {...drop.handlers}>
+      <PageTitle
+        name={name}
+        path={place ? [{ name: place.name, to: `/spaces/${place.id}` }] : []}
+        onRename={rights.has('EditDataset') ? text => edit({ name: text }) : undefined}
+        actions={<DatasetActions dataset={dataset} rights={rights} place={place?.id} />}
+      >
+        <FactLine
+          facts={[
+            totals?.total !== undefined && totals.total !== null && (
+              <Counted key="count" text={t('dataset.entries', { count: totals.total, number: number(totals.total) })} />
+            ),
+            totals && totals.totalBytes !== null && <b key="size">{bytes(totals.totalBytes)}</b>,
+            author,
+            <span key="created">
+              {t('dataset.created')} <Time of={dataset.created} />
+            </span>,
+          ]}
+        />
+      </PageTitle>
+      <div className="with-margin">
+        <div className="dataset-files">
+          <FileBrowser dataset={dataset} rights={rights} onDownload={() => setDownloading(true)} />
+          {rights.has('DownloadFiles') && <Readme dataset={id} folder={folder === '' ? undefined : folder} />}
+        </div>
+        <DatasetMargin dataset={dataset} rights={rights} author={author} onDescribe={text => edit({ description: text })} />
+      </div>
+      {isDownloading && (
+        <DownloadDialog
+          id={id}
+          total={totals?.total ?? null}
+          totalBytes={totals?.totalBytes ?? null}
+          onClose={() => setDownloading(false)}
+        />
+      )}
+    </div>
+  )
+}
+
+/** A number and its noun, the number in bold. */
+const Counted = ({ text }: { readonly text: string }) => {
+  const [, digits = '', rest = text] = /^([\d.,\s]*\d)(.*)$/.exec(text) ?? []
+  return (
+    <>
+      <b>{digits}</b>
+      {rest}
+    </>
+  )
+}
+
+const editDataset = async (dataset: Dataset, changes: Partial<Pick<Dataset, 'name' | 'description'>>): Promise<void> => {
+  const key = ['dataset', dataset.id]
+  queries.setQueryData(key, { ...dataset, ...changes })
+  try {
+    if (changes.name !== undefined) await api('PUT /api/datasets/{id}/title', { path: { id: dataset.id }, body: { name: changes.name } })
+    if (changes.description !== undefined)
+      await api('PUT /api/datasets/{id}/description', { path: { id: dataset.id }, body: { description: changes.description } })
+  } catch (error) {
+    queries.setQueryData(key, dataset)
+    throw error
+  }
+  await queries.invalidateQueries({ queryKey: key, exact: true })
+}
+
+/** Follow and delete. What the trash takes comes back by one press; without a trash the dataset is named before it goes. */
+const DatasetActions = ({
+  dataset: { id, name },
+  rights,
+  place,
+}: {
+  readonly dataset: Dataset
+  readonly rights: ReadonlySet<string>
+  readonly place: string | undefined
+}) => {
+  const session = useSession()
+  const follows = useFollows('dataset', id, session?.user !== undefined && session.user !== null)
+  const navigate = useNavigate()
+  const [isAsking, setAsking] = useState(false)
+  const hasTrash = session?.capabilities.trash.datasets !== null
+  const remove = async (): Promise<void> => {
+    await api('DELETE /api/datasets/{id}', { path: { id } })
+    await navigate({ to: (place === undefined ? '/datasets' : `/spaces/${place}`) as never })
+    queries.removeQueries({ queryKey: ['dataset', id] })
+    void queries.invalidateQueries({ queryKey: ['dataset', 'list'] })
+    toast(
+      t(hasTrash ? 'dataset.trashed' : 'dataset.deleted', { name }),
+      hasTrash
+        ? {
+            label: t('undo'),
+            run: () =>
+              void api('PUT /api/datasets/restore/{id}', { path: { id } })
+                .then(() => navigate({ to: `/datasets/${id}` as never }))
+                .catch(error => toast(messageOf(error))),
+          }
+        : undefined,
+    )
+  }
+  const follow = async (): Promise<void> => {
+    try {
+      if (follows === true) await api('POST /api/datasets/{id}/unfollow', { path: { id } })
+      else await api('POST /api/datasets/{id}/follow', { path: { id } })
+      await queries.invalidateQueries({ queryKey: ['following'] })
+    } catch (error) {
+      toast(messageOf(error))
+    }
+  }
+  return (
+    <>
+      {follows !== undefined && <Button onPress={() => void follow()}>{t(follows ? 'dataset.unfollow' : 'dataset.follow')}</Button>}
+      <MenuTrigger>
+        <IconButton icon="ellipsis" label={t('dataset.more')} />
+        <Popover className="popover" placement="bottom end">
+          <Menu
+            onAction={what => {
+              if (what === 'link') void copyText(new URL(urlOf(`/datasets/${id}`), location.href).href, t('copied'))
+              else if (hasTrash) void remove().catch(error => toast(messageOf(error)))
+              else setAsking(true)
+            }}
+          >
+            <MenuItem id="link" className="menu-item">
+              <Icon name="copy" />
+              {t('dataset.copyLink')}
+            </MenuItem>
+            {rights.has('DeleteDataset') && (
+              <MenuItem id="delete" className="menu-item destroys">
+                <Icon name="trash" />
+                {t('dataset.deleteDataset')}
+              </MenuItem>
+            )}
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      {isAsking && (
+        <FormDialog
+          title={t('dataset.delete.one', { name })}
+          action={t('dataset.deleteDataset')}
+          destroys
+          isOpen
+          onClose={() => setAsking(false)}
+          onSubmit={remove}
+        >
+          <p>{t('dataset.delete.whole')}</p>
+        </FormDialog>
+      )}
+    </>
+  )
+}
+
+const DatasetMargin = ({
+  dataset: { id, description },
+  rights,
+  author,
+  onDescribe,
+}: {
+  readonly dataset: Dataset
+  readonly rights: ReadonlySet<string>
+  readonly author: string | undefined
+  readonly onDescribe: (text: string) => Promise<void>
+}) => {
+  const tags = useDatasetTags(id)
+  const isProcessing = useIsProcessing(id)
+  const names = tags?.map(tag => tag.name) ?? []
+  const canEdit = rights.has('EditDataset')
+  const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['dataset', id, 'tags'] })
+  return (
+    <aside className="page-margin" aria-label={t('dataset.about')}>
+      {(description !== '' || canEdit) && (
+        <section aria-label={t('dataset.description')}>
+          <EditableText
+            value={description}
+            label={t('dataset.description')}
+            editLabel={t('dataset.describe')}
+            isLong
+            isEditable={canEdit}
+            onSave={onDescribe}
+          >
+            <p className={description === '' ? 'faded' : 'description'} dir="auto">
+              {description === '' ? t('dataset.noDescription') : description}
+            </p>
+          </EditableText>
+        </section>
+      )}
+      {isProcessing && (
+        <section>
+          <h2>{t('dataset.processing')}</h2>
+          <DotProgress label={t('dataset.processing')} />
+        </section>
+      )}
+      {(names.length > 0 || rights.has('AddTag')) && (
+        <section>
+          <h2>{t('dataset.tags')}</h2>
+          <TagList
+            tags={names}
+            onAdd={
+              rights.has('AddTag')
+                ? added => api('POST /api/datasets/{id}/tags', { path: { id }, body: { tags: added } }).then(changed)
+                : undefined
+            }
+            onRemove={
+              rights.has('DeleteTag')
+                ? name => api('DELETE /api/datasets/{id}/tags', { path: { id }, body: { tags: [name] } }).then(changed)
+                : undefined
+            }
+          />
+        </section>
+      )}
+      {author !== undefined && (
+        <section>
+          <h2>{t('dataset.people')}</h2>
+          <p dir="auto">{author}</p>
+        </section>
+      )}
+      <section>
+        <h2>{t('dataset.identifier')}</h2>
+        <CopyText text={id} label={t('dataset.copyIdentifier', { id })} />
+      </section>
+    </aside>
+  )
+}
+
+/** Tells how large the ZIP will be before it is asked for. */
+const DownloadDialog = ({
+  id,
+  total,
+  totalBytes,
+  onClose,
+}: {
+  readonly id: string
+  readonly total: number | null
+  readonly totalBytes: number | null
+  readonly onClose: () => void
+}) => (
+  <Dialog title={t('dataset.download.title')} isOpen onClose={onClose}>
+    <p>
+      {total === null || totalBytes === null
+        ? t('dataset.download.text')
+        : t('dataset.download.size', { count: total, number: number(total), size: bytes(totalBytes) })}
+    </p>
+    <div className="actions end">
+      <Button onPress={onClose}>{t('cancel')}</Button>
+      <Button
+        look="filled"
+        icon="download"
+        onPress={() => {
+          startDownload(urlOf(`/api/datasets/${id}/download`))
+          onClose()
+        }}
+      >
+        {t('dataset.download.action')}
+      </Button>
+    </div>
+  </Dialog>
+)
+
+/** Files and folders that are dropped anywhere on the page are added. */
+const useFileDrop = (dataset: string, datasetName: string, folder: string | undefined, isAllowed: boolean) => {
+  const [isOver, setOver] = useState(false)
+  const depth = useRef(0)
+  const hasFiles = (event: DragEvent): boolean => isAllowed && event.dataTransfer.types.includes('Files')
+  const end = useCallback(() => {
+    depth.current = 0
+    setOver(false)
+  }, [])
+  useEffect(() => {
+    window.addEventListener('dragend', end)
+    return () => window.removeEventListener('dragend', end)
+  }, [end])
+  return {
+    isOver,
+    handlers: {
+      onDragEnter: (event: DragEvent) => {
+        if (!hasFiles(event)) return
+        depth.current++
+        setOver(true)
+      },
+      onDragOver: (event: DragEvent) => {
+        if (hasFiles(event)) event.preventDefault()
+      },
+      onDragLeave: (event: DragEvent) => {
+        if (hasFiles(event) && --depth.current <= 0) end()
+      },
+      onDrop: (event: DragEvent) => {
+        end()
+        if (!hasFiles(event)) return
+        event.preventDefault()
+        void chosenInTransfer(event.dataTransfer).then(chosen => addFiles({ dataset, datasetName, folder }, chosen))
+      },
+    },
+  }
+}

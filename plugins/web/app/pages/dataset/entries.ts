@@ -1,0 +1,252 @@
+import { keepPreviousData, queryOptions, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import { type Answer, api, apiPage } from '../../lib/api.ts'
+import { onLiveEvent } from '../../lib/live.ts'
+import { queries } from '../../lib/queries.ts'
+
+type EntryPage = Answer<'GET /api/datasets/{id}/entries'>
+
+/** A folder or a file of a dataset. */
+export type Entry = EntryPage['entries'][number]
+
+export type EntrySort = 'name' | 'size' | 'created' | 'type'
+
+/** What is listed of a dataset. Memoize it: another object is another list. */
+export interface EntryQuery {
+  readonly dataset: string
+  /** The root, unless a folder is named. */
+  readonly folder: string | undefined
+  readonly isRecursive: boolean
+  readonly sort: EntrySort
+  readonly order: 'ascending' | 'descending'
+  /** Text in the name; empty for all. */
+  readonly filter: string
+}
+
+/** A list of entries whose rows are loaded by range. */
+export interface EntryList {
+  /** What the rows belong to: while another list is loading, the last one stays. */
+  readonly query: EntryQuery
+  readonly count: number
+  readonly row: (index: number) => Entry | undefined
+  readonly onRange: (start: number, end: number) => void
+  readonly loadRows: (start: number, end: number) => Promise<readonly Entry[]>
+  /** Bytes of all files in the list; undefined where the server does not add them up. */
+  readonly totalBytes: number | undefined
+  /** More is being looked for than `count` says. */
+  readonly isCounting: boolean
+  readonly isLoading: boolean
+  readonly error: unknown
+  readonly retry: () => void
+}
+
+const pageSize = 200
+const bulkSize = 1000
+
+const keyOf = ({ dataset, ...rest }: EntryQuery, at: number | 'found') => ['dataset', dataset, 'entries', rest, at] as const
+
+const inputOf = ({ dataset, folder, isRecursive, sort, order, filter }: EntryQuery, limit: number) => ({
+  path: { id: dataset },
+  query: { folder, recursive: isRecursive || undefined, sort, order, filter: filter === '' ? undefined : filter, limit },
+})
+
+const pageQuery = (query: EntryQuery, at: number) =>
+  queryOptions({
+    queryKey: keyOf(query, at),
+    queryFn: ({ signal }) => {
+      const { path, query: asked } = inputOf(query, pageSize)
+      return api('GET /api/datasets/{id}/entries', { path, query: { ...asked, skip: at === 0 ? undefined : at * pageSize }, signal })
+    },
+    gcTime: 120_000,
+  })
+
+/**
+ * The list as the server has it. Where it knows the total, any range is loaded by its position; where it does not (names that contain something, in
+ * large datasets), rows come one page after the other.
+ */
+export const useEntries = (query: EntryQuery): EntryList => {
+  const wanted = useQuery(pageQuery(query, 0))
+  const [shown, setShown] = useState(query)
+  if (shown !== query && (wanted.isSuccess || wanted.isError)) setShown(query)
+  const first = useQuery(pageQuery(shown, 0))
+  const isPaged = first.data !== undefined && first.data.total !== null
+  const paged = usePages(shown, isPaged ? first.data : undefined)
+  const found = useFound(shown, first.data !== undefined && !isPaged)
+  const { rows, onRange } = isPaged ? paged : found
+  const count = isPaged ? (first.data.total ?? 0) : found.count
+  const loadRows = useCallback(
+    async (start: number, end: number) => (isPaged ? await readRange(shown, start, end) : found.all.slice(start, end)),
+    [isPaged, shown, found.all],
+  )
+  useFreshStates(shown.dataset)
+  return {
+    query: shown,
+    count,
+    row: rows,
+    onRange,
+    loadRows,
+    totalBytes: first.data?.totalBytes ?? undefined,
+    isCounting: !isPaged && found.isSearching,
+    isLoading: wanted.isPending,
+    error: wanted.data === undefined ? wanted.error : undefined,
+    retry: () => void wanted.refetch(),
+  }
+}
+
+const usePages = (query: EntryQuery, first: EntryPage | undefined) => {
+  const [{ from, to }, setRange] = useState({ from: 0, to: 0 })
+  const pages = useQueries({
+    queries: Array.from({ length: first ? to - from + 1 : 0 }, (_, at) => ({
+      ...pageQuery(query, from + at),
+      // The first page is loaded by itself.
+      enabled: from + at > 0,
+    })),
+    combine: results => results.map(({ data }) => data),
+  })
+  const rows = useMemo(() => {
+    const loaded = new Map(pages.map((page, at) => [from + at, page] as const))
+    loaded.set(0, first)
+    return (index: number): Entry | undefined => {
+      const at = Math.floor(index / pageSize)
+      const page = loaded.get(at) ?? queries.getQueryData<EntryPage>(keyOf(query, at))
+      return page?.entries[index - at * pageSize]
+    }
+  }, [query, first, pages, from])
+  const onRange = useCallback((start: number, end: number) => {
+    const next = { from: Math.floor(start / pageSize), to: Math.floor(Math.max(start, end - 1) / pageSize) }
+    setRange(last => (last.from === next.from && last.to === next.to ? last : next))
+  }, [])
+  return { rows, onRange }
+}
+
+const noEntries: readonly Entry[] = []
+
+const useFound = (query: EntryQuery, isEnabled: boolean) => {
+  const { data, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery({
+    queryKey: keyOf(query, 'found'),
+    queryFn: ({ pageParam, signal }) => {
+      const { path, query: asked } = inputOf(query, pageSize)
+      return apiPage('GET /api/datasets/{id}/entries', { path, query: { ...asked, after: pageParam }, signal })
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next?.['after'],
+    enabled: isEnabled,
+    placeholderData: keepPreviousData,
+  })
+  const all = useMemo(() => data?.pages.flatMap(({ rows }) => rows.entries) ?? noEntries, [data])
+  // A page of a large dataset can be short, or empty, and still not be the last one.
+  const [needed, setNeeded] = useState(50)
+  useEffect(() => {
+    if (isEnabled && hasNextPage && !isFetching && all.length < needed) void fetchNextPage()
+  }, [isEnabled, hasNextPage, isFetching, fetchNextPage, all.length, needed])
+  const rows = useCallback((index: number): Entry | undefined => all[index], [all])
+  const onRange = useCallback((_: number, end: number) => setNeeded(Math.max(50, end + 50)), [])
+  return { all, rows, onRange, count: all.length, isSearching: isEnabled && (hasNextPage || isFetching) }
+}
+
+/** Entries at positions from `start` to before `end`, in requests of a thousand. */
+const readRange = async (query: EntryQuery, start: number, end: number): Promise<readonly Entry[]> => {
+  const found: Entry[] = []
+  for (let skip = start; skip < end; skip += bulkSize) {
+    const { path, query: asked } = inputOf(query, Math.min(bulkSize, end - skip))
+    const { entries } = await api('GET /api/datasets/{id}/entries', { path, query: { ...asked, skip } })
+    found.push(...entries)
+  }
+  return found
+}
+
+const changePages = (dataset: string, change: (page: EntryPage) => EntryPage): void => {
+  const key = ['dataset', dataset, 'entries']
+  for (const [queryKey, data] of queries.getQueriesData({ queryKey: key })) {
+    if (isPage(data)) queries.setQueryData(queryKey, change(data))
+  }
+}
+
+const isPage = (data: unknown): data is EntryPage => Array.isArray((data as EntryPage | undefined)?.entries)
+
+/** Shows a change of an entry before the server has answered. */
+export const changeEntry = (dataset: string, id: string, change: Partial<Entry>): void =>
+  changePages(dataset, page =>
+    page.entries.some(entry => entry.id === id)
+      ? { ...page, entries: page.entries.map(entry => (entry.id === id ? { ...entry, ...change } : entry)) }
+      : page,
+  )
+
+/** Loads all lists of the dataset again, as far as they are shown; the others when they are. */
+export const refreshEntries = (dataset: string): Promise<void> => queries.invalidateQueries({ queryKey: ['dataset', dataset] })
+
+/** Files whose status changes say so without their dataset: only their rows change. */
+const useFreshStates = (dataset: string): void => {
+  useEffect(
+    () =>
+      onLiveEvent(({ type, subject, data }) => {
+        if (type !== 'file.updated' && type !== 'folder.updated' && type !== 'file.deleted') return
+        const id = subject.split('/')[1] ?? ''
+        if (type === 'file.deleted') {
+          if (isLoaded(dataset, id)) void refreshEntries(dataset)
+          return
+        }
+        const { status, name } = data
+        changeEntry(dataset, id, {
+          ...(typeof status === 'string' ? { status } : {}),
+          ...(typeof name === 'string' ? { name } : {}),
+        })
+      }),
+    [dataset],
+  )
+}
+
+const isLoaded = (dataset: string, id: string): boolean => loadedEntry(dataset, id) !== undefined
+
+/** An entry of any list that is loaded. */
+export const loadedEntry = (dataset: string, id: string): Entry | undefined => {
+  for (const [, data] of queries.getQueriesData({ queryKey: ['dataset', dataset, 'entries'] })) {
+    const found = isPage(data) ? data.entries.find(entry => entry.id === id) : undefined
+    if (found) return found
+  }
+  return undefined
+}
+
+interface PathFolder {
+  readonly id: string
+  readonly name: string
+}
+
+/** The folders from the root down to one, itself included. */
+export const useFolderPath = (dataset: string, folder: string | undefined) =>
+  useQuery({
+    queryKey: ['dataset', dataset, 'folder-path', folder],
+    queryFn: ({ signal }) => readFolderPath(dataset, folder ?? '', signal),
+    enabled: folder !== undefined,
+    placeholderData: keepPreviousData,
+  }).data
+
+const maxPathPages = 5
+
+const readFolderPath = async (dataset: string, folder: string, signal: AbortSignal): Promise<readonly PathFolder[]> => {
+  const known = new Map<string, Entry>()
+  const chain = (): readonly PathFolder[] | undefined => {
+    const path: PathFolder[] = []
+    for (let at: string | null = folder; at !== null; ) {
+      const one: Entry | undefined = known.get(at) ?? loadedEntry(dataset, at)
+      if (!one) return undefined
+      path.unshift({ id: one.id, name: one.name })
+      at = one.folder
+    }
+    return path
+  }
+  let after: string | undefined
+  for (let page = 0; page < maxPathPages; page++) {
+    const path = chain()
+    if (path) return path
+    const { rows, next } = await apiPage('GET /api/datasets/{id}/entries', {
+      path: { id: dataset },
+      query: { recursive: true, limit: bulkSize, after },
+      signal,
+    })
+    for (const entry of rows.entries) if (entry.kind === 'folder') known.set(entry.id, entry)
+    after = next?.['after']
+    if (after === undefined || rows.entries.at(-1)?.kind === 'file') break
+  }
+  return chain() ?? []
+}

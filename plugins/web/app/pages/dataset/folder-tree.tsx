@@ -1,0 +1,88 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useState } from 'react'
+import { Button } from '../../components/controls.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { apiPage } from '../../lib/api.ts'
+import { t } from '../../lib/i18n.ts'
+import type { Entry } from './entries.ts'
+
+const pageSize = 100
+
+/** The folders right in a folder, or in the root. They come before the files, so reading ends with the first of these. */
+export const useFolders = (dataset: string, folder: string | undefined, isEnabled = true) => {
+  const query = useInfiniteQuery({
+    queryKey: ['dataset', dataset, 'folders', folder ?? 'root'],
+    queryFn: ({ pageParam, signal }) =>
+      apiPage('GET /api/datasets/{id}/entries', { path: { id: dataset }, query: { folder, limit: pageSize, after: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ rows, next }) => (rows.entries.at(-1)?.kind === 'folder' ? next?.['after'] : undefined),
+    enabled: isEnabled,
+  })
+  const folders = query.data?.pages.flatMap(({ rows }) => rows.entries.filter(({ kind }) => kind === 'folder'))
+  return { folders, hasMore: query.hasNextPage, more: () => void query.fetchNextPage() }
+}
+
+interface TreeProps {
+  readonly dataset: string
+  /** Folders that are open from the start, such as those above the current one. */
+  readonly open: readonly string[]
+  /** What stands for a folder; undefined: the root. */
+  readonly render: (folder: Entry | undefined) => ReactNode
+}
+
+/** The folders of a dataset, each level loaded when it is opened. */
+export const FolderTree = (props: TreeProps) => (
+  <ul className="folder-tree">
+    <li>
+      <div className="folder-line">{props.render(undefined)}</div>
+      <Level {...props} folder={undefined} />
+    </li>
+  </ul>
+)
+
+const Level = ({ folder, ...props }: TreeProps & { readonly folder: string | undefined }) => {
+  const { folders, hasMore, more } = useFolders(props.dataset, folder)
+  if (!folders) return null
+  if (folders.length === 0) return folder === undefined ? null : <p className="folder-none">{t('dataset.tree.none')}</p>
+  return (
+    <ul>
+      {folders.map(each => (
+        <Branch key={each.id} {...props} folder={each} />
+      ))}
+      {hasMore && (
+        <li>
+          <Button look="quiet" onPress={more}>
+            {t('dataset.tree.more')}
+          </Button>
+        </li>
+      )}
+    </ul>
+  )
+}
+
+const Branch = ({ folder, ...props }: TreeProps & { readonly folder: Entry }) => {
+  const isAbove = props.open.includes(folder.id)
+  const [isOpen, setOpen] = useState(isAbove)
+  useEffect(() => {
+    if (isAbove) setOpen(true)
+  }, [isAbove])
+  const isEmpty = folder.entries === 0
+  return (
+    <li>
+      <div className="folder-line">
+        <button
+          type="button"
+          className="folder-toggle"
+          aria-expanded={isOpen}
+          aria-label={t(isOpen ? 'dataset.tree.close' : 'dataset.tree.open', { name: folder.name })}
+          disabled={isEmpty}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {!isEmpty && <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} />}
+        </button>
+        {props.render(folder)}
+      </div>
+      {isOpen && !isEmpty && <Level {...props} folder={folder.id} />}
+    </li>
+  )
+}

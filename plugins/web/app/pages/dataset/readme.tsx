@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query'
+import { Loading } from '../../components/page-parts.tsx'
+import { ApiError, api, urlOf } from '../../lib/api.ts'
+import { t } from '../../lib/i18n.ts'
+import type { Entry } from './entries.ts'
+
+/** What is shown of a longer one. */
+const maxBytes = 1_000_000
+
+/** The README of a dataset or folder: `README.md` before `README.txt` and `README`. */
+const useReadme = (dataset: string, folder: string | undefined): Entry | undefined =>
+  useQuery({
+    queryKey: ['dataset', dataset, 'entries', 'readme', folder ?? 'root'],
+    queryFn: ({ signal }) =>
+      api('GET /api/datasets/{id}/entries', { path: { id: dataset }, query: { folder, filter: 'readme', limit: 100 }, signal }),
+    select: ({ entries }) =>
+      ['readme.md', 'readme.txt', 'readme'].flatMap(name =>
+        entries.filter(one => one.kind === 'file' && one.name.toLowerCase() === name),
+      )[0],
+  }).data
+
+/** Shows it below the files, where there is one. */
+export const Readme = ({ dataset, folder }: { readonly dataset: string; readonly folder: string | undefined }) => {
+  const file = useReadme(dataset, folder)
+  return file ? <ReadmeText key={file.id} file={file} /> : null
+}
+
+const ReadmeText = ({ file }: { readonly file: Entry }) => {
+  const isMarkdown = file.name.toLowerCase().endsWith('.md')
+  const { data, isPending } = useQuery({
+    queryKey: ['file', file.id, 'readme'],
+    queryFn: async ({ signal }) => {
+      const text = await readText(file.id, signal)
+      return isMarkdown ? { html: (await import('../../lib/markdown.ts')).htmlOf(text) } : { text }
+    },
+    retry: false,
+    staleTime: 600_000,
+  })
+  if (isPending) return <Loading />
+  if (!data) return null
+  return (
+    <section aria-labelledby="readme" className="readme">
+      <h2 id="readme" className="section-title">
+        {file.name}
+      </h2>
+      {'html' in data ? (
+        // biome-ignore lint/security/noDangerouslySetInnerHtml: sanitised by DOMPurify
+        <div className="sheet prose" dangerouslySetInnerHTML={{ __html: data.html }} />
+      ) : (
+        <pre className="sheet prose">{data.text}</pre>
+      )}
+      {(file.size ?? 0) > maxBytes && <p className="help">{t('dataset.readmeCut')}</p>}
+    </section>
+  )
+}
+
+const readText = async (id: string, signal: AbortSignal): Promise<string> => {
+  const response = await fetch(urlOf(`/api/files/${id}`, { tracking: false }), {
+    headers: { range: `bytes=0-${maxBytes - 1}` },
+    signal,
+  })
+  if (!response.ok) throw new ApiError(response.status, {})
+  return response.text()
+}

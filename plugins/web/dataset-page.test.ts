@@ -1,0 +1,189 @@
+import test from 'ava'
+import type { Page } from 'playwright-core'
+import { bootForTest } from 'pounce/sdk/testing'
+import { browserTests } from '../../test/support/real-browsers.ts'
+import { newDataset, newFolder, ok, upload } from '../../test/support/scene.ts'
+import { until } from '../../test/support/until.ts'
+import { webBuild } from '../../test/support/web-build.ts'
+import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
+
+const { test: inBrowser, launch } = browserTests(test, 'chromium')
+const server = await bootForTest({})
+const call = server.as(server.admin.key)
+test.before(webBuild)
+test.after.always(() => server.stop())
+
+interface Entries {
+  readonly entries: readonly { readonly id: string; readonly name: string; readonly kind: string }[]
+  readonly total: number
+}
+
+const files = 150
+const nameOf = (n: number): string => `plot ${n}.csv`
+
+const entriesOf = (dataset: string, query = ''): Promise<Entries> =>
+  ok<Entries>(call(`/api/datasets/${dataset}/entries?limit=1000${query}`))
+const namesIn = async (dataset: string, query = ''): Promise<readonly string[]> =>
+  (await entriesOf(dataset, query)).entries.map(({ name }) => name)
+
+/** A dataset with files, folders, a README that tries to run, and names that try to deceive. */
+const filledDataset = async (): Promise<string> => {
+  const dataset = await newDataset(call, { name: 'Leaf area', description: 'Beech plots' })
+  const raw = await newFolder(call, dataset, 'raw')
+  await newFolder(call, dataset, '2026', raw)
+  for (let n = 1; n <= files; n++) await upload(call, dataset, 'x'.repeat(n), nameOf(n), { type: 'text/csv' })
+  await upload(call, dataset, '<b>bold</b>', '<img src=x onerror=alert(1)>.html', { type: 'text/html' })
+  const readme =
+    '# Method\n\n[bad](javascript:alert(1)) <script>document.title = "taken"</script><img src=x onerror="document.title = \'taken\'">'
+  await upload(call, dataset, readme, 'README.md', { type: 'text/markdown' })
+  return dataset
+}
+
+const chosen = (page: Page): Promise<string> => page.locator('.selection-count').innerText()
+const activeRow = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.querySelector('a')?.textContent ?? '')
+
+inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and deleted with the keyboard', async t => {
+  const dataset = await filledDataset()
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  const grid = page.getByRole('grid')
+  await grid.waitFor()
+  t.is(await grid.getAttribute('aria-rowcount'), String(files + 4))
+  t.is(await page.getByRole('heading', { level: 1 }).innerText(), 'Leaf area')
+  await page.getByRole('heading', { name: 'Method' }).waitFor()
+  t.is(await page.title(), 'Leaf area · Pounce')
+  t.is(await page.locator('.readme a[href]').count(), 0)
+  t.deepEqual(await axeFindings(page), [])
+
+  // Arrows, End, Home, and names that are typed.
+  const press = async (...keys: readonly string[]): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key)
+  }
+  await page.locator('.grid-body [tabindex="0"]').focus()
+  await press('ArrowDown', 'ArrowDown')
+  t.is(await activeRow(page), nameOf(1))
+  await press('End')
+  await until('the last row', async () => (await activeRow(page)) === 'README.md')
+  await press('Home')
+  await page.keyboard.type('plot 12')
+  await until('the typed name', async () => (await activeRow(page)) === nameOf(12))
+
+  // Ranges, all, and all but one.
+  await press(' ', 'Shift+ArrowDown', 'Shift+ArrowDown')
+  t.is(await chosen(page), '3 selected, 39\u00a0B')
+  await press('Control+a', ' ')
+  t.is(await chosen(page), `${files + 2} selected`)
+  await press('Escape')
+  t.is(await page.locator('.selection-bar').count(), 0)
+
+  // Tags for chosen files.
+  await press('Home')
+  await page.keyboard.type('plot 12')
+  await press(' ', 'Shift+ArrowDown')
+  await page.getByRole('toolbar').getByRole('button', { name: 'Tag', exact: true }).click()
+  await page.getByLabel('Tags').fill('beech, leaf area')
+  await press('Enter')
+  await page.getByText('Tagged 2 files').waitFor()
+  const tagged = (await entriesOf(dataset)).entries.find(({ name }) => name === nameOf(13))
+  t.deepEqual((await ok<{ tags: string[] }>(call(`/api/files/${tagged?.id}/tags`))).tags.toSorted(), ['beech', 'leaf area'])
+
+  // Renaming in the row.
+  await page.locator('.grid-body [tabindex="0"]').focus()
+  await press('Escape', 'F2')
+  await page.getByLabel('New name').fill('another name.csv')
+  await press('Enter')
+  await until('the new name', async () => (await namesIn(dataset)).includes('another name.csv'))
+  await page.getByRole('row', { name: 'another name.csv' }).waitFor()
+
+  // A folder, and files that move into it and back.
+  await page.getByRole('button', { name: 'New folder' }).click()
+  await page.getByLabel('Name of the folder').fill('kept')
+  await press('Enter')
+  await page.getByRole('grid').getByRole('link', { name: 'kept', exact: true }).waitFor()
+  const kept = (await entriesOf(dataset)).entries.find(({ name }) => name === 'kept')?.id ?? ''
+  await page
+    .getByRole('row', { name: 'plot 1.csv' })
+    .getByRole('button', { name: /^Actions/ })
+    .click()
+  await page.getByRole('menuitem', { name: 'Move' }).click()
+  await page.getByRole('dialog').getByText('kept', { exact: true }).click()
+  await page.getByRole('button', { name: 'Move here' }).click()
+  await page.getByText('Moved plot 1.csv to kept').waitFor()
+  t.deepEqual(await namesIn(dataset, `&folder=${kept}`), ['plot 1.csv'])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await until('the file is back', async () => (await namesIn(dataset)).includes('plot 1.csv'))
+
+  // Deleting says what.
+  await page.getByRole('row', { name: 'plot 2.csv' }).getByRole('checkbox').click()
+  await page.getByRole('row', { name: 'plot 3.csv' }).getByRole('checkbox').click()
+  await page.locator('.grid-body [tabindex="0"]').focus()
+  await press('Delete')
+  await page.getByRole('heading', { name: 'Delete 2 items?' }).waitFor()
+  t.deepEqual(await axeFindings(page), [])
+  await page.getByRole('button', { name: 'Delete 2 items' }).click()
+  await page.getByText('Deleted 2 items').waitFor()
+  t.false((await namesIn(dataset)).includes('plot 2.csv'))
+  t.deepEqual(problems, [])
+})
+
+inBrowser('the address holds folder, order and what is looked for; events show what others do', async t => {
+  const dataset = await filledDataset()
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/datasets/${dataset}?sort=size&order=descending`)
+  const rows = page.locator('.grid-body > [role="row"]')
+  await rows.first().waitFor()
+  t.is(await page.getByRole('columnheader', { name: 'Size' }).getAttribute('aria-sort'), 'descending')
+  await page.getByRole('row', { name: nameOf(files) }).waitFor()
+
+  await page.getByRole('button', { name: 'Name', exact: true }).click()
+  await page.waitForURL(url => !url.searchParams.has('sort'))
+  await page.getByLabel('Find in this folder').fill('plot 14')
+  await page.waitForURL(url => url.searchParams.get('find') === 'plot 14')
+  await until('what was found', async () => (await page.getByRole('grid').getAttribute('aria-rowcount')) === '12')
+  await page.getByLabel('Find in this folder').fill('nowhere')
+  await page.getByText('Nothing found for “nowhere”').waitFor()
+  await page.getByLabel('Find in this folder').fill('')
+
+  // Into a folder and back; the focus and the place in the list come back with it.
+  await page.getByRole('grid').getByRole('link', { name: 'raw' }).click()
+  await page.waitForURL(url => url.searchParams.has('folder'))
+  await page.getByRole('row', { name: '2026' }).waitFor()
+  t.is(await page.getByRole('navigation', { name: 'Folder', exact: true }).innerText(), 'Leaf area\nraw')
+  await page.goBack()
+  await page
+    .getByRole('row', { name: nameOf(1) })
+    .first()
+    .waitFor()
+
+  // What somebody else uploads appears by itself.
+  await upload(call, dataset, 'x', 'a new one.txt')
+  await page.getByRole('link', { name: 'a new one.txt' }).waitFor()
+
+  // In place: name, description, tags; and the identifier.
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Leaf area 2026')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Leaf area 2026' }).waitFor()
+  t.is((await ok<{ name: string }>(call(`/api/datasets/${dataset}`))).name, 'Leaf area 2026')
+  await page.getByRole('button', { name: 'Add tags' }).click()
+  await page.getByLabel('Tags').fill('beech')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Remove the tag beech' }).waitFor()
+  await page.getByRole('button', { name: `Copy the identifier ${dataset}` }).click()
+  t.is(await page.evaluate(() => navigator.clipboard.readText()), dataset)
+
+  // Dark, and on a phone.
+  await page.emulateMedia({ colorScheme: 'dark' })
+  t.deepEqual(await axeFindings(page), [])
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByRole('row', { name: 'a new one.txt' }).getByRole('checkbox').click()
+  t.true((await sidewaysScroll(page)) <= 0)
+  t.deepEqual(await axeFindings(page), [])
+  await page.setViewportSize({ width: 320, height: 700 })
+  t.true((await sidewaysScroll(page)) <= 0)
+  t.deepEqual(problems, [])
+})
