@@ -27,7 +27,7 @@ export const AccountMenu = ({ session: { user } }: { readonly session: Session }
       )}
       <MenuTrigger>
         <Button look="quiet" aria-label={user ? t('accountOf', { name: user.fullName }) : t('settings')}>
-          {user ? <span className="account-name">{user.fullName}</span> : <Icon name="settings" />}
+          {user ? <span className="account-name">{user.firstName || user.fullName}</span> : <Icon name="settings" />}
         </Button>
         <Popover className="popover" placement="bottom end">
           {user && <Identity user={user} />}

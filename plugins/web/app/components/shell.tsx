@@ -26,6 +26,9 @@ export const Shell = () => {
         </Link>
         <div className="search-slot" />
         <nav aria-label={t('account')}>
+          <Link to="/datasets" className="button quiet">
+            {t('explore.title')}
+          </Link>
           <UploadTray />
           {session && <AccountMenu session={session} />}
         </nav>

@@ -64,6 +64,9 @@ export const useSession = (): Session | undefined => useQuery(sessionQuery).data
 /** The session as the page knows it now. */
 export const currentSession = (): Session | undefined => queries.getQueryData(key)
 
+/** The session, as soon as it is loaded. */
+export const loadedSession = (): Promise<Session> => queries.ensureQueryData(sessionQuery)
+
 /** After signing in or out: nothing that was loaded for another person stays. */
 export const changeSession = async (): Promise<Session> => {
   lastUser = undefined

@@ -99,16 +99,18 @@ const FirstData = () => {
   return (
     <div className="entry">
       <PageTitle name={t('welcome.hello', { name: session.user.firstName })} />
-      <WhoCanRead isPrivate={session.capabilities.private} />
+      <WhoCanRead isPrivate={session.capabilities.private} canDownload={session.capabilities.anonymousDownload} />
       {session.user.rights.includes('CreateDataset') && <FirstDataset />}
     </div>
   )
 }
 
-const WhoCanRead = ({ isPrivate }: { readonly isPrivate: boolean }) => (
+const WhoCanRead = ({ isPrivate, canDownload }: { readonly isPrivate: boolean; readonly canDownload: boolean }) => (
   <section className="stack">
     <h2 className="section-title">{isPrivate ? t('welcome.isPrivate') : t('welcome.isPublic')}</h2>
-    <p>{isPrivate ? t('welcome.privateText') : t('welcome.publicText')}</p>
+    <p>
+      {isPrivate ? t('welcome.privateText') : t('welcome.publicText')} {!isPrivate && !canDownload && t('welcome.downloadText')}
+    </p>
     <p className="faded">{isPrivate ? t('welcome.toPublic') : t('welcome.toPrivate')}</p>
     <pre className="setting">{`POUNCE_ACCESS__PRIVATE=${isPrivate ? 'false' : 'true'}`}</pre>
   </section>
@@ -138,7 +140,7 @@ const FirstDataset = () => {
       >
         <TextField label={t('dataset.name')} help={t('welcome.datasetHelp')} value={name} onChange={setName} maxLength={255} isRequired />
         <FormError text={making.error} />
-        <SubmitButton isBusy={making.isBusy}>{t('createDataset')}</SubmitButton>
+        <SubmitButton isBusy={making.isBusy}>{t('create.dataset')}</SubmitButton>
       </Form>
       <p>{t('welcome.orSample')}</p>
       <div className="actions">
