@@ -2,7 +2,6 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { Failure, FailurePage } from './components/page-parts.tsx'
 import { Shell } from './components/shell.tsx'
 import { ApiError, base } from './lib/api.ts'
-import { t } from './lib/i18n.ts'
 
 const root = createRootRoute({
   component: Shell,
