@@ -14,13 +14,6 @@ const scriptJson = (value: unknown): string =>
 const themes: ReadonlySet<string> = new Set(['light', 'dark'])
 const languages = ['en', 'de']
 
-/** The nine dots of the logo, inside the page: no request for it, and none for `/favicon.ico`. */
-const icon = `data:image/svg+xml,${encodeURIComponent(
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 18 18" fill="#0b655c">${[2, 9, 16]
-    .flatMap(y => [2, 9, 16].map(x => `<circle cx="${x}" cy="${y}" r="2"/>`))
-    .join('')}</svg>`,
-)}`
-
 /** The path of the base URL; empty for most. */
 export const basePath = ({ baseUrl }: Installation): string => new URL(baseUrl).pathname.replace(/\/$/, '')
 
@@ -39,6 +32,13 @@ export interface ShellPage {
   readonly html: string
   readonly headers: Readonly<Record<string, string>>
 }
+
+/** The nine dots of the logo. */
+const favicon = encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 18 18" fill="#0b655c">${[2, 9, 16]
+    .flatMap(y => [2, 9, 16].map(x => `<circle cx="${x}" cy="${y}" r="2"/>`))
+    .join('')}</svg>`,
+)
 
 const contentPolicy = (nonce: string): string =>
   [
@@ -69,7 +69,7 @@ export const shellPage = ({ state, base, cookie, acceptLanguage, head }: PagePar
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta property="csp-nonce" nonce="${nonce}">
 <meta name="color-scheme" content="light dark">
-<link rel="icon" type="image/svg+xml" href="${icon}">
+<link rel="icon" href="data:image/svg+xml,${favicon}">
 ${resourceHead(head)}${assetLinks(state.entry, base)}
 </head>
 <body>

@@ -76,7 +76,7 @@ const removeFromSpace = async (row: Pick<Listed, 'kind' | 'id'>, from: Pick<List
 }
 
 const refreshPlaces = async (): Promise<void> => {
-  await Promise.all([refresh('dataset'), refresh('collection')])
+  await refresh('dataset')
 }
 
 const takeOut = async (row: Listed, place: ListPlace): Promise<void> => {

@@ -27,9 +27,18 @@ const created = async (kind: ListedKind, name: string, description: string, { sp
   return (await api('POST /api/collections/newCollectionWithParent', { body })).id
 }
 
-/** What is shown of all lists, and of one thing, is loaded again. */
-export const refresh = async (kind: ListedKind, id?: string): Promise<void> => {
-  await queries.invalidateQueries({ predicate: ({ queryKey: [first, second] }) => first === kind && (second === 'list' || second === id) })
+/**
+ * Loads again what a change may have changed: lists of the kind, the thing itself, and collections, which show what is in them and in each other.
+ * What is gone is not asked for again.
+ */
+export const refresh = async (
+  kind: ListedKind,
+  { changed, gone }: { readonly changed?: string; readonly gone?: string } = {},
+): Promise<void> => {
+  await queries.invalidateQueries({
+    predicate: ({ queryKey: [first, second] }) =>
+      second !== gone && (first === 'collection' || (first === kind && (second === 'list' || second === changed))),
+  })
 }
 
 interface CreateDialogProps {
@@ -105,7 +114,7 @@ export const EditDialog = ({
   const [description, setDescription] = useState(of.description)
   const submit = async (): Promise<void> => {
     await saved(of, name, description)
-    await refresh(of.kind, of.id)
+    await refresh(of.kind, { changed: of.id })
   }
   return (
     <FormDialog title={t(`edit.${of.kind}`)} action={t('save')} isOpen onClose={onClose} onSubmit={submit}>
@@ -123,13 +132,13 @@ interface Deletable {
 
 const restored = async ({ kind, id }: Deletable): Promise<void> => {
   await api(kind === 'dataset' ? 'PUT /api/datasets/restore/{id}' : 'PUT /api/collections/restore/{id}', { path: { id } })
-  await refresh(kind, id)
+  await refresh(kind, { changed: id })
 }
 
 /** Moves to the trash, and offers to take it back. */
 export const moveToTrash = async (of: Deletable): Promise<void> => {
   await api(of.kind === 'dataset' ? 'DELETE /api/datasets/{id}' : 'DELETE /api/collections/{id}', { path: { id: of.id } })
-  await refresh(of.kind)
+  await refresh(of.kind, { gone: of.id })
   toast(t('delete.trashed', { name: of.name }), { label: t('undo'), run: () => void restored(of).catch(toastFailure) })
 }
 
@@ -155,7 +164,7 @@ export const DeleteDialog = ({
     const path = { id: of.id }
     if (isSpace) await api('DELETE /api/spaces/{id}', { path })
     else await api(of.kind === 'dataset' ? 'DELETE /api/datasets/{id}' : 'DELETE /api/collections/{id}', { path })
-    await refresh(of.kind)
+    await refresh(of.kind, { gone: of.id })
     onDeleted?.()
   }
   return (

@@ -23,7 +23,7 @@ const icons: Readonly<Record<string, IconName>> = { dataset: 'database', collect
 export const HomePage = () => {
   const session = useSession()
   if (!session) return <Loading />
-  return session.user ? <OwnHome session={session} user={session.user} /> : <StrangersHome session={session} />
+  return session.user ? <OwnHome user={session.user} /> : <StrangersHome session={session} />
 }
 
 const Counts = () => {
@@ -158,7 +158,7 @@ const ShortList = ({
   )
 }
 
-const OwnHome = ({ session, user }: { readonly session: Session; readonly user: NonNullable<Session['user']> }) => {
+const OwnHome = ({ user }: { readonly user: NonNullable<Session['user']> }) => {
   const navigate = useNavigate()
   const { dialog, show } = useResourceActions()
   const canCreate = user.rights.includes('CreateDataset')

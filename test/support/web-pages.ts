@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { ExecutionContext } from 'ava'
+import type { Browser, Page } from 'playwright-core'
+
+const axeScript = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** A page of the interface in a browser of its own, and what went wrong on it. */
+export interface WebPage {
+  readonly page: Page
+  /** Errors of the console, violations of the policy, requests to other hosts and answers of 500. */
+  readonly problems: readonly string[]
+}
+
+/** Opens a browser context, signed in where an account is given. It is closed with the test. */
+export const webPage = async (
+  t: ExecutionContext,
+  browser: Browser,
+  origin: string,
+  account?: { readonly email: string; readonly password: string },
+): Promise<WebPage> => {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 860 },
+    baseURL: origin,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  t.teardown(() => context.close())
+  if (account) {
+    const response = await context.request.post('/api/login', { data: { email: account.email, password: account.password } })
+    t.is(response.status(), 200)
+  }
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('console', message => message.type() === 'error' && problems.push(`console: ${message.text()} ${message.location().url}`))
+  page.on('pageerror', error => problems.push(`error: ${error.stack}`))
+  page.on('request', request => {
+    const { origin: host, protocol } = new URL(request.url())
+    if (protocol.startsWith('http') && host !== origin) problems.push(`request to ${request.url()}`)
+  })
+  page.on('response', response => response.status() >= 500 && problems.push(`${response.status()} ${response.url()}`))
+  return { page, problems }
+}
+
+interface AxeResults {
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+  }[]
+}
+
+/** What axe finds on a page as it is now. The script is evaluated, which the policy of the page does not concern. */
+export const axeFindings = async (page: Page): Promise<readonly string[]> => {
+  await page.evaluate(await readFile(axeScript, 'utf8'))
+  // Colours on their way to others have the contrast of neither.
+  await page.evaluate('Promise.all(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))')
+  // React Aria announces a pending button by its id, and keeps that for seconds after the button is gone.
+  const { violations } = await page.evaluate<AxeResults>("axe.run({ exclude: ['[data-live-announcer]'] })")
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 300)} ${failureSummary}`),
+  )
+}
+
+/** Pixels by which a page is wider than its window. */
+export const sidewaysScroll = (page: Page): Promise<number> =>
+  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
