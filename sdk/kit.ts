@@ -108,6 +108,7 @@ export {
   type UnreadCount,
   wantsMailOf,
 } from './ports/notifications.ts'
+export { pathOfPage } from './ports/page-addresses.ts'
 export {
   createdBy,
   createdOrTaggedBy,

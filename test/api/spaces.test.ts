@@ -86,12 +86,20 @@ test('a space is changed as a whole; its access only after the trial', async t =
   t.like(await server.get(Spaces).get(id), { access: 'PUBLIC', isPublic: true, timeToLiveMs: 3_600_000 })
 })
 
-test('a change of a space that lacks a part is refused and changes nothing', async t => {
+test('a change of name and description leaves the time to live as it is', async t => {
+  const ann = await somebody(server)
+  const id = await newSpace(ann)
+  await ann.post(`/api/spaces/${id}/update`, { name: 'new', description: '', timetolive: '48', enabled: true })
+  t.deepEqual((await ann.post(`/api/spaces/${id}/update`, { name: 'newer', description: 'text' })).body, ok)
+  t.like(await server.get(Spaces).get(id), { name: 'newer', description: 'text', timeToLiveMs: 172_800_000, isTimeToLiveEnabled: true })
+})
+
+test('a change of a space that lacks its name or description is refused and changes nothing', async t => {
   const ann = await somebody(server)
   const id = await newSpace(ann, 'old')
   const whole = { name: 'new', description: '', timetolive: '48', enabled: true }
   const wrong = [
-    ...Object.keys(whole).map(key => ({ ...whole, [key]: undefined })),
+    ...['name', 'description'].map(key => ({ ...whole, [key]: undefined })),
     { ...whole, timetolive: 'soon' },
     { ...whole, timetolive: '-1' },
     { ...whole, enabled: 'perhaps' },

@@ -20,6 +20,11 @@ export const webPage = async (
   account?: { readonly email: string; readonly password: string },
 ): Promise<WebPage> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, baseURL: origin, permissions: ['clipboard-read', 'clipboard-write'] })
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 860 },
+    baseURL: origin,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
   t.teardown(() => context.close())
   if (account) {
     const response = await context.request.post('/api/login', { data: { email: account.email, password: account.password } })
@@ -39,6 +44,10 @@ export const webPage = async (
 
 interface AxeResults {
   readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[] }[]
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+  }[]
 }
 
 /** What axe finds on a page as it is now. The script is evaluated, which the policy of the page does not concern. */
@@ -53,8 +62,16 @@ export const axeFindings = async (page: Page): Promise<readonly string[]> => {
     return (globalThis as unknown as { axe: { run(context: object): Promise<AxeResults> } }).axe.run(context)
   })
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 300)} ${failureSummary}`))
+  // Colours on their way to others have the contrast of neither.
+  await page.evaluate('Promise.all(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))')
+  // React Aria announces a pending button by its id, and keeps that for seconds after the button is gone.
+  const { violations } = await page.evaluate<AxeResults>("axe.run({ exclude: ['[data-live-announcer]'] })")
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 300)} ${failureSummary}`),
+  )
 }
 
 /** Pixels by which a page is wider than its window. */
 export const sidewaysScroll = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')

@@ -1,12 +1,17 @@
 import { configPort, s } from 'pounce/sdk'
 import { capabilitiesBy } from 'pounce/sdk/kit'
 
-const page = (preset: string) =>
-  s.String({
-    default: preset,
-    pattern: '^/[^\\s?#]*$',
-    description: 'Path of the web page that emailed links lead to, with `?token=`, relative to the base URL',
-  })
+/** Where emailed links lead to without a web page. */
+export const signUpPath = '/api/signup/finish'
+export const resetPath = '/api/password/reset/finish'
+
+const page = (otherwise: string) =>
+  s.Optional(
+    s.String({
+      pattern: '^/[^\\s?#]*$',
+      description: `Path of the web page that emailed links lead to, with \`?token=\`, relative to the base URL. Default: the page of the web interface; without one \`${otherwise}\``,
+    }),
+  )
 
 export const config = s.Object({
   signUp: s.Boolean({ default: true, description: 'Allow sign-up by an emailed link' }),
@@ -32,8 +37,8 @@ export const config = s.Object({
     maximum: 100_000,
     description: 'Maximum number of links requested, and of wrong links tried, per network in 15 minutes',
   }),
-  signUpPage: page('/api/signup/finish'),
-  resetPage: page('/api/password/reset/finish'),
+  signUpPage: page(signUpPath),
+  resetPage: page(resetPath),
 })
 
 /** Checked settings of this plugin. */

@@ -2,7 +2,9 @@ import {
   type Contributions,
   configPort,
   Installation,
+  KnownPages,
   Mailer,
+  type PageAddresses,
   type SignUpWay,
   type Site,
   Sites,
@@ -12,8 +14,8 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { siteName } from 'pounce/sdk/kit'
-import { config, type Settings } from './config.ts'
+import { pathOfPage, siteName } from 'pounce/sdk/kit'
+import { config, resetPath, type Settings, signUpPath } from './config.ts'
 import { type LinkRecord, MailLinks } from './mail-links.ts'
 
 type User = UserRecord & Stored
@@ -25,6 +27,9 @@ interface Letter {
   readonly lines: readonly string[]
 }
 
+const signUpPage = (settings: Settings, pages: Contributions<PageAddresses>): string =>
+  pathOfPage(pages, 'signUp', settings.signUpPage, signUpPath)
+
 const notYou = 'If you did not request this, ignore this email.'
 
 /** Sends a requested link. The request is stored before, so an outage of the mail server loses none. */
@@ -34,14 +39,24 @@ export class SendMailLink {
   #users: Users
   #mailer: Mailer
   #sites: Contributions<Site>
+  #pages: Contributions<PageAddresses>
   #installation: Installation
 
-  constructor(settings: Settings, links: MailLinks, users: Users, mailer: Mailer, sites: Contributions<Site>, installation: Installation) {
+  constructor(
+    settings: Settings,
+    links: MailLinks,
+    users: Users,
+    mailer: Mailer,
+    sites: Contributions<Site>,
+    pages: Contributions<PageAddresses>,
+    installation: Installation,
+  ) {
     this.#settings = settings
     this.#links = links
     this.#users = users
     this.#mailer = mailer
     this.#sites = sites
+    this.#pages = pages
     this.#installation = installation
   }
 
@@ -64,7 +79,7 @@ export class SendMailLink {
   }
 
   async #signUp(link: Link): Promise<Letter> {
-    const address = this.#address(this.#settings.signUpPage, await this.#links.issue(link, 'signUp', undefined))
+    const address = this.#address(signUpPage(this.#settings, this.#pages), await this.#links.issue(link, 'signUp', undefined))
     return { subject: 'Finish your sign-up', lines: [`To create your account, go to:`, address, this.#life(), notYou] }
   }
 
@@ -84,7 +99,8 @@ export class SendMailLink {
   }
 
   async #resetLines(link: Link, user: User): Promise<readonly string[]> {
-    return [this.#address(this.#settings.resetPage, await this.#links.issue(link, 'reset', user)), this.#life()]
+    const page = pathOfPage(this.#pages, 'reset', this.#settings.resetPage, resetPath)
+    return [this.#address(page, await this.#links.issue(link, 'reset', user)), this.#life()]
   }
 
   #address(page: string, token: string): string {
@@ -96,23 +112,26 @@ export class SendMailLink {
     return `The link works once, for ${linkHours === 1 ? 'one hour' : `${linkHours} hours`}.`
   }
 }
-wire(SendMailLink, configPort(config), MailLinks, Users, Mailer, Sites, Installation)
+wire(SendMailLink, configPort(config), MailLinks, Users, Mailer, Sites, KnownPages, Installation)
 
 /** Lets people who are invited sign up with the mail that invites them. */
 export class InvitedSignUps implements SignUpWay {
   #settings: Settings
   #links: MailLinks
+  #pages: Contributions<PageAddresses>
   #installation: Installation
 
-  constructor(settings: Settings, links: MailLinks, installation: Installation) {
+  constructor(settings: Settings, links: MailLinks, pages: Contributions<PageAddresses>, installation: Installation) {
     this.#settings = settings
     this.#links = links
+    this.#pages = pages
     this.#installation = installation
   }
 
   async linkFor(email: string, days: number): Promise<string | undefined> {
-    const { signUp, signUpPage } = this.#settings
-    return signUp ? `${this.#installation.baseUrl}${signUpPage}?token=${await this.#links.make(email, days)}` : undefined
+    if (!this.#settings.signUp) return undefined
+    const page = signUpPage(this.#settings, this.#pages)
+    return `${this.#installation.baseUrl}${page}?token=${await this.#links.make(email, days)}`
   }
 }
-wire(InvitedSignUps, configPort(config), MailLinks, Installation)
+wire(InvitedSignUps, configPort(config), MailLinks, KnownPages, Installation)

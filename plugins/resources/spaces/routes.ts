@@ -108,7 +108,8 @@ export const updateSpace = route({
   method: 'POST',
   path: '/api/spaces/:id/update',
   summary: 'Update a space',
-  description: 'Updates name, description, time to live and access. The access stays unchanged while the space is on trial.',
+  description:
+    'Updates name, description, time to live and access; `timetolive`, `enabled` and `access` stay as they are if they are absent. The access stays unchanged while the space is on trial.',
   permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
   body: s.model(
@@ -116,15 +117,16 @@ export const updateSpace = route({
     s.Object({
       name: s.line(),
       description: s.prose(),
-      timetolive: hours,
-      enabled: s.Boolean({ description: 'Whether the time to live is in effect' }),
+      timetolive: s.Optional(hours),
+      enabled: s.Optional(s.Boolean({ description: 'Whether the time to live is in effect' })),
       access: s.Optional(s.Union([s.Literal('PUBLIC'), s.Literal('PRIVATE')])),
     }),
   ),
   responses: { 200: s.success() },
   throws: [NotFound, Invalid],
   async handle({ params, body: { name, description, timetolive, enabled, access }, caller }, { life }) {
-    const update = { name, description, timeToLiveHours: Number(timetolive), isTimeToLiveEnabled: enabled, access }
+    const timeToLiveHours = timetolive === undefined ? undefined : Number(timetolive)
+    const update = { name, description, timeToLiveHours, isTimeToLiveEnabled: enabled, access }
     await life.update(params.id, update, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },

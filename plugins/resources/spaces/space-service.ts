@@ -9,8 +9,8 @@ const hourMs = 3_600_000
 export interface SpaceUpdate {
   readonly name: string
   readonly description: string
-  readonly timeToLiveHours: number
-  readonly isTimeToLiveEnabled: boolean
+  readonly timeToLiveHours: number | undefined
+  readonly isTimeToLiveEnabled: boolean | undefined
   readonly access: 'PUBLIC' | 'PRIVATE' | undefined
 }
 
@@ -67,8 +67,8 @@ export class SpaceService {
       const set = {
         name: wanted.name,
         description: wanted.description,
-        timeToLiveMs: wanted.timeToLiveHours * hourMs,
-        isTimeToLiveEnabled: wanted.isTimeToLiveEnabled,
+        timeToLiveMs: wanted.timeToLiveHours === undefined ? now.timeToLiveMs : wanted.timeToLiveHours * hourMs,
+        isTimeToLiveEnabled: wanted.isTimeToLiveEnabled ?? now.isTimeToLiveEnabled,
         access,
         isPublic: access === 'PUBLIC',
       }

@@ -114,11 +114,13 @@ export const config = s.Object({
     pattern: '^/[^\\s?#]*$',
     description: 'Path of the web page that this email leads to, with `?token=`; the page calls `POST /api/login/link`',
   }),
-  setUpPage: s.String({
-    default: '/setup',
-    pattern: '^/[^\\s?#]*$',
-    description: 'Path of the web page that the printed setup link leads to, with `?token=`; the page calls `POST /api/setup`',
-  }),
+  setUpPage: s.Optional(
+    s.String({
+      pattern: '^/[^\\s?#]*$',
+      description:
+        'Path of the web page that the printed setup link leads to, with `?token=`; the page calls `POST /api/setup`. Default: the page of the web interface; without one `/setup`',
+    }),
+  ),
   defaultGravatar: s.Optional(
     s.String({
       description: 'No effect; accepted for old configurations. Avatars with initials are drawn by this server',

@@ -1,17 +1,11 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { Failure, PageTitle } from './components/page-parts.tsx'
+import { Failure, FailurePage } from './components/page-parts.tsx'
 import { Shell } from './components/shell.tsx'
 import { ApiError, base } from './lib/api.ts'
-import { t } from './lib/i18n.ts'
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: () => (
-    <>
-      <PageTitle name={t('notFound.title')} />
-      <Failure error={new ApiError(404, {})} />
-    </>
-  ),
+  notFoundComponent: () => <FailurePage error={new ApiError(404, {})} retry={() => undefined} />,
   errorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
 })
 

@@ -1,19 +1,22 @@
 import {
   CommitConflict,
+  type Contributions,
   configPort,
   DocumentStore,
   eq,
   Forbidden,
   type Greeting,
   Installation,
+  KnownPages,
   Log,
+  type PageAddresses,
   type Stored,
   Taken,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
-import { checkedEmail } from 'pounce/sdk/kit'
+import { checkedEmail, pathOfPage } from 'pounce/sdk/kit'
 import { settings } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'
@@ -23,7 +26,8 @@ const id = 'set-up-token'
 
 /** Sees to it that someone can administer the server: the configured admins, or anyone who opens the set-up link. */
 export class FirstAdmin implements Greeting {
-  #page: string
+  #page: string | undefined
+  #pages: Contributions<PageAddresses>
   #documents: DocumentStore
   #users: Users
   #accounts: AccountAdministration
@@ -32,6 +36,7 @@ export class FirstAdmin implements Greeting {
 
   constructor(
     { setUpPage }: Pick<Settings, 'setUpPage'>,
+    pages: Contributions<PageAddresses>,
     documents: DocumentStore,
     users: Users,
     accounts: AccountAdministration,
@@ -39,6 +44,7 @@ export class FirstAdmin implements Greeting {
     log: Log,
   ) {
     this.#page = setUpPage
+    this.#pages = pages
     this.#documents = documents
     this.#users = users
     this.#accounts = accounts
@@ -64,10 +70,11 @@ export class FirstAdmin implements Greeting {
   async lines(): Promise<readonly string[]> {
     if (!this.#installation.roles.has('http') || (await this.#accounts.hasAdmin())) return []
     const token = newToken()
+    const page = pathOfPage(this.#pages, 'setUp', this.#page, '/setup')
     await this.#keep(sha256(token))
     return [
       'This server has no administrator yet. Create the first account here (the link works once):',
-      `  ${this.#installation.baseUrl}${this.#page}?token=${token}`,
+      `  ${this.#installation.baseUrl}${page}?token=${token}`,
     ]
   }
 
@@ -124,4 +131,4 @@ export class FirstAdmin implements Greeting {
     }
   }
 }
-wire(FirstAdmin, configPort(config), DocumentStore, Users, AccountAdministration, Installation, Log)
+wire(FirstAdmin, configPort(config), KnownPages, DocumentStore, Users, AccountAdministration, Installation, Log)

@@ -33,6 +33,7 @@ export const iconNames = [
   'plus',
   'rotate-cw',
   'search',
+  'settings',
   'tag',
   'trash',
   'upload',

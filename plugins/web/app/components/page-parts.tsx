@@ -1,8 +1,10 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { exactTime, when } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { isNotFound, messageOf } from '../lib/messages.ts'
+import { rememberPage } from '../lib/recent.ts'
+import { useSession } from '../lib/session.ts'
 import { Button } from './controls.tsx'
 import { EditableText } from './editable-text.tsx'
 
@@ -30,6 +32,7 @@ export const PageTitle = ({
 }) => {
   useEffect(() => {
     document.title = `${name} · Pounce`
+    if (name !== t('notFound.title')) rememberPage(location.pathname, name)
   }, [name])
   return (
     <header>
@@ -118,11 +121,19 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
 )
 
 /** What went wrong, and what to do. */
-export const Failure = ({ error, retry }: { readonly error: unknown; readonly retry?: (() => void) | undefined }) => {
+export const Failure = ({
+  error,
+  retry,
+  hasTitle = true,
+}: {
+  readonly error: unknown
+  readonly retry?: (() => void) | undefined
+  readonly hasTitle?: boolean
+}) => {
   const isMissing = isNotFound(error)
   return (
     <div role="alert" className="empty">
-      <h2>{isMissing ? t('notFound.title') : t('failure.title')}</h2>
+      {hasTitle && <h2>{isMissing ? t('notFound.title') : t('failure.title')}</h2>}
       <p>{isMissing ? t('notFound.text') : messageOf(error)}</p>
       <div className="actions">
         {!isMissing && retry && (
@@ -130,6 +141,7 @@ export const Failure = ({ error, retry }: { readonly error: unknown; readonly re
             {t('tryAgain')}
           </Button>
         )}
+        {isMissing && <SignInLink />}
         <Link to="/" className="button">
           {t('toHome')}
         </Link>
@@ -137,3 +149,23 @@ export const Failure = ({ error, retry }: { readonly error: unknown; readonly re
     </div>
   )
 }
+
+/** For strangers, who may see more with an account; they come back to where they are. */
+const SignInLink = () => {
+  const session = useSession()
+  const href = useRouterState({ select: state => state.location.href })
+  if (!session || session.user) return null
+  return (
+    <Link to="/login" search={{ next: href } as never} className="button">
+      {t('signIn')}
+    </Link>
+  )
+}
+
+/** A page whose subject could not be loaded. */
+export const FailurePage = ({ error, retry }: { readonly error: unknown; readonly retry: () => void }) => (
+  <>
+    <PageTitle name={isNotFound(error) ? t('notFound.title') : t('failure.title')} />
+    <Failure error={error} retry={retry} hasTitle={false} />
+  </>
+)

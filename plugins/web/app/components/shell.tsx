@@ -1,11 +1,10 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
-import { Menu, MenuItem, MenuTrigger, Popover, Separator } from 'react-aria-components'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { api, serverEvents, urlOf } from '../lib/api.ts'
-import { chooseLanguage, currentLanguage, type Language, languages, t } from '../lib/i18n.ts'
-import { changeSession, useSession } from '../lib/session.ts'
-import { chooseTheme } from '../lib/theme.ts'
-import { Button } from './controls.tsx'
+import { t } from '../lib/i18n.ts'
+import { useInterruption, useSession } from '../lib/session.ts'
+import { AccountMenu } from './account-menu.tsx'
+import { KeysHelp } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
 import { Toasts } from './toasts.tsx'
 import { UploadTray } from './upload-tray.tsx'
@@ -27,17 +26,36 @@ export const Shell = () => {
         </Link>
         <div className="search-slot" />
         <nav aria-label={t('account')}>
+          <Link to="/datasets" className="button quiet">
+            {t('explore.title')}
+          </Link>
           <UploadTray />
-          {session && <AccountMenu />}
+          {session && <AccountMenu session={session} />}
         </nav>
       </header>
       <Main />
       <footer className="site-footer">
         <a href={urlOf('/docs')}>{t('apiDocumentation')}</a>
+        <Link to="/accessibility">{t('accessibility.title')}</Link>
       </footer>
+      <Interruptions />
+      <KeysHelp />
       <Toasts />
     </>
   )
+}
+
+const SessionDialogs = lazy(async () => ({ default: (await import('./session-dialogs.tsx')).SessionDialogs }))
+
+/** What is asked of the account before the page goes on; loaded when there is something to ask. */
+const Interruptions = () => {
+  const session = useSession()
+  const interruption = useInterruption()
+  return interruption || session?.user?.secondFactorPending ? (
+    <Suspense>
+      <SessionDialogs />
+    </Suspense>
+  ) : null
 }
 
 /** The page. A new one gets the focus, so that screen readers begin there. */
@@ -80,54 +98,4 @@ const Unreachable = () => {
       {t('unreachable')}
     </div>
   ) : null
-}
-
-const AccountMenu = () => {
-  const session = useSession()
-  const path = useRouterState({ select: state => state.location.href })
-  if (!session) return null
-  return (
-    <>
-      {!session.user && (
-        <Link to="/login" search={{ next: path } as never} className="button quiet">
-          {t('signIn')}
-        </Link>
-      )}
-      <MenuTrigger>
-        <Button look="quiet" aria-label={session.user ? t('accountOf', { name: session.user.fullName }) : t('settings')}>
-          {session.user ? session.user.fullName : '…'}
-        </Button>
-        <Popover className="popover" placement="bottom end">
-          <Menu
-            onAction={key => {
-              const [what, value] = String(key).split(':')
-              if (what === 'theme') chooseTheme(value as 'light' | 'dark' | 'system')
-              if (what === 'language') void chooseLanguage(value as Language)
-              if (what === 'sign-out') void api('POST /api/logout').then(changeSession)
-            }}
-          >
-            {(['system', 'light', 'dark'] as const).map(theme => (
-              <MenuItem key={theme} id={`theme:${theme}`} className="menu-item">
-                {t(`theme.${theme}`)}
-              </MenuItem>
-            ))}
-            <Separator className="menu-separator" />
-            {Object.entries(languages)
-              .filter(([language]) => language !== currentLanguage())
-              .map(([language, label]) => (
-                <MenuItem key={language} id={`language:${language}`} className="menu-item">
-                  {label}
-                </MenuItem>
-              ))}
-            {session.user && <Separator className="menu-separator" />}
-            {session.user && (
-              <MenuItem id="sign-out" className="menu-item">
-                {t('signOut')}
-              </MenuItem>
-            )}
-          </Menu>
-        </Popover>
-      </MenuTrigger>
-    </>
-  )
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { t } from '../lib/i18n.ts'
+import { messageOf } from '../lib/messages.ts'
 import { Button, IconButton } from './controls.tsx'
 
 interface Toast {
@@ -24,6 +25,9 @@ export const toast = (text: string, action?: Toast['action']): void => {
   lastId++
   change([...toasts.slice(-3), { id: lastId, text, action }])
 }
+
+/** Tells that something was refused. */
+export const toastFailure = (error: unknown): void => toast(messageOf(error))
 
 const subscribe = (listener: () => void): (() => void) => {
   listeners.add(listener)

@@ -149,7 +149,7 @@ export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
         ref={grid}
         id={id}
         role="grid"
-        className={isSelectable && some ? 'data-grid has-chosen' : 'data-grid'}
+        className={isSelectable ? (some ? 'data-grid has-chosen' : 'data-grid') : 'data-grid no-checks'}
         aria-label={label}
         aria-rowcount={count + 1}
         aria-colcount={columns.length + (isSelectable ? 1 : 0) + (actions ? 1 : 0)}

@@ -49,10 +49,36 @@ const queryText = (query: Readonly<Record<string, unknown>>): string => {
 const filled = (template: string, parameters: Readonly<Record<string, unknown>>): string =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name] ?? '')))
 
-/** Listeners of what concerns the whole page: that a session ended, and whether the server answers. */
+/** Listeners of what concerns the whole page: whether the server answers. */
 export const serverEvents = new EventTarget()
 
-const send = async (address: Address, { path, query, body, signal }: Input<Address>): Promise<Response> => {
+type Recovery = (error: ApiError) => Promise<boolean>
+
+let recovery: Recovery | undefined
+
+/** Who asks a person for what a refused call needs (signing in again, a step-up); true when the call may be repeated. */
+export const recoverWith = (ask: Recovery): void => {
+  recovery = ask
+}
+
+/** Codes that the person can do something about on the page, without losing what was begun. */
+const recoverable: ReadonlySet<string> = new Set(['not-signed-in', 'step-up-required', 'terms-not-accepted'])
+
+/** Calls that themselves prove who somebody is: their refusal is an answer to what was typed. */
+const proves = (address: Address): boolean =>
+  /^\w+ \/api\/(?:login|logout|signup|setup|password|session|sessions\/step-up)(?:\/|$)/.test(address)
+
+const send = async (address: Address, input: Input<Address>): Promise<Response> => {
+  try {
+    return await sendOnce(address, input)
+  } catch (error) {
+    const isOurs = error instanceof ApiError && recoverable.has(error.code) && !proves(address)
+    if (!isOurs || !recovery || !(await recovery(error))) throw error
+    return await sendOnce(address, input)
+  }
+}
+
+const sendOnce = async (address: Address, { path, query, body, signal }: Input<Address>): Promise<Response> => {
   const [method = 'GET', template = ''] = address.split(' ')
   const isForm = typeof FormData !== 'undefined' && (body as unknown) instanceof FormData
   let response: Response
@@ -71,7 +97,6 @@ const send = async (address: Address, { path, query, body, signal }: Input<Addre
   serverEvents.dispatchEvent(new Event('reached'))
   if (response.ok) return response
   const problem = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>>
-  if (response.status === 401) serverEvents.dispatchEvent(new Event('signed-out'))
   const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
   throw new ApiError(response.status, problem, Number.isFinite(wait) ? wait : undefined)
 }

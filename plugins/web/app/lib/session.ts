@@ -1,16 +1,112 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Answer, api } from './api.ts'
+import { type Answer, type ApiError, api, recoverWith } from './api.ts'
 import { queries } from './queries.ts'
+import { createStore, useStore } from './store.ts'
 
 export type Session = Answer<'GET /api/session'>
 
-const sessionQuery = { queryKey: ['session'], queryFn: () => api('GET /api/session'), staleTime: 60_000 } as const
+const key = ['session'] as const
+
+/** What the page has to ask a person before a refused call can be repeated. */
+export type Interruption = 'signed-out' | 'step-up' | 'terms'
+
+interface Asked {
+  readonly what: Interruption
+  /** Ways to step up, as the server named them. */
+  readonly methods: readonly string[]
+  readonly isOver: Promise<boolean>
+  /** Ends the question: true when the person did it. */
+  readonly end: (isDone: boolean) => void
+}
+
+const asked = createStore<Asked | undefined>(undefined)
+
+/** The question that is open, if any. */
+export const useInterruption = (): Asked | undefined => useStore(asked)
+
+const ask = (what: Interruption, methods: readonly string[] = []): Promise<boolean> => {
+  const open = asked.get()
+  if (open) return open.what === what ? open.isOver : open.isOver.then(() => ask(what, methods))
+  let answer: (isDone: boolean) => void = () => undefined
+  const isOver = new Promise<boolean>(resolve => {
+    answer = resolve
+  })
+  const end = (isDone: boolean): void => {
+    asked.set(undefined)
+    answer(isDone)
+  }
+  asked.set({ what, methods, isOver, end })
+  return isOver
+}
+
+/** Who was signed in when the page last knew: a session that ends behind its back is asked about. */
+let lastUser: string | undefined
+
+const load = async (): Promise<Session> => {
+  const session = await api('GET /api/session')
+  const before = currentSession()
+  if (session.user) {
+    lastUser = session.user.id
+    if (session.user.termsPending) void ask('terms')
+  } else if (lastUser !== undefined && before?.user) {
+    // The page stays as it is, with what was typed, until the person has decided.
+    void ask('signed-out')
+    return before
+  }
+  return session
+}
+
+const sessionQuery = { queryKey: key, queryFn: load, staleTime: 60_000, refetchOnWindowFocus: true } as const
 
 /** Who is signed in, the site, and what is switched on; undefined until it is loaded. */
 export const useSession = (): Session | undefined => useQuery(sessionQuery).data
 
+/** The session as the page knows it now. */
+export const currentSession = (): Session | undefined => queries.getQueryData(key)
+
+/** The session, as soon as it is loaded. */
+export const loadedSession = (): Promise<Session> => queries.ensureQueryData(sessionQuery)
+
 /** After signing in or out: nothing that was loaded for another person stays. */
-export const changeSession = async (): Promise<void> => {
-  queries.clear()
-  await queries.fetchQuery(sessionQuery)
+export const changeSession = async (): Promise<Session> => {
+  lastUser = undefined
+  queries.removeQueries({ predicate: query => query.queryKey[0] !== 'session' })
+  const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
+  await queries.invalidateQueries({ predicate: query => query.queryKey[0] !== 'session' })
+  return session
 }
+
+/** Loads the session again, when something of it changed but not the person. */
+export const refreshSession = (): Promise<void> => queries.invalidateQueries({ queryKey: key })
+
+export const signOut = async (): Promise<void> => {
+  await api('POST /api/logout')
+  await changeSession()
+}
+
+/**
+ * After signing in on a page whose session had ended. True when it is the person who was there before; another one gets nothing of what was begun.
+ */
+export const resumeSession = async (): Promise<boolean> => {
+  const before = lastUser
+  const session = await api('GET /api/session')
+  if (session.user?.id === before) {
+    queries.setQueryData(key, session)
+    await queries.invalidateQueries()
+    return true
+  }
+  await changeSession()
+  return false
+}
+
+const methodsOf = (error: ApiError): readonly string[] => {
+  const { methods } = error.details
+  return Array.isArray(methods) ? methods.map(String) : []
+}
+
+recoverWith(async error => {
+  if (error.code === 'step-up-required') return ask('step-up', methodsOf(error))
+  if (error.code === 'terms-not-accepted') return ask('terms')
+  // A stranger is told so by the page; only a session that was there can be resumed.
+  return lastUser === undefined ? false : ask('signed-out')
+})

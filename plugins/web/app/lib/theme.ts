@@ -1,5 +1,11 @@
 export type Theme = 'light' | 'dark' | 'system'
 
+/** What was chosen. */
+export const currentTheme = (): Theme => {
+  const { theme } = document.documentElement.dataset
+  return theme === 'light' || theme === 'dark' ? theme : 'system'
+}
+
 /** Chooses light, dark or what the system has, and remembers it in a cookie so that the server sends the next page in it. */
 export const chooseTheme = (theme: Theme): void => {
   if (theme === 'system') delete document.documentElement.dataset['theme']

@@ -1,7 +1,301 @@
-import { PageTitle } from '../components/page-parts.tsx'
-import { useSession } from '../lib/session.ts'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { storageText } from '../components/account-menu.tsx'
+import { Button } from '../components/controls.tsx'
+import { Icon } from '../components/icon.tsx'
+import type { IconName } from '../components/icon-names.ts'
+import { DotProgress, Empty, FactLine, Failure, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { useResourceActions } from '../components/resource-actions.tsx'
+import { CreateDialog } from '../components/resource-dialogs.tsx'
+import { Sanitized } from '../components/sanitized.tsx'
+import { toast, toastFailure } from '../components/toasts.tsx'
+import { type Answer, api } from '../lib/api.ts'
+import { bytes, number } from '../lib/format.ts'
+import { t } from '../lib/i18n.ts'
+import { useRecent } from '../lib/recent.ts'
+import { type ListedKind, pathTo, sources, useResourceList } from '../lib/resources.ts'
+import { refreshSession, type Session, useSession } from '../lib/session.ts'
+import '../styles/resource-list.css'
+
+const icons: Readonly<Record<string, IconName>> = { dataset: 'database', collection: 'library', space: 'users', file: 'file' }
 
 export const HomePage = () => {
   const session = useSession()
-  return <PageTitle name={session?.site.name ?? 'Pounce'} />
+  if (!session) return <Loading />
+  return session.user ? <OwnHome user={session.user} /> : <StrangersHome session={session} />
+}
+
+const Counts = () => {
+  const { data } = useQuery({ queryKey: ['status'], queryFn: () => api('GET /api/status') })
+  if (!data || data.counts.datasets + data.counts.collections + data.counts.spaces === 0) return null
+  const { datasets, files, bytes: size, collections, spaces } = data.counts
+  return (
+    <FactLine
+      facts={[
+        t('home.datasets', { count: datasets, number: number(datasets) }),
+        t('home.files', { count: files, number: number(files) }),
+        <b key="size">{bytes(size)}</b>,
+        collections > 0 && t('home.collections', { count: collections, number: number(collections) }),
+        spaces > 0 && t('home.spaces', { count: spaces, number: number(spaces) }),
+      ]}
+    />
+  )
+}
+
+const Welcome = ({ html }: { readonly html: string }) =>
+  html === '' ? null : (
+    <div className="welcome-text">
+      <Sanitized html={html} />
+    </div>
+  )
+
+const StrangersHome = ({ session: { site, capabilities } }: { readonly session: Session }) => (
+  <>
+    <PageTitle name={site.name} />
+    <Welcome html={site.welcome} />
+    {capabilities.setupPending && (
+      <Empty title={t('welcome.title')}>
+        <p>{t('welcome.openLink')}</p>
+        <p className="faded">{t('welcome.whyLink')}</p>
+      </Empty>
+    )}
+    {!capabilities.setupPending && capabilities.private && (
+      <Empty title={t('home.private')}>
+        <p>{t('home.privateText')}</p>
+        <Link to="/login" className="button">
+          {t('signIn')}
+        </Link>
+      </Empty>
+    )}
+    {!capabilities.setupPending && !capabilities.private && (
+      <>
+        <Counts />
+        <NewestDatasets />
+      </>
+    )}
+  </>
+)
+
+const NewestDatasets = () => (
+  <Box title={t('home.newest')} more="/datasets">
+    <ShortList kind="dataset" id="newest" isEditable={false} none={<p className="faded">{t('explore.no.dataset')}</p>} />
+  </Box>
+)
+
+const Box = ({
+  title,
+  more,
+  search = {},
+  children,
+}: {
+  readonly title: string
+  readonly more?: '/datasets' | '/spaces'
+  readonly search?: Readonly<Record<string, string>>
+  readonly children: ReactNode
+}) => (
+  <section>
+    <div className="box-head">
+      <h2 className="section-title">{title}</h2>
+      {more !== undefined && (
+        <Link to={more} search={search as never} className="button quiet" aria-label={t('home.allOf', { title })}>
+          {t('home.all')}
+        </Link>
+      )}
+    </div>
+    {children}
+  </section>
+)
+
+const Line = ({
+  kind,
+  id,
+  name,
+  children,
+}: {
+  readonly kind: string
+  readonly id: string
+  readonly name: string
+  readonly children?: ReactNode
+}) => (
+  <li>
+    <div className="list-line">
+      <span className="list-name">
+        <Icon name={icons[kind] ?? 'file'} />
+        <Link to={pathTo(kind, id) as never}>{name}</Link>
+      </span>
+      {children}
+    </div>
+  </li>
+)
+
+const ShortList = ({
+  kind,
+  id,
+  isEditable,
+  none,
+}: {
+  readonly kind: ListedKind
+  readonly id: string
+  readonly isEditable: boolean
+  readonly none: ReactNode
+}) => {
+  const source = { dataset: sources.datasets, collection: sources.collections, space: sources.spaces }[kind]('', isEditable)
+  const list = useResourceList([kind, 'list', 'home', id], (_query, signal) => source({ limit: 8 }, signal), { withRights: false })
+  if (list.error) return <Failure error={list.error} retry={list.retry} />
+  if (list.isLoading) return <Loading />
+  if (list.rows.length === 0) return <>{none}</>
+  return (
+    <ul className="plain-list">
+      {list.rows.slice(0, 8).map(row => (
+        <Line key={row.id} kind={kind} id={row.id} name={row.name}>
+          <span className="faded">
+            <Time of={row.created} />
+          </span>
+        </Line>
+      ))}
+    </ul>
+  )
+}
+
+const OwnHome = ({ user }: { readonly user: NonNullable<Session['user']> }) => {
+  const navigate = useNavigate()
+  const { dialog, show } = useResourceActions()
+  const canCreate = user.rights.includes('CreateDataset')
+  const create = (): void =>
+    show(
+      <CreateDialog
+        kind="dataset"
+        onClose={() => show(undefined)}
+        onCreated={id => void navigate({ to: pathTo('dataset', id) as never })}
+      />,
+    )
+  return (
+    <>
+      <div className="page-head-bar">
+        <PageTitle name={t('home.title')}>
+          <FactLine facts={[user.storage && storageText(user.storage)]} />
+        </PageTitle>
+        {canCreate && (
+          <Button look="filled" icon="plus" onPress={create}>
+            {t('create.dataset')}
+          </Button>
+        )}
+      </div>
+      <Invitations count={user.counts.invitations} />
+      <div className="columns">
+        <RecentlyUsed user={user.id} />
+        <Box title={t('home.mine')} more="/datasets" search={{ whose: 'editable' }}>
+          <ShortList
+            kind="dataset"
+            id="mine"
+            isEditable
+            none={
+              <Empty title={t('home.noneOfMine')}>
+                <p>{t('explore.about.dataset')}</p>
+                {canCreate && (
+                  <Link to="/welcome" className="button">
+                    {t('welcome.sample')}
+                  </Link>
+                )}
+              </Empty>
+            }
+          />
+        </Box>
+        <Box title={t('home.spacesTitle')} more="/spaces">
+          <ShortList kind="space" id="mine" isEditable={false} none={<p className="faded">{t('explore.no.space')}</p>} />
+        </Box>
+        <NewestDatasets />
+        {user.status === 'Admin' && <Extractions />}
+      </div>
+      {dialog}
+    </>
+  )
+}
+
+const RecentlyUsed = ({ user }: { readonly user: string }) => {
+  const recent = useRecent(user)
+  if (recent.length === 0) return null
+  return (
+    <Box title={t('home.recent')}>
+      <ul className="plain-list">
+        {recent.slice(0, 8).map(({ kind, id, name }) => (
+          <Line key={id} kind={kind} id={id} name={name} />
+        ))}
+      </ul>
+    </Box>
+  )
+}
+
+type Invitation = Answer<'GET /api/invitations'>[number]
+
+const Invitations = ({ count = 0 }: { readonly count: number | undefined }) => {
+  const client = useQueryClient()
+  const queryFn = () => api('GET /api/invitations', { query: { limit: 20 } })
+  const { data } = useQuery({ queryKey: ['invitation', 'list'], queryFn, enabled: count > 0 })
+  const answer = async ({ id, space }: Invitation, accepts: boolean): Promise<void> => {
+    await api(accepts ? 'POST /api/invitations/{id}/accept' : 'POST /api/invitations/{id}/decline', { path: { id } })
+    await client.invalidateQueries({ queryKey: ['invitation'] })
+    await Promise.all([refreshSession(), client.invalidateQueries({ queryKey: ['space', 'list'] })])
+    toast(accepts ? t('invitations.accepted', { name: space.name }) : t('invitations.declined', { name: space.name }))
+  }
+  if (!data || data.length === 0) return null
+  return (
+    <Box title={t('invitations.title')}>
+      <ul className="plain-list">
+        {data.map(invitation => (
+          <li key={invitation.id}>
+            <div className="list-line">
+              <span className="list-name">
+                {t('invitations.line', { person: invitation.author.fullName, space: invitation.space.name, role: invitation.role.name })}
+              </span>
+              <span className="actions">
+                <Button onPress={() => void answer(invitation, true).catch(toastFailure)}>{t('invitations.accept')}</Button>
+                <Button look="quiet" onPress={() => void answer(invitation, false).catch(toastFailure)}>
+                  {t('invitations.decline')}
+                </Button>
+              </span>
+            </div>
+            {invitation.message !== '' && <p className="faded plain-text">{invitation.message}</p>}
+          </li>
+        ))}
+      </ul>
+    </Box>
+  )
+}
+
+/** What extractors work on and what failed: server admins see all of it. */
+const Extractions = () => {
+  const pending = useQuery({ queryKey: ['extraction', 'list', 'pending'], queryFn: () => api('GET /api/extractions/pending') })
+  const failed = useQuery({ queryKey: ['extraction', 'list', 'failed'], queryFn: () => api('GET /api/extractions/failed') })
+  const waiting = pending.data?.length ?? 0
+  const broken = failed.data ?? []
+  if (waiting === 0 && broken.length === 0) return null
+  return (
+    <Box title={t('home.processing')}>
+      {waiting > 0 && (
+        <>
+          <DotProgress label={t('home.processing')} />
+          <p className="at-work">{t('home.pending', { count: waiting, number: number(waiting) })}</p>
+        </>
+      )}
+      {broken.length > 0 && (
+        <ul className="plain-list" aria-label={t('home.failed')}>
+          {broken.slice(0, 5).map(run => (
+            <li key={`${run.id}${run.file_id}`}>
+              <div className="list-line">
+                <span className="failed">{t('home.failedLine', { extractor: run.extractor_id })}</span>
+                <Link to={pathTo(run.resource_type === 'dataset' ? 'dataset' : 'file', run.file_id) as never} className="mono">
+                  {run.file_id}
+                </Link>
+                <span className="faded">
+                  <Time of={run.start} />
+                </span>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Box>
+  )
 }

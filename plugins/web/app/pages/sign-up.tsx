@@ -1,3 +1,112 @@
-import { PageTitle } from '../components/page-parts.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Checkbox, Form } from 'react-aria-components'
+import { TextField } from '../components/controls.tsx'
+import { FormError, SubmitButton } from '../components/form-parts.tsx'
+import { LinkFailure, LinkSent, useLinkToken } from '../components/mail-links.tsx'
+import { NewAccountFields } from '../components/new-account-fields.tsx'
+import { Loading, PageTitle } from '../components/page-parts.tsx'
+import { TermsText } from '../components/terms.tsx'
+import { api } from '../lib/api.ts'
+import { t } from '../lib/i18n.ts'
+import { changeSession, useSession } from '../lib/session.ts'
+import { useAct } from '../lib/use-act.ts'
+import '../styles/entry.css'
 
-export const SignUpPage = () => <PageTitle name="SignUpPage" />
+export const SignUpPage = () => {
+  const token = useLinkToken()
+  return (
+    <div className="entry">
+      <PageTitle name={t('signUp.title')} />
+      {token === undefined ? <AskForLink /> : <FinishSignUp token={token} />}
+    </div>
+  )
+}
+
+const AskForLink = () => {
+  const session = useSession()
+  const [email, setEmail] = useState('')
+  const [sentTo, setSentTo] = useState<string>()
+  const { isBusy, error, run } = useAct()
+  if (session?.capabilities.signUp === 'off') return <p>{t('signUp.off')}</p>
+  if (sentTo !== undefined) return <LinkSent email={sentTo} />
+  return (
+    <Form
+      className="form"
+      onSubmit={event => {
+        event.preventDefault()
+        void run(async () => {
+          await api('POST /api/signup', { body: { email } })
+          setSentTo(email)
+        })
+      }}
+    >
+      <p>{session?.capabilities.signUp === 'approval' ? t('signUp.byApproval') : t('signUp.text')}</p>
+      <TextField label={t('email')} type="email" autoComplete="email" value={email} onChange={setEmail} isRequired autoFocus />
+      <FormError text={error} />
+      <SubmitButton isBusy={isBusy}>{t('sendLink')}</SubmitButton>
+      <p className="prose">
+        <Link to="/login">{t('signUp.haveAccount')}</Link>
+      </p>
+    </Form>
+  )
+}
+
+const FinishSignUp = ({ token }: { readonly token: string }) => {
+  const session = useSession()
+  const navigate = useNavigate()
+  const link = useQuery({
+    queryKey: ['sign-up-link', token],
+    queryFn: () => api('GET /api/signup/finish', { query: { token } }),
+    retry: false,
+  })
+  const [account, setAccount] = useState({ firstName: '', lastName: '', password: '' })
+  const [isAccepted, setAccepted] = useState(false)
+  const [isWaiting, setWaiting] = useState(false)
+  const { isBusy, error, run } = useAct()
+  if (link.error) return <LinkFailure error={link.error} retry={() => void link.refetch()} again="/signup" />
+  if (!link.data || !session) return <Loading />
+  const { email } = link.data
+  const submit = async (): Promise<void> => {
+    const body = { token, ...account, ...(session.site.terms ? { acceptTerms: isAccepted } : {}) }
+    const { isActive } = await api('POST /api/signup/finish', { body })
+    if (!isActive) return setWaiting(true)
+    await api('POST /api/login', { body: { email, password: account.password } })
+    await changeSession()
+    await navigate({ to: '/' })
+  }
+  if (isWaiting)
+    return (
+      <div role="status" className="stack">
+        <p>{t('signUp.waiting', { email })}</p>
+        <p className="prose">
+          <Link to="/">{t('toHome')}</Link>
+        </p>
+      </div>
+    )
+  return (
+    <Form
+      className="form"
+      onSubmit={event => {
+        event.preventDefault()
+        void run(submit)
+      }}
+    >
+      <NewAccountFields account={account} onChange={setAccount}>
+        <TextField label={t('email')} value={email} autoComplete="username" isReadOnly />
+      </NewAccountFields>
+      {session.site.terms && (
+        <>
+          <TermsText />
+          <Checkbox className="checkbox" isSelected={isAccepted} onChange={setAccepted} isRequired>
+            <span className="check-box" aria-hidden="true" />
+            {t('terms.iAccept')}
+          </Checkbox>
+        </>
+      )}
+      <FormError text={error} />
+      <SubmitButton isBusy={isBusy}>{t('signUp.action')}</SubmitButton>
+    </Form>
+  )
+}

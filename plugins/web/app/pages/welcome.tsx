@@ -1,3 +1,155 @@
-import { PageTitle } from '../components/page-parts.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { Form } from 'react-aria-components'
+import { Button, TextField } from '../components/controls.tsx'
+import { FormError, SubmitButton } from '../components/form-parts.tsx'
+import { NewAccountFields } from '../components/new-account-fields.tsx'
+import { DotProgress, Failure, Loading, PageTitle } from '../components/page-parts.tsx'
+import { ApiError, api } from '../lib/api.ts'
+import { t } from '../lib/i18n.ts'
+import { makeSampleDataset } from '../lib/sample.ts'
+import { changeSession, useSession } from '../lib/session.ts'
+import { useAct } from '../lib/use-act.ts'
+import '../styles/entry.css'
 
-export const WelcomePage = () => <PageTitle name="WelcomePage" />
+/** The first run: from the printed link to the first dataset. */
+export const WelcomePage = () => {
+  const { token } = useSearch({ strict: false }) as { readonly token?: string }
+  const session = useSession()
+  if (!session) return <Loading />
+  if (session.user) return <FirstData />
+  return (
+    <div className="entry">
+      <PageTitle name={t('welcome.title')} />
+      {token === undefined ? <NoToken isPending={session.capabilities.setupPending} /> : <FirstAccount token={token} />}
+    </div>
+  )
+}
+
+const NoToken = ({ isPending }: { readonly isPending: boolean }) =>
+  isPending ? (
+    <div className="stack">
+      <p>{t('welcome.openLink')}</p>
+      <p className="faded">{t('welcome.whyLink')}</p>
+    </div>
+  ) : (
+    <div className="stack">
+      <p>{t('welcome.isSetUp')}</p>
+      <div className="actions">
+        <Link to="/login" className="button">
+          {t('signIn')}
+        </Link>
+      </div>
+    </div>
+  )
+
+const FirstAccount = ({ token }: { readonly token: string }) => {
+  const session = useSession()
+  const link = useQuery({ queryKey: ['setup-link', token], queryFn: () => api('GET /api/setup', { query: { token } }), retry: false })
+  const [email, setEmail] = useState('')
+  const [account, setAccount] = useState({ firstName: '', lastName: '', password: '' })
+  const { isBusy, error, run } = useAct()
+  if (link.error instanceof ApiError && link.error.status === 403)
+    return <UsedLink isPending={session?.capabilities.setupPending ?? true} />
+  if (link.error) return <Failure error={link.error} retry={() => void link.refetch()} />
+  if (!link.data) return <Loading />
+  const submit = async (): Promise<void> => {
+    await api('POST /api/setup', { body: { token, email, ...account } })
+    await api('POST /api/login', { body: { email, password: account.password } })
+    await changeSession()
+  }
+  return (
+    <Form
+      className="form"
+      onSubmit={event => {
+        event.preventDefault()
+        void run(submit)
+      }}
+    >
+      <p>{t('welcome.text')}</p>
+      <NewAccountFields account={account} onChange={setAccount}>
+        <TextField label={t('email')} type="email" autoComplete="username" value={email} onChange={setEmail} maxLength={320} isRequired />
+      </NewAccountFields>
+      <FormError text={error} />
+      <SubmitButton isBusy={isBusy}>{t('welcome.action')}</SubmitButton>
+    </Form>
+  )
+}
+
+const UsedLink = ({ isPending }: { readonly isPending: boolean }) => (
+  <div role="alert" className="empty">
+    <h2>{t('linkOver.title')}</h2>
+    <p>{isPending ? t('welcome.restart') : t('welcome.isSetUp')}</p>
+    {!isPending && (
+      <Link to="/login" className="button">
+        {t('signIn')}
+      </Link>
+    )}
+  </div>
+)
+
+/** Who can read, and the first dataset. */
+const FirstData = () => {
+  const session = useSession()
+  const navigate = useNavigate()
+  // The token is worth nothing any more, and does not belong into the history.
+  useEffect(() => void navigate({ to: '/welcome', search: {} as never, replace: true }), [navigate])
+  if (!session?.user) return null
+  return (
+    <div className="entry">
+      <PageTitle name={t('welcome.hello', { name: session.user.firstName })} />
+      <WhoCanRead isPrivate={session.capabilities.private} canDownload={session.capabilities.anonymousDownload} />
+      {session.user.rights.includes('CreateDataset') && <FirstDataset />}
+    </div>
+  )
+}
+
+const WhoCanRead = ({ isPrivate, canDownload }: { readonly isPrivate: boolean; readonly canDownload: boolean }) => (
+  <section className="stack">
+    <h2 className="section-title">{isPrivate ? t('welcome.isPrivate') : t('welcome.isPublic')}</h2>
+    <p>
+      {isPrivate ? t('welcome.privateText') : t('welcome.publicText')} {!isPrivate && !canDownload && t('welcome.downloadText')}
+    </p>
+    <p className="faded">{isPrivate ? t('welcome.toPublic') : t('welcome.toPrivate')}</p>
+    <pre className="setting">{`POUNCE_ACCESS__PRIVATE=${isPrivate ? 'false' : 'true'}`}</pre>
+  </section>
+)
+
+const FirstDataset = () => {
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  const [progress, setProgress] = useState<{ readonly done: number; readonly total: number }>()
+  const making = useAct()
+  const sample = useAct()
+  const open = (id: string): Promise<void> => navigate({ to: '/datasets/$id', params: { id } })
+  const make = async (): Promise<void> => {
+    const { id } = await api('POST /api/datasets/createempty', { body: { name, description: '' } })
+    await open(id)
+  }
+  const makeSample = async (): Promise<void> => open(await makeSampleDataset((done, total) => setProgress({ done, total })))
+  return (
+    <section className="stack">
+      <h2 className="section-title">{t('welcome.firstDataset')}</h2>
+      <Form
+        className="form"
+        onSubmit={event => {
+          event.preventDefault()
+          void making.run(make)
+        }}
+      >
+        <TextField label={t('dataset.name')} help={t('welcome.datasetHelp')} value={name} onChange={setName} maxLength={255} isRequired />
+        <FormError text={making.error} />
+        <SubmitButton isBusy={making.isBusy}>{t('create.dataset')}</SubmitButton>
+      </Form>
+      <p>{t('welcome.orSample')}</p>
+      <div className="actions">
+        <Button isPending={sample.isBusy} onPress={() => void sample.run(makeSample)}>
+          {t('welcome.sample')}
+        </Button>
+      </div>
+      {sample.isBusy && progress && <DotProgress {...progress} label={t('welcome.sampleProgress')} />}
+      <FormError text={sample.error} />
+    </section>
+  )
+}

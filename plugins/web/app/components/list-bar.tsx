@@ -1,0 +1,97 @@
+import { type ReactNode, useEffect, useState } from 'react'
+import { Input, SearchField } from 'react-aria-components'
+import { t } from '../lib/i18n.ts'
+import { Icon } from './icon.tsx'
+
+/** Finds in a list while typing; the address follows a moment later. */
+export const FindField = ({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+}) => {
+  const [text, setText] = useState(value)
+  useEffect(() => setText(value), [value])
+  useEffect(() => {
+    if (text === value) return undefined
+    const timer = setTimeout(() => onChange(text), 250)
+    return () => clearTimeout(timer)
+  }, [text, value, onChange])
+  return (
+    <SearchField className="find" aria-label={label} value={text} onChange={setText}>
+      <Input className="input" placeholder={label} />
+    </SearchField>
+  )
+}
+
+interface ToggleProps {
+  readonly isTiles: boolean
+  readonly onChange: (isTiles: boolean) => void
+}
+
+/** Table or tiles. */
+export const ViewToggle = ({ isTiles, onChange }: ToggleProps) => (
+  <fieldset className="toggle">
+    <legend className="visually-hidden">{t('list.view')}</legend>
+    <button
+      type="button"
+      className="button icon"
+      aria-pressed={!isTiles}
+      aria-label={t('list.asTable')}
+      title={t('list.asTable')}
+      onClick={() => onChange(false)}
+    >
+      <Icon name="list" />
+    </button>
+    <button
+      type="button"
+      className="button icon"
+      aria-pressed={isTiles}
+      aria-label={t('list.asTiles')}
+      title={t('list.asTiles')}
+      onClick={() => onChange(true)}
+    >
+      <Icon name="layout-grid" />
+    </button>
+  </fieldset>
+)
+
+const viewKey = 'pounce.list.tiles'
+
+/** Whether this person likes tiles: the address says so, else what was chosen last on this computer. */
+export const likesTiles = (view: string | undefined): boolean => {
+  if (view !== undefined) return view === 'tiles'
+  try {
+    return localStorage.getItem(viewKey) === 'true'
+  } catch {
+    return false
+  }
+}
+
+export const rememberTiles = (isTiles: boolean): void => {
+  try {
+    localStorage.setItem(viewKey, String(isTiles))
+  } catch {
+    // Forbidden: the address still has it.
+  }
+}
+
+/** A native choice with a label that is read out. */
+export const Choice = ({
+  label,
+  value,
+  onChange,
+  children,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly children: ReactNode
+}) => (
+  <select className="select" aria-label={label} value={value} onChange={event => onChange(event.target.value)}>
+    {children}
+  </select>
+)

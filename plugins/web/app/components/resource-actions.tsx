@@ -1,0 +1,171 @@
+import { useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useCallback, useState } from 'react'
+import { api } from '../lib/api.ts'
+import { t } from '../lib/i18n.ts'
+import { type Listed, pathTo, sources, type Unrated } from '../lib/resources.ts'
+import { useSession } from '../lib/session.ts'
+import type { GridAction } from './grid-menu.tsx'
+import { DeleteDialog, EditDialog, moveToTrash, PickDialog, refresh } from './resource-dialogs.tsx'
+import { toast, toastFailure } from './toasts.tsx'
+
+/** The space or collection whose page lists a thing. */
+export interface ListPlace {
+  readonly kind: 'space' | 'collection'
+  readonly id: string
+  readonly name: string
+  readonly rights: readonly string[]
+}
+
+interface ResourceActions {
+  readonly actions: ((row: Listed) => readonly GridAction[]) | undefined
+  readonly remove: (row: Listed, onDeleted?: () => void) => void
+  readonly edit: (row: Listed) => void
+  /** Has to be drawn by the page. */
+  readonly dialog: ReactNode
+  readonly show: (dialog: ReactNode) => void
+}
+
+const noSignal = new AbortController().signal
+
+const editRight: Readonly<Record<Listed['kind'], string>> = { dataset: 'EditDataset', collection: 'EditCollection', space: 'EditSpace' }
+const deleteRight: Readonly<Record<Listed['kind'], string>> = {
+  dataset: 'DeleteDataset',
+  collection: 'DeleteCollection',
+  space: 'DeleteSpace',
+}
+
+const findCollections = async (text: string): Promise<readonly Unrated[]> =>
+  (await sources.collections(text, true)({ limit: 50 }, noSignal)).rows
+const findSpaces = async (text: string): Promise<readonly Unrated[]> => (await sources.spaces(text, true)({ limit: 50 }, noSignal)).rows
+
+/** Puts a dataset or collection into a collection, and offers to take it back. */
+export const addToCollection = async (row: Pick<Listed, 'kind' | 'id' | 'name'>, to: Pick<Listed, 'id' | 'name'>): Promise<void> => {
+  const isDataset = row.kind === 'dataset'
+  if (isDataset) await api('POST /api/collections/{id}/datasets/{dataset}', { path: { id: to.id, dataset: row.id } })
+  else await api('POST /api/collections/{id}/addSubCollection/{child}', { path: { id: to.id, child: row.id } })
+  await refreshPlaces()
+  toast(t('place.added', { name: row.name, place: to.name }), {
+    label: t('undo'),
+    run: () => void removeFromCollection(row, to).then(refreshPlaces).catch(toastFailure),
+  })
+}
+
+const removeFromCollection = async (row: Pick<Listed, 'kind' | 'id'>, from: Pick<Listed, 'id'>): Promise<void> => {
+  if (row.kind === 'dataset') await api('DELETE /api/collections/{id}/datasets/{dataset}', { path: { id: from.id, dataset: row.id } })
+  else await api('POST /api/collections/{id}/removeSubCollection/{child}', { path: { id: from.id, child: row.id } })
+}
+
+/** Puts a dataset or collection into a space, and offers to take it back. */
+export const addToSpace = async (row: Pick<Listed, 'kind' | 'id' | 'name'>, to: Pick<Listed, 'id' | 'name'>): Promise<void> => {
+  if (row.kind === 'dataset') await api('POST /api/spaces/{id}/addDatasetToSpace/{dataset}', { path: { id: to.id, dataset: row.id } })
+  else await api('POST /api/spaces/{id}/addCollectionToSpace/{collection}', { path: { id: to.id, collection: row.id } })
+  await refreshPlaces()
+  toast(t('place.added', { name: row.name, place: to.name }), {
+    label: t('undo'),
+    run: () => void removeFromSpace(row, to).then(refreshPlaces).catch(toastFailure),
+  })
+}
+
+const removeFromSpace = async (row: Pick<Listed, 'kind' | 'id'>, from: Pick<Listed, 'id'>): Promise<void> => {
+  if (row.kind === 'dataset') await api('POST /api/spaces/{id}/removeDataset/{dataset}', { path: { id: from.id, dataset: row.id } })
+  else
+    await api('POST /api/spaces/{id}/removeCollection/{collection}', {
+      path: { id: from.id, collection: row.id },
+      query: { removeDatasets: false },
+    })
+}
+
+const refreshPlaces = async (): Promise<void> => {
+  await refresh('dataset')
+}
+
+const takeOut = async (row: Listed, place: ListPlace): Promise<void> => {
+  const isSpace = place.kind === 'space'
+  await (isSpace ? removeFromSpace(row, place) : removeFromCollection(row, place))
+  await refreshPlaces()
+  toast(t('place.removed', { name: row.name, place: place.name }), {
+    label: t('undo'),
+    run: () => void (isSpace ? addToSpace(row, place) : addToCollection(row, place)).catch(toastFailure),
+  })
+}
+
+/** What can be done with the rows of a list, by the rights of the caller on each. */
+export const useResourceActions = (place?: ListPlace): ResourceActions => {
+  const session = useSession()
+  const navigate = useNavigate()
+  const [dialog, setDialog] = useState<ReactNode>()
+  const trash = session?.capabilities.trash
+  const close = useCallback(() => setDialog(undefined), [])
+
+  const remove = useCallback(
+    (row: Listed, onDeleted?: () => void): void => {
+      if (!row.rights.includes(deleteRight[row.kind])) return
+      const hasTrash = row.kind === 'dataset' ? trash?.datasets != null : row.kind === 'collection' && trash?.collections != null
+      if (hasTrash) void moveToTrash(row).then(onDeleted).catch(toastFailure)
+      else setDialog(<DeleteDialog of={row} onClose={close} onDeleted={onDeleted} />)
+    },
+    [trash, close],
+  )
+
+  const edit = useCallback((row: Listed): void => setDialog(<EditDialog of={row} onClose={close} />), [close])
+
+  const actionsOf = useCallback(
+    (row: Listed): readonly GridAction[] => {
+      const { kind, id } = row
+      const takesRight = place?.kind === 'space' ? 'RemoveResourceFromSpace' : 'RemoveResourceFromCollection'
+      const canTake = place?.rights.includes(takesRight) ?? false
+      const pick = (title: string, into: 'collection' | 'space'): void =>
+        setDialog(
+          <PickDialog
+            title={title}
+            kind={into}
+            find={into === 'space' ? findSpaces : findCollections}
+            onPick={to => (into === 'space' ? addToSpace(row, to) : addToCollection(row, to))}
+            onClose={close}
+          />,
+        )
+      return [
+        { id: 'open', label: t('open'), run: () => void navigate({ to: pathTo(kind, id) as never }) },
+        ...(row.rights.includes(editRight[kind])
+          ? [{ id: 'edit', label: t(`edit.${kind}`), icon: 'pencil' as const, run: () => edit(row) }]
+          : []),
+        ...(kind !== 'space' && session?.user
+          ? [
+              {
+                id: 'to-collection',
+                label: t('place.toCollection'),
+                icon: 'library' as const,
+                startsGroup: true,
+                run: () => pick(t('place.toCollection'), 'collection'),
+              },
+              { id: 'to-space', label: t('place.toSpace'), icon: 'users' as const, run: () => pick(t('place.toSpace'), 'space') },
+            ]
+          : []),
+        ...(place && canTake
+          ? [
+              {
+                id: 'take-out',
+                label: t('place.takeOut', { place: place.name }),
+                icon: 'x' as const,
+                run: () => void takeOut(row, place).catch(toastFailure),
+              },
+            ]
+          : []),
+        ...(row.rights.includes(deleteRight[kind])
+          ? [
+              {
+                id: 'delete',
+                label: t(`delete.${kind}`),
+                icon: 'trash' as const,
+                destroys: true,
+                startsGroup: true,
+                run: () => remove(row),
+              },
+            ]
+          : []),
+      ]
+    },
+    [session, place, navigate, edit, remove, close],
+  )
+  return { actions: session?.user ? actionsOf : undefined, remove, edit, dialog, show: setDialog }
+}

@@ -1,0 +1,228 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../lib/api.ts'
+import { t } from '../lib/i18n.ts'
+import { queries } from '../lib/queries.ts'
+import type { Listed, ListedKind, Unrated } from '../lib/resources.ts'
+import { TextField } from './controls.tsx'
+import { Dialog, FormDialog } from './dialog.tsx'
+import { Failure, Loading } from './page-parts.tsx'
+import { toast, toastFailure } from './toasts.tsx'
+
+/** Where a new thing is made. */
+export interface NewPlace {
+  readonly space?: string | undefined
+  readonly collection?: string | undefined
+}
+
+const created = async (kind: ListedKind, name: string, description: string, { space, collection }: NewPlace): Promise<string> => {
+  const inSpace = space === undefined || space === '' ? {} : { space }
+  if (kind === 'space') return (await api('POST /api/spaces', { body: { name, description } })).id
+  if (kind === 'dataset') {
+    const body = { name, description, ...inSpace, ...(collection === undefined ? {} : { collection }) }
+    return (await api('POST /api/datasets/createempty', { body })).id
+  }
+  if (collection === undefined) return (await api('POST /api/collections', { body: { name, description, ...inSpace } })).id
+  const body = { name, description, parentId: collection, ...inSpace }
+  return (await api('POST /api/collections/newCollectionWithParent', { body })).id
+}
+
+/**
+ * Loads again what a change may have changed: lists of the kind, the thing itself, and collections, which show what is in them and in each other.
+ * What is gone is not asked for again.
+ */
+export const refresh = async (
+  kind: ListedKind,
+  { changed, gone }: { readonly changed?: string; readonly gone?: string } = {},
+): Promise<void> => {
+  await queries.invalidateQueries({
+    predicate: ({ queryKey: [first, second] }) =>
+      second !== gone && (first === 'collection' || (first === kind && (second === 'list' || second === changed))),
+  })
+}
+
+interface CreateDialogProps {
+  readonly kind: ListedKind
+  /** Fixed by the page that it is made on; otherwise it can be chosen. */
+  readonly place?: NewPlace
+  readonly onClose: () => void
+  readonly onCreated: (id: string) => void
+}
+
+/** Makes a dataset, collection or space. */
+export const CreateDialog = ({ kind, place = {}, onClose, onCreated }: CreateDialogProps) => {
+  const [name, setName] = useState('')
+  const [description, setDescription] = useState('')
+  const [space, setSpace] = useState('')
+  const canChoose = kind !== 'space' && place.space === undefined && place.collection === undefined
+  const submit = async (): Promise<void> => {
+    const id = await created(kind, name, description, canChoose ? { ...place, space } : place)
+    await refresh(kind)
+    onCreated(id)
+  }
+  return (
+    <FormDialog title={t(`create.${kind}`)} action={t(`create.${kind}`)} isOpen onClose={onClose} onSubmit={submit}>
+      <TextField label={t('list.name')} value={name} onChange={setName} maxLength={255} isRequired autoFocus />
+      <TextField label={t('list.description')} value={description} onChange={setDescription} isLong />
+      {canChoose && <SpaceChoice value={space} onChange={setSpace} />}
+    </FormDialog>
+  )
+}
+
+const SpaceChoice = ({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) => {
+  const queryFn = () => api('GET /api/spaces/canEdit', { query: { limit: 200 } })
+  const { data } = useQuery({ queryKey: ['space', 'list', 'editable'], queryFn })
+  if (!data || data.length === 0) return null
+  return (
+    <label className="field">
+      <span className="label">{t('create.inSpace')}</span>
+      <select className="select" value={value} onChange={event => onChange(event.target.value)}>
+        <option value="">{t('create.noSpace')}</option>
+        {data.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+const saved = async (
+  { kind, id, ...before }: Pick<Listed, 'kind' | 'id' | 'name' | 'description'>,
+  name: string,
+  description: string,
+): Promise<void> => {
+  const path = { id }
+  if (kind === 'dataset') await api('POST /api/datasets/{id}/editing', { path, body: { name, description } })
+  else if (kind === 'space') await api('POST /api/spaces/{id}/update', { path, body: { name, description } })
+  else {
+    if (name !== before.name) await api('PUT /api/collections/{id}/title', { path, body: { name } })
+    if (description !== before.description) await api('PUT /api/collections/{id}/description', { path, body: { description } })
+  }
+}
+
+/** Changes name and description. */
+export const EditDialog = ({
+  of,
+  onClose,
+}: {
+  readonly of: Pick<Listed, 'kind' | 'id' | 'name' | 'description'>
+  readonly onClose: () => void
+}) => {
+  const [name, setName] = useState(of.name)
+  const [description, setDescription] = useState(of.description)
+  const submit = async (): Promise<void> => {
+    await saved(of, name, description)
+    await refresh(of.kind, { changed: of.id })
+  }
+  return (
+    <FormDialog title={t(`edit.${of.kind}`)} action={t('save')} isOpen onClose={onClose} onSubmit={submit}>
+      <TextField label={t('list.name')} value={name} onChange={setName} maxLength={255} isRequired autoFocus />
+      <TextField label={t('list.description')} value={description} onChange={setDescription} isLong />
+    </FormDialog>
+  )
+}
+
+interface Deletable {
+  readonly kind: ListedKind
+  readonly id: string
+  readonly name: string
+}
+
+const restored = async ({ kind, id }: Deletable): Promise<void> => {
+  await api(kind === 'dataset' ? 'PUT /api/datasets/restore/{id}' : 'PUT /api/collections/restore/{id}', { path: { id } })
+  await refresh(kind, { changed: id })
+}
+
+/** Moves to the trash, and offers to take it back. */
+export const moveToTrash = async (of: Deletable): Promise<void> => {
+  await api(of.kind === 'dataset' ? 'DELETE /api/datasets/{id}' : 'DELETE /api/collections/{id}', { path: { id: of.id } })
+  await refresh(of.kind, { gone: of.id })
+  toast(t('delete.trashed', { name: of.name }), { label: t('undo'), run: () => void restored(of).catch(toastFailure) })
+}
+
+/** How many are in a space, as far as it is worth counting. */
+const contentsOf = async (id: string): Promise<string> => {
+  const datasets = await api('GET /api/spaces/{id}/datasets', { path: { id }, query: { limit: 1000 } })
+  return datasets.length < 1000 ? t('delete.datasets', { count: datasets.length }) : t('delete.manyDatasets')
+}
+
+/** Asks before what cannot be undone: names the thing, and what becomes of what is in it. */
+export const DeleteDialog = ({
+  of,
+  onClose,
+  onDeleted,
+}: {
+  readonly of: Deletable
+  readonly onClose: () => void
+  readonly onDeleted?: (() => void) | undefined
+}) => {
+  const isSpace = of.kind === 'space'
+  const contents = useQuery({ queryKey: [of.kind, of.id, 'contents'], queryFn: () => contentsOf(of.id), enabled: isSpace })
+  const submit = async (): Promise<void> => {
+    const path = { id: of.id }
+    if (isSpace) await api('DELETE /api/spaces/{id}', { path })
+    else await api(of.kind === 'dataset' ? 'DELETE /api/datasets/{id}' : 'DELETE /api/collections/{id}', { path })
+    await refresh(of.kind, { gone: of.id })
+    onDeleted?.()
+  }
+  return (
+    <FormDialog
+      title={t('delete.title', { name: of.name })}
+      action={t(`delete.${of.kind}`)}
+      destroys
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+    >
+      <p>{isSpace ? t('delete.spaceText', { contents: contents.data ?? '…' }) : t('delete.finalText')}</p>
+    </FormDialog>
+  )
+}
+
+interface PickDialogProps {
+  readonly title: string
+  readonly kind: ListedKind
+  /** Finds by a part of the name. */
+  readonly find: (text: string) => Promise<readonly Unrated[]>
+  readonly onPick: (row: Unrated) => Promise<unknown>
+  readonly onClose: () => void
+}
+
+/** Chooses one thing by its name. */
+export const PickDialog = ({ title, kind, find, onPick, onClose }: PickDialogProps) => {
+  const [text, setText] = useState('')
+  const { data, error, refetch } = useQuery({
+    queryKey: [kind, 'list', 'pick', title, text],
+    queryFn: () => find(text),
+    placeholderData: before => before,
+  })
+  const pick = async (row: Unrated): Promise<void> => {
+    try {
+      await onPick(row)
+      onClose()
+    } catch (failure) {
+      toastFailure(failure)
+    }
+  }
+  return (
+    <Dialog title={title} isOpen onClose={onClose}>
+      <TextField label={t('list.find')} value={text} onChange={setText} autoFocus />
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
+      {data && (
+        <ul className="pick-list" aria-label={title}>
+          {data.map(row => (
+            <li key={row.id}>
+              <button type="button" className="menu-item" onClick={() => void pick(row)}>
+                {row.name}
+              </button>
+            </li>
+          ))}
+          {data.length === 0 && <li className="menu-item faded">{t('list.nothingFound')}</li>}
+        </ul>
+      )}
+    </Dialog>
+  )
+}

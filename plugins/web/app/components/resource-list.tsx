@@ -1,0 +1,118 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { urlOf } from '../lib/api.ts'
+import { t } from '../lib/i18n.ts'
+import { type Listed, pathTo, type ResourceList } from '../lib/resources.ts'
+import '../styles/resource-list.css'
+import type { GridAction } from './grid-menu.tsx'
+import { Icon } from './icon.tsx'
+import type { IconName } from './icon-names.ts'
+import { Failure, Loading, Time } from './page-parts.tsx'
+import { type GridColumn, VirtualGrid } from './virtual-grid.tsx'
+
+const icons: Readonly<Record<Listed['kind'], IconName>> = { dataset: 'database', collection: 'library', space: 'users' }
+
+const ThumbnailOrIcon = ({ row }: { readonly row: Listed }) =>
+  row.thumbnail === null ? (
+    <Icon name={icons[row.kind]} size={32} />
+  ) : (
+    <img src={urlOf(`/api/thumbnails/${row.thumbnail}`)} alt="" loading="lazy" decoding="async" />
+  )
+
+const columns = (): readonly GridColumn<Listed>[] => [
+  {
+    id: 'name',
+    title: t('list.name'),
+    width: 'minmax(10rem, 2fr)',
+    cell: row => (
+      <span className="list-name">
+        <Icon name={icons[row.kind]} />
+        <Link to={pathTo(row.kind, row.id) as never} tabIndex={-1} data-tip="">
+          {row.name}
+        </Link>
+      </span>
+    ),
+  },
+  {
+    id: 'description',
+    title: t('list.description'),
+    width: 'minmax(0, 3fr)',
+    isWideOnly: true,
+    cell: row => (
+      <span className="cut faded" data-tip="">
+        {row.description}
+      </span>
+    ),
+  },
+  { id: 'created', title: t('list.created'), width: '9rem', cell: row => <Time of={row.created} /> },
+]
+
+interface ResourceListViewProps {
+  readonly label: string
+  readonly list: ResourceList
+  readonly actions?: ((row: Listed) => readonly GridAction[]) | undefined
+  readonly empty: ReactNode
+  readonly isTiles?: boolean
+  readonly restoreKey?: string
+  readonly onDelete?: ((row: Listed) => void) | undefined
+}
+
+/** A list of datasets, collections or spaces: as a table, or as tiles where there are pictures. */
+export const ResourceListView = ({ label, list, actions, empty, isTiles = false, restoreKey, onDelete }: ResourceListViewProps) => {
+  const navigate = useNavigate()
+  const shownColumns = useMemo(columns, [])
+  if (list.error) return <Failure error={list.error} retry={list.retry} />
+  if (list.isLoading) return <Loading />
+  if (list.rows.length === 0) return <>{empty}</>
+  if (isTiles) return <Tiles label={label} list={list} />
+  return (
+    <VirtualGrid
+      label={label}
+      count={list.count}
+      row={list.row}
+      idOf={row => row.id}
+      nameOf={row => row.name}
+      columns={shownColumns}
+      onRange={list.onRange}
+      onOpen={row => void navigate({ to: pathTo(row.kind, row.id) as never })}
+      {...(actions ? { actions } : {})}
+      {...(onDelete ? { onDelete } : {})}
+      {...(restoreKey === undefined ? {} : { restoreKey })}
+    />
+  )
+}
+
+const Tiles = ({ label, list }: { readonly label: string; readonly list: ResourceList }) => {
+  const end = useRef<HTMLDivElement>(null)
+  const { hasMore, loadMore } = list
+  useEffect(() => {
+    if (!hasMore || !end.current) return undefined
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && loadMore(), { rootMargin: '600px' })
+    observer.observe(end.current)
+    return () => observer.disconnect()
+  }, [hasMore, loadMore])
+  return (
+    <>
+      <ul className="tiles" aria-label={label}>
+        {list.rows.map(row => (
+          <li key={row.id}>
+            <Link to={pathTo(row.kind, row.id) as never} className="tile">
+              <span className="tile-picture">
+                <ThumbnailOrIcon row={row} />
+              </span>
+              <span className="tile-name">{row.name}</span>
+              <span className="faded tile-date">
+                <Time of={row.created} />
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {hasMore && (
+        <div ref={end}>
+          <Loading />
+        </div>
+      )}
+    </>
+  )
+}

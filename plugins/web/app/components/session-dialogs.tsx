@@ -1,0 +1,43 @@
+import { useRouterState } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { t } from '../lib/i18n.ts'
+import { changeSession, type Interruption, resumeSession, useInterruption, useSession } from '../lib/session.ts'
+import '../styles/entry.css'
+import { Button } from './controls.tsx'
+import { Dialog } from './dialog.tsx'
+import { EnrolmentDialog } from './enrolment.tsx'
+import { SignInForm } from './sign-in-form.tsx'
+import { StepUpDialog } from './step-up.tsx'
+import { TermsDialog } from './terms.tsx'
+
+/** What the account needs before the page goes on: asked where one is, and then what was begun is done. */
+export const SessionDialogs = () => {
+  const session = useSession()
+  const interruption = useInterruption()
+  if (!interruption) return session?.user?.secondFactorPending ? <EnrolmentDialog /> : null
+  const { end, methods } = interruption
+  const dialogs: Readonly<Record<Interruption, ReactNode>> = {
+    'signed-out': <SignedOutDialog onEnd={end} />,
+    'step-up': <StepUpDialog methods={methods} onEnd={end} />,
+    terms: <TermsDialog onEnd={end} />,
+  }
+  return dialogs[interruption.what]
+}
+
+const SignedOutDialog = ({ onEnd }: { readonly onEnd: (isDone: boolean) => void }) => {
+  const email = useSession()?.user?.email
+  const returnTo = useRouterState({ select: state => state.location.href })
+  const leave = (): void => {
+    onEnd(false)
+    void changeSession()
+  }
+  return (
+    <Dialog title={t('signedOut.title')} isOpen onClose={leave}>
+      <p>{t('signedOut.text')}</p>
+      <SignInForm returnTo={returnTo} email={email} onSignedIn={async () => onEnd(await resumeSession())} />
+      <div className="actions end">
+        <Button onPress={leave}>{t('signedOut.leave')}</Button>
+      </div>
+    </Dialog>
+  )
+}

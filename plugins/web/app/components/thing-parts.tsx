@@ -1,0 +1,61 @@
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
+import { t } from '../lib/i18n.ts'
+import type { Listed } from '../lib/resources.ts'
+import { IconButton } from './controls.tsx'
+import { Time } from './page-parts.tsx'
+
+/** A fact: since when there is a thing. */
+export const Created = ({ of }: { readonly of: string }) => (
+  <>
+    {t('createdWhen')} <Time of={of} />
+  </>
+)
+
+/** Description and identifier, beside the list. */
+export const Margin = ({ description, id }: { readonly description: string; readonly id: string }) => (
+  <aside className="page-margin" aria-label={t('details')}>
+    {description !== '' && <p className="plain-text">{description}</p>}
+    <section>
+      <h2>{t('identifier')}</h2>
+      <p className="list-name">
+        <code>{id}</code>
+        <IconButton icon="copy" label={t('copy')} onPress={() => void navigator.clipboard?.writeText(id)} />
+      </p>
+    </section>
+  </aside>
+)
+
+/** What can be done with the thing that a page is about. */
+export const ThingMenu = ({
+  of,
+  onEdit,
+  onDelete,
+}: {
+  readonly of: Listed
+  readonly onEdit: () => void
+  readonly onDelete: () => void
+}) => {
+  const canEdit = of.rights.includes(of.kind === 'space' ? 'EditSpace' : 'EditCollection')
+  const canDelete = of.rights.includes(of.kind === 'space' ? 'DeleteSpace' : 'DeleteCollection')
+  if (!canEdit && !canDelete) return null
+  const kind = of.kind
+  return (
+    <MenuTrigger>
+      <IconButton icon="ellipsis" label={t('actionsOn', { name: of.name })} look="plain" />
+      <Popover className="popover" placement="bottom end">
+        <Menu onAction={key => (key === 'edit' ? onEdit() : onDelete())}>
+          {canEdit && (
+            <MenuItem id="edit" className="menu-item">
+              {t(`edit.${kind}`)}
+            </MenuItem>
+          )}
+          {canDelete && (
+            <MenuItem id="delete" className="menu-item destroys">
+              {t(`delete.${kind}`)}
+            </MenuItem>
+          )}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  )
+}

@@ -1,0 +1,19 @@
+import type { Operations } from '../api.ts'
+
+type Assertion = NonNullable<Operations['POST /api/login/second-factor']['body']['passkey']>
+
+/** Whether this browser can use passkeys here: not on plain http, except for localhost. */
+export const canUsePasskeys = (): boolean =>
+  typeof PublicKeyCredential !== 'undefined' && typeof PublicKeyCredential.parseRequestOptionsFromJSON === 'function'
+
+/** Asks the person for a passkey; undefined when they leave the question of the browser. */
+export const passkeyFor = async (options: Readonly<Record<string, unknown>>): Promise<Assertion | undefined> => {
+  try {
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as unknown as PublicKeyCredentialRequestOptionsJSON)
+    const credential = await navigator.credentials.get({ publicKey })
+    return credential instanceof PublicKeyCredential ? (credential.toJSON() as Assertion) : undefined
+  } catch (error) {
+    if (error instanceof DOMException && (error.name === 'NotAllowedError' || error.name === 'AbortError')) return undefined
+    throw error
+  }
+}

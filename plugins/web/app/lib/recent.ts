@@ -1,0 +1,60 @@
+import { useSyncExternalStore } from 'react'
+import { currentSession } from './session.ts'
+
+/** A page of a thing that was opened on this computer. */
+export interface Recent {
+  readonly kind: string
+  readonly id: string
+  readonly name: string
+}
+
+const most = 12
+const kinds: Readonly<Record<string, string>> = {
+  datasets: 'dataset',
+  files: 'file',
+  collection: 'collection',
+  collections: 'collection',
+  spaces: 'space',
+}
+
+const keyOf = (user: string): string => `pounce.recent.${user}`
+
+const read = (user: string | undefined): string => {
+  try {
+    return (user && localStorage.getItem(keyOf(user))) ?? '[]'
+  } catch {
+    // Storage is forbidden: nothing is remembered.
+    return '[]'
+  }
+}
+
+const listed = (text: string): readonly Recent[] => {
+  try {
+    const known: unknown = JSON.parse(text)
+    return Array.isArray(known) ? (known as Recent[]).filter(({ kind, id, name }) => Boolean(kind && id && name)) : []
+  } catch {
+    return []
+  }
+}
+
+/** Remembers, for who is signed in and on this computer only, that the page of a thing was opened. */
+export const rememberPage = (path: string, name: string): void => {
+  const [, folder = '', id = ''] = /\/(datasets|files|collections?|spaces)\/([0-9a-f]{24})$/.exec(path) ?? []
+  const user = currentSession()?.user?.id
+  const kind = kinds[folder]
+  if (!kind || !user) return
+  const others = listed(read(user)).filter(recent => recent.id !== id)
+  try {
+    localStorage.setItem(keyOf(user), JSON.stringify([{ kind, id, name }, ...others].slice(0, most)))
+  } catch {
+    // Full or forbidden: the page works without.
+  }
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  window.addEventListener('storage', listener)
+  return () => window.removeEventListener('storage', listener)
+}
+
+/** What was used lately on this computer, newest first. */
+export const useRecent = (user: string): readonly Recent[] => listed(useSyncExternalStore(subscribe, () => read(user)))

@@ -1,0 +1,25 @@
+import { api, urlOf } from './api.ts'
+import { t } from './i18n.ts'
+
+/** Files that the server ships for a first look, with the type they are uploaded as. */
+const files = [
+  { name: 'README.md', type: 'text/markdown' },
+  { name: 'stations.csv', type: 'text/csv' },
+  { name: 'hill.jpg', type: 'image/jpeg' },
+  { name: 'leaf-area.pdf', type: 'application/pdf' },
+] as const
+
+/** Makes a dataset with the files that the server ships, by the calls that anybody's dataset is made with. Its id. */
+export const makeSampleDataset = async (onProgress: (done: number, total: number) => void): Promise<string> => {
+  const { id } = await api('POST /api/datasets/createempty', { body: { name: t('sample.name'), description: t('sample.description') } })
+  await api('POST /api/datasets/{id}/tags', { path: { id }, body: { tags: ['example', 'river', 'soil'] } })
+  for (const [at, { name, type }] of files.entries()) {
+    onProgress(at, files.length)
+    const answer = await fetch(urlOf(`/web/sample/${name}`))
+    const form = new FormData()
+    form.append('File', new File([await answer.blob()], name, { type }))
+    await api('POST /api/uploadToDataset/{id}', { path: { id }, body: form })
+  }
+  onProgress(files.length, files.length)
+  return id
+}

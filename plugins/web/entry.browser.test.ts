@@ -1,0 +1,208 @@
+import test from 'ava'
+import type { Browser, Page } from 'playwright-core'
+import { Greetings, Mailer, Users } from 'pounce/sdk'
+import { bootForTest, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
+import { lastToken } from '../../test/support/mails.ts'
+import { browserTests } from '../../test/support/real-browsers.ts'
+import { webBuild } from '../../test/support/web-build.ts'
+import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
+
+const { test: inBrowser, launch } = browserTests(test, 'chromium')
+let browser: Browser
+test.before(async () => {
+  await webBuild()
+  browser = await launch().catch(() => undefined as unknown as Browser)
+})
+test.after.always(() => browser?.close())
+
+const password = 'correct-horse'
+
+/** The path of the printed link, on a server that nobody administers any more. */
+const setUpLink = async (server: TestServer): Promise<string> => {
+  await server.get(Users).change(server.admin.id, { set: { status: 'Active' } }, [])
+  const lines = await Promise.all(
+    server
+      .get(Greetings)
+      .all()
+      .map(greeting => greeting.lines()),
+  )
+  return /http:\/\/[^/]+(\/\S+)/.exec(lines.flat().join('\n'))?.[1] ?? ''
+}
+
+const fillName = async (page: Page): Promise<void> => {
+  await page.getByLabel('First name').fill('Grace')
+  await page.getByLabel('Last name').fill('Hopper')
+}
+
+/** Refusals that the walk provokes are told in the console by the browser itself. */
+const unexpected = (problems: readonly string[]): readonly string[] => problems.filter(problem => !/status of 40[13]/.test(problem))
+
+inBrowser('from the printed link to a dataset with files, then out and in again', async t => {
+  const server = await bootForTest({ t })
+  const { page, problems } = await webPage(t, browser, server.url)
+  await page.goto(await setUpLink(server))
+  await fillName(page)
+  await page.getByLabel('Email address').fill('grace@example.org')
+  await page.getByLabel('New password').fill(password)
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await page.getByRole('heading', { name: 'Welcome, Grace' }).waitFor()
+  t.is(new URL(page.url()).search, '')
+  await page.getByText('This server is public').waitFor()
+  await page.getByRole('button', { name: 'Create sample dataset' }).click()
+  await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
+  const dataset = new URL(page.url()).pathname.split('/').at(-1)
+  const files = (await (await server.as(server.admin.key)(`/api/datasets/${dataset}/listAllFiles`)).json()) as { filename: string }[]
+  t.deepEqual(files.map(({ filename }) => filename).sort(), ['README.md', 'hill.jpg', 'leaf-area.pdf', 'stations.csv'])
+
+  await page.getByRole('button', { name: 'Account of Grace Hopper' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('link', { name: 'Sign in' }).first().click()
+  await page.getByLabel('Email address').fill('grace@example.org')
+  await page.getByLabel('Password').fill('wrong-horse')
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  t.is(await page.getByRole('alert').textContent(), 'Wrong email address or password')
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL(`**/datasets/${dataset}`)
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('an account is made and its password is reset by links in emails; the sign-in needs no mouse', async t => {
+  const mailer = new MemoryMailer()
+  const config = { auth: { local: { registerThroughAdmins: false } } }
+  const server = await bootForTest({ t, overrides: { [Mailer]: mailer }, config })
+  const { page, problems } = await webPage(t, browser, server.url)
+  const askFor = async (path: string): Promise<string> => {
+    await page.goto(path)
+    await page.getByLabel('Email address').fill('grace@example.org')
+    await page.getByRole('button', { name: 'Send link' }).click()
+    await page.getByText('a link is on its way').waitFor()
+    return lastToken(server, mailer, 'grace@example.org')
+  }
+  await page.goto(`/signup/${await askFor('/signup')}`)
+  await fillName(page)
+  await page.getByLabel('New password').fill(password)
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await page.getByRole('heading', { name: 'Home' }).waitFor()
+  await page.context().clearCookies()
+
+  const reset = await askFor('/reset')
+  await page.goto(`/reset?token=${reset}`)
+  await page.getByLabel('New password').fill('another-horse')
+  await page.getByRole('button', { name: 'Set password' }).click()
+  await page.waitForURL('**/login')
+  await page.goto(`/reset?token=${reset}`)
+  await page.getByText('This link is no longer valid').waitFor()
+
+  await page.goto('/login?next=/spaces')
+  await page.getByLabel('Email address').waitFor()
+  await page.keyboard.type('grace@example.org')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('another-horse')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/spaces')
+  await page.goto('/login?next=//elsewhere.example.org/')
+  await page.getByRole('heading', { name: 'Home' }).waitFor()
+  t.is(new URL(page.url()).origin, server.url)
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('a session that ended meanwhile is begun again on the page, and the act goes on', async t => {
+  const server = await bootForTest({ t })
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto('/datasets')
+  await page.getByRole('button', { name: 'Create dataset' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create dataset' })
+  await dialog.getByLabel('Name').fill('Typed before')
+  await page.context().clearCookies()
+  await dialog.getByRole('button', { name: 'Create dataset' }).click()
+  const asked = page.getByRole('dialog', { name: 'You are signed out' })
+  await asked.getByLabel('Password').fill(server.admin.password)
+  await asked.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
+  const [dataset] = (await (await server.as(server.admin.key)('/api/datasets')).json()) as { name: string }[]
+  t.is(dataset?.name, 'Typed before')
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('collections and spaces are made, filled, edited and deleted; a deleted dataset comes back', async t => {
+  const server = await bootForTest({ t })
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const create = async (button: string, name: string): Promise<void> => {
+    await page.getByRole('button', { name: button }).first().click()
+    await page.getByRole('dialog').getByLabel('Name').fill(name)
+    await page.getByRole('dialog').getByRole('button', { name: button }).click()
+  }
+  await page.goto('/collections')
+  await create('Create collection', 'Campaigns')
+  await page.getByRole('heading', { name: 'Campaigns' }).waitFor()
+  await page.getByRole('button', { name: 'Create collection here' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('March')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create collection' }).click()
+  await page.getByRole('heading', { name: 'March' }).waitFor()
+  await page.getByRole('navigation', { name: 'Location' }).getByRole('link', { name: 'Campaigns' }).click()
+  await page.getByRole('navigation', { name: 'Collections in Campaigns' }).getByRole('link', { name: 'March' }).waitFor()
+  await create('Create dataset', 'Leaf area')
+  await page.waitForURL(/\/datasets\//)
+  await page.goBack()
+  const row = page.getByRole('row', { name: /Leaf area/ })
+  await row.waitFor()
+  await row.focus()
+  await page.keyboard.press('Delete')
+  await page.getByText('Leaf area is in the trash').waitFor()
+  await row.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await row.waitFor()
+
+  await page.goto('/spaces')
+  await create('Create space', 'Beech forest')
+  await page.getByRole('button', { name: 'Add dataset' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Leaf area' }).click()
+  await page.getByRole('row', { name: /Leaf area/ }).waitFor()
+  await page.getByRole('button', { name: 'Actions for Beech forest' }).click()
+  await page.getByRole('menuitem', { name: 'Edit space' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('Oak forest')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'Oak forest' }).waitFor()
+  await page.getByRole('button', { name: 'Actions for Oak forest' }).click()
+  await page.getByRole('menuitem', { name: 'Delete space' }).click()
+  await page.getByRole('dialog').getByText('1 dataset').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete space' }).click()
+  await page.getByText('No spaces yet').waitFor()
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('axe finds nothing on these pages in light and dark, and none scrolls sideways at 320 pixels', async t => {
+  const server = await bootForTest({ t })
+  const call = server.as(server.admin.key)
+  const make = async (path: string, json: object): Promise<string> =>
+    ((await (await call(path, { method: 'POST', json })).json()) as { id: string }).id
+  const space = await make('/api/spaces', { name: 'Beech forest', description: 'Plots' })
+  const collection = await make('/api/collections', { name: 'Campaigns', description: '', space })
+  await make('/api/datasets/createempty', { name: `Leaf area ${'of a very long name '.repeat(8)}`, description: 'x', space, collection })
+  const stranger = await webPage(t, browser, server.url)
+  const own = await webPage(t, browser, server.url, server.admin)
+  const findings: string[] = []
+  const look = async ({ page }: typeof own, path: string): Promise<void> => {
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize({ width: 1280, height: 860 })
+    await page.goto(path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.waitForLoadState('networkidle').catch(() => undefined)
+    findings.push(...(await axeFindings(page)).map(finding => `${path} light: ${finding}`))
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.setViewportSize({ width: 320, height: 700 })
+    findings.push(...(await axeFindings(page)).map(finding => `${path} dark: ${finding}`))
+    const pixels = await sidewaysScroll(page)
+    if (pixels > 0) findings.push(`${path} scrolls sideways by ${pixels} pixels`)
+  }
+  for (const path of ['/', '/login', '/signup', '/reset', '/welcome']) await look(stranger, path)
+  for (const path of ['/', '/datasets', '/spaces', `/spaces/${space}`, `/collection/${collection}`, '/accessibility', '/welcome']) {
+    await look(own, path)
+  }
+  await own.page.keyboard.press('?')
+  await own.page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  findings.push(...(await axeFindings(own.page)).map(finding => `keys: ${finding}`))
+  t.deepEqual(findings, [])
+  t.deepEqual([...unexpected(stranger.problems), ...unexpected(own.problems)], [])
+})
