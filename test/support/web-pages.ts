@@ -19,7 +19,6 @@ export const webPage = async (
   origin: string,
   account?: { readonly email: string; readonly password: string },
 ): Promise<WebPage> => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, baseURL: origin, permissions: ['clipboard-read', 'clipboard-write'] })
   const context = await browser.newContext({
     viewport: { width: 1280, height: 860 },
     baseURL: origin,
@@ -43,7 +42,6 @@ export const webPage = async (
 }
 
 interface AxeResults {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[] }[]
   readonly violations: readonly {
     readonly id: string
     readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
@@ -53,15 +51,6 @@ interface AxeResults {
 /** What axe finds on a page as it is now. The script is evaluated, which the policy of the page does not concern. */
 export const axeFindings = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate(await readFile(axeScript, 'utf8'))
-  const { violations } = await page.evaluate(async () => {
-    // Colours on their way to others have the contrast of neither.
-    const transitions = document.getAnimations().filter(animation => animation instanceof CSSTransition)
-    await Promise.all(transitions.map(({ finished }) => finished))
-    // React Aria announces a pending button by its id, and keeps that for seconds after the button is gone.
-    const context = { exclude: ['[data-live-announcer]'] }
-    return (globalThis as unknown as { axe: { run(context: object): Promise<AxeResults> } }).axe.run(context)
-  })
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 300)} ${failureSummary}`))
   // Colours on their way to others have the contrast of neither.
   await page.evaluate('Promise.all(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))')
   // React Aria announces a pending button by its id, and keeps that for seconds after the button is gone.
@@ -73,5 +62,4 @@ export const axeFindings = async (page: Page): Promise<readonly string[]> => {
 
 /** Pixels by which a page is wider than its window. */
 export const sidewaysScroll = (page: Page): Promise<number> =>
-  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')

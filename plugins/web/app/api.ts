@@ -170,7 +170,7 @@ export interface Models {
   SiteSettings: { readonly theme: string; readonly displayName: string; readonly welcomeMessage: string; readonly googleAnalytics: string; readonly amplitudeApikey: string; readonly sensors: string; readonly sensor: string; readonly parameters: string; readonly parameter: string; readonly tosText: string; readonly tosHtml: boolean; readonly tosChanged: string | null }
   SiteSettingsChange: { readonly theme?: string; readonly displayName?: string; readonly welcomeMessage?: string; readonly googleAnalytics?: string; readonly amplitudeApikey?: string; readonly sensors?: string; readonly sensor?: string; readonly parameters?: string; readonly parameter?: string; readonly tosText?: string; readonly tosHtml?: boolean }
   Space: { readonly id: string; readonly name: string; readonly description: string; readonly created: string }
-  SpaceChange: { readonly name: string; readonly description: string; readonly timetolive: (string | number); readonly enabled: boolean; readonly access?: "PUBLIC" | "PRIVATE" }
+  SpaceChange: { readonly name: string; readonly description: string; readonly timetolive?: (string | number); readonly enabled?: boolean; readonly access?: "PUBLIC" | "PRIVATE" }
   SpaceMember: { readonly type: "user" | "group"; readonly id: string; readonly name: string; readonly email?: string; readonly avatarURL?: string; readonly role: { readonly id: string; readonly name: string } }
   SpaceReport: { readonly type: "space"; readonly id: string; readonly name: string; readonly description: string; readonly creator_id: string; readonly created: string | null; readonly datasets: number; readonly collections: number; readonly users: number }
   SpaceRequest: { readonly user: Models['UserSummary']; readonly created: string; readonly message?: string }
@@ -772,6 +772,7 @@ export interface Operations {
   'GET /reset/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /spaces/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /web/assets/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }
+  'GET /web/sample/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'GET /healthz': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /readyz': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['Readiness'] }
   'GET /openapi.json': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly openapi: string } }
