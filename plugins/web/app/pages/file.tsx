@@ -1,3 +1,251 @@
-import { PageTitle } from '../components/page-parts.tsx'
+import '../styles/file.css'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
+import { IconButton } from '../components/controls.tsx'
+import { CopyText, copyText } from '../components/copy-text.tsx'
+import { FormDialog } from '../components/dialog.tsx'
+import { EditableText } from '../components/editable-text.tsx'
+import { DotProgress, FactLine, Failure, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { TagList } from '../components/tag-list.tsx'
+import { toast } from '../components/toasts.tsx'
+import { api, urlOf } from '../lib/api.ts'
+import { bytes, number } from '../lib/format.ts'
+import { t } from '../lib/i18n.ts'
+import { messageOf } from '../lib/messages.ts'
+import { queries } from '../lib/queries.ts'
+import { ExtractionResults } from './file/extraction-results.tsx'
+import { type FullFile, placePath, useFile, useNeighbours, useRuns } from './file/file-data.ts'
+import { FileViewer } from './file/file-viewer.tsx'
 
-export const FilePage = () => <PageTitle name="FilePage" />
+export const FilePage = () => {
+  const { id } = useParams({ strict: false }) as { readonly id: string }
+  const { data, error, refetch } = useFile(id)
+  if (error && !data) return <Failure error={error} retry={() => void refetch()} />
+  return data ? <FileView key={id} file={data} /> : <Loading />
+}
+
+const FileView = ({ file }: { readonly file: FullFile }) => {
+  const { id, name, contentType, sizeBytes, author, created, license, mayDownload, statistics } = file
+  const rights = new Set(file.rights)
+  const canEdit = rights.has('EditFile')
+  const edit = async (send: Promise<unknown>): Promise<void> => {
+    await send
+    await queries.invalidateQueries({ queryKey: ['file', id] })
+  }
+  return (
+    <>
+      <PageTitle
+        name={name}
+        path={placePath(file)}
+        onRename={canEdit ? text => edit(api('PUT /api/files/{id}/filename', { path: { id }, body: { name: text } })) : undefined}
+        actions={
+          <>
+            <Neighbours id={id} />
+            {mayDownload && (
+              <a className="button filled" href={urlOf(`/api/files/${id}`)} download={name}>
+                {t('file.download')}
+              </a>
+            )}
+            <FileMenu file={file} mayDelete={rights.has('DeleteFile')} />
+          </>
+        }
+      >
+        <FactLine
+          facts={[
+            <b key="size">{bytes(sizeBytes)}</b>,
+            contentType,
+            author.fullName,
+            license.type === '' || license.type === 'license1' ? license.text : license.type,
+            <span key="created">
+              {t('file.added')} <Time of={created} />
+            </span>,
+            statistics.downloads > 0 && t('file.downloads', { count: statistics.downloads, number: number(statistics.downloads) }),
+          ]}
+        />
+      </PageTitle>
+      <Warnings file={file} />
+      <div className="with-margin">
+        <div className="file-content">
+          <FileViewer file={file} />
+          <ExtractionResults file={id} />
+        </div>
+        <FileMargin file={file} onEdit={edit} />
+      </div>
+    </>
+  )
+}
+
+/** Why the bytes cannot be had, where that is so. */
+const Warnings = ({ file: { mayDownload, status, scan, damaged } }: { readonly file: FullFile }) => {
+  const text =
+    damaged !== undefined
+      ? t('file.damaged')
+      : scan === 'infected'
+        ? t('file.infected')
+        : scan === 'pending'
+          ? t('file.scanning')
+          : status === 'ARCHIVED'
+            ? t('file.archived')
+            : !mayDownload
+              ? t('file.notDownloadable')
+              : undefined
+  return text === undefined ? null : (
+    <p role="note" className="sheet file-warning">
+      {text}
+    </p>
+  )
+}
+
+/** The files before and after in the list that this one was opened from; also by K and J. */
+const Neighbours = ({ id }: { readonly id: string }) => {
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
+  const { previous, next } = useNeighbours(id, search)
+  const navigate = useNavigate()
+  useEffect(() => {
+    const go = (event: KeyboardEvent): void => {
+      const { target } = event
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      if (target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable], [role=dialog]')) return
+      const to = event.key === 'j' ? next : event.key === 'k' ? previous : undefined
+      if (to) void navigate({ to: '/files/$id', params: { id: to }, search, replace: true } as never)
+    }
+    window.addEventListener('keydown', go)
+    return () => window.removeEventListener('keydown', go)
+  }, [previous, next, navigate, search])
+  if (!previous && !next) return null
+  const open = (to: string | undefined) => () =>
+    to && void navigate({ to: '/files/$id', params: { id: to }, search, replace: true } as never)
+  return (
+    <>
+      <IconButton icon="chevron-left" label={t('file.previous')} isDisabled={!previous} onPress={open(previous)} />
+      <IconButton icon="chevron-right" label={t('file.next')} isDisabled={!next} onPress={open(next)} />
+    </>
+  )
+}
+
+const FileMenu = ({ file: { id, name, places, sizeBytes }, mayDelete }: { readonly file: FullFile; readonly mayDelete: boolean }) => {
+  const navigate = useNavigate()
+  const [isAsking, setAsking] = useState(false)
+  const dataset = places[0]?.dataset.id
+  const remove = async (): Promise<void> => {
+    await api('DELETE /api/files/{id}', { path: { id } })
+    await navigate({ to: (dataset === undefined ? '/' : `/datasets/${dataset}`) as never })
+    queries.removeQueries({ queryKey: ['file', id] })
+    if (dataset !== undefined) void queries.invalidateQueries({ queryKey: ['dataset', dataset] })
+    toast(t('file.deleted', { name }))
+  }
+  return (
+    <>
+      <MenuTrigger>
+        <IconButton icon="ellipsis" label={t('file.more')} />
+        <Popover className="popover" placement="bottom end">
+          <Menu
+            onAction={what => {
+              if (what === 'link') void copyText(new URL(urlOf(`/files/${id}`), location.href).href, t('copied'))
+              else setAsking(true)
+            }}
+          >
+            <MenuItem id="link" className="menu-item">
+              {t('file.copyLink')}
+            </MenuItem>
+            {mayDelete && (
+              <MenuItem id="delete" className="menu-item destroys">
+                {t('file.delete.action')}
+              </MenuItem>
+            )}
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      {isAsking && (
+        <FormDialog
+          title={t('file.delete.title', { name })}
+          action={t('file.delete.action')}
+          destroys
+          isOpen
+          onClose={() => setAsking(false)}
+          onSubmit={remove}
+        >
+          <p>{t('file.delete.text', { size: bytes(sizeBytes) })}</p>
+        </FormDialog>
+      )}
+    </>
+  )
+}
+
+const FileMargin = ({ file, onEdit }: { readonly file: FullFile; readonly onEdit: (send: Promise<unknown>) => Promise<void> }) => {
+  const { id, description, tags, places, sha256, originalName, name } = file
+  const rights = new Set(file.rights)
+  const working = useRuns(id).filter(run => run.state === 'working')
+  return (
+    <aside className="page-margin" aria-label={t('file.about')}>
+      {(description !== '' || rights.has('EditFile')) && (
+        <section aria-label={t('file.description')}>
+          <EditableText
+            value={description}
+            label={t('file.description')}
+            editLabel={t('file.describe')}
+            isLong
+            isEditable={rights.has('EditFile')}
+            onSave={text => onEdit(api('PUT /api/files/{id}/updateDescription', { path: { id }, body: { description: text } }))}
+          >
+            <p className={description === '' ? 'faded' : 'description'} dir="auto">
+              {description === '' ? t('file.noDescription') : description}
+            </p>
+          </EditableText>
+        </section>
+      )}
+      {working.length > 0 && (
+        <section aria-live="polite">
+          <h2>{t('file.processing')}</h2>
+          <DotProgress label={t('file.processing')} />
+          <p className="at-work">{working.map(run => run.extractor).join(', ')}</p>
+        </section>
+      )}
+      {(tags.length > 0 || rights.has('AddTag')) && (
+        <section>
+          <h2>{t('file.tags')}</h2>
+          <TagList
+            tags={tags.map(tag => tag.name)}
+            onAdd={
+              rights.has('AddTag')
+                ? added => onEdit(api('POST /api/files/{id}/tags', { path: { id }, body: { tags: added } as never }))
+                : undefined
+            }
+            onRemove={
+              rights.has('DeleteTag')
+                ? one => onEdit(api('DELETE /api/files/{id}/tags', { path: { id }, body: { tags: [one] } as never }))
+                : undefined
+            }
+          />
+        </section>
+      )}
+      {places.length > 1 && (
+        <section>
+          <h2>{t('file.places')}</h2>
+          <ul>
+            {places.map(({ dataset, folder, path }) => (
+              <li key={`${dataset.id}/${folder}`}>
+                <a href={urlOf(`/datasets/${dataset.id}`, folder === null ? {} : { folder })}>{[dataset.name, ...path].join(' / ')}</a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {originalName !== name && (
+        <section>
+          <h2>{t('file.originalName')}</h2>
+          <p dir="auto">{originalName}</p>
+        </section>
+      )}
+      <section>
+        <h2>{t('file.identifier')}</h2>
+        <CopyText text={id} label={t('file.copyIdentifier', { id })} />
+      </section>
+      <section>
+        <h2>SHA-256</h2>
+        <CopyText text={sha256} label={t('file.copyDigest')} />
+      </section>
+    </aside>
+  )
+}

@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Models } from '../../api.ts'
+import type { PathStep } from '../../components/page-parts.tsx'
+import { api } from '../../lib/api.ts'
+
+export type FullFile = Models['FullFile']
+
+export const useFile = (id: string) =>
+  useQuery({
+    queryKey: ['file', id],
+    queryFn: async ({ signal }) =>
+      (await api('GET /api/files/{id}/metadata', { path: { id }, query: { view: 'full' }, signal })) as FullFile,
+  })
+
+/** Where the file lies: its dataset and folders. */
+export const placePath = ({ places }: FullFile): readonly PathStep[] => {
+  const [place] = places
+  if (!place) return []
+  const { dataset, folder, path } = place
+  return [
+    { name: dataset.name, to: `/datasets/${dataset.id}` },
+    ...(folder === null ? [] : [{ name: path.join(' / '), to: `/datasets/${dataset.id}?folder=${folder}` }]),
+  ]
+}
+
+/** What an extractor did with the file. */
+export interface Run {
+  readonly id: string
+  readonly extractor: string
+  readonly state: 'working' | 'done' | 'failed'
+  readonly message: string
+  readonly start: string
+}
+
+const stateOf = (status: string): Run['state'] =>
+  /^(?:DONE|SKIPPED)/i.test(status) ? 'done' : /^(?:ERROR|FAILED|CANCELLED|TIMEOUT)/i.test(status) ? 'failed' : 'working'
+
+/** The newest run of each extractor. Live events of the file load them again. */
+export const useRuns = (id: string): readonly Run[] => {
+  const { data = [] } = useQuery({
+    queryKey: ['file', id, 'extractions'],
+    queryFn: ({ signal }) => api('GET /api/files/{id}/extractions', { path: { id }, signal }),
+  })
+  const newest = new Map<string, Run>()
+  for (const { id: run, extractor_id, status, start, messages } of data) {
+    const known = newest.get(extractor_id)
+    if (known && known.start >= start) continue
+    newest.set(extractor_id, {
+      id: run,
+      extractor: extractor_id,
+      state: stateOf(status),
+      message: messages.at(-1)?.status ?? status,
+      start,
+    })
+  }
+  return [...newest.values()]
+}
+
+export const useMetadata = (id: string) =>
+  useQuery({
+    queryKey: ['file', id, 'metadata'],
+    queryFn: ({ signal }) => api('GET /api/files/{id}/metadata.jsonld', { path: { id }, query: { limit: 100 }, signal }),
+  })
+
+export const usePreviews = (id: string) =>
+  useQuery({
+    queryKey: ['file', id, 'previews'],
+    queryFn: ({ signal }) => api('GET /api/files/{id}/listpreviews', { path: { id }, signal }),
+  })
+
+const pageSize = 1000
+const maxPages = 10
+
+/** The files beside this one in the list of the dataset from which it was opened, as its address tells; looked for among the first 10,000. */
+export const useNeighbours = (
+  id: string,
+  { dataset, folder, sort, order, find, below }: Readonly<Record<string, string>>,
+): { readonly previous?: string | undefined; readonly next?: string | undefined } => {
+  const { data = [] } = useQuery({
+    queryKey: ['dataset', dataset, 'entries', 'files-in-order', folder, sort, order, find, below],
+    enabled: dataset !== undefined,
+    queryFn: async ({ signal }) => {
+      const ids: string[] = []
+      for (let page = 0; page < maxPages; page++) {
+        const { entries } = await api('GET /api/datasets/{id}/entries', {
+          path: { id: dataset ?? '' },
+          query: {
+            folder,
+            sort: sort as 'name' | undefined,
+            order: order as 'ascending' | undefined,
+            filter: find,
+            recursive: below === undefined ? undefined : true,
+            limit: pageSize,
+            skip: page === 0 ? undefined : page * pageSize,
+          },
+          signal,
+        })
+        for (const entry of entries) if (entry.kind === 'file') ids.push(entry.id)
+        if (entries.length < pageSize) break
+      }
+      return ids
+    },
+  })
+  const at = data.indexOf(id)
+  return at === -1 ? {} : { previous: data[at - 1], next: data[at + 1] }
+}
