@@ -6,6 +6,7 @@ import { useInterruption, useSession } from '../lib/session.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { KeysHelp } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
+import { SearchBox } from './search-box.tsx'
 import { Toasts } from './toasts.tsx'
 import { UploadTray } from './upload-tray.tsx'
 
@@ -24,7 +25,9 @@ export const Shell = () => {
           <Logo />
           {name}
         </Link>
-        <div className="search-slot" />
+        <div className="search-slot">
+          <SearchBox />
+        </div>
         <nav aria-label={t('account')}>
           <Link to="/datasets" className="button quiet">
             {t('explore.title')}

@@ -1,3 +1,217 @@
-import { PageTitle } from '../components/page-parts.tsx'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Models } from '../api.ts'
+import { Button } from '../components/controls.tsx'
+import { copyText } from '../components/copy-text.tsx'
+import { fileKind } from '../components/file-kind.ts'
+import { Icon } from '../components/icon.tsx'
+import type { IconName } from '../components/icon-names.ts'
+import { Empty, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { ApiError, api, urlOf } from '../lib/api.ts'
+import { bytes, number } from '../lib/format.ts'
+import { t } from '../lib/i18n.ts'
+import { messageOf } from '../lib/messages.ts'
+import { Facets } from './search/facets.tsx'
+import { SearchHelp } from './search/search-help.tsx'
 
-export const SearchPage = () => <PageTitle name="SearchPage" />
+type Result = Models['FullSearchResult']
+type Hit = Models['SearchHit']
+
+const pageSize = 50
+const facets = 'type,tag,space,creator,year'
+
+/** What the address of a search says. */
+export interface SearchAddress {
+  readonly query?: string
+  readonly kind?: string
+  readonly space?: string
+  readonly sort?: string
+}
+
+const paramsOf = ({ query, kind, space, sort }: SearchAddress) => ({
+  query,
+  ...(kind === undefined ? {} : { resource_type: kind as 'file' }),
+  ...(space === undefined ? {} : { spaceid: space }),
+  ...(sort === undefined ? {} : { sort, order: sort === 'name' ? 'asc' : 'desc' }),
+})
+
+const useHits = (address: SearchAddress) =>
+  useInfiniteQuery({
+    queryKey: ['search', address],
+    enabled: (address.query ?? '') !== '',
+    initialPageParam: 0,
+    queryFn: async ({ pageParam, signal }) =>
+      (await api('GET /api/search', {
+        query: { ...paramsOf(address), from: pageParam, size: pageSize, view: 'full', ...(pageParam === 0 ? { facets } : {}) },
+        signal,
+      })) as Result,
+    getNextPageParam: (last, pages) => (last.next === undefined ? undefined : pages.length * pageSize),
+  })
+
+export const SearchPage = () => {
+  const address = useSearch({ strict: false }) as SearchAddress
+  const navigate = useNavigate()
+  const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useHits(address)
+  const [isHelping, setHelping] = useState(false)
+  const [first] = data?.pages ?? []
+  const hits = data?.pages.flatMap(page => page.results) ?? []
+  const go = (change: SearchAddress): void => void navigate({ to: '/search', search: { ...address, ...change } } as never)
+  const query = address.query ?? ''
+  return (
+    <>
+      <PageTitle name={query === '' ? t('search.title') : t('search.titleOf', { query })} />
+      <div className="actions search-actions">
+        <Button look="quiet" aria-expanded={isHelping} onPress={() => setHelping(!isHelping)}>
+          {t('search.help')}
+        </Button>
+        {query !== '' && (
+          <Button
+            look="quiet"
+            icon="copy"
+            onPress={() => void copyText(new URL(urlOf('/api/search', paramsOf(address)), location.href).href, t('copied'))}
+          >
+            {t('search.copyCall')}
+          </Button>
+        )}
+      </div>
+      {isHelping && <SearchHelp />}
+      {query === '' ? (
+        <Empty title={t('search.empty.title')}>
+          <p>{t('search.empty.text')}</p>
+        </Empty>
+      ) : error ? (
+        <QueryError error={error} query={query} />
+      ) : isPending ? (
+        <Loading />
+      ) : (
+        <div className="with-margin">
+          <section aria-label={t('search.hits')}>
+            <p className="help" role="status">
+              {first && t('search.count', { count: first.total_size, number: number(first.total_size) })}
+            </p>
+            {hits.length === 0 ? (
+              <Empty title={t('search.none.title')}>
+                <p>{t('search.none.text')}</p>
+              </Empty>
+            ) : (
+              <ol className="hits">
+                {hits.map(hit => (
+                  <HitView key={`${hit.kind}/${hit.id}`} hit={hit} />
+                ))}
+              </ol>
+            )}
+            {hasNextPage && (
+              <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+                {t('search.more')}
+              </Button>
+            )}
+          </section>
+          <Facets facets={first?.facets} address={address} onChange={go} />
+        </div>
+      )}
+    </>
+  )
+}
+
+/** What is wrong with the query, and where. */
+const QueryError = ({ error, query }: { readonly error: unknown; readonly query: string }) => {
+  const position = error instanceof ApiError && typeof error.details['position'] === 'number' ? error.details['position'] : undefined
+  return (
+    <div role="alert" className="empty">
+      <p>
+        <b>{t('search.invalid')}</b>
+      </p>
+      {position !== undefined && (
+        <pre className="query-error">
+          {query.slice(0, position)}
+          <mark>{query.slice(position, position + 1) || ' '}</mark>
+          {query.slice(position + 1)}
+        </pre>
+      )}
+      <p>{messageOf(error)}</p>
+    </div>
+  )
+}
+
+const icons: Readonly<Record<string, IconName>> = { dataset: 'database', collection: 'library', space: 'users' }
+const paths: Readonly<Record<string, string>> = {
+  ...{ dataset: '/datasets/', file: '/files/', collection: '/collection/', space: '/spaces/' },
+}
+
+const folderPath = (hit: Hit, at: number): string | undefined => {
+  const step = hit.place[at]
+  if (!step) return undefined
+  const path = paths[step.kind]
+  if (path !== undefined) return path + step.id
+  const dataset = hit.place.slice(0, at).findLast(each => each.kind === 'dataset')
+  return step.kind === 'folder' && dataset ? `/datasets/${dataset.id}?folder=${step.id}` : undefined
+}
+
+const HitView = ({ hit }: { readonly hit: Hit }) => {
+  const { kind, id, name, author, created, type, size, thumbnail, matched, place, description } = hit
+  const path = paths[kind]
+  return (
+    <li className="hit">
+      <span className="hit-picture">
+        {thumbnail === undefined ? (
+          <Icon name={icons[kind] ?? fileKind(type ?? null).icon} size={24} />
+        ) : (
+          <img src={urlOf(`/api/thumbnails/${thumbnail}`)} alt="" loading="lazy" decoding="async" />
+        )}
+      </span>
+      <div className="hit-text">
+        {place.length > 0 && (
+          <ol className="path">
+            {place.map((step, at) => {
+              const to = folderPath(hit, at)
+              return <li key={step.id}>{to === undefined ? step.name : <a href={urlOf(to)}>{step.name}</a>}</li>
+            })}
+          </ol>
+        )}
+        <h2 className="hit-name" dir="auto">
+          {path === undefined ? name : <Link to={(path + id) as never}>{name}</Link>}
+        </h2>
+        {matched.length > 0 ? (
+          <ul>
+            {matched.slice(0, 3).map(({ field, text, marks }) => (
+              <li key={field} className="matched">
+                <span className="faded">{field}</span> <Marked text={text} marks={marks} />
+              </li>
+            ))}
+          </ul>
+        ) : (
+          description !== '' && <p className="matched">{description.slice(0, 200)}</p>
+        )}
+        <p className="help">
+          {t(`search.kinds.${kind as 'file'}`)}
+          {size !== undefined && ` · ${bytes(size)}`}
+          {author.name !== '' && ` · ${author.name}`} · <Time of={created} />
+        </p>
+      </div>
+    </li>
+  )
+}
+
+/** Text with the words that matched. */
+const Marked = ({
+  text,
+  marks,
+}: {
+  readonly text: string
+  readonly marks: readonly { readonly start: number; readonly end: number }[]
+}) => {
+  const parts: { readonly at: number; readonly text: string; readonly isMarked: boolean }[] = []
+  let at = 0
+  for (const { start, end } of marks) {
+    if (start < at) continue
+    parts.push({ at, text: text.slice(at, start), isMarked: false }, { at: start, text: text.slice(start, end), isMarked: true })
+    at = end
+  }
+  parts.push({ at, text: text.slice(at), isMarked: false })
+  return (
+    <span dir="auto">
+      {parts.map(part => (part.isMarked ? <mark key={`m${part.at}`}>{part.text}</mark> : <span key={part.at}>{part.text}</span>))}
+    </span>
+  )
+}

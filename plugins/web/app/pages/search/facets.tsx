@@ -1,0 +1,65 @@
+import { Button as AriaButton } from 'react-aria-components'
+import type { Models } from '../../api.ts'
+import { Button } from '../../components/controls.tsx'
+import { number } from '../../lib/format.ts'
+import { t } from '../../lib/i18n.ts'
+import type { SearchAddress } from '../search.tsx'
+
+interface Value {
+  readonly value: string
+  readonly count: number
+  readonly name?: string
+}
+
+/** A phrase of the query language, whatever is in it. */
+const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+
+/** What the hits have in common, counted; each value narrows the search. What is chosen is in the query, or in the address. */
+export const Facets = ({
+  facets,
+  address,
+  onChange,
+}: {
+  readonly facets: Models['SearchFacets'] | undefined
+  readonly address: SearchAddress
+  readonly onChange: (change: { [K in keyof SearchAddress]: SearchAddress[K] | undefined }) => void
+}) => {
+  const and = (condition: string): void => onChange({ query: `${address.query ?? ''} ${condition}`.trim() })
+  const groups: readonly { readonly id: 'type' | 'tag' | 'space' | 'creator' | 'year'; readonly choose: (value: string) => void }[] = [
+    { id: 'type', choose: kind => onChange({ kind }) },
+    { id: 'tag', choose: tag => and(`tag==${quoted(tag)}`) },
+    { id: 'space', choose: space => onChange({ space }) },
+    { id: 'creator', choose: person => and(`creator:${person}`) },
+    { id: 'year', choose: year => and(`created:${year}`) },
+  ]
+  return (
+    <aside className="page-margin" aria-label={t('search.narrow')}>
+      {(address.kind !== undefined || address.space !== undefined) && (
+        <section>
+          <Button icon="x" onPress={() => onChange({ kind: undefined, space: undefined })}>
+            {t('search.widen')}
+          </Button>
+        </section>
+      )}
+      {groups.map(({ id, choose }) => {
+        const values: readonly Value[] = facets?.[id] ?? []
+        return values.length === 0 ? null : (
+          <section key={id}>
+            <h2>{t(`search.facets.${id}`)}</h2>
+            <ul>
+              {values.map(({ value, count, name }) => (
+                <li key={value} className="facet">
+                  <AriaButton className="facet-value" onPress={() => choose(value)}>
+                    <span dir="auto">{id === 'type' ? t(`search.kinds.${value as 'file'}`) : (name ?? value)}</span>
+                  </AriaButton>
+                  <span className="number faded">{number(count)}</span>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )
+      })}
+      {facets && !facets.exact && <p className="help">{t('search.counted')}</p>}
+    </aside>
+  )
+}
