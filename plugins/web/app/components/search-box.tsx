@@ -127,14 +127,16 @@ export const SearchBox = () => {
         onBlur={close}
         onKeyDown={onKeyDown}
       />
-      <kbd aria-hidden="true">/</kbd>
+      <span className="search-key" aria-hidden="true">
+        /
+      </span>
       {isShown && (
         // biome-ignore lint/a11y/useFocusableInteractive: the input has the focus and names the active option
-        <ul className="popover search-jumps" id={list} role="listbox" aria-label={t('search.jumps')}>
+        <div className="popover search-jumps" id={list} role="listbox" aria-label={t('search.jumps')}>
           {jumps.map(({ id, name, to, icon }, at) => (
             // biome-ignore lint/a11y/useFocusableInteractive: see above
             // biome-ignore lint/a11y/useKeyWithClickEvents: keys are the input's
-            <li
+            <div
               key={id}
               id={`${list}-${at}`}
               role="option"
@@ -145,9 +147,9 @@ export const SearchBox = () => {
             >
               <Icon name={icon} />
               <span dir="auto">{name}</span>
-            </li>
+            </div>
           ))}
-        </ul>
+        </div>
       )}
     </search>
   )

@@ -23,10 +23,10 @@ const facets = 'type,tag,space,creator,year'
 
 /** What the address of a search says. */
 export interface SearchAddress {
-  readonly query?: string
-  readonly kind?: string
-  readonly space?: string
-  readonly sort?: string
+  readonly query?: string | undefined
+  readonly kind?: string | undefined
+  readonly space?: string | undefined
+  readonly sort?: string | undefined
 }
 
 const paramsOf = ({ query, kind, space, sort }: SearchAddress) => ({
@@ -116,7 +116,7 @@ export const SearchPage = () => {
 
 /** What is wrong with the query, and where. */
 const QueryError = ({ error, query }: { readonly error: unknown; readonly query: string }) => {
-  const position = error instanceof ApiError && typeof error.details['position'] === 'number' ? error.details['position'] : undefined
+  const position = error instanceof ApiError && typeof error.details['position'] === 'number' ? error.details['position'] - 1 : undefined
   return (
     <div role="alert" className="empty">
       <p>

@@ -22,7 +22,7 @@ export const Facets = ({
 }: {
   readonly facets: Models['SearchFacets'] | undefined
   readonly address: SearchAddress
-  readonly onChange: (change: { [K in keyof SearchAddress]: SearchAddress[K] | undefined }) => void
+  readonly onChange: (change: SearchAddress) => void
 }) => {
   const and = (condition: string): void => onChange({ query: `${address.query ?? ''} ${condition}`.trim() })
   const groups: readonly { readonly id: 'type' | 'tag' | 'space' | 'creator' | 'year'; readonly choose: (value: string) => void }[] = [
