@@ -31,7 +31,7 @@ export interface Address {
   readonly path: string
 }
 
-/** A route of a plugin together with what a request needs of it, worked out once. */
+/** A route of a plugin together with what a request needs of it, computed once. */
 export class RegisteredRoute {
   readonly plugin: string
   readonly name: string
