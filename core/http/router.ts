@@ -292,7 +292,7 @@ const faultsOfRight = (asked: Asked, hasPolicy: boolean, isFurther = false): str
   if (typeof on === 'function' ? unscoped === undefined : hasReason && !isFurther) return []
   const remedy = `name what it is checked on: { right: '${right}', on: ref('dataset', 'id') }`
   return [
-    `asks for ${right} on nothing: ${remedy}${isFurther ? '' : `, or say why there is nothing: { right: '${right}', unscoped: '…' }`}`,
+    `requires ${right} on nothing: ${remedy}${isFurther ? '' : `, or say why there is nothing: { right: '${right}', unscoped: '…' }`}`,
   ]
 }
 

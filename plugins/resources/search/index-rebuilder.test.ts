@@ -11,7 +11,7 @@ import { IndexSources } from './index-sources.ts'
 import { Indexer } from './indexer.ts'
 import { ReindexTasks } from './reindex-tasks.ts'
 
-const none = () => Promise.reject(new Error('not asked for here'))
+const none = () => Promise.reject(new Error('not called here'))
 const metadata: MetadataDocuments = { add: none, get: none, of: async () => ({ items: [] }) }
 const comments: Comments = { add: none, edit: none, get: none, of: async () => ({ items: [] }) }
 const sections = { of: async () => ({ items: [] }) } as Pick<Sections, 'of'> as Sections

@@ -122,7 +122,7 @@ export class IndexRebuilder {
         await this.#board.giveBack(taken.id)
         throw this.#stop.signal.reason
       }
-      const problem = error instanceof Problem ? error.message : 'an error that the log of the server tells of'
+      const problem = error instanceof Problem ? error.message : 'an internal error; see the server log'
       await this.#board.end(taken.id, { ...progress, state: 'failed', problem })
       this.#report(taken, progress, 'failed')
       throw error
