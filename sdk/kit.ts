@@ -16,6 +16,7 @@ export { checkedEmail, plainEmail } from './email.ts'
 export { placed } from './events.ts'
 export { foldedText } from './folded-text.ts'
 export { fillSortKeys } from './fill-sort-keys.ts'
+export { foldedText } from './folded-text.ts'
 export { FollowAnswer, type Following, follow, unfollow } from './following.ts'
 export {
   containersFor,
@@ -89,6 +90,7 @@ export {
   type Recommendation,
   type Recommender,
   type ResourceSummary,
+  type TreeBranch,
   type TreeNode,
   type TreeParent,
   whichHold,
