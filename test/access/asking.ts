@@ -12,12 +12,6 @@ import { sendings } from './sent.ts'
 import { makeWorld } from './world.ts'
 
 /** The usual run samples one in this many; a full run executes all. */
-const callersLeftOut = 6
-const thingsLeftOut = 4
-const pairsLeftOut = 30
-const deedsOfPair = 24
-const otherDeeds = 96
-/** One in so many is asked in the usual run; a full run asks all. */
 const callersLeftOut = 9
 const thingsLeftOut = 5
 const pairsLeftOut = 45

@@ -12,12 +12,11 @@ import { type CanaryWorld, type Looker, makeCanaryWorld } from './canary-world.t
 const requestsLeftOut = 16
 /** Of lists, which show most; each of them is requested at least once. */
 const listsLeftOut = 4
-/** Of the words that are searched. */
-/** Of the routes, where a caller is not thorough; some caller asks each. */
+/** Of the routes, for a caller that is not thorough; each is requested by some caller. */
 const routesLeftOut = 3
-/** Of what is looked at before and after something is added, besides one request of each route. */
+/** Of what is read before and after something is added, besides one request of each route. */
 const looksLeftOut = 4
-/** Of the words that are asked for. */
+/** Of the words that are searched. */
 const wordsLeftOut = 8
 
 /** A word that stands nowhere. */
@@ -37,10 +36,9 @@ class Rounds {
 
   constructor(world: CanaryWorld, routes: readonly DeclaredRoute[], thorough: readonly string[]) {
     this.world = world
-    // Routes that take a token of their own are throttled after a few tries.
     const { outsiders, insiders } = world
     this.#thorough = new Set(thorough.flatMap(who => outsiders[who] ?? insiders[who] ?? []))
-    // Doors that take a token of their own are closed after a few tries.
+    // Routes that take a token of their own are throttled after a few tries.
     this.#routes = routes.filter(({ query }) => !query.some(({ name }) => name === 'token'))
     this.#reading = this.#routes.filter(({ method }) => method === 'GET')
   }
@@ -57,7 +55,7 @@ class Rounds {
     return this.#random.seed
   }
 
-  /** A sample, with each part in it, such as each route: for who is thorough; of the others some of them get it. */
+  /** A sample with each part, such as each route, for a thorough caller; for the others, with some of the parts. */
   #some<T>(looker: Looker, all: readonly T[], partOf: (one: T) => string, leftOut = requestsLeftOut): readonly T[] {
     if (isFullRun) return all
     const met = this.#met.get(looker) ?? new Set<string>()

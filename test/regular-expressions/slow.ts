@@ -6,11 +6,10 @@ const attempts = 8
 /** Whatever took this long three times is slow, and not only disturbed. */
 const longMs = 50
 const negligibleMs = 0.3
-/** Few at first, and few more each time: exponential time is detected before it takes forever. */
 /** What takes less for 4 kB takes less than 5 ms for four times as much, even if its time grows with the third power. */
 const harmlessMs = 0.05
 const sampleCharacters = 4096
-/** Few at first, and few more each time: what takes exponential time is noticed before it takes forever. */
+/** Few at first, and few more each time: exponential time is detected before it takes forever. */
 const lengths = [8, 12, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40, 48, 64, 128, 256, 1024, 2048, 4096, 8192]
 
 /** What an expression takes too long for, in words; undefined when no string was found. */
