@@ -68,15 +68,15 @@ export interface EventMap extends ScanEvents {
   'dataset.archival-queued': { readonly operation: 'archive' | 'unarchive'; readonly files: number }
   /** It has more entries than are sorted on each request: they have to be indexed. */
   'dataset.entries-due': None
-  /** One of its entries lies elsewhere in its index of entries; `from` is null for a new one, `to` for one that is gone. For keeping totals. */
+  /** One of its entries moved in its index of entries; `from` is null for a new one, `to` for a removed one. For maintaining totals. */
   'dataset.entry-indexed': {
     readonly kind: 'folder' | 'file'
     readonly from: { readonly places: readonly string[]; readonly sizeBytes: number } | null
     readonly to: { readonly places: readonly string[]; readonly sizeBytes: number } | null
   }
-  /** All files of a batch of uploads are there; said again with the whole number when more come later. `batch`: for `Files.ofBatch`. `inFolders`: none is in the root. `extract`: asked for with some. */
+  /** All files of a batch of uploads are there; emitted again with the whole number when more arrive later. `batch`: for `Files.ofBatch`. `inFolders`: none is in the root. `extract`: requested with some. */
   'dataset.files-added': { readonly batch: string; readonly files: number; readonly inFolders: boolean; readonly extract: boolean }
-  /** `isToldApart`: created on the way of a file whose batch the feed tells of. */
+  /** `isToldApart`: created for a file whose batch has its own feed line. */
   'folder.created': { readonly dataset: string; readonly isToldApart?: boolean }
   'folder.updated': { readonly dataset: string }
   /**

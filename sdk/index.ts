@@ -113,7 +113,6 @@ export {
   Searchables,
   type TrashHandler,
   TrashHandlers,
-  type TreeBranch,
   TreeBranches,
 } from './ports/contributed.ts'
 export {

@@ -14,8 +14,8 @@ export { bare, betweenLines, csvText, printLine, type Shown } from './documents/
 export { overlong, runsOf } from './documents/pieces.ts'
 export { checkedEmail, plainEmail } from './email.ts'
 export { placed } from './events.ts'
-export { foldedText } from './folded-text.ts'
 export { fillSortKeys } from './fill-sort-keys.ts'
+export { foldedText } from './folded-text.ts'
 export { FollowAnswer, type Following, follow, unfollow } from './following.ts'
 export {
   containersFor,
@@ -89,6 +89,7 @@ export {
   type Recommendation,
   type Recommender,
   type ResourceSummary,
+  type TreeBranch,
   type TreeNode,
   type TreeParent,
   whichHold,

@@ -1,3 +1,5 @@
+import { foldedText } from './folded-text.ts'
+
 /** Names that begin with so many equal characters are in no particular order. */
 const mostCompared = 150
 
@@ -14,6 +16,5 @@ const ordered = (digits: string): string => {
  */
 export const naturalKey = (name: string): string => {
   const start = [...name.slice(0, mostCompared)].slice(0, mostCompared).join('').toWellFormed()
-  const folded = start.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
-  return [...folded.replace(/[0-9]+/g, ordered)].slice(0, mostCompared).join('')
+  return [...foldedText(start).replace(/[0-9]+/g, ordered)].slice(0, mostCompared).join('')
 }

@@ -92,7 +92,7 @@ export class StepUpRequired extends Problem {
   }
 }
 
-/** 404 of a resource. One body for malformed, unknown and invisible ids, so that nothing can be learned from it. */
+/** 404 of a resource. One body for malformed, unknown and invisible ids, so that it reveals nothing. */
 export class NotFound extends Problem {
   constructor(kind: string, options?: Options) {
     super(404, 'not-found', `${kind.charAt(0).toUpperCase()}${kind.slice(1)} not found or not accessible`, options)

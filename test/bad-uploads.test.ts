@@ -106,7 +106,7 @@ test.serial('an upload whose client disconnects, wherever that is, leaves nothin
       await new Promise<void>(resolve => socket.on('close', () => resolve()).destroySoon())
     }
   const left = await until(
-    'the server to have heard of all of them',
+    'the server to have received all of them',
     async () => changes(before, await fingerprint(world.server)),
     changed => Object.keys(changed).length === 0,
   )

@@ -31,7 +31,7 @@ export interface Address {
   readonly path: string
 }
 
-/** A route of a plugin together with what a request needs of it, worked out once. */
+/** A route of a plugin together with what a request needs of it, computed once. */
 export class RegisteredRoute {
   readonly plugin: string
   readonly name: string
@@ -292,7 +292,7 @@ const faultsOfRight = (asked: Asked, hasPolicy: boolean, isFurther = false): str
   if (typeof on === 'function' ? unscoped === undefined : hasReason && !isFurther) return []
   const remedy = `name what it is checked on: { right: '${right}', on: ref('dataset', 'id') }`
   return [
-    `asks for ${right} on nothing: ${remedy}${isFurther ? '' : `, or say why there is nothing: { right: '${right}', unscoped: '…' }`}`,
+    `requires ${right} on nothing: ${remedy}${isFurther ? '' : `, or say why there is nothing: { right: '${right}', unscoped: '…' }`}`,
   ]
 }
 

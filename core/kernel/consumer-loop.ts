@@ -234,7 +234,7 @@ export class ConsumerLoop {
 
   async #handleOne(delivery: Delivery, handle: (event: AnyEvent) => Promise<void>, claimedAt: number): Promise<void> {
     const isTooLate = performance.now() - claimedAt > leaseMs - handlerLimitMs
-    if (this.#stopped.signal.aborted || isTooLate || this.#pausedUntil > performance.now()) await this.#handBack(delivery, 0)
+    if (this.#stopped.signal.aborted || isTooLate || this.#pausedUntil > performance.now()) await this.#release(delivery, 0)
     else {
       try {
         await withTimeLimit(handle(delivery.event), handlerLimitMs, 'the handler took longer than 5 minutes')
@@ -250,7 +250,7 @@ export class ConsumerLoop {
 
   async #handleBatch(deliveries: readonly Delivery[], handleAll: (events: readonly AnyEvent[]) => Promise<void>): Promise<void> {
     if (this.#stopped.signal.aborted || this.#pausedUntil > performance.now()) {
-      await Promise.all(deliveries.map(delivery => this.#handBack(delivery, 0)))
+      await Promise.all(deliveries.map(delivery => this.#release(delivery, 0)))
       this.#inFlight -= deliveries.length
       return
     }
@@ -293,20 +293,20 @@ export class ConsumerLoop {
     if (isOutage(error)) {
       this.#excused.set(event.id, (this.#excused.get(event.id) ?? 0) + 1)
       log.warn('Backend unavailable; events will be retried', { consumer: this.work.name, event: event.type, error: messageOf(error) })
-      return this.#handBack(delivery, this.#pauseAll(), error)
+      return this.#release(delivery, this.#pauseAll(), error)
     }
     const failures = attempt - (this.#excused.get(event.id) ?? 0)
     const about = { consumer: this.work.name, event: event.type, eventId: event.id, subject: event.subject, failures, error }
     if (failures < this.#rule.tries) {
       log.warn('Handler failed; the event will be retried', about)
-      return this.#handBack(delivery, backOff(this.#rule, failures), error)
+      return this.#release(delivery, backOff(this.#rule, failures), error)
     }
     log.error('Handler failed too often; the event is a dead letter', about)
     this.#excused.delete(event.id)
     await this.#tell(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), park: true }))
   }
 
-  #handBack({ event }: Delivery, retryInMs: number, error: unknown = 'handed back'): Promise<void> {
+  #release({ event }: Delivery, retryInMs: number, error: unknown = 'released'): Promise<void> {
     setTimeout(() => this.wake(), retryInMs + 1).unref()
     return this.#tell(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), retryInMs }))
   }

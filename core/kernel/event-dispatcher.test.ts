@@ -257,7 +257,7 @@ test('an event that fails while the store is full comes again once there is spac
   t.deepEqual(heard, ['full', 's-0'])
 })
 
-test('a stop waits for the running handler and hands back what has not begun', async t => {
+test('a stop waits for the running handler and releases events that have not started', async t => {
   let finish: () => void = () => undefined
   const began = Promise.withResolvers<void>()
   const heard: string[] = []

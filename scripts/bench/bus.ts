@@ -146,7 +146,7 @@ export const dispatch = async (rounds: number, count: number): Promise<readonly 
     embedded.push(await embeddedRate(count))
   }
   await model?.close()
-  const workload = '8 · jobs made durable and handed on'
+  const workload = '8 · jobs made durable and sent'
   const ours = { workload, subject: 'transport.queue, published', figure: spread(embedded, 'jobs/s') }
   if (plain.length === 0) return [ours]
   const compared = (rates: readonly number[]) => ({ ratio: median(rates) / median(plain), goal: 2 })
@@ -203,6 +203,6 @@ export const heartbeats = async (seconds: number): Promise<readonly Row[]> => {
   const again = taken - texts.length
   return [
     { workload, subject: 'taken in', figure: `${round(rate)} heartbeats/s`, ratio: rate, goal: 20_000 },
-    { workload, subject: 'handed on to be stored', figure: String(again), ratio: again, goal: 0, isCeiling: true },
+    { workload, subject: 'passed on to be stored', figure: String(again), ratio: again, goal: 0, isCeiling: true },
   ]
 }

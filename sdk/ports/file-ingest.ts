@@ -34,7 +34,7 @@ export interface IngestOptions extends IngestTarget {
   readonly showPreviews?: FileRecord['showPreviews']
   /** The client reports the files to the feed itself (`addFileEvent`). */
   readonly isToldApart?: boolean
-  /** A word of the client's: what a user uploads to a dataset under it is told of together, by `dataset.files-added`. */
+  /** Chosen by the client: uploads of a user to a dataset with the same batch are reported together, by `dataset.files-added`. */
   readonly batch?: string | undefined
 }
 

@@ -25,7 +25,7 @@ export interface Policy {
   canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<AccessDecision>
   /** The same for many of one kind, with one read per batch of 1,000; ids that are not `yes` are omitted. */
   allowed(caller: Caller, permission: Permission, kind: Kind, ids: readonly string[], trash?: TrashRule): Promise<ReadonlySet<string>>
-  /** `allowed` for several permissions, with the reads of one: those that the caller holds on each id, in the order asked; ids without any are omitted. */
+  /** `allowed` for several permissions, with the reads of one: those that the caller holds on each id, in the order of the argument; ids without any are omitted. */
   held(
     caller: Caller,
     permissions: readonly Permission[],

@@ -97,7 +97,7 @@ export interface Folders extends Records<FolderRecord> {
   at(place: Pick<FolderPath, 'parent' | 'path'>): Promise<(FolderRecord & Stored) | undefined>
   /**
    * The folder at the end of a path. Folders that are missing are created, each once, however many do so at the same moment. Refuses like `create`;
-   * `Invalid` when the path is too deep. `isToldApart`: the feed is told by what comes into them.
+   * `Invalid` when the path is too deep. `isToldApart`: the feed has lines of their contents instead.
    */
   ensure(place: FolderPath & { readonly author: string; readonly isToldApart?: boolean }): Promise<FolderRecord & Stored>
   /** Display names from the top down to each folder, by folder id. */

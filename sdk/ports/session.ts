@@ -10,7 +10,7 @@ export interface TrashCapability {
   readonly clearAfterDays: number
 }
 
-/** What an installation offers, for clients that show no button which leads nowhere. The same for everyone, so it tells nothing about anyone. */
+/** Features of an installation, for clients that hide disabled ones. The same for everyone, so it reveals nothing about accounts. */
 export interface Capabilities {
   /** Whether people make accounts themselves; `approval`: a server admin activates them. */
   readonly signUp: 'open' | 'approval' | 'off'
@@ -37,7 +37,7 @@ type Part<T> = { readonly [K in keyof T]?: T[K] extends object ? Partial<T[K]> :
 /** What one plugin adds to the capabilities. Members of `uploads` and `trash` come from several. */
 export type CapabilityPart = Part<Capabilities>
 
-/** What the account of a caller has to know at first. */
+/** What a client first needs of the caller's account. */
 export interface AccountFacts {
   /** What it stores; a limit of 0 is none. Absent where nothing is counted. */
   readonly storage?: { readonly usedBytes: number; readonly maxBytes: number; readonly usedFiles: number; readonly maxFiles: number }
@@ -57,7 +57,7 @@ export interface SessionSource {
   /** Only for callers with the whole of their account: never for limited keys, nor while the terms of service are not accepted. */
   factsOf?(user: UserRecord & Stored, caller: Caller): Promise<AccountFacts>
 }
-/** Plugins that tell clients what they offer. */
+/** Plugins that report their features to clients. */
 export const SessionSources = contributions<SessionSource>('sessionSources')
 
 /** The `SessionSource` of a plugin whose settings say what it offers. */

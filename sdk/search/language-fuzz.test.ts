@@ -7,7 +7,7 @@ import { toLuceneRegex } from './regex.ts'
 import { RegexAutomaton, TooComplex } from './regex-automaton.ts'
 import { pieceFits, wordsOf } from './text.ts'
 
-const runs = Number(process.env['POUNCE_FUZZ_RUNS'] ?? usualOrFull(2000, 20_000))
+const runs = Number(process.env['POUNCE_FUZZ_RUNS'] ?? usualOrFull(1000, 20_000))
 
 const parts = [
   'soil',
@@ -152,7 +152,7 @@ test('a pattern fits as an expression would', t => {
   }
   const pieces = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?', '🌱'), minLength: 1, maxLength: 8 })
   const words = fc.string({ unit: fc.constantFrom('a', 'b', '🌱'), maxLength: 8 })
-  t.notThrows(() => fc.assert(fc.property(pieces, words, isAlike), { numRuns: usualOrFull(1000, 5000) }))
+  t.notThrows(() => fc.assert(fc.property(pieces, words, isAlike), { numRuns: usualOrFull(500, 5000) }))
 })
 
 test('words of a text are words of themselves, however it is written', t => {
@@ -162,7 +162,7 @@ test('words of a text are words of themselves, however it is written', t => {
     const others = [row, text.normalize('NFD')].map(other => wordsOf(other).join(' '))
     return words.every(word => word !== '' && !/[\s_*?]/u.test(word)) && others.every(other => other === row)
   }
-  t.notThrows(() => fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), isSame), { numRuns: usualOrFull(1000, 5000) }))
+  t.notThrows(() => fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), isSame), { numRuns: usualOrFull(500, 5000) }))
 })
 
 const hostile: readonly (readonly [what: string, text: (length: number) => string])[] = [

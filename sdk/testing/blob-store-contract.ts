@@ -159,7 +159,7 @@ function refusing(test: TestFn, makeStore: MakeBlobStore): void {
 
     test(`a source that fails after ${size} bytes leaves nothing`, async t => {
       const store = await makeStore(t)
-      const failure = new Error('the uploader went away')
+      const failure = new Error('the uploader disconnected')
       const source = Readable.from(
         (function* () {
           yield testBytes(size)

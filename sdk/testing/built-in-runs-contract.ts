@@ -270,7 +270,7 @@ export function builtInRunsContract(test: TestFn, makeTransport: MakeTransport):
     t.deepEqual(recorder.results, [])
   })
 
-  test('a transport that stops hands back what runs, and its successor runs it', async t => {
+  test('a stopping transport releases running jobs, and its successor runs them', async t => {
     const { transport, recorder, reopen } = await setUp(t)
     await transport.listen(recorder)
     await transport.publish([run(1, { hang: true }), run(2)])

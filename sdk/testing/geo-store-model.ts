@@ -179,7 +179,7 @@ const pagesOf = async (store: GeoStore, { filter: of, sort: by, limit }: Query):
   let after: GeoAfter | undefined
   do {
     const page = await store.find({ filter: of, sort: by, limit, ...(after ? { after } : {}) })
-    assert.ok(page.points.length <= limit, 'a page is longer than asked for')
+    assert.ok(page.points.length <= limit, 'a page is longer than requested')
     found.push(...page.points)
     after = page.next
   } while (after)

@@ -304,7 +304,7 @@ function rebuilding(test: TestFn, makeIndex: MakeSearchIndex): void {
   test('a rebuild that fails or is aborted leaves the index as it was, and the next one may come', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'one' })])
-    const failure = new Error('the store went away')
+    const failure = new Error('the store became unavailable')
     async function* failing(): AsyncGenerator<SearchDocument> {
       yield searchDocument(2, { name: 'two' })
       throw failure

@@ -195,7 +195,7 @@ export class Crawl {
         if (answer === expected[at]) continue
         this.findings.told.add(word)
         if (!isTheirs(this.#looker, route))
-          this.findings.tells.push(`${path} tells of ${this.#tokens.fieldOf(word)}: ${answer.slice(0, 300)}`)
+          this.findings.tells.push(`${path} reveals ${this.#tokens.fieldOf(word)}: ${answer.slice(0, 300)}`)
       }
     })
   }

@@ -61,6 +61,7 @@ export const plantOwn = async (world: Parts, dataset: string, file: string): Pro
   const info = extractorInfo(name, { description: word('extractor.description'), author: word('extractor.author'), unique_key: 'mine' })
   await post(call, `/api/extractors?extractor_key=${word('extractor.key')}&user=${encodeURIComponent(email)}`, info)
   await post(call, '/api/selected', { dataset })
+  await post(call, '/api/me/searches', { name: word('search.name'), query: word('search.query') })
   const { link } = await ok<{ link: string }>(call(`/files/${file}/links`, { method: 'POST' }))
   tokens.watch(link.replace(/^.*\//, ''), 'file link', 'own')
   return { upload: location.replace(/^.*\//, ''), session: String(session?.id) }

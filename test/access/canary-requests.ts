@@ -83,6 +83,7 @@ const wide = ['', 'zq*', 'name:zq*', 'tag:zq*', 'creator:zq*', 'email:zq*', 'cre
 const plainValues = (name: string, schema: Schema): readonly string[] => {
   if (/^(?:limit|size|max)$/.test(name)) return ['100']
   if (name === 'grouping') return ['OR']
+  if (name === 'facets') return ['type,media_type,tag,space,creator,year']
   if (name === '$expand') return ['Datastreams', 'Observations', 'Thing', 'Datastream', 'Locations']
   if (name === 'geocode') return [`${planted.latitude},${planted.longitude},1`]
   if (name === 'geojson') return [planted.around]
@@ -174,7 +175,11 @@ export const requestsWide = (route: DeclaredRoute, set: Ids): readonly Asked[] =
   const varied = route.query.flatMap(({ name, schema }) =>
     isIdName(name, schema) ? [] : plainValues(name, schema).map(value => [...base(route, name, set), [name, value] as const]),
   )
-  return [[], ...varied].map(pairs => ({ route, path: withQuery(path, pairs) }))
+  // What a hit quotes depends on the query.
+  const quoting = route.query.some(({ name }) => name === 'view')
+    ? wide.map(text => [['query', text] as const, ['view', 'full'] as const])
+    : []
+  return [[], ...varied, ...quoting].map(pairs => ({ route, path: withQuery(path, pairs) }))
 }
 
 const isText = (schema: Schema): boolean => schema.type === 'string' && schema.pattern === undefined && schema.enum === undefined

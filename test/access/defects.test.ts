@@ -55,12 +55,12 @@ const defects: Readonly<Record<string, Defect>> = {
   'inactive accounts are let in': { who: 'inactive', put: lettingIn('inactive'), routes: ['getDataset'] },
   'a revoked key is as good as before': { who: 'revoked', put: lettingIn('revoked'), routes: ['getDataset'] },
   'a wrong key shuts out of what is public': { who: 'unknownKey', mode: 'public', put: shuttingOut('unknownKey'), routes: ['getDataset'] },
-  'nobody asks for the terms of service': {
+  'the terms of service are not required': {
     who: 'termsPending',
     put: inUser(() => ({ termsPending: undefined }) as never),
     routes: ['getDataset'],
   },
-  'server admins need not ask for superadmin mode': {
+  'server admins need not request superadmin mode': {
     who: 'serverAdmin',
     put: inCaller(({ user }) => ({ superAdmin: user?.status === 'Admin' })),
     routes: ['getDataset'],

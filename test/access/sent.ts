@@ -270,6 +270,8 @@ export const sendings: Readonly<Record<string, Sending>> = {
   sendArchiveRequest: archiving,
   sendUnarchiveRequest: archiving,
   searchByJson: { with: { query: '[]' } },
+  saveSearch: { body: { name: '#', query: 'm' } },
+  deleteSavedSearch: { with: { search: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has saved a search' },
   suggestValues: { with: { field: 'tag' } },
   autocompleteMetadataNames: { with: { filter: 'a' } },
   getChildrenOfNode: { with: { nodeType: 'dataset' } },

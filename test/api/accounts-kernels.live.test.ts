@@ -53,7 +53,7 @@ const tokenFor = async (email: string): Promise<string> => {
   )
 }
 
-live.serial('a link that was asked for at one kernel makes one account, whichever kernels it is used at', async t => {
+live.serial('a link requested at one kernel creates one account, whichever kernels it is used at', async t => {
   await ok(post(one, '/api/signup', { email: 'both@example.org' }))
   const token = await tokenFor('both@example.org')
   const json = { token, firstName: 'B', lastName: 'K', password }

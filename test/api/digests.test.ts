@@ -68,7 +68,7 @@ test.serial('an hourly digest has what others did, and is not sent when nothing 
   await pass(hourMs)
   t.is(mailer.sent.length, 2)
   t.regex(mailer.sent[1]?.text ?? '', /Roots/)
-  t.notRegex(mailer.sent[1]?.text ?? '', /Leaves/, 'nothing is told twice')
+  t.notRegex(mailer.sent[1]?.text ?? '', /Leaves/, 'nothing is sent twice')
 })
 
 test.serial('once a day is once a day, and an end is an end', async t => {
@@ -106,7 +106,7 @@ test.serial('an outage of the mail server loses no lines of a digest and repeats
   for (const name of ['First', 'Second', 'Third']) {
     await newDataset(ann, { name, space: [space] })
     await until(
-      `the feed to tell of ${name}`,
+      `the feed to show ${name}`,
       () => ann.get('/api/events'),
       ({ body }) => JSON.stringify(body).includes(name),
     )

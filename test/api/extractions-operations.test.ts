@@ -249,7 +249,7 @@ test.serial('a dataset is archived although the transport is unavailable at firs
   bus.fault = undefined
   const asked = () => bus.to('o.archive').length - before
   await until(
-    'both to be asked for',
+    'both to be requested',
     () => {
       // The next try is due after a while of this clock.
       clock.advance(60_000)

@@ -17,14 +17,14 @@ class EndlessStore extends MemoryGeoStore {
 
   override async find(query: Parameters<MemoryGeoStore['find']>[0]) {
     if (this.pieces === 0) return super.find(query)
-    if (this.failAfter === 0) throw new Unavailable('The store went away')
+    if (this.failAfter === 0) throw new Unavailable('The store is unavailable')
     return { points: [], next: { id: 1, stream: 1, startMs: 0 } }
   }
 
   override async *read(query: Parameters<MemoryGeoStore['read']>[0]): AsyncIterable<readonly Datapoint[]> {
     if (this.pieces === 0) return yield* super.read(query)
     for (this.given = 0; this.given < this.pieces; this.given += 1) {
-      if (this.given === this.failAfter) throw new Unavailable('The store went away')
+      if (this.given === this.failAfter) throw new Unavailable('The store is unavailable')
       yield Array.from({ length: 2000 }, (_, n) => ({
         ...{ id: this.given * 2000 + n + 1, stream: this.stream, startMs: n * 1000, endMs: null, createdMs: 0 },
         ...{ geometry: { type: 'Point', coordinates: [1, 2] }, properties: { n, text: 'some text that makes the line longer' } },

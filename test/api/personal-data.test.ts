@@ -79,6 +79,7 @@ const leaveTraces = async (server: TestServer, name: string): Promise<Traces> =>
   await done(call(`/api/datasets/${dataset}/metadata.jsonld`, post({ '@context': {}, agent, content: { about: word('metadata') } })))
   await done(call('/api/selected', post({ dataset })))
   await done(call('/api/me/preferences', { method: 'PUT', json: { views: [word('preference')] } }))
+  await done(call('/api/me/searches', post({ name: word('search'), query: word('query') })))
   await done(call(`/api/spaces/${space}/follow`, { method: 'POST' }))
   await done(call(`/api/users/keys?name=${word('key')}`, { method: 'POST' }))
   await signIn(server, person.email, person.password)

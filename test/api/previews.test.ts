@@ -231,7 +231,7 @@ test('the previewers of a dataset’s files are listed for each file that has on
     ],
   )
   const [asBob] = (await bob.get(`/api/datasets/${dataset}/getPreviews`)).body as { previews: { pv_route: string }[] }[]
-  t.is(asBob?.previews[0]?.pv_route, 'null', 'who may not download is told no address')
+  t.is(asBob?.previews[0]?.pv_route, 'null', 'callers who may not download get no address')
   t.is((await ann.get(`/api/datasets/${unknownId}/getPreviews`)).status, 404)
 })
 

@@ -16,7 +16,7 @@ const serverWithEndlessFiles = async (t: ExecutionContext, failAfter = Number.PO
     seen.begun += 1
     try {
       for (;;) {
-        if (seen.pieces === failAfter) throw new Unavailable('The store went away')
+        if (seen.pieces === failAfter) throw new Unavailable('The store is unavailable')
         seen.pieces += 1
         // As a store that has to read them.
         await new Promise(setImmediate)

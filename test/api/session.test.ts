@@ -38,7 +38,7 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
-test('a stranger learns of the site and of what it offers, and of nobody', async t => {
+test('anonymous callers get the site and its features, and no account', async t => {
   const { user, site, capabilities, preferences } = await sessionOf(server.as())
   t.is(user, null)
   t.deepEqual(preferences, {})
@@ -60,7 +60,7 @@ test('a stranger learns of the site and of what it offers, and of nobody', async
   t.deepEqual([licenses.length, licenses[0]?.text, licenses[4]?.text], [8, 'All Rights Reserved', 'Attribution-NonCommercial'])
 })
 
-test('a person learns who they are and what they may do', async t => {
+test('users get their account and rights', async t => {
   const cookie = await signIn(server, ann.email, ann.password)
   const { user } = await sessionOf(byCookie(server, cookie))
   const named = { id: ann.id, email: ann.email, firstName: 'ann', status: 'Active', via: 'session' }
@@ -81,7 +81,7 @@ test('a session that has ended, and a wrong key, are nobody', async t => {
   t.is((await sessionOf(call)).user?.status, 'Active')
 })
 
-test('keys that reach less far learn whose they are, and nothing of the account', async t => {
+test('limited keys get the id of their account, and nothing else of it', async t => {
   const { email, password, id, call } = await newPerson(server)
   await ok(put(call, { theme: 'dark' }))
   const reader = await sessionOf(server.as(await newKey(server, email, password, 'name=reader&verbs=read')))
@@ -110,7 +110,7 @@ test('invitations, requests to join and unread notifications are counted', async
   t.like((await sessionOf(guest.call)).user?.counts, { invitations: 0, requests: 0 })
 })
 
-test('storage is told where it is counted', async t => {
+test('storage is returned where it is counted', async t => {
   const limited = await bootForTest({ t, config: { resources: { quotas: { maxBytesPerPerson: 1000 } } } })
   const { call } = await newPerson(limited)
   await upload(call, await newDataset(call), 'hello')
@@ -138,7 +138,7 @@ test('without the plugins that offer something it is not offered', async t => {
   t.like(capabilities, { signUp: 'off', mail: false, geostreams: false, ...none })
 })
 
-test('until the terms are accepted the session tells that, and no more', async t => {
+test('before the terms are accepted the session has only that', async t => {
   const strict = await bootForTest({ t })
   const { call } = await newPerson(strict)
   await ok(put(call, { theme: 'dark' }))

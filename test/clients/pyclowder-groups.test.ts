@@ -117,10 +117,10 @@ const groups: readonly Group[] = [
   ['sections are made, tagged and described', sections],
   ['previews of sections and collections are uploaded', previews],
   ['collections nest, hold datasets and stand in spaces', collections],
-  ['a file of the same name is not uploaded twice when that is asked for', files, '2.7.0'],
-  ['an extractor is asked for on the files of a dataset and of a collection', extractions, '2.7.0'],
+  ['a file of the same name is not uploaded twice when that is requested', files, '2.7.0'],
+  ['an extractor is submitted for the files of a dataset and of a collection', extractions, '2.7.0'],
   ['a dataset comes as a ZIP, a collection goes with its datasets, and the client reads and writes any path', older, '2.7.0'],
-  ['what it cannot ask for by itself changes nothing', broken, '3.0.8'],
+  ['what it cannot request changes nothing', broken, '3.0.8'],
 ]
 
 await pyclowderTests(test, groups)

@@ -116,7 +116,7 @@ pyclowderTest(`a file is uploaded, listed, described and comes back byte for byt
   t.is(listed?.['filename'], 'Übersicht – 観測.md')
   const info = await call<Item>('files.download_info', file)
   t.is(info['filename'], 'Übersicht – 観測.md')
-  t.false('filepath' in info, 'where the bytes lie is told to nobody but server admins')
+  t.false('filepath' in info, 'the path of the bytes is for server admins only')
   const { result: copy, messages } = await outcomeOf('files.download', file, null, '.md')
   t.is(messages?.[0]?.message, 'Downloading file.')
   t.deepEqual(await readFile(String(copy)), await readFile(data('Übersicht – 観測.md')))
@@ -163,7 +163,7 @@ pyclowderTest(`a preview without a type of its own has that of its name and is l
   t.like(of?.previews[0], { pv_id: preview, pv_contenttype: 'image/png' })
 })
 
-pyclowderTest(`an extractor runs on a file when it is asked for${why}`, async t => {
+pyclowderTest(`an extractor runs on a file on request${why}`, async t => {
   const file = await newFile('stations.csv')
   await extracted(running().person.call, file, 60_000)
   const before = await call<Metadata[]>('files.download_metadata', file, 'pounce.digest')
@@ -181,7 +181,7 @@ pyclowderTest(`an extractor runs on a file when it is asked for${why}`, async t 
   t.is(before.length, 1)
 })
 
-pyclowderTest(`an extractor is asked for on a dataset${why}`, async t => {
+pyclowderTest(`an extractor is submitted for a dataset${why}`, async t => {
   const info = {
     name: 'test.survey',
     version: '1.0',

@@ -98,7 +98,7 @@ const parkedOf = async (server: TestServer): Promise<unknown> => {
 for (const [title, when, fault, expected] of [
   ['a call that finds its store away', 'before', () => new Unavailable('A store is unavailable'), 503],
   ['a call that throws', 'before', () => new Error('A fault of the test'), 500],
-  ['a call whose answer is lost', 'after', () => new Unavailable('A store went away'), 503],
+  ['a call whose answer is lost', 'after', () => new Unavailable('A store is unavailable'), 503],
 ] as const)
   test(`${title} is answered cleanly, leaves nothing by halves and can be repeated`, async t => {
     const scene = await setUp(t)

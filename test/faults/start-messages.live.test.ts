@@ -94,7 +94,7 @@ const startsWithout = async (t: ExecutionContext, plugin: string, settings: Sett
   t.false(err.includes(secret), err)
 }
 
-live('search and the broker may be away at the start: that is a warning', async t => {
+live('search and the broker may be unavailable at the start: that is a warning', async t => {
   const search = { POUNCE_REPLACE_PLUGINS: 'search.elasticsearch', POUNCE_SEARCH__ELASTICSEARCH__NODES: `http://${nowhere}` }
   await Promise.all([
     startsWithout(t, 'search.elasticsearch', {

@@ -115,7 +115,7 @@ const explore = async (t: ExecutionContext, server: TestServer, rights: Rights):
   // The limit also ends the search for a shorter sequence.
   const limits = { numRuns: minutes > 0 ? 1_000_000 : 2, interruptAfterTimeLimit: Math.max(minutes, 1) * 60_000 }
   const outcome = await fc.check(property, { seed, ...limits, markInterruptAsFailure: false })
-  t.log(`seed ${seed}: ${played} sequences, ${requests} changes asked for, ${done} made`)
+  t.log(`seed ${seed}: ${played} sequences, ${requests} changes requested, ${done} made`)
   t.true(played > 0 || outcome.failed)
   const told = story.map(line => `  ${line}`).join('\n')
   t.is(outcome.counterexample, null, `POUNCE_TEST_SEED=${seed}: ${String(outcome.errorInstance)}\n${told}`)

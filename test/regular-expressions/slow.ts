@@ -6,6 +6,9 @@ const attempts = 8
 /** Whatever took this long three times is slow, and not only disturbed. */
 const longMs = 50
 const negligibleMs = 0.3
+/** What takes less for 4 kB takes less than 5 ms for four times as much, even if its time grows with the third power. */
+const harmlessMs = 0.05
+const sampleCharacters = 4096
 /** Few at first, and few more each time: exponential time is detected before it takes forever. */
 const lengths = [8, 12, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40, 48, 64, 128, 256, 1024, 2048, 4096, 8192]
 
@@ -18,11 +21,16 @@ export const slowString = (source: string, flags: string): string | undefined =>
     const whole = Math.floor((maxCharacters - pump.prefix.length - pump.suffix.length) / pump.pump.length)
     const fewer = lengths.map(length => Math.ceil(length / pump.pump.length)).filter(count => count < whole)
     let before = 0
+    let tried = 0
     for (const count of new Set([...fewer, whole])) {
+      const characters = count * pump.pump.length
+      if (tried >= sampleCharacters && before < harmlessMs) break
       // What is so fast for a few hundred characters cannot hang for all: no need to go there in small steps.
-      if (count < whole && count * pump.pump.length > 1024 && before < negligibleMs) continue
+      const isSmallStep = characters > 1024 && count < whole && (characters < sampleCharacters || tried >= sampleCharacters)
+      if (isSmallStep && before < negligibleMs) continue
       const ms = bestMs(expression, textOf(pump, count))
       before = ms
+      tried = characters
       if (ms > maxMs) return `${ms.toFixed(1)} ms for ${shown(pump, count)}`
     }
   }

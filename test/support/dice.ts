@@ -1,3 +1,5 @@
+import { isFullRun } from 'pounce/sdk/testing'
+
 /** Random choices that are the same for the same seed. */
 export interface Dice {
   readonly seed: number
@@ -25,4 +27,17 @@ export const dice = (seed = Number(chosenSeed ?? Math.floor(Math.random() * 2 **
   }
   const int = (below: number): number => Math.floor(next() * below)
   return { seed, int, pick: from => from[int(from.length)] as (typeof from)[number], oneIn: n => int(n) === 0 }
+}
+
+/** Some of a table, by seed: one in `leftOut`, and one of each part at least. A full run gets all. */
+export const sampleOf = <T>(all: readonly T[], partsOf: (one: T) => readonly string[], leftOut: number): readonly T[] => {
+  if (isFullRun) return all
+  const random = dice(sampleSeed)
+  const met = new Set<string>()
+  return all.filter(one => {
+    const parts = partsOf(one)
+    const isKept = parts.some(part => !met.has(part)) || random.oneIn(leftOut)
+    if (isKept) for (const part of parts) met.add(part)
+    return isKept
+  })
 }

@@ -103,7 +103,7 @@ export class FakeBus implements Transport {
     return this.#heard.input(target)
   }
 
-  /** What such a transport hands back. */
+  /** The return value of such a transport. */
   result(result: JobResult): Promise<void> {
     return this.#heard.result(result)
   }

@@ -24,7 +24,7 @@ test('a verdict is what the sentences of the reference say, and a list of many s
       const given = await policy.canOn(caller, permission, ref)
       if (given !== expected) throw new Error(`${permission} on ${ref.kind} ${ref.id} is ${given}, not ${expected}`)
       const allowed = await policy.allowed(caller, permission, ref.kind, [idOf('gone'), ref.id])
-      if (allowed.has(ref.id) !== (expected === 'yes')) throw new Error(`${permission} on ${ref.kind} differs when asked for many`)
+      if (allowed.has(ref.id) !== (expected === 'yes')) throw new Error(`${permission} on ${ref.kind} differs for many`)
       const explained = await policy.explain(caller, permission, ref)
       if (explained.verdict !== expected || explained.because.length === 0)
         throw new Error(`${permission} on ${ref.kind} is explained wrongly`)

@@ -18,7 +18,7 @@ passwordProviderContract(live, async () => {
   return { provider: (await accountsOf(url('LDAP'))).provider, account }
 })
 
-live('the identity carries the groups of the person, and an address that nobody vouches for unless the settings say so', async t => {
+live('the identity carries the groups of the person, and an unverified address unless configured otherwise', async t => {
   const { dn, email, password } = await newPerson(url('LDAP'), 'a good password')
   const group = await newGroup(url('LDAP'), [dn])
   const { provider } = await accountsOf(url('LDAP'))
@@ -75,7 +75,7 @@ live('a name that two entries answer to, and an entry without an address, open n
   t.is(lines.length, 2)
 })
 
-live('a directory that is unavailable, silent or does not know us is no wrong password', async t => {
+live('a directory that is unavailable, unresponsive or refuses our bind is no wrong password', async t => {
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const { provider: unknown, directory } = await accountsOf(url('LDAP'), { bindPassword: 'wrong' })
   await t.throwsAsync(unknown.password(email, password), { instanceOf: Unavailable })

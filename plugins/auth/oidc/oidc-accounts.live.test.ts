@@ -85,7 +85,7 @@ live('a code is good once, for the browser and the sign-in that it belongs to', 
   t.is(await site.returned(other.back, other.kept), undefined)
 })
 
-live('somebody whom the provider does not know comes back without a proof', async t => {
+live('a person unknown to the provider returns without a proof', async t => {
   const { site } = await oidcWith({ uni: uni({ parameters: { login_hint: 'nobody' } }) })
   t.is(await signIn(site), undefined)
 })

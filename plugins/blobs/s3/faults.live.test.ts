@@ -121,7 +121,7 @@ live('a connection that breaks now and then harms neither upload nor download', 
 })
 
 for (const mode of ['refuse', 'silent'] as const) {
-  live(`a download whose server goes away (${mode}) fails and never ends early`, async t => {
+  live(`a download whose server becomes unavailable (${mode}) fails and never ends early`, async t => {
     const proxy = await flakyProxy(t, url('S3'))
     const { store } = await freshStore(t, url('S3'), { through: proxy.urlFor(url('S3')) })
     const { key } = await store.put(piecesOf(testBytes(60 * MB)))

@@ -40,7 +40,7 @@ live('a server on S3 takes, gives, zips, previews, removes and sweeps files, and
   await t.notThrowsAsync(server.runPeriodic('blobs.s3/abandoned-uploads'))
 })
 
-live('while S3 is unavailable, uploads and downloads say so in time, everything else goes on, and the status tells it', async t => {
+live('while S3 is unavailable, uploads and downloads fail in time, everything else works, and the status shows it', async t => {
   const proxy = await flakyProxy(t, url('S3'))
   const { config } = await freshStore(t, url('S3'), { through: proxy.urlFor(url('S3')) })
   const server = await bootForTest({ t, config: { use: ['blobs.s3'], blobs: { s3: config } } })

@@ -37,8 +37,8 @@ export class Consumers {
   audienceOf(type: string): readonly string[] {
     let audience = this.#audiences.get(type)
     if (audience === undefined) {
-      const hears = ({ types }: Consumer): boolean => types === '*' || types.includes(type)
-      audience = [...new Set([...this.#own, ...this.#others].filter(hears).map(({ name }) => name))]
+      const handles = ({ types }: Consumer): boolean => types === '*' || types.includes(type)
+      audience = [...new Set([...this.#own, ...this.#others].filter(handles).map(({ name }) => name))]
       this.#audiences.set(type, audience)
     }
     return audience

@@ -70,7 +70,7 @@ live('what one kernel has leased another gets when the lease ends, not before', 
   t.is(seen.filter(id => id === 'd1').length, 2)
 })
 
-live('events of a kernel that died before it handed them on are found', async t => {
+live('events of a kernel that died before delivering them are found', async t => {
   const clock = new FixedClock()
   const database = testDatabase(t, url('MONGODB'))
   const dead = await openStore(t, { uri: url('MONGODB'), database, tools: { clock, ids: realTools().ids } })
@@ -120,7 +120,7 @@ live('a document that another kernel replaced by one of the same id and revision
   t.like(await b.get(notes, 'x'), { name: 'new', rank: 1, revision: 2 })
 })
 
-live('events of one document are handed out in commit order, whichever kernel committed', async t => {
+live('events of one document are delivered in commit order, whichever kernel committed', async t => {
   const [a, b] = await two(t)
   const named = (n: number) => event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
   const numbersOf = (claimed: Awaited<ReturnType<typeof claim>>) => claimed.map(({ event: { data } }) => (data as { n: number }).n)
@@ -148,7 +148,7 @@ live('events of one document are handed out in commit order, whichever kernel co
   t.deepEqual(await a.outbox.waiting(), { 'test/all': 0 })
 })
 
-live('events behind those of a kernel that died are handed out after them', async t => {
+live('events behind those of a kernel that died are delivered after them', async t => {
   const clock = new FixedClock()
   const [dead, heir] = await two(t, clock)
   await dead.commit<Note>({ insert: { id: 'x', rank: 0 }, into: notes })
@@ -168,7 +168,7 @@ live('events behind those of a kernel that died are handed out after them', asyn
   t.deepEqual(seen, ['d1', 'd2'])
 })
 
-live('a commit right when the events before it are released is handed out after them', async t => {
+live('a commit right when the events before it are released is delivered after them', async t => {
   const [a, b] = await two(t)
   const numbered = (n: number) => event('dataset.created', { kind: 'dataset', id: 'd' }, { n })
   const change = (store: MongodbDocuments, n: number) => store.commit({ update: 'x', in: notes, inc: { rank: 1 } }, [numbered(n)])

@@ -61,7 +61,7 @@ test('somebody in so many spaces that they are merged elsewhere blocks nobody', 
     isListed = true
   })
   await store.get(notes, 'n1')
-  t.false(isListed, 'who asks later for little is answered first')
+  t.false(isListed, 'a later small query is answered first')
   t.deepEqual(
     (await listing).items.map(({ id }) => id),
     expectedOf(50_000).slice(0, 12),

@@ -53,7 +53,7 @@ export class OutboxConsumer {
     this.low = low
   }
 
-  hears(type: string): boolean {
+  handles(type: string): boolean {
     return this.types === '*' || this.types.has(type)
   }
 

@@ -143,7 +143,7 @@ export class SqliteOutbox implements Outbox {
   #audienceOf(type: string): string {
     let audience = this.#audiences.get(type)
     if (audience === undefined) {
-      const ids = [...this.#consumers.values(), ...this.#absent.values()].flatMap(consumer => (consumer.hears(type) ? [consumer.id] : []))
+      const ids = [...this.#consumers.values(), ...this.#absent.values()].flatMap(consumer => (consumer.handles(type) ? [consumer.id] : []))
       audience = ids.length === 0 ? '' : `,${ids.join(',')},`
       this.#audiences.set(type, audience)
     }
@@ -155,11 +155,11 @@ export class SqliteOutbox implements Outbox {
     const newest = events.at(-1)
     if (newest === undefined) return
     this.#announced = newest.id
-    for (const event of events) for (const consumer of this.#consumers.values()) if (consumer.hears(event.type)) consumer.committed(event)
-    this.#news()
+    for (const event of events) for (const consumer of this.#consumers.values()) if (consumer.handles(event.type)) consumer.committed(event)
+    this.#notify()
   }
 
-  #news(): void {
+  #notify(): void {
     if (this.#isNewsDue) return
     this.#isNewsDue = true
     queueMicrotask(() => {
@@ -254,7 +254,7 @@ export class SqliteOutbox implements Outbox {
     const consumer = this.#consumers.get(name) ?? this.#absent.get(name)
     if (consumer === undefined) return Promise.resolve()
     const { database, commits, clock } = this.#wiring
-    const tools = { db: database.connection(), due: clock.now().getTime(), prunedTo: () => this.#prunedTo, news: () => this.#news() }
+    const tools = { db: database.connection(), due: clock.now().getTime(), prunedTo: () => this.#prunedTo, notify: () => this.#notify() }
     return change(commits, () => settlingDeadLetter(tools, consumer, eventId, how))
   }
 

@@ -177,7 +177,7 @@ export const change = (commits: OutboxWiring['commits'], plan: () => PreparedWri
 
 /** Makes a parked event due again, or drops it. */
 export const settlingDeadLetter = (
-  tools: { readonly db: Connection; readonly due: number; prunedTo(): string; news(): void },
+  tools: { readonly db: Connection; readonly due: number; prunedTo(): string; notify(): void },
   consumer: OutboxConsumer,
   event: string,
   how: 'retry' | 'drop',
@@ -194,7 +194,7 @@ export const settlingDeadLetter = (
       if (!applies || how !== 'retry') return
       consumer.retries.set(event, { attempts: 0, due })
       consumer.waiting++
-      tools.news()
+      tools.notify()
     },
   }
 }

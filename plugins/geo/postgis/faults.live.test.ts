@@ -106,7 +106,7 @@ live('inserts that break off: every batch is whole or absent, statistics agree, 
 })
 
 for (const mode of ['cut', 'silent', 'refuse'] as const)
-  live(`a read whose server goes away (${mode}) fails, and never ends early`, async t => {
+  live(`a read whose server becomes unavailable (${mode}) fails, and never ends early`, async t => {
     const { store, direct, proxy } = await behindProxy(t)
     for (let at = 0; at < 10; at++) await direct.insert(points(at * 2000 + 1, 2000))
     let seen = 0

@@ -144,7 +144,7 @@ live('no value of a query becomes part of a statement', async t => {
   t.deepEqual(rows, [{ left: 1 }])
 })
 
-live('of very many names the first thousand are told, also when some went away', async t => {
+live('of very many names the first thousand are returned, also after removals', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   const name = (at: number): string => `${at % 2 ? '\uffff' : '🍂'}${String(at).padStart(5, '0')}`
   const points = Array.from({ length: 2500 }, (_, at) => pointAt(at + 1, { properties: { [name(at)]: at } }))

@@ -40,7 +40,7 @@ const named = (name: string): string => {
   return address.href
 }
 
-live('a slow reader gives its connection back, and goes on where it was', async t => {
+live('a slow reader releases its connection, and continues where it was', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: named(schema), schema, settings: { cursorIdleMs: 30 } })
   await fill(store)
@@ -116,7 +116,7 @@ live('when all connections are taken, a call is Unavailable after a while, and l
   t.is((await store.get(3))?.id, 3)
 })
 
-live('what takes the server too long is given up there too, and says so', async t => {
+live('what takes the server too long is cancelled there too, and reported', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: named(schema), schema, settings: { timeoutMs: 300 } })
   await onServer(url('POSTGIS'), async client => {

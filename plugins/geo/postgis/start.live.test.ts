@@ -78,7 +78,7 @@ live('an extension in a schema of its own, and a schema with a reserved name, ar
   await store.dispose()
 })
 
-live('a user who may only make schemas is enough, and one who may not is told', async t => {
+live('a user who may only make schemas is enough, and one who may not gets a message', async t => {
   const role = `pounce_${randomUUID().slice(0, 8).replaceAll('-', '')}`
   const database = await testDatabase(t)
   const name = new URL(database).pathname.slice(1)
@@ -126,7 +126,7 @@ test('an address that cannot be used is refused without its password', async t =
     await refuses(t, `postgres://me:${secret}@127.0.0.1:1/pounce?sslmode=${mode}`, /^geo\.postgis\.url: sslmode must be verify-full/)
 })
 
-live('a server that does not speak TLS is refused when the address asks for it', async t => {
+live('a server without TLS is refused when the address requires it', async t => {
   await refuses(
     t,
     changed(address => address.searchParams.set('sslmode', 'verify-full')),

@@ -71,7 +71,7 @@ live('a name that has had numbers only may have anything later on, in each way t
   await compare(t, other, points)
 })
 
-live('streams of which nobody knows what values they had are summed up all the same', async t => {
+live('streams without statistics of their values are summed up all the same', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   const store = await openStore(t, { url: url('POSTGIS'), schema })
   const points = [pointAt(1, 1, { a: 1, b: 'x' }), pointAt(2, 2, { a: 2 })]

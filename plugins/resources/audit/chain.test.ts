@@ -83,7 +83,7 @@ test('after a commit of unknown outcome another chain begins, and what was writt
   const commitEach = documents.commitEach.bind(documents)
   documents.commitEach = (async (items: Parameters<typeof commitEach>[0]) => {
     await commitEach(items.slice(1))
-    throw new Unavailable('Nobody knows')
+    throw new Unavailable('The result is unknown')
   }) as typeof documents.commitEach
   await t.throwsAsync(chain.append(Array.from({ length: 4 }, () => ownLine(ids.next(), clock.now().toISOString(), 'test.line', {}))))
   documents.commitEach = commitEach as typeof documents.commitEach

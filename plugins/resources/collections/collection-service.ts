@@ -98,7 +98,7 @@ export class CollectionService {
     }
   }
 
-  /** Someone else was faster: what was asked for is so already. */
+  /** Someone else was faster: the requested state exists already. */
   async #unlessGone(commit: Promise<unknown>): Promise<void> {
     try {
       await commit

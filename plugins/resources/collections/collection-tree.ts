@@ -118,7 +118,7 @@ export class CollectionTree {
     return seen
   }
 
-  /** Those of some collections that lie below another one: told from what is above them, which costs what their page does, not what the tree does. */
+  /** Those of some collections that are below another one, found from their ancestors: the cost depends on their number, not on the size of the tree. */
   async amongBelow(some: readonly Collected[], above: string): Promise<ReadonlySet<string>> {
     const parentsOf = new Map(some.map(one => [one.id, one.parents]))
     for (let level = unknownParents(parentsOf); level.length > 0; level = unknownParents(parentsOf)) {

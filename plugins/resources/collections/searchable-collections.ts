@@ -4,7 +4,7 @@ import type { SearchDocument } from 'pounce/sdk/search'
 import { type Collected, collections } from './collection.ts'
 import { toCollectionItem } from './collection-json.ts'
 
-/** What the search index knows collections. */
+/** Index entries of collections. */
 export class SearchableCollections implements Searchable {
   readonly kind = 'collection'
   #documents: DocumentStore

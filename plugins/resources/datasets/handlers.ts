@@ -65,7 +65,7 @@ export class UpdateDatasetAccessOnSpaceUpdated {
 }
 wire(UpdateDatasetAccessOnSpaceUpdated, DocumentStore, DatasetPlaces, Spaces)
 
-/** Datasets leave a space with their collection when that was asked for, unless another collection of the space holds them. */
+/** Removes datasets from a space with their collection on request, unless another collection of the space holds them. */
 export class DetachDatasetsOnCollectionDetached {
   #documents: DocumentStore
   #places: DatasetPlaces

@@ -53,7 +53,7 @@ export const datasetResource = defineResource<DatasetRecord>({
   trash: DatasetTrash,
   report: {
     where: [live],
-    // What is in the trash is no news, but it takes space.
+    // The trash is not in reports of activity, but it takes space.
     inSpace: id => ({ using: 'bySpace', where: and(isIn('state', ['live', 'trashed']), eq('spaces', id)) }),
   },
   personalData: {

@@ -4,7 +4,7 @@ import type { SearchDocument } from 'pounce/sdk/search'
 import { type Dataset, datasets } from './collection.ts'
 import { toDatasetItem } from './dataset-lists.ts'
 
-/** What the search index knows datasets. */
+/** Index entries of datasets. */
 export class SearchableDatasets implements Searchable {
   readonly kind = 'dataset'
   #documents: DocumentStore

@@ -23,7 +23,7 @@ import { Config, type config } from './dataset-trash.ts'
 
 const deciding = /^(access|spaces)(\.|$)/
 
-/** Datasets in the document store. Removing one tells its folders and files through `dataset.removed`. */
+/** Datasets in the document store. Removing one removes its folders and files through `dataset.removed`. */
 export class StoredDatasets implements Datasets {
   #trial: boolean
   #documents: DocumentStore
@@ -136,7 +136,7 @@ export class StoredDatasets implements Datasets {
     }
   }
 }
-/** What tells of a new dataset and of where it is. */
+/** The events of a new dataset and of its places. */
 const announcing = ({ id, author, spaces, collections }: DatasetRecord & { readonly id: string }): readonly NewEvent[] => {
   const subject = { kind: 'dataset', id } as const
   const others = [...spaces.map(id => ({ kind: 'space', id }) as const), ...collections.map(id => ({ kind: 'collection', id }) as const)]

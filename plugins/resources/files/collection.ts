@@ -14,10 +14,10 @@ export interface BatchRecord {
   readonly dataset: string
   /** Some of its files came into the root of the dataset. */
   readonly hasRootFiles: boolean
-  /** Extraction was asked for with some of its files. */
+  /** Extraction was requested with some of its files. */
   readonly extract: boolean
   readonly state: 'open' | 'complete'
-  /** When an open one counts as complete, and a complete one is forgotten, unless files come until then. */
+  /** When an open one counts as complete, and a complete one is deleted, unless files arrive until then. */
   readonly due: Time
 }
 

@@ -7,7 +7,7 @@ type File = FileRecord & Stored
 
 const batch = 200
 
-/** The files of a dataset that was imported say so now, each once: what a file has to tell is taken from it in the commit that tells it. */
+/** Emits the events of the files of an imported dataset, each once: the pending event is removed from the file in the commit that emits it. */
 export class EnqueueImportedFiles {
   #documents: DocumentStore
   #files: Files

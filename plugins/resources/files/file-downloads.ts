@@ -27,7 +27,7 @@ type File = FileRecord & Stored
 /** For following it at once, and going on with what broke off. */
 const addressLifeMs = 15 * 60 * 1000
 
-/** Hands out the bytes of files and counts who took them. */
+/** Returns the bytes of files and counts downloads. */
 export class FileDownloads {
   #blobs: BlobStore
   #files: Files
@@ -69,7 +69,7 @@ export class FileDownloads {
 
   /**
    * A statistic, so the download does not wait for it; a count that is lost in a crash is no loss of data.
-   * One that is not tracked changes nothing on the file: it is told only where someone counts and bills.
+   * An untracked one changes nothing on the file: it emits an event only while an event sink is loaded.
    */
   count(file: File, user: string | undefined, { isTracked, isWhole }: { readonly isTracked: boolean; readonly isWhole: boolean }): void {
     if (!isTracked && (!isWhole || this.#sinks.all().length === 0)) return
@@ -81,7 +81,7 @@ export class FileDownloads {
     })
   }
 
-  /** Has the admins told, once a day, that someone tried to download a file that is archived. The download itself continues while the bytes are there. */
+  /** Has the admins notified, once a day, of attempts to download an archived file. The download itself continues while the bytes exist. */
   wantArchived({ id, status }: File, user: string | undefined): void {
     if (status !== 'ARCHIVED') return
     const wantedOn = this.#clock.now().toISOString().slice(0, 10)
@@ -100,7 +100,7 @@ export class FileDownloads {
     requireUsable(file)
   }
 
-  /** As `demand`, of those who hold a link and may not see the file: they are not told what was found in it. */
+  /** As `demand`, of those who hold a link and may not see the file: the signature is not shown to them. */
   requireUsable(file: File): void {
     if (file.scan?.state === 'infected') throw new Quarantined(file.name, undefined)
     requireUsable(file)

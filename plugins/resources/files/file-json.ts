@@ -36,7 +36,7 @@ export const FileInfo = s.model(
   }),
 )
 
-/** What server admins are told besides. */
+/** Additional members for server admins. */
 export interface BytesPlace {
   readonly filepath?: string
   readonly 'service-endpoint'?: string
@@ -114,5 +114,5 @@ export const toFileItem = (file: File): s.Static<typeof FileItem> => ({
   resource_type: 'file',
 })
 
-/** Where bytes lie on disk is told to server admins and the service key only: extractors with mounted storage read them in place. */
+/** The path of bytes on disk is for server admins and the service key only: extractors with mounted storage read them in place. */
 export const maySeePaths = (caller: Caller): boolean => isServerAdmin(caller) || caller.via === 'service'

@@ -98,7 +98,7 @@ export class FileLinks implements BatchHandler {
     this.#log = log
   }
 
-  /** The token is told once and kept nowhere. `Forbidden` for keys of extractors. */
+  /** The token is returned once and stored nowhere. `Forbidden` for keys of extractors. */
   async make(caller: Caller, file: string): Promise<{ readonly id: string; readonly token: string; readonly expires: Date }> {
     if (caller.scope === 'extraction') throw new Forbidden('The key of an extractor cannot create links')
     const credential = await this.#credentials.of(caller)

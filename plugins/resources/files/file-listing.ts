@@ -75,7 +75,7 @@ export class FileListing {
     return places.map(({ dataset, folder }) => ({ dataset, folder, folders: folder === null ? [] : (paths.get(folder) ?? []) }))
   }
 
-  /** Anyone who sees a file that is not theirs sees it through a dataset: with a single one there is nothing to ask. */
+  /** Another user's file is visible through a dataset only: with a single one there is nothing to check. */
   async #seenPlaces({ places, author }: File, caller: Caller): Promise<readonly Place[]> {
     const datasets = [...new Set(places.map(({ dataset }) => dataset))]
     if (datasets.length === 0 || (datasets.length === 1 && author !== caller.user?.id)) return places

@@ -39,7 +39,7 @@ export class DetachFilesOnDatasetRemoved {
 }
 wire(DetachFilesOnDatasetRemoved, Files, Folders, FileRemoval)
 
-/** A folder that goes takes its files with it; those in folders below hear of their own folder. */
+/** Removes the files of a deleted folder; those in folders below are removed by the event of their own folder. */
 export class DetachFilesOnFolderRemoved {
   #files: Files
   #removal: FileRemoval

@@ -45,7 +45,7 @@ export class FileSpaceMembers {
       let after: After | undefined
       do {
         const page = await this.#users.peopleOf(space, { limit: pageSize, ...(after ? { after } : {}) })
-        // Who is in several of the spaces is told with the first one, so that no one has to be remembered.
+        // A member of several of the spaces is returned with the first one, so that none has to be recorded.
         const told = await Promise.all(page.items.map(user => this.#firstOf(seen, user)))
         yield* await this.#shown(
           caller,

@@ -90,7 +90,7 @@ export class UpdatePlacesOnFolderMoved {
 }
 wire(UpdatePlacesOnFolderMoved, DocumentStore, Files, Folders)
 
-/** A place that went away at the moment when a file came there is no place of it. The file survives, if need be in no dataset. */
+/** Removes a place that was deleted while a file was added to it. The file stays, if need be in no dataset. */
 export class DetachRemovedPlaces {
   #documents: DocumentStore
   #files: Files

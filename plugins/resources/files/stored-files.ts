@@ -74,7 +74,7 @@ export const UrlUploadCapability = capabilitiesBy(configPort(config), ({ maxUrlB
 export type Settings = s.Static<typeof config>
 export const Config = configPort(config)
 
-/** Files that one batch is asked for. */
+/** Maximum number of files of a batch per query. */
 const maxOfBatch = 10_000
 
 /** Bounds what one count may cost. */
@@ -254,13 +254,13 @@ const createdEvent = (file: NewFile & { readonly id: string }, { scan }: FileRec
   return event('file.created', { kind: 'file', id: file.id }, about, file.author)
 }
 
-/** Only uploads of a batch pay for being told of together. */
+/** Only uploads of a batch have the cost of a common event. */
 const batched = ({ id, dataset, folder, batch, author, extract }: NewFile & { readonly id: string }): readonly NewEvent[] =>
   batch === undefined || dataset === undefined
     ? []
     : [event('file.batched', { kind: 'file', id }, { dataset, folder: folder ?? null, batch, extract }, author)]
 
-/** Told in the commit in which a file is told to be there. */
+/** Emitted in the commit that creates the file. */
 export const scanDue = ({ id, scan }: Pick<FileRecord & Stored, 'id' | 'scan'>): readonly NewEvent[] =>
   scan?.state === 'pending' ? [event('file.scan-due', { kind: 'file', id }, {})] : []
 

@@ -38,7 +38,7 @@ const secondOf = (id: string): string => id.slice(0, 18)
 const batchOf = ({ actor = anonymousUserId, data: { dataset, batch } }: Batched): string =>
   hash('sha256', `${actor} ${dataset} ${batch}`).slice(0, 24)
 
-/** Collects the files of batches, and tells of each batch once no more come. */
+/** Collects the files of batches, and emits an event per batch once no more arrive. */
 export class UploadBatches implements BatchHandler {
   readonly #quietMs: number
   readonly #documents: DocumentStore
@@ -101,7 +101,7 @@ export class UploadBatches implements BatchHandler {
     }
   }
 
-  /** Tells of the batches to which nothing came for a while, and forgets the old ones. */
+  /** Emits events of batches without new files for a while, and deletes old ones. */
   async run(signal: AbortSignal): Promise<void> {
     for await (const batch of this.#due('open')) {
       if (signal.aborted) return

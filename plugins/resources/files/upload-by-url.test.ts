@@ -21,7 +21,7 @@ test('the last part of an address names what is there, unless the other server d
   for (const [header, name] of disposed) t.is(nameFrom([url], header), name, header)
 })
 
-test('whatever is asked for and answered, the name can stand in a path', t => {
+test('for every URL and response the name is valid in a path', t => {
   const isSafe = (name: string): boolean =>
     name !== '' && name.length <= 255 && name !== '.' && name !== '..' && !/[\p{Cc}/\\]/u.test(name) && name.isWellFormed()
   t.notThrows(() =>

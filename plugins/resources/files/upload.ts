@@ -2,7 +2,7 @@ import { type Caller, FileIngest, type FileRecord, Invalid, type Parts, type Sto
 import { type FieldPart, type FilePart, type IncomingFile, type IngestTarget, OtherName } from 'pounce/sdk/kit'
 import { jsonObjectIn, metadataFrom, sentMetadata } from './sent-metadata.ts'
 
-/** What was asked for besides the bytes. */
+/** Parameters of an upload besides the bytes. */
 export interface UploadOptions {
   /** The dataset to add to, named by path or query. A `dataset_id` field says the same where it may. */
   readonly dataset?: string | undefined

@@ -140,7 +140,7 @@ const freeName = async (documents: DocumentStore, parent: string, name: string, 
   })
   const taken = new Set(numbered.items.map(folder => folder.displayName))
   let number = 1
-  // A full page hides further numbers, so each round begins behind those it cannot know.
+  // A full page hides further numbers, so each round begins after those that it cannot see.
   if (numbered.next) number = 1000 * 2 ** Math.min(round, 20)
   while (taken.has(`${name} (${number})`)) number++
   return `${name} (${number})`

@@ -100,7 +100,7 @@ live('of those who settle one request on two kernels at once one does it', async
   }
 })
 
-live('an admin on each kernel who leave at once do not leave a space to nobody', async t => {
+live('two admins who leave at once on two kernels do not leave a space without an admin', async t => {
   for (let round = 0; round < 3; round += 1) {
     const space = await newSpace(ann)
     await ann.put(`/api/spaces/${space}/members/${bob.id}`, { role: 'Admin' })

@@ -40,7 +40,7 @@ test.after.always(async () => {
   await client.close()
 })
 
-live.serial('two kernels that look at once send news once', async t => {
+live.serial('two concurrent kernels send a digest once', async t => {
   const [one] = kernels as readonly [TestServer]
   const [ann, bob] = [await somebody(one, 'ann'), await somebody(one, 'bob')]
   const space = await newSpace(ann, 'Forest')

@@ -37,7 +37,7 @@ export interface Explained {
 const numbered = /\b(sensor|stream) ([0-9a-f]{24})\b/g
 const mentioned = /\b(space|group) ([0-9a-f]{24})\b/g
 
-/** Tells why someone may do something or not, as far as the caller may know. */
+/** Explains why a subject has a permission or not, as far as the caller may see. */
 export class PermissionExplainer {
   #policy: Policy
   #users: Users
@@ -54,7 +54,7 @@ export class PermissionExplainer {
   /** `Forbidden` about others, but for server admins; `NotFound` for a resource that the caller cannot see, unless in superadmin mode. */
   async explain(reader: Caller, { user, permission, on }: PermissionQuery): Promise<Explained> {
     const caller = await this.#subject(reader, user)
-    // Not by the permission itself: one that is open to everyone would tell that the resource exists.
+    // Not by the permission itself: one that is open to everyone would reveal that the resource exists.
     if (on && !isSuperAdmin(reader) && !(await this.#policy.seen(reader, on.kind, [on.id])).has(on.id)) throw new NotFound(on.kind)
     const { verdict, because } = await this.#policy.explain(caller, permission, on, reader)
     const about = caller.user ? { id: caller.user.id, fullName: caller.user.fullName } : null

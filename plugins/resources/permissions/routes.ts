@@ -4,7 +4,7 @@ import { allPermissions, didYouMean, verbOf } from 'pounce/sdk/kit'
 import { PermissionExplainer } from './permission-explainer.ts'
 import { sentences } from './permission-sentences.ts'
 
-/** Tells which permissions a caller holds on many resources. */
+/** Checks which permissions a caller holds on many resources. */
 class PermissionChecker {
   #policy: Policy
 
@@ -12,11 +12,11 @@ class PermissionChecker {
     this.#policy = policy
   }
 
-  /** Those held on each resource, in the order asked. */
+  /** Those held on each resource, in the order of the request. */
   async check(caller: Caller, permissions: readonly Permission[], on: readonly Ref[]): Promise<readonly (readonly Permission[])[]> {
     const held = new Map<Kind, ReadonlyMap<string, readonly Permission[]>>()
     for (const [kind, some] of Map.groupBy(on, ref => ref.kind)) {
-      // Some permissions are open to everyone on every resource, and would tell that an invisible one exists.
+      // Some permissions are open to everyone on every resource, and would reveal that an invisible one exists.
       const seen = await this.#policy.seen(caller, kind, [...new Set(some.map(({ id }) => id))])
       held.set(kind, await this.#policy.held(caller, permissions, kind, [...seen]))
     }

@@ -13,7 +13,7 @@ export interface SearchFilters {
   readonly folderid?: string
 }
 
-/** What the parameters ask together. Only `query` is read as text of the language; the others are values, whatever they look like. */
+/** The query of all parameters. Only `query` is read as text of the language; the others are values, whatever they look like. */
 export function askedQuery(asked: SearchFilters): SearchQuery {
   const all = [main(asked), ...narrowings(asked)].filter(part => part.op !== 'all')
   if (all.length === 0) return { op: 'all' }

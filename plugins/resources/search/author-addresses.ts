@@ -6,7 +6,7 @@ import { type FieldCondition, mapField } from './map-field.ts'
 const maxAddresses = 20
 
 /**
- * Answers `email:` on a private server, where an address is told only to those who may look at its account: whole addresses, of such accounts. Asked of the
+ * Answers `email:` on a private server, where an address is visible only to those who may view its account: whole addresses, of such accounts. For the
  * index, beginnings and patterns would spell out the address of everyone whose work one sees.
  */
 export class AuthorAddresses {
@@ -18,7 +18,7 @@ export class AuthorAddresses {
     this.#users = users
   }
 
-  /** The query as an index can be asked it. `Invalid` for anything but whole addresses. */
+  /** The query in the form for an index. `Invalid` for anything but whole addresses. */
   async resolve(query: SearchQuery, caller: Caller): Promise<SearchQuery> {
     if (!this.#policy.isPrivate || isServerAdmin(caller)) return query
     const addresses = new Set<string>()
@@ -43,7 +43,7 @@ export class AuthorAddresses {
   }
 }
 wire(AuthorAddresses, Policy, Users)
-/** Whether there is an address at all tells nothing: each author has one. */
+/** The existence of an address reveals nothing: each author has one. */
 const mapAddresses = (query: SearchQuery, replace: (condition: FieldCondition) => SearchQuery): SearchQuery =>
   mapField(query, 'email', condition => (condition.op === 'exists' || condition.op === 'missing' ? condition : replace(condition)))
 

@@ -3,7 +3,7 @@ import type { SearchQuery } from 'pounce/sdk/search'
 import type { Containers } from './contains-query.ts'
 
 /**
- * Answers `contains:<id>` from what resources say they are in, when it is asked. The index does not hold it: then each upload would have to index
+ * Evaluates `contains:<id>` from the containers in the records, at query time. The index does not hold it: then each upload would have to index
  * its dataset again.
  */
 export class ContainmentFilter {
@@ -21,7 +21,7 @@ export class ContainmentFilter {
     this.#collections = collections
   }
 
-  /** The query as an index can be asked it. What the caller may not view is in nothing, and so is what does not exist. */
+  /** The query in the form for an index. Invisible and absent resources have no containers. */
   async resolve(query: SearchQuery, caller: Caller): Promise<SearchQuery> {
     const { contentsIn, withContainers } = await import('./contains-query.ts')
     const contents = contentsIn(query)

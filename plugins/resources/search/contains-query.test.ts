@@ -14,7 +14,7 @@ test('a query without contains stays as it is', t => {
   t.deepEqual(withContainers(query, new Map()), query)
 })
 
-test('each thing is asked for once, wherever it stands', t => {
+test('each id is returned once, at any position', t => {
   t.deepEqual(contentsIn(readQuery('contains:a|b (contains==" b " OR NOT contains!=c) contains:"d e"')), ['a', 'b', 'c', 'd e'])
 })
 
@@ -31,7 +31,7 @@ test('comparisons become the ids of what contains the things, each once', t => {
   })
 })
 
-test('at most 1,000 things are asked for in a query', t => {
+test('a query has at most 1,000 ids', t => {
   const containers = new Map([
     ['a', many(1000)],
     ['b', many(1001)],
@@ -41,7 +41,7 @@ test('at most 1,000 things are asked for in a query', t => {
     t.throws(() => withContainers(readQuery(text), containers), { instanceOf: Invalid, message: /ids; the maximum is 1000/ }, text)
 })
 
-test('what asks for anything inside is refused', t => {
+test('other comparisons of `contains` are refused', t => {
   for (const text of ['exists:contains', 'missing:contains', 'contains:**', 'contains:x|*', 'contains:/x/'])
     t.throws(() => contentsIn(readQuery(text)), { instanceOf: Invalid, message: /must be the id of a resource/ }, text)
 })

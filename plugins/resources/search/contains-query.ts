@@ -7,13 +7,13 @@ import { type FieldCondition, mapField } from './map-field.ts'
 /** What resources are in, by their ids. */
 export type Containers = ReadonlyMap<string, readonly string[]>
 
-/** A comparison of `contains`: what it is compared with, and whether it asks for the others. */
+/** A comparison of `contains`: its value, and whether it is negated. */
 interface Contents {
   readonly ids: readonly string[]
   readonly isNegated: boolean
 }
 
-/** What the query compares `contains` with, each once: ids, or texts that are none. `Invalid` for what only fields of the index can be asked. */
+/** What the query compares `contains` with, each once: ids, or texts that are none. `Invalid` for comparisons that only fields of the index support. */
 export function contentsIn(query: SearchQuery): readonly string[] {
   const found = new Set<string>()
   mapContents(query, ({ ids }) => {

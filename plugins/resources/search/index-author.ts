@@ -29,7 +29,7 @@ export class IndexAuthor {
     for (;;) {
       const { hits } = await this.#index.search({ query, scope: { all: true }, from: 0, size: batch })
       const stale = hits.filter(hit => !seen.has(hit.id))
-      // What does not change when it is brought in is not asked for forever.
+      // What indexing does not change is not queried for ever.
       if (stale.length === 0) return
       for (const [kind, some] of Map.groupBy(stale, hit => hit.kind)) {
         const ids = some.map(hit => hit.id)

@@ -11,7 +11,7 @@ import { IndexSources } from './index-sources.ts'
 import { Indexer } from './indexer.ts'
 import { ReindexTasks } from './reindex-tasks.ts'
 
-const none = () => Promise.reject(new Error('not asked for here'))
+const none = () => Promise.reject(new Error('not called here'))
 const metadata: MetadataDocuments = { add: none, get: none, of: async () => ({ items: [] }) }
 const comments: Comments = { add: none, edit: none, get: none, of: async () => ({ items: [] }) }
 const sections = { of: async () => ({ items: [] }) } as Pick<Sections, 'of'> as Sections
@@ -81,7 +81,7 @@ const state = (kernel: IndexRebuilder, wanted: string) =>
     latest => latest?.state === wanted,
   )
 
-test('of several kernels one builds the index, and all can tell how it went', async t => {
+test('of several kernels one builds the index, and all can read its result', async t => {
   const { make, count, readings } = await kernels(t)
   const [one, two] = [make(), make()]
   await Promise.all([one.request(null, true, 'test'), two.request(null, true, 'test'), one.run(), two.run()])
@@ -147,7 +147,7 @@ test('a kernel that stops hands its work back, which is no failure', async t => 
   await second.dispose()
 })
 
-test('a check that a stop cuts short is no news', async t => {
+test('a check that is interrupted by a stop is not logged', async t => {
   const { make, index, logged } = await kernels(t)
   const { promise, reject } = Promise.withResolvers<boolean>()
   index.needsRebuild = () => promise
@@ -167,7 +167,7 @@ test('a check that a stop cuts short is no news', async t => {
   )
 })
 
-test('a failure is told, without what the error said, unless it was meant for people', async t => {
+test('a failure is reported, without the error’s message, unless it is a problem', async t => {
   for (const [error, problem] of [
     [new Error('/secret/path'), /^an error that the log/],
     [new Invalid('The document is too large'), /^The document is too large$/],

@@ -64,7 +64,7 @@ export class IndexRebuilder {
     await Promise.all(this.#running)
   }
 
-  /** Asks for everything, or one resource with or without what is in it; soon a kernel begins in the background. One that is under way already will do. */
+  /** Requests reindexing of everything, or of one resource with or without its contents; a kernel starts it in the background. A running one is reused. */
   async request(what: Ref | null, isRecursive: boolean, reason: string): Promise<Reindexing> {
     const asked = await this.#board.request(what, isRecursive, reason)
     if (asked.state === 'queued' && this.#installation.roles.has('worker')) this.#begin(asked.id)
@@ -106,7 +106,7 @@ export class IndexRebuilder {
     this.#log.info('search index rebuilt', { what: taken.what ?? 'everything', count })
   }
 
-  /** Does it, tells the board how far it is, and how it ended. */
+  /** Runs it, and records its progress and result. */
   async #work(taken: Reindexing, tell: (count: number) => void): Promise<number> {
     const lost = new AbortController()
     const signal = AbortSignal.any([this.#stop.signal, lost.signal])
@@ -122,7 +122,7 @@ export class IndexRebuilder {
         await this.#board.giveBack(taken.id)
         throw this.#stop.signal.reason
       }
-      const problem = error instanceof Problem ? error.message : 'an error that the log of the server tells of'
+      const problem = error instanceof Problem ? error.message : 'an internal error; see the server log'
       await this.#board.end(taken.id, { ...progress, state: 'failed', problem })
       this.#report(taken, progress, 'failed')
       throw error

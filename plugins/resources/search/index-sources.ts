@@ -84,7 +84,7 @@ export class IndexSources {
     return [...found]
   }
 
-  /** Things know what they are in, not what is in them: all of the kind are looked at. */
+  /** Records have their containers, not their contents: all of the kind are read. */
   async #inAnyOf(kind: Kind, places: ReadonlySet<string>, signal: AbortSignal): Promise<readonly string[]> {
     const searchable = this.#searchables.all().find(each => each.kind === kind)
     const found: string[] = []

@@ -1,19 +1,25 @@
-import { Commands, definePlugin, on, onBatch, provide, SessionSources } from 'pounce/sdk'
+import { Commands, definePlugin, on, onBatch, PersonalDataSources, provide, SessionSources } from 'pounce/sdk'
 import { IndexChanges, IndexContents, searchEvents } from './handlers.ts'
 import { IndexAuthor } from './index-author.ts'
 import { IndexRebuilder, ReindexCommand } from './index-rebuilder.ts'
 import * as reindexRoutes from './reindex-routes.ts'
 import { reindexRecords } from './reindex-tasks.ts'
 import * as routes from './routes.ts'
+import * as savedSearchRoutes from './saved-search-routes.ts'
+import { PersonalSavedSearches, savedSearches } from './saved-searches.ts'
 import { SearchCapability } from './search-limits.ts'
 import * as suggestionRoutes from './suggestion-routes.ts'
 
 export const plugin = definePlugin({
   id: 'resources.search',
   summary: "Search: keeps the index up to date and answers queries within the caller's rights.",
-  provides: [provide(Commands, ReindexCommand), provide(SessionSources, SearchCapability)],
-  routes: { ...routes, ...suggestionRoutes, ...reindexRoutes },
-  collections: [reindexRecords],
+  provides: [
+    provide(Commands, ReindexCommand),
+    provide(PersonalDataSources, PersonalSavedSearches),
+    provide(SessionSources, SearchCapability),
+  ],
+  routes: { ...routes, ...suggestionRoutes, ...reindexRoutes, ...savedSearchRoutes },
+  collections: [reindexRecords, savedSearches],
   handlers: [
     onBatch(searchEvents, IndexChanges, 'index-changes'),
     on(['dataset.updated', 'dataset.attached', 'dataset.detached', 'dataset.trashed', 'dataset.restored'], IndexContents, 'index-contents'),

@@ -41,7 +41,7 @@ export interface MatchCondition {
 type FieldQuery = Extract<SearchQuery, { op: 'field' }>
 type Value = FieldQuery['values'][number]
 
-/** Fields whose values tell nothing when they are shown, or are not shown to everyone. */
+/** Fields whose values explain nothing, or are not visible to everyone. */
 const unshown: ReadonlySet<string> = new Set(['in', 'contains', 'resource_type', 'created', 'email'])
 /** Found only when they are named. */
 const named: ReadonlySet<string> = new Set(['creator', 'content_type'])

@@ -81,7 +81,7 @@ test('words that touch are one mark, and markup stays as it is written', t => {
   ])
 })
 
-test('what no value explains is told apart', t => {
+test('a match that no value explains is marked', t => {
   const conditions = matchConditions(readQuery('soil walnut'))
   const { unexplained } = fragmentsOf([searchedValue('name', 'Soil')], conditions)
   t.deepEqual(unexplained, [conditions[1]])

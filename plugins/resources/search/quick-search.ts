@@ -18,7 +18,7 @@ interface Named {
 }
 
 const shownOfEachKind = 5
-/** So many more are asked for: some may just have gone, and those that begin with the text come first. */
+/** Additional hits to query: some may be deleted, and those that begin with the text are first. */
 const askedOfEachKind = 20
 
 const indexed = ['collection', 'dataset', 'file'] as const satisfies readonly Kind[]

@@ -36,7 +36,7 @@ export const reindex = route({
   permission: 'serverAdmin',
   responses: { 200: queued },
   async handle(_request, { rebuilding }) {
-    await rebuilding.request(null, true, 'an admin asked for it')
+    await rebuilding.request(null, true, 'requested by an admin')
     return { status: 200, body: { status: 'reindex successfully queued' } }
   },
 })
@@ -79,7 +79,7 @@ const reindexOf = (kind: Kind, plural: string, permission: Permission) =>
     responses: { 200: queued },
     throws: [NotFound],
     async handle({ params: { id }, query }: Request<typeof params, typeof contents, undefined>, { rebuilding }) {
-      await rebuilding.request({ kind, id }, query.recursive, `somebody asked for this ${kind}`)
+      await rebuilding.request({ kind, id }, query.recursive, `${kind} requested by a user`)
       return { status: 200, body: { status: 'reindex successfully queued' } }
     },
   })

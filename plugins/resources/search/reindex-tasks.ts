@@ -15,7 +15,7 @@ import {
   wire,
 } from 'pounce/sdk'
 
-/** One building of the index, of everything or of one resource, as all kernels know it. */
+/** One building of the index, of everything or of one resource, shared by all kernels. */
 export interface ReindexRecord {
   /** Null: everything. */
   readonly what: Ref | null
@@ -34,7 +34,7 @@ export interface ReindexRecord {
   readonly total: number | null
   /** Why it failed. */
   readonly problem: string | null
-  /** The kernel at work, and until when it must have been heard of. */
+  /** The working kernel, and the end of its lease. */
   readonly owner: string | null
   readonly until: string | null
 }
@@ -43,7 +43,7 @@ export const reindexRecords = collection<ReindexRecord>('search.reindexing', { b
 
 export type Reindexing = ReindexRecord & Stored
 
-/** A kernel that was not heard of for so long has lost its work. */
+/** Lease of a kernel on its work. */
 const leaseMs = 20_000
 const everythingId = '000000000000000000000001'
 
@@ -72,7 +72,7 @@ export class ReindexTasks {
     return this.#documents.get(reindexRecords, what?.id ?? everythingId)
   }
 
-  /** Asks for it, unless it is requested already or under way. */
+  /** Requests it, unless it is requested already or running. */
   async request(what: Ref | null, isRecursive: boolean, reason: string): Promise<Reindexing> {
     const id = what?.id ?? everythingId
     const requested = this.#now()

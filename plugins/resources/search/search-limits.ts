@@ -1,7 +1,7 @@
 import { wire } from 'pounce/sdk'
 import type { SessionSource } from 'pounce/sdk/kit'
 
-/** What a search request may ask for. */
+/** Limits of a search request. */
 export const searchLimits = { maxQueryLength: 10_000, maxPageSize: 1000, maxOffset: 10_000 } as const
 
 export class SearchCapability implements SessionSource {

@@ -5,7 +5,7 @@ import { ContainmentFilter } from './containment-filter.ts'
 import { type FacetParameter, FacetService, type ShownFacets } from './facet-service.ts'
 import { FullView, type ReadHit } from './full-view.ts'
 
-/** What is asked of a search. */
+/** Parameters of a search. */
 export interface SearchInput {
   readonly query: SearchQuery
   readonly from: number
@@ -37,7 +37,7 @@ const mostRounds = 5
 /** Of a search that only counts: as many hits as a page has unless its size is said. */
 const checkedOfCount = 240
 
-/** Asks the index, then looks again at what it found: the index is a cache, the store and the policy have the last word. */
+/** Queries the index, then checks its hits again: the index is a cache, the store and the policy decide. */
 export class SearchService {
   #index: SearchIndex
   #policy: Policy

@@ -25,7 +25,7 @@ const fixed = [
   'contains',
 ]
 
-/** What to offer to who is typing a query: nothing that they may not see is told or counted. */
+/** Suggestions while a query is typed: invisible resources are neither shown nor counted. */
 export class SuggestionService {
   #index: SearchIndex
   #policy: Policy

@@ -21,7 +21,7 @@ export class RemoveMembersOnSpaceRemoved {
 }
 wire(RemoveMembersOnSpaceRemoved, SpaceMembers, Invitations)
 
-/** Who is a member asks no longer to become one. */
+/** Ends requests to join of new members. */
 export class DeleteJoinRequestOnMembership {
   #requests: JoinRequests
 

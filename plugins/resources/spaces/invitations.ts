@@ -71,7 +71,7 @@ export class InvitationRateLimit {
     }
   }
 
-  /** Forgets hours that are over. */
+  /** Deletes past hours. */
   async run(signal: AbortSignal): Promise<void> {
     const where = range('until', { lte: this.#clock.now().toISOString() })
     await removeFound(this.#documents, quotas, { using: 'byEnd', where, signal })
@@ -79,7 +79,7 @@ export class InvitationRateLimit {
 }
 wire(InvitationRateLimit, DocumentStore, Clock)
 
-/** Someone is asked into a space by mail. Its id follows from space and address, so that no one has two. */
+/** An invitation to a space by mail. Its id follows from space and address, so that no one has two. */
 interface InvitationRecord {
   readonly space: string
   /** As accounts have it. */
@@ -115,7 +115,7 @@ type User = UserRecord & Stored
 
 type End = 'accepted' | 'declined' | 'withdrawn'
 
-/** People who are asked into spaces. */
+/** Invitations to spaces. */
 export class Invitations {
   #settings: Settings
   #documents: DocumentStore
@@ -238,7 +238,7 @@ export class Invitations {
     await removeFound(this.#documents, invitations, { using: 'bySpace', where: eq('space', space) })
   }
 
-  /** Forgets those that are over. */
+  /** Deletes expired ones. */
   async run(signal: AbortSignal): Promise<void> {
     const where = range('expires', { lte: this.#clock.now().toISOString() })
     await removeFound(this.#documents, invitations, { using: 'byExpiry', where, signal })

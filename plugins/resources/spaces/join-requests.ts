@@ -19,11 +19,11 @@ import { spaces } from './stored-spaces.ts'
 
 type Request = SpaceRecord['requests'][number]
 const mostRequests = 1000
-/** Who began to let someone in is believed so long to continue with it. */
+/** How long the acceptance of a request is reserved for the member who began it. */
 const settlingMs = 30_000
 const request = 'request to join'
 
-/** People who ask to join a space, and what becomes of it. */
+/** Requests to join spaces. */
 export class JoinRequests {
   #perHour: number
   #documents: DocumentStore
@@ -48,7 +48,7 @@ export class JoinRequests {
     this.#clock = clock
   }
 
-  /** Asking twice is not an error and no second event. `Invalid` for a member; `TooMany`; the right to see the space is the caller's to check. */
+  /** Idempotent: a repeated request emits no second event. `Invalid` for a member; `TooMany`; callers check the right to view the space. */
   async ask(space: string, user: string, message: string | undefined): Promise<void> {
     const found = await this.#documents.get(spaces, space)
     if (!found) throw new NotFound('space')
@@ -68,7 +68,7 @@ export class JoinRequests {
 
   /** Takes one's own request back. `NotFound` when there is none. */
   async withdraw(space: string, user: string): Promise<void> {
-    // Anyone who asked may have lost sight of the space since, and others never had it: none learns whether it is there.
+    // The requester may have lost the right to view the space, others never had it: its existence is not revealed.
     if (!(await this.#documents.get(spaces, space))) throw new NotFound(request)
     await this.#take(space, user, () => [])
   }
@@ -79,7 +79,7 @@ export class JoinRequests {
   }
 
   /**
-   * Lets someone in who asked; of several who do so at once one does it, and the others have `NotFound`, as for someone who did not ask. Who has
+   * Accepts a request; of concurrent calls one succeeds, and the others get `NotFound`, as for an absent request. Who has
    * become a member meanwhile keeps the role that they have.
    */
   async accept(space: string, user: string, role: string, actor: string | undefined): Promise<void> {

@@ -10,11 +10,10 @@ import {
   Policy,
   routesFor,
   s,
-  type TreeBranch,
   TreeBranches,
   wire,
 } from 'pounce/sdk'
-import { afterParameter, defaultJsonLimits, linkToNext, parseJson, type TreeNode, type TreeParent } from 'pounce/sdk/kit'
+import { afterParameter, defaultJsonLimits, linkToNext, parseJson, type TreeBranch, type TreeNode, type TreeParent } from 'pounce/sdk/kit'
 
 /** In the order in which they stand below one parent. */
 const order: readonly TreeNode['kind'][] = ['space', 'folder', 'dataset', 'collection', 'file']

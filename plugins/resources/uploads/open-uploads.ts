@@ -100,7 +100,7 @@ export class StoredUploads {
     return this.#in(this.#settings.expireHours)
   }
 
-  /** Says that the file is there, and forgets the parts. */
+  /** Records that the file exists, and removes the parts. */
   async finished({ id }: Upload): Promise<Upload | undefined> {
     const finished = await this.change(id, eq('state', 'open'), {
       set: { state: 'finished', expires: this.#in(this.#settings.finishedHours) },

@@ -74,7 +74,7 @@ export class StoredParts {
     }
   }
 
-  /** Forgets one part with its bytes. What cannot be removed now goes with its upload. */
+  /** Removes one part with its bytes. What cannot be removed now is removed with its upload. */
   async drop({ id, blob: key, sizeBytes, sha256 }: PartRecord & Stored, keeping?: string): Promise<void> {
     try {
       await this.#documents.commit({ tombstone: id, in: parts })
@@ -85,7 +85,7 @@ export class StoredParts {
     await using _ = this.#ingest.stage({ key, sizeBytes, sha256 })
   }
 
-  /** Forgets all parts of an upload with their bytes, but for bytes that became those of the file, whose id is the upload's. */
+  /** Removes all parts of an upload with their bytes, except bytes that became those of the file, whose id is the upload's. */
   async dropAll(upload: string): Promise<void> {
     const kept = (await this.#files.get(upload))?.blob
     for await (const part of this.#all(upload)) await this.drop(part, kept)

@@ -1,6 +1,6 @@
 import { Problem } from 'pounce/sdk'
 
-/** 412: the request speaks another version of tus, or does not say which. */
+/** 412: the request has another version of tus, or none. */
 export class OtherVersion extends Problem {
   constructor() {
     super(412, 'tus-version', 'The header Tus-Resumable must be 1.0.0')

@@ -89,7 +89,7 @@ interface Piece {
 }
 
 const append = async (upload: Open, { offset, body, checksum }: Piece, receiving: UploadReceiver): Promise<Open> => {
-  // A client that did not hear that it was done asks once more, with nothing left to send.
+  // A client that missed the last response repeats its request, with nothing left to send.
   const isRepeat = offset === upload.receivedBytes && !body.isPresent
   return isRepeat ? upload : receiving.append(upload, offset, body, checksum)
 }

@@ -12,7 +12,7 @@ const all = async (pieces: StreamSplitter): Promise<Buffer[]> => {
   return found
 }
 
-test('pieces have the length that was asked for, but for the last one, and are the whole together', async t => {
+test('pieces have the requested length, except the last one, and are the whole together', async t => {
   const property = fc.asyncProperty(
     fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { maxLength: 20 }),
     fc.integer({ min: 1, max: 30 }),
@@ -26,7 +26,7 @@ test('pieces have the length that was asked for, but for the last one, and are t
   await t.notThrowsAsync(async () => fc.assert(property, { numRuns: 200 }))
 })
 
-test('a source that fails ends its piece with what came, and the fault is told', async t => {
+test('a source that fails ends its piece with the received bytes, and the fault is reported', async t => {
   const source = Readable.from(
     (async function* () {
       yield Buffer.from('abc')

@@ -4,7 +4,7 @@ const longestMs = 15_000
 
 /**
  * Cuts a stream into pieces, each a stream of its own that has an end: after `maxBytes`, or after 15 s, so that little is lost when something
- * breaks. A source that fails ends its piece as if all were well, because what came until then is right; `fault` tells of it.
+ * breaks. A source that fails ends its piece normally, because the bytes until then are right; `fault` has the error.
  */
 export class StreamSplitter {
   readonly #source: AsyncIterator<Buffer>

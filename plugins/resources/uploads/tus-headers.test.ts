@@ -50,7 +50,7 @@ test('numbers of bytes are whole, not negative and exact', t => {
     t.throws(() => offset(wrong), { instanceOf: Invalid }, wrong)
 })
 
-test('a checksum names an algorithm that is spoken', t => {
+test('a checksum names a supported algorithm', t => {
   t.deepEqual(checksumIn({ 'upload-checksum': 'sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=' }), {
     algorithm: 'sha1',
     value: 'Kq5sNclPz7QV2+lfQIuc6R7oRu0=',
@@ -60,7 +60,7 @@ test('a checksum names an algorithm that is spoken', t => {
     t.throws(() => checksumIn({ 'upload-checksum': wrong }), { instanceOf: Invalid }, wrong)
 })
 
-test('only one version is spoken', t => {
+test('only one version is supported', t => {
   t.notThrows(() => requireTus({ 'tus-resumable': '1.0.0' }))
   for (const headers of [{}, { 'tus-resumable': '1.0' }])
     t.like(

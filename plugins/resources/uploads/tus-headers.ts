@@ -23,7 +23,7 @@ export const tusCrossOriginHeaders = {
 
 const single = (value: string | readonly string[] | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** Throws `OtherVersion` unless the request speaks our version. */
+/** Throws `OtherVersion` unless the request has our version. */
 export const requireTus = (headers: IncomingHttpHeaders): void => {
   if (headers['tus-resumable'] !== '1.0.0') throw new OtherVersion()
   const method = headers['x-http-method-override']

@@ -28,7 +28,7 @@ export class UploadCompletion {
     this.#ingest = ingest
   }
 
-  /** Resolves when the file is durable. Goes on when the client that waits for it goes away; who asks meanwhile waits for the same. */
+  /** Resolves when the file is durable. Continues when the client disconnects; concurrent requests wait for the same result. */
   finish(upload: Upload, caller: Caller): Promise<Upload> {
     const running = this.#underWay.get(upload.id)
     if (running) return running

@@ -25,7 +25,7 @@ import type { Checksum } from './tus-headers.ts'
 type Upload = UploadRecord & Stored
 type Part = PartRecord & Stored
 
-/** More parts than this would make the end of an upload slow; a client that sends such small pieces is told so. */
+/** More parts than this would make the end of an upload slow; a client that sends such small pieces gets an error. */
 const maxParts = 50_000
 
 /** Adds bytes to uploads. What is added is durable before it counts, and counts as soon as it is durable, regardless of the outcome of the rest. */

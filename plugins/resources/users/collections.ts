@@ -19,7 +19,7 @@ export const users = collection<UserRecord>('users', {
   byLastNamePiece: { on: ['lastName~'], array: 'lastName~' },
 })
 
-/** A role; the Admin role remembers which permissions it has been given, so that a new one is added to it once. */
+/** A role; the Admin role records which permissions it has been given, so that a new one is added to it once. */
 export interface StoredRole extends RoleRecord {
   readonly given: readonly string[]
   /** Of a role that is gone: what those hold who held it. No one sees it, but a membership that was written late still finds its way. */
@@ -33,7 +33,7 @@ export interface KeyRecord {
   readonly name: string
   readonly scope: 'full' | 'extraction'
   readonly hash: string
-  /** The first characters, to tell keys apart. */
+  /** The first characters, to distinguish keys. */
   readonly prefix: string
   /** Text in a key that messages carried before jobs had keys of their own: one for everything its user may do. Such a key is refused. */
   readonly generation?: string | null
@@ -62,7 +62,7 @@ export interface SessionRecord {
   readonly expires: Time
   /** Accurate to a minute. */
   readonly lastUsed?: Time
-  /** The network from which it began, and what the browser said of itself: for the person to tell sessions apart. */
+  /** The network from which it began, and the browser's `User-Agent`: for users to distinguish sessions. */
   readonly network?: string
   readonly userAgent?: string
   /** When its owner authenticated last, and by what. Absent in sessions of older versions: when it began, by password. */
@@ -71,7 +71,7 @@ export interface SessionRecord {
 }
 export const sessions = collection<SessionRecord>('users.sessions', { byExpiry: { on: ['expires'] }, byUser: { on: ['user', 'created'] } })
 
-/** Tries at a door in a window of time. Its id is a digest of whose account, or which network. */
+/** Attempts in a window of time. Its id is a digest of account or network. */
 export interface TriesRecord {
   readonly count: number
   /** When the window ends. */
@@ -83,9 +83,9 @@ export const tries = collection<TriesRecord>('users.tries', { byEnd: { on: ['unt
 export interface IdentityLinkRecord {
   readonly account: string
   readonly provider: string
-  /** As accounts remember it. */
+  /** As stored in accounts. */
   readonly identity: string
-  /** Fits the password that the account had when it was asked for. */
+  /** Fits the password that the account had when it was requested. */
   readonly stamp: string
   /** Digests of its secret: one for each try to send it. */
   readonly secrets: readonly string[]

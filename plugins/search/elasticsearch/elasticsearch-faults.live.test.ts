@@ -45,7 +45,7 @@ for (const mode of ['refuse', 'silent', 'slow', 'cut'] as const) {
   })
 }
 
-live('with the server away everybody who waits is told, however many changes wait', async t => {
+live('when the server is unavailable all waiting callers are rejected, however many changes wait', async t => {
   const { proxy, index } = await behindProxy(t)
   await proxy.become('silent')
   const tries = Array.from({ length: 40 }, (_, n) => index.apply(Array.from({ length: 100 }, (_, m) => put(100 * n + m + 1))))

@@ -7,7 +7,7 @@ import { permittedBy, rightsInSql, type ScopeFunction } from './rights.ts'
 import { tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
 
-/** So many of the newest names are looked at one by one for those that the caller may view; beyond them the index is asked for these. */
+/** So many of the newest names are looked at one by one for those that the caller may view; beyond them the index is queried for these. */
 const lookedAt = 2000
 
 /** Finds resources by their names while someone types: walks the index from the newest on until there are enough, and counts nothing. */

@@ -78,7 +78,7 @@ live('a malformed heartbeat is one line in the log and nothing else', async t =>
   t.deepEqual(listener.heartbeats, [{ queue: 'q', info: info('1'), isBuiltIn: false }])
 })
 
-live('a listener that failed is told again, though the heartbeat does not change', async t => {
+live('a listener that failed is called again, though the heartbeat does not change', async t => {
   const { listener, beat } = await setUp(t)
   let failures = 2
   listener.onHeartbeat = () => (failures-- > 0 ? Promise.reject(new Unavailable('the store is unavailable')) : Promise.resolve())
@@ -87,7 +87,7 @@ live('a listener that failed is told again, though the heartbeat does not change
   t.is(failures, -1)
 })
 
-live('every kernel hears heartbeats, one that is not primary does not', async t => {
+live('every primary kernel receives heartbeats, others do not', async t => {
   const world = await setUp(t)
   const second = await startRabbit(t, { documents: world.documents, uri: world.broker.uri })
   const other = new Listener('')

@@ -40,7 +40,7 @@ export class Heartbeats implements Tenant {
   #characters = 0
   #queues = new Set<string>()
   /** Heartbeats that are not yet passed to the listener, by queue; the latest counts. */
-  #news = new Map<string, { readonly heartbeat: Heartbeat; readonly text: string }>()
+  #changes = new Map<string, { readonly heartbeat: Heartbeat; readonly text: string }>()
   #telling: Promise<void> | undefined
 
   constructor(parts: HeartbeatsParts) {
@@ -81,11 +81,11 @@ export class Heartbeats implements Tenant {
     if (since !== undefined && performance.now() - since < freshMs) return
     try {
       const heartbeat = readHeartbeat(content)
-      if (this.#news.size >= mostWaiting && !this.#news.has(heartbeat.queue))
+      if (this.#changes.size >= mostWaiting && !this.#changes.has(heartbeat.queue))
         throw new Error(`${mostWaiting} other registrations are pending`)
       this.#remember(text)
       if (this.#queues.size < mostKnown) this.#queues.add(heartbeat.queue)
-      this.#news.set(heartbeat.queue, { heartbeat, text })
+      this.#changes.set(heartbeat.queue, { heartbeat, text })
       this.#telling ??= this.#tellAll().finally(() => {
         this.#telling = undefined
       })
@@ -115,28 +115,28 @@ export class Heartbeats implements Tenant {
   }
 
   #remember(text: string): void {
-    this.#forget(text)
+    this.#drop(text)
     this.#known.set(text, performance.now())
     this.#characters += text.length
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= mostKnown && this.#characters <= mostCharacters) return
-      this.#forget(oldest)
+      this.#drop(oldest)
     }
   }
 
-  #forget(text: string): void {
+  #drop(text: string): void {
     if (this.#known.delete(text)) this.#characters -= text.length
   }
 
   async #tellAll(): Promise<void> {
     const { signal } = this.#stopping
-    for (let failures = 0; this.#news.size > 0 && !signal.aborted; ) {
-      const [queue, news] = this.#news.entries().next().value ?? []
-      if (queue === undefined || !news) return
+    for (let failures = 0; this.#changes.size > 0 && !signal.aborted; ) {
+      const [queue, change] = this.#changes.entries().next().value ?? []
+      if (queue === undefined || !change) return
       try {
-        await this.#parts.take(news.heartbeat)
+        await this.#parts.take(change.heartbeat)
         failures = 0
-        if (this.#news.get(queue) === news) this.#news.delete(queue)
+        if (this.#changes.get(queue) === change) this.#changes.delete(queue)
       } catch (error) {
         failures += 1
         // Not its queue: that of a private extractor holds its key.
@@ -144,8 +144,8 @@ export class Heartbeats implements Tenant {
         // The next heartbeat, within minutes, is then as good as the first.
         const isGivenUp = !isUnavailable(error) && failures >= tries
         if (isGivenUp) {
-          this.#forget(news.text)
-          if (this.#news.get(queue) === news) this.#news.delete(queue)
+          this.#drop(change.text)
+          if (this.#changes.get(queue) === change) this.#changes.delete(queue)
           failures = 0
         } else await pause(Math.min(longestPauseMs, 100 * 2 ** failures), undefined, { signal }).catch(() => undefined)
       }

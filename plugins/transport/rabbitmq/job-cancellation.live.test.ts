@@ -56,7 +56,7 @@ live('messages of others, unreadable ones too, are put back', async t => {
   t.is(left[1]?.properties.headers?.['a'], 1)
 })
 
-live('a job that an extractor has in hand is running, whether or not it has said so', async t => {
+live('a job that an extractor is processing is running, with or without a status', async t => {
   const { broker, all, transport } = await setUp(t, 2)
   await broker.channel.prefetch(1)
   await broker.channel.consume('some.extractor', () => undefined)

@@ -88,7 +88,7 @@ live('a connection that breaks again and again loses nothing', async t => {
   t.log(`${repeated} of 2500 arrived twice`)
 })
 
-live('a silent broker is noticed, publishing does not wait for it, and all arrives when it speaks again', async t => {
+live('an unresponsive broker is detected, publishing does not wait for it, and all messages arrive when it responds again', async t => {
   const world = await setUp(t)
   const counts = await receiving(world.broker)
   await world.transport.publish(jobs(0, 10))
@@ -161,7 +161,7 @@ live('two kernels that find the same waiting jobs send each once', async t => {
   )
 })
 
-live('a stopping kernel has its confirms noted and gives back the rest', async t => {
+live('a stopping kernel records its confirms and releases the rest', async t => {
   const world = await setUp(t)
   const counts = await receiving(world.broker)
   await Promise.all([
@@ -192,7 +192,7 @@ live('a wrong account or vhost stops the start with the name of the setting, and
   }
 })
 
-live('news that comes while the connection breaks is heard at least once', async t => {
+live('a reply that arrives while the connection breaks is received at least once', async t => {
   const world = await setUp(t)
   const listener = new TestListener('')
   await world.transport.listen(listener)

@@ -56,7 +56,7 @@ export class RabbitTransport implements Transport {
   #log: Log
   #book: RabbitJobRepository
   #sender: JobSender
-  #news: JobStatusUpdates
+  #statusUpdates: JobStatusUpdates
   #replies: Replies
   #heartbeats: Heartbeats
   #cancelling: JobCancellation
@@ -101,12 +101,12 @@ export class RabbitTransport implements Transport {
       refuse,
     })
     this.#outages = new DowntimeLog(documents, roles.has('http'), now, log)
-    this.#news = new JobStatusUpdates(
+    this.#statusUpdates = new JobStatusUpdates(
       this.#book,
       at => this.#outages.include(at),
       id => this.#over.add(id),
     )
-    const take = (status: JobStatus) => this.#news.take(this.#heard(), status)
+    const take = (status: JobStatus) => this.#statusUpdates.take(this.#heard(), status)
     this.#replies = new Replies({ link: listening, queue: replyTo, prefetch, log, metrics, now, take })
     this.#heartbeats = new Heartbeats({ link: listening, log, metrics, take: heartbeat => this.#heard().heartbeat(heartbeat) })
     this.bus = new RabbitBus(new Management({ uri, managementUrl, timeoutMs }), config.exchange, replyTo, log)

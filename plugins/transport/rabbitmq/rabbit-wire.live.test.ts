@@ -27,7 +27,7 @@ live('a job goes to its queue over the default exchange, with the properties and
   t.deepEqual(JSON.parse(String(message?.content)), { ...jobFor(1).message, secretKey: `key of ${jobFor(1).user} for ${jobFor(1).id}` })
 })
 
-live('the message of nobody carries a key of its job, never the service key; without that the job ends and people are told', async t => {
+live('an anonymous message has the key of its job, never the service key; without that the job ends with an error', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const { transport } = await startRabbit(t, { documents: await temporaryDocuments(t), uri: broker.uri })
@@ -68,7 +68,7 @@ live('a queue that is not there ends the job with a status that names it', async
   t.deepEqual(await idsOf(transport, kept.target), [kept.id])
 })
 
-live('that a queue is not there is told again until somebody hears it', async t => {
+live('a missing queue is reported again until the listener accepts it', async t => {
   const broker = await testBroker(t, url)
   const { transport } = await startRabbit(t, { documents: await temporaryDocuments(t), uri: broker.uri })
   const listener = new TestListener('')

@@ -7,7 +7,7 @@ import { testBroker } from './fixtures/test-broker.ts'
 
 const { test: live, url } = liveTests(test, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
 
-live('a kernel that serves HTTP only sends, cancels and tells of missing queues; news goes to the workers, each once', async t => {
+live('a kernel that serves HTTP only sends, cancels and reports missing queues; replies go to the workers, each once', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const documents = await temporaryDocuments(t)

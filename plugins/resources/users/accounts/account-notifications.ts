@@ -30,7 +30,7 @@ export class AccountMail {
     this.#log = log
   }
 
-  /** An address that no mail can have is left out, for asking again would not help. */
+  /** An invalid mail address is left out, as a retry would not help. */
   async send(to: readonly User[], subject: string, lines: readonly string[]): Promise<void> {
     const [right, wrong] = [to.filter(({ email }) => isMailAddress(email)), to.filter(({ email }) => !isMailAddress(email))]
     if (wrong.length > 0) this.#log.warn('accounts with an invalid email address', { users: wrong.map(({ id }) => id) })
@@ -55,7 +55,7 @@ const standings: Readonly<Record<AccountStatus, readonly [subject: string, text:
   Admin: ['You are a server admin', 'A server admin has made you a server admin.'],
 }
 
-/** Tells people what an admin, or anyone who knew their password, did with their account. */
+/** Notifies users of changes to their account by admins or with their password. */
 export class NotifyAccountOwner {
   #users: Users
   #post: AccountMail
@@ -86,7 +86,7 @@ export class NotifyAccountOwner {
 }
 wire(NotifyAccountOwner, Users, AccountMail)
 
-/** Tells the server admins of an account that waits for one of them. */
+/** Notifies the server admins of an account that waits for approval. */
 export class NotifyAdminsOfPendingAccount {
   #users: Users
   #post: AccountMail

@@ -130,7 +130,7 @@ test('accounts that the configuration names become admins, when made and at the 
   t.is((await server.get(Users).get(chief.id))?.status, 'Admin')
 })
 
-test('a web page that the link leads to asks whether it is valid, and claims it', async t => {
+test('the page of the link checks whether it is valid, and claims it', async t => {
   const { server, token } = await bootWithout(t, { setUpPage: '/welcome' })
   t.regex(await linkOf(server), /\/welcome\?token=/)
   const newer = new URL(await linkOf(server)).searchParams.get('token')

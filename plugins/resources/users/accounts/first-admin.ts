@@ -24,7 +24,7 @@ import { AccountAdministration } from './account-administration.ts'
 
 const id = 'set-up-token'
 
-/** Sees to it that someone can administer the server: the configured admins, or anyone who opens the set-up link. */
+/** Ensures that the server has an admin: the configured ones, or whoever opens the set-up link. */
 export class FirstAdmin implements Greeting {
   #page: string | undefined
   #pages: Contributions<PageAddresses>

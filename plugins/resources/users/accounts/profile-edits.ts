@@ -96,7 +96,7 @@ wire(ProfileEdits, Users, PickLists)
 
 type User = UserRecord & Stored
 
-/** Lets people change their own password, when they know the present one. */
+/** Changes an account's own password, given the current one. */
 export class PasswordChange {
   #users: Users
   #signIn: AccountSignIn
@@ -108,7 +108,7 @@ export class PasswordChange {
   }
 
   /**
-   * The account as it is then; all its sessions have ended. The present password is tried at the same door as when signing in: `NotSignedIn` for a
+   * The changed account; all its sessions have ended. The current password is throttled like sign-in: `NotSignedIn` for a
    * wrong one, `TooMany` after too many.
    */
   async change(

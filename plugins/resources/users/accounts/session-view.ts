@@ -116,7 +116,7 @@ const SessionSite = s.model(
   },
 )
 
-/** What a client has to know before it shows anything. */
+/** What a client needs before it shows anything. */
 export const SessionState = s.model(
   'SessionState',
   s.Object({
@@ -157,7 +157,7 @@ const added = (known: Capabilities, { uploads, trash, ...rest }: CapabilityPart)
   trash: { ...known.trash, ...trash },
 })
 
-/** Tells clients who they are, where, and what there is. */
+/** The account, the site and the features, for clients. */
 export class SessionView {
   readonly #installation: Installation
   readonly #users: Users
@@ -261,6 +261,6 @@ export class SessionView {
 }
 wire(SessionView, Installation, Users, AccountAdministration, ClientPreferences, Policy, Sites, UnreadCounts, SessionSources)
 
-/** False of keys that reach less far than their user, and of who is not let in yet: those learn nothing of the account but whose it is. */
+/** False for limited keys and for accounts that are not admitted yet: these get nothing of the account but whose it is. */
 const isWholeAccount = ({ scope, limits, user }: Caller): boolean =>
   scope === 'full' && limits === undefined && !user?.termsPending && !user?.secondFactorPending

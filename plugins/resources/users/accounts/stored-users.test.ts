@@ -69,7 +69,7 @@ test('an e-mail address is one address in any case and spelling', async t => {
   t.is((await users.change(other.id, { set: { email: 'Moved@Example.org' } }, [])).email, 'moved@example.org')
 })
 
-test('changing an account that is not there and one that is not as expected are told apart', async t => {
+test('changing an absent account and one that is not as expected are distinguished', async t => {
   const { id } = await newUser()
   await t.throwsAsync(users.change('f'.repeat(24), { set: { firstName: 'x' } }, []), { instanceOf: NotFound })
   await t.throwsAsync(users.change(id, { set: { firstName: 'x' }, where: eq('firstName', 'other') }, []), { instanceOf: CommitConflict })

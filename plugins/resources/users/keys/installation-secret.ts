@@ -18,7 +18,7 @@ const id = 'secret'
 
 const hourMs = 3_600_000
 
-/** A kernel learns within this time that another one has replaced the secret. */
+/** A kernel reads within this time that another one has replaced the secret. */
 const keptMs = 1000
 
 const maxPrevious = 10
@@ -189,7 +189,7 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 /** The id of the record of a key or session: the start of its hash, so that one read finds it. */
 export const idOfHash = (hash: string): string => hash.slice(0, 24)
 
-/** Compares two digests of equal length without telling by the time where they differ. */
+/** Compares two digests of equal length in constant time. */
 export const isSameDigest = (one: string, other: string): boolean => {
   const a = Buffer.from(one)
   const b = Buffer.from(other)

@@ -149,7 +149,7 @@ export class JobKeys implements Keys {
     return claims === undefined || claims.expires <= this.#clock.now()
   }
 
-  /** True of a key that `verify` is to be asked about. */
+  /** True of a key that `verify` can check. */
   isOne(shown: string): boolean {
     return looksLikeJobKey(shown)
   }

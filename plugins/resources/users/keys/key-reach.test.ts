@@ -102,7 +102,7 @@ test('what belongs to the account takes the verb, and a key that is held to no s
   t.deepEqual(await statuses(`name=srw&spaces=${space}&verbs=read,write`), [403, 403, 403])
 })
 
-test('a limited key of a server admin opens no door of admins, in superadmin mode neither', async t => {
+test('a limited key of a server admin has no admin rights, nor superadmin mode', async t => {
   const key = await newKey(server, server.admin.email, server.admin.password, 'name=held&verbs=read,write,delete,manage')
   for (const query of ['', '?superAdmin=true']) {
     t.is((await server.as(key)(`/api/users${query}`)).status, 403)

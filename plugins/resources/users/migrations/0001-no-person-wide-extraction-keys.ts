@@ -1,6 +1,6 @@
 import { CommitConflict, collection, type DocumentStore } from 'pounce/sdk'
 
-/** As records were before: the key of all jobs of a person remembered what it was derived from. */
+/** As records were before: the key of all jobs of a person had what it was derived from. */
 const keys = collection<{ user: string; name: string; generation?: string | null }>('users.keys', {
   byUser: { on: ['user', 'name'], unique: true },
 })

@@ -18,7 +18,7 @@ export type ChallengePurpose = 'sign-in' | 'passkey sign-in' | 'step-up' | 'totp
 
 /** What a token carries, encrypted. */
 interface Challenge {
-  /** The account; absent where no one knows yet who signs in. */
+  /** The account; absent while it is unknown who signs in. */
   readonly user?: string
   /** Fits the password of then: another one ends the challenge. */
   readonly stamp?: string
@@ -124,7 +124,7 @@ export class FactorSignIn {
     return { user: usable(spent.user), methods: ['password', spent.method] }
   }
 
-  /** What a browser asks its authenticator for when no one has said yet who signs in. */
+  /** WebAuthn request options while it is unknown who signs in. */
   async passkeyOptions() {
     const publicKey = await this.#passkeys.requestOptions()
     return { challenge: await this.#challenges.issue('passkey sign-in', { webauthn: publicKey.challenge }), publicKey }
@@ -141,7 +141,7 @@ export class FactorSignIn {
     return { user: usable(spent.user), methods: [spent.method] }
   }
 
-  /** Spends a proof at the door where passwords are tried as well; `NotSignedIn` for a wrong one. */
+  /** Verifies a proof, throttled like passwords; `NotSignedIn` for a wrong one. */
   async spend(user: User, proof: Proof, webauthn: string | undefined, address: string): Promise<{ user: User; method: SignInMethod }> {
     const spent = await this.#throttle.tryPassword(user.email, address, () => this.#factors.spend(user, proof, webauthn), {
       isSecondFactor: true,

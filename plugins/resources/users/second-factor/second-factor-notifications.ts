@@ -15,7 +15,7 @@ const news: Readonly<Record<SecondFactorChange, string | undefined>> = {
   reset: 'A server admin has removed all second factors from your account and ended its sessions: the password alone opens it now.',
 }
 
-/** Tells people of every change to the second factors of their account. */
+/** Notifies users of every change to the second factors of their account. */
 export class NotifySecondFactorChanged {
   readonly #users: Users
   readonly #post: AccountMail

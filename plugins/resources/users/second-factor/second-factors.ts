@@ -98,7 +98,7 @@ interface Accepted {
   readonly events: readonly NewEvent[]
 }
 
-/** News of someone's factors: for the audit log, and for the mail to the owner. */
+/** A change of an account's factors: for the audit log, and for the mail to the owner. */
 export const factorsChanged = (user: string, change: SecondFactorChange, actor?: string, recoveryCodesLeft?: number): NewEvent =>
   event(
     'user.second-factor-changed',

@@ -12,7 +12,7 @@ const identity = (subject: string, email: string, isEmailVerified: boolean): Ver
   groups: [],
 })
 
-/** A provider far away that knows three tokens. */
+/** An external provider with three tokens. */
 class University implements AuthProvider {
   readonly id = 'university'
   readonly #known = new Map([

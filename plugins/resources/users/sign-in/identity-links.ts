@@ -35,7 +35,7 @@ const lastsMs = 24 * 3_600_000
 
 const idLength = 24
 
-/** How an account remembers who a provider says this is. */
+/** An identity of a provider as stored in an account. */
 export const identityName = ({ provider, subject }: Pick<VerifiedIdentity, 'provider' | 'subject'>): string => `${provider} ${subject}`
 
 /**
@@ -75,7 +75,7 @@ export class IdentityLinks {
     this.#log = log
   }
 
-  /** Asks the owner of an account by mail, once a day at most, whether an identity may open it. */
+  /** Mails the owner of an account, once a day at most, to confirm the link to an identity. */
   async request(user: User, { provider, subject, isEmailVerified }: VerifiedIdentity): Promise<void> {
     const identity = identityName({ provider, subject })
     if (!isEmailVerified || !this.#mayLink(user, provider)) {
@@ -150,7 +150,7 @@ export class IdentityLinks {
 }
 wire(IdentityLinks, configPort(config), DocumentStore, Users, AccountMail, LoginThrottle, Ids, Clock, Installation, Log)
 
-/** Tells people that there is a new way into their account, so that they notice one that they did not open. */
+/** Notifies users of a new way to sign in to their account, so that they detect one that they did not add. */
 export class NotifyIdentityLinked {
   readonly #users: Users
   readonly #post: AccountMail

@@ -13,7 +13,7 @@ const bootWith = (t: ExecutionContext, limits: object) => bootForTest({ t, plugi
 const loginStatus = async (server: TestServer, email: string, password: string) =>
   (await server.as()('/api/login', { method: 'POST', json: { email, password } })).status
 
-test('after too many wrong passwords an account’s door is shut, also for the right one', async t => {
+test('after too many wrong passwords an account is throttled, also for the right one', async t => {
   const server = await bootWith(t, { failuresPerAccount: 3 })
   const [person, other] = [await newPerson(server, 'target'), await newPerson(server, 'other')]
   for (const _ of [1, 2, 3]) t.is(await loginStatus(server, person.email, 'wrong password'), 401)
@@ -98,7 +98,7 @@ test('a program that sends a wrong password beside its key is served, and its tr
   t.is(await loginStatus(server, person.email, person.password), 429)
 })
 
-test('at a shut door what is open to everybody stays open, and the rest is 429', async t => {
+test('while throttled public routes are served, and the rest is 429', async t => {
   const server = await bootWith(t, { failuresPerAccount: 2, wrongKeysPerAddress: 2 })
   const open = `/api/users/${(await newPerson(server, 'seen')).id}`
   const statuses = async (ask: (path: string, at: number) => Promise<Response>) => {
@@ -111,7 +111,7 @@ test('at a shut door what is open to everybody stays open, and the rest is 429',
   t.deepEqual(await statuses((path, at) => server.as(`wrong ${at}`)(path)), ['200 401', '200 401', '200 429'])
 })
 
-test('a program that goes on with one wrong key or session is told so each time, and shuts nobody out', async t => {
+test('a repeated wrong key or session is refused each time, and locks nobody out', async t => {
   const server = await bootWith(t, { wrongKeysPerAddress: 4, failuresPerAddress: 4 })
   const refused = (ask: () => Promise<Response>) => Promise.all(Array.from({ length: 30 }, async () => (await ask()).status))
   t.deepEqual(new Set(await refused(() => server.as('a key of the past')('/api/me'))), new Set([401]))
@@ -122,7 +122,7 @@ test('a program that goes on with one wrong key or session is told so each time,
   t.is((await server.as('a key of the past')('/api/me')).status, 401)
 })
 
-test('a password that was right is forgotten as soon as it is another one', async t => {
+test('a cached verification ends with a change of the password', async t => {
   const server = await bootWith(t, {})
   const person = await newPerson(server, 'changed')
   const status = async (password: string) =>
@@ -204,7 +204,7 @@ test('a right password costs no write where it was right before', async t => {
   t.deepEqual(await stored(), before)
 })
 
-test('any other door is counted by its name and by whom it names', async t => {
+test('other purposes are counted by name and subject', async t => {
   const server = await bootForTest({ t, plugins })
   const doors = server.get(LoginThrottle)
   for (const _ of [1, 2]) await doors.take('sign-up', networkOf('192.0.2.7'), 2)
@@ -214,7 +214,7 @@ test('any other door is counted by its name and by whom it names', async t => {
   await t.notThrowsAsync(doors.take('sign-up', networkOf('192.0.2.8'), 2))
 })
 
-test('a door opens again when the window is over, and what was counted is swept away', async t => {
+test('throttling ends with its window, and counts are removed', async t => {
   let now = new Date('2026-03-01T10:00:00.000Z')
   const server = await bootForTest({ t, plugins, clock: { now: () => now } })
   const [tries, documents] = [server.get(LoginAttempts), server.get(DocumentStore)]
@@ -236,7 +236,7 @@ test('a door opens again when the window is over, and what was counted is swept 
   t.deepEqual((await documents.find(counted, { using: 'byEnd', limit: 10 })).items, [])
 })
 
-test('a door that is shut costs no writes', async t => {
+test('a throttled attempt costs no writes', async t => {
   const server = await bootForTest({ t, plugins })
   const tries = server.get(LoginAttempts)
   const taken = await Promise.allSettled(Array.from({ length: 50 }, () => tries.take('stormed', 5)))

@@ -33,10 +33,10 @@ interface Counted {
   readonly leftMs: number
 }
 
-/** The refusal at a door that opens again in so many milliseconds. */
+/** The refusal of a throttled attempt, with the milliseconds until the end of the window. */
 const tooMany = (leftMs: number): TooMany => new TooMany('Too many attempts; try again later', Math.max(1, Math.ceil(leftMs / 1000)))
 
-/** Counts tries that kernels share. A window begins with its first try; while a door is shut, nothing is written any more. */
+/** Counts attempts across kernels. A window begins with its first attempt; at the limit nothing more is written. */
 export class LoginAttempts {
   #documents: DocumentStore
   #clock: Clock
@@ -92,7 +92,7 @@ export class LoginAttempts {
     await unlessMoved(this.#documents.commit({ tombstone: idOf(key), in: tries }))
   }
 
-  /** Remembers a key for a while from now on. */
+  /** Caches a key for a while. */
   async mark(key: string, forMs: number): Promise<void> {
     const id = idOf(key)
     const now = this.#clock.now().getTime()
@@ -139,7 +139,7 @@ const unlessMoved = async (commit: Promise<TriesRecord & Stored>): Promise<boole
   }
 }
 
-/** Notes for the audit log who was turned away at a door. Counted there, so that masses of tries are few lines. */
+/** Records refused attempts for the audit log, as counts, so that masses of attempts are few lines. */
 class SignInFailureAudit {
   #users: Users
   #trails: Contributions<AuditTrail>
@@ -151,7 +151,7 @@ class SignInFailureAudit {
     this.#log = log
   }
 
-  /** Of a name that is no one's only the door is noted: people type passwords where names belong. */
+  /** For an unknown name only the purpose is recorded: people type passwords in the field of the name. */
   async password(name: string, address: string, door: 'password' | 'second-factor'): Promise<void> {
     await this.#note(async () => (await this.#users.byEmail(name))?.id, door, address)
   }
@@ -225,14 +225,14 @@ const dayMs = 86_400_000
 /** For so long a network from which someone signed in is let through where strangers to the account are not. */
 const knownForMs = 30 * dayMs
 
-/** Shuts the doors through which people try passwords, keys and links, after too many tries. */
+/** Throttles attempts with passwords, keys and links. */
 export class LoginThrottle implements RateLimiter {
   #limits: Limits
   #tries: LoginAttempts
   #refusals: SignInFailureAudit
   /** Who signs in alone is no crowd. */
   #crowd = new SignInBatcher(20, 4)
-  /** How many passwords this kernel verifies at the moment, by door. */
+  /** Number of passwords in verification on this kernel, by purpose. */
   #running = new Map<string, number>()
 
   constructor(limits: Limits, tries: LoginAttempts, refusals: SignInFailureAudit) {
@@ -242,8 +242,8 @@ export class LoginThrottle implements RateLimiter {
   }
 
   /**
-   * Counts one use of a door by whom `what` names, of which `limit` are free in 15 minutes; `TooMany`, with the time to wait, beyond that.
-   * Name the door (`sign-up`), and by `what` only values that the sender cannot vary: see `networkOf` and `accountName`.
+   * Counts one attempt of a purpose by the subject in `what`, of which `limit` are free in 15 minutes; `TooMany`, with the time to wait, beyond that.
+   * Name the purpose (`sign-up`), and in `what` only values that the sender cannot vary: see `networkOf` and `accountName`.
    */
   take(door: string, what: string, limit: number): Promise<void> {
     return this.#tries.take(`${door} ${what}`, limit)
@@ -259,7 +259,7 @@ export class LoginThrottle implements RateLimiter {
   }
 
   /**
-   * Lets someone try a password: `verify` answers undefined for a wrong one, which counts. `TooMany` when the door is shut; what is being
+   * Verifies a password: `verify` resolves to undefined for a wrong one, which counts. `TooMany` when throttled; what is being
    * verified is counted beforehand as if it were wrong, so that a thousand at once are no way around. A right password takes the count of
    * its network back. Each network has a count of its own for an account, so no one shuts the owner out from elsewhere. Where too many networks try
    * one account, or one network too many accounts, only owners who have signed in from their network before are let on: theirs is the only count.
@@ -317,7 +317,7 @@ export class LoginThrottle implements RateLimiter {
     if (await this.#countOnce(`keys ${networkOf(address)}`, shown, this.#limits.wrongKeysPerAddress)) await this.#refusals.key(address)
   }
 
-  /** Counts a session that is over. Browsers keep these for months, so their count shuts no other door. */
+  /** Counts a session that is over. Browsers keep these for months, so their count throttles nothing else. */
   async wrongSession(address: string, shown: string): Promise<void> {
     await this.#countOnce(`sessions ${networkOf(address)}`, shown, this.#limits.failuresPerAddress)
   }

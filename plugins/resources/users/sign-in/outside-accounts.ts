@@ -63,7 +63,7 @@ export class OutsideAccounts {
   }
 
   /**
-   * Their account: the one that is known, else a new one. The owner of one that has their e-mail address is asked first. `NotSignedIn`, saying why, when none of
+   * Their account: the one that is known, else a new one. The owner of one with their e-mail address must confirm first. `NotSignedIn`, with the reason, when none of
    * them can be had; undefined when the provider names no address to go by.
    */
   async of(given: VerifiedIdentity): Promise<User | undefined> {
@@ -105,7 +105,7 @@ export class OutsideAccounts {
     }
   }
 
-  /** Undefined when no one has the address. Anyone who has one is asked whether this is them, and until then it opens nothing. */
+  /** Undefined when no account has the address. Its owner must confirm the identity, which gives no access until then. */
   async #known(identity: VerifiedIdentity): Promise<User | undefined> {
     const { email } = identity
     const user = email === '' ? undefined : await this.#users.byEmail(email)

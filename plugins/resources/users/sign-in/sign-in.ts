@@ -34,7 +34,7 @@ const rememberMs = 30_000
 
 const maxRemembered = 1000
 
-/** Waits of a second or so; who comes then is told to come again. */
+/** Maximum number of waiting sign-ins; further ones get 503. */
 const maxVerifying = 40
 
 interface Remembered {
@@ -91,7 +91,7 @@ export class AccountSignIn {
   }
 
   /**
-   * The account of anyone who came back from a site, for the browser that remembers a note of it; a note is good once. `NotSignedIn` when the site
+   * The account after a redirect back from a provider, for the browser with the state cookie, which is valid once. `NotSignedIn` when the site
    * vouches for no one, or there is no account that may be used; each of these is counted.
    */
   async withReturn(site: SignInSite, at: URL, note: { readonly kept: string; readonly name: string }, address: string): Promise<User> {
@@ -226,7 +226,7 @@ const purpose = 'notes of browsers that sign in elsewhere'
 
 const nameLength = 24
 
-/** What a browser remembers while it is at a site to sign in. */
+/** The state of a sign-in at a provider, kept in a cookie. */
 interface SignInNote {
   readonly site: string
   /** What the site wants to see again. */
@@ -253,7 +253,7 @@ export class SealedCookies {
     this.#installation = installation
   }
 
-  /** The value of the `Set-Cookie` header that hands out a note. It is good for ten minutes, for this browser. */
+  /** The value of the `Set-Cookie` header with the state, valid for ten minutes. */
   async cookie(note: SignInNote): Promise<string> {
     const sealed: Sealed = { ...note, until: this.#clock.now().getTime() + lastsMs }
     const text = await this.#seals.seal(purpose, '', JSON.stringify(sealed))

@@ -79,7 +79,7 @@ test('another password, suspension and being sent away end sessions at once', as
   t.is((await byCookie(server, cookie)('/api/me')).status, 401)
 })
 
-test('an account that is not active cannot sign in and learns why only with the right password', async t => {
+test('an account that is not active cannot sign in and gets the reason only with the right password', async t => {
   const person = await newPerson(server, 'inactive')
   await server.get(Users).change(person.id, { set: { status: 'Inactive' } }, [])
   const login = async (password: string) =>

@@ -33,7 +33,7 @@ const maxUserAgent = 200
 /** Ties a session to the password it began with. */
 export const stampOf = (user: User): string => sha256(`${user.id}\n${user.passwordHash ?? ''}`).slice(0, 32)
 
-/** Enough of an address for its owner to know it by: the first three numbers, or a /64. */
+/** The part of an address by which its owner recognizes it: the first three numbers, or a /64. */
 const shortened = (address: string): string => networkOf(address).replace(/\.\d+$/, '.0/24')
 
 const ended = (id: string, user: string, actor: string): NewEvent =>
@@ -59,7 +59,7 @@ export class StoredSessions {
 
   /**
    * Begins a session for anyone who sent the request, and ends the one that was open in this browser. The value of the `Set-Cookie` header
-   * that hands out the token: it is made here, whatever the browser sent, and is nowhere else.
+   * that sets the token: it is created here, whatever the browser sent, and is stored nowhere else.
    */
   async begin(
     user: User,
@@ -183,7 +183,7 @@ export class StoredSessions {
     await removeFound(this.#documents, sessions, { using: 'byExpiry', where: range('expires', { lte: now }), signal })
   }
 
-  /** The value of the `Set-Cookie` header that hands out a token, or takes it back. */
+  /** The value of the `Set-Cookie` header that sets or clears a token. */
   cookie(token: string | undefined): string {
     const maxAgeSeconds = token === undefined ? 0 : this.#maxMs / 1000
     return setCookie(sessionCookie, token ?? '', { maxAgeSeconds, baseUrl: this.#installation.baseUrl })

@@ -10,7 +10,7 @@ import { roles } from '../collections.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
 
-/** What happens on one kernel counts on the other in a second (promises, P15); a busy machine may take longer to ask. */
+/** What happens on one kernel counts on the other in a second (promises, P15); a busy machine may take longer. */
 const soonMs = 30_000
 const failuresPerAccount = 6
 const plugins = recordPlugins.map(id => (id === 'documents.sqlite' ? 'documents.mongodb' : id))

@@ -40,7 +40,7 @@ async function setUp(t: ExecutionContext) {
 const stateOf = async ({ transport }: Pick<Awaited<ReturnType<typeof setUp>>, 'transport'>, job: Job) =>
   (await transport.pending(job.target)).find(one => one.job.id === job.id)?.state
 
-live('news in the words of pyclowder moves a job from waiting to running to gone', async t => {
+live('status messages of pyclowder move a job from waiting to running to done', async t => {
   const world = await setUp(t)
   const job = jobFor(1)
   await world.transport.publish([job])
@@ -74,16 +74,16 @@ live('news in the words of pyclowder moves a job from waiting to running to gone
   await eventually(async () => (await world.broker.channel.checkQueue('clowder.abcdefghij')).messageCount === 0)
 })
 
-live('news without a job id, or with none that is known, is told; the former finds its job', async t => {
+live('a reply without a job id, or with an unknown one, reaches the listener; the former is assigned to its job', async t => {
   const world = await setUp(t)
   const job = jobFor(1)
   await world.transport.publish([job])
   world.say(job, 'START', { job_id: null, start: '2026-11-21T09:14:51' })
-  world.say(job, 'something', { job_id: 'never heard of', file_id: 'a foreign id' })
+  world.say(job, 'something', { job_id: 'unknown job', file_id: 'a foreign id' })
   await eventually(() => world.listener.statuses.length === 2)
   const ids = world.listener.statuses.map(({ jobId, targetId }) => [jobId, targetId])
   t.true(ids.some(([id, target]) => id === job.id && target === job.target.id))
-  t.true(ids.some(([id, target]) => id === 'never heard of' && target === 'a foreign id'))
+  t.true(ids.some(([id, target]) => id === 'unknown job' && target === 'a foreign id'))
   await eventually(async () => (await stateOf(world, job)) === 'running')
 })
 
@@ -108,7 +108,7 @@ live('a malformed reply is one line in the log and nothing else', async t => {
   await eventually(async () => (await world.broker.channel.checkQueue('clowder.abcdefghij')).messageCount === 0)
 })
 
-live('news is acknowledged when the listener has taken it, not before', async t => {
+live('a reply is acknowledged when the listener has stored it, not before', async t => {
   const world = await setUp(t)
   const job = jobFor(1)
   await world.transport.publish([job])
