@@ -19,7 +19,11 @@ export const webPage = async (
   origin: string,
   account?: { readonly email: string; readonly password: string },
 ): Promise<WebPage> => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, baseURL: origin, permissions: ['clipboard-read', 'clipboard-write'] })
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 860 },
+    baseURL: origin,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
   t.teardown(() => context.close())
   if (account) {
     const response = await context.request.post('/api/login', { data: { email: account.email, password: account.password } })
@@ -38,7 +42,10 @@ export const webPage = async (
 }
 
 interface AxeResults {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[] }[]
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+  }[]
 }
 
 /** What axe finds on a page as it is now. The script is evaluated, which the policy of the page does not concern. */
@@ -52,7 +59,9 @@ export const axeFindings = async (page: Page): Promise<readonly string[]> => {
     const context = { exclude: ['[data-live-announcer]'] }
     return (globalThis as unknown as { axe: { run(context: object): Promise<AxeResults> } }).axe.run(context)
   })
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 300)} ${failureSummary}`))
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 300)} ${failureSummary}`),
+  )
 }
 
 /** Pixels by which a page is wider than its window. */
