@@ -39,6 +39,9 @@ const filledDataset = async (): Promise<string> => {
   return dataset
 }
 
+const tagsOf = async (id: string | undefined): Promise<readonly string[]> =>
+  (await ok<{ tags: string[] }>(call(`/api/files/${id}/tags`))).tags.toSorted()
+
 const chosen = (page: Page): Promise<string> => page.locator('.selection-count').innerText()
 const activeRow = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.querySelector('a')?.textContent ?? '')
 
@@ -87,7 +90,23 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   await press('Enter')
   await page.getByText('Tagged 2 files').waitFor()
   const tagged = (await entriesOf(dataset)).entries.find(({ name }) => name === nameOf(13))
-  t.deepEqual((await ok<{ tags: string[] }>(call(`/api/files/${tagged?.id}/tags`))).tags.toSorted(), ['beech', 'leaf area'])
+  t.deepEqual(await tagsOf(tagged?.id), ['beech', 'leaf area'])
+
+  // Tags for all of them, by a job of the server, and back.
+  await page.locator('.grid-body [tabindex="0"]').focus()
+  await press('Control+a')
+  await page.getByRole('toolbar').getByRole('button', { name: 'Tag', exact: true }).click()
+  await page.getByLabel('Tags').fill('oak')
+  await press('Enter')
+  await page.getByText(`Tagged ${files + 2} files`).waitFor()
+  t.deepEqual(await tagsOf(tagged?.id), ['beech', 'leaf area', 'oak'])
+  await page
+    .getByText(`Tagged ${files + 2} files`)
+    .locator('..')
+    .getByRole('button', { name: 'Undo' })
+    .click()
+  await page.getByText(`Removed tags from ${files + 2} files`).waitFor()
+  t.deepEqual(await tagsOf(tagged?.id), ['beech', 'leaf area'])
 
   // Renaming in the row.
   await page.locator('.grid-body [tabindex="0"]').focus()
@@ -112,7 +131,7 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   await page.getByRole('button', { name: 'Move here' }).click()
   await page.getByText('Moved plot 1.csv to kept').waitFor()
   t.deepEqual(await namesIn(dataset, `&folder=${kept}`), ['plot 1.csv'])
-  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Moved plot 1.csv to kept').locator('..').getByRole('button', { name: 'Undo' }).click()
   await until('the file is back', async () => (await namesIn(dataset)).includes('plot 1.csv'))
 
   // Deleting says what.

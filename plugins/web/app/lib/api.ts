@@ -8,7 +8,8 @@ export type Answer<A extends Address> = Operations[A]['answer']
 
 type Part<A extends Address, P extends 'path' | 'query' | 'body'> = Operations[A][P]
 type IsEmpty<T> = T extends undefined ? true : keyof T extends never ? true : false
-type Input<A extends Address> = { readonly signal?: AbortSignal | undefined } & (IsEmpty<Part<A, 'path'>> extends true
+/** What an operation is called with. */
+export type Input<A extends Address> = { readonly signal?: AbortSignal | undefined } & (IsEmpty<Part<A, 'path'>> extends true
   ? { readonly path?: never }
   : { readonly path: Part<A, 'path'> }) & { readonly query?: Part<A, 'query'> } & (Part<A, 'body'> extends undefined
     ? { readonly body?: never }

@@ -6,12 +6,12 @@ export type RightsKind = 'space' | 'collection' | 'dataset' | 'file'
 
 const none: ReadonlySet<string> = new Set()
 
-/** What the caller may do with a resource: names of permissions, such as `EditDataset`. Empty until it is known. */
-export const useRights = (kind: RightsKind, id: string): ReadonlySet<string> =>
+/** Which of these permissions the caller holds on a resource. Full views tell most of them already; this asks for others. */
+export const useRights = (kind: RightsKind, id: string, permissions: readonly string[]): ReadonlySet<string> =>
   useQuery({
-    queryKey: [kind, id, 'rights'],
+    queryKey: [kind, id, 'rights', permissions],
     queryFn: async ({ signal }) => {
-      const [held] = await api('POST /api/permissions/check', { body: { resources: [{ type: kind, id }] }, signal })
+      const [held] = await api('POST /api/permissions/check', { body: { resources: [{ type: kind, id }], permissions }, signal })
       return held?.permissions ?? []
     },
     select: toSet,

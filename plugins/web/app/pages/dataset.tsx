@@ -16,19 +16,9 @@ import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
 import { queries } from '../lib/queries.ts'
-import { useRights } from '../lib/rights.ts'
 import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
-import {
-  type Dataset,
-  useAuthorName,
-  useDataset,
-  useDatasetTags,
-  useDatasetTotals,
-  useFollows,
-  useIsProcessing,
-  usePlace,
-} from './dataset/dataset-data.ts'
+import { type Dataset, useDataset, useDatasetBytes, useDatasetRights, useIsProcessing } from './dataset/dataset-data.ts'
 import { startDownload } from './dataset/entry-acts.ts'
 import { FileBrowser } from './dataset/file-browser.tsx'
 import { Readme } from './dataset/readme.tsx'
@@ -41,32 +31,33 @@ export const DatasetPage = () => {
 }
 
 const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
-  const { id, name } = dataset
-  const { folder } = useSearch({ strict: false }) as { readonly folder?: string }
-  const rights = useRights('dataset', id)
-  const place = usePlace(dataset.spaces)
-  const author = useAuthorName(dataset.authorId)
-  const totals = useDatasetTotals(id)
+  const { id, name, spaces, author, modified, license, counts } = dataset
+  const search = useSearch({ strict: false }) as { readonly folder?: string }
+  const folder = search.folder === '' ? undefined : search.folder
+  const rights = useDatasetRights(dataset)
+  const totalBytes = useDatasetBytes(id)
+  const user = useSession()?.user?.id
   const [isDownloading, setDownloading] = useState(false)
-  const drop = useFileDrop(id, name, folder === '' ? undefined : folder, rights.has('AddResourceToDataset'))
-  const edit = (changes: Partial<Pick<Dataset, 'name' | 'description'>>): Promise<void> => editDataset(dataset, changes)
+  const drop = useFileDrop(id, name, folder, rights.has('AddResourceToDataset'))
+  const edit = (changes: Changes): Promise<void> => editDataset(dataset, changes)
+  const [place] = spaces
   return (
     <div className={drop.isOver ? 'dataset-page drop-target' : 'dataset-page'} {...drop.handlers}>
       <PageTitle
         name={name}
         path={place ? [{ name: place.name, to: `/spaces/${place.id}` }] : []}
         onRename={rights.has('EditDataset') ? text => edit({ name: text }) : undefined}
-        actions={<DatasetActions dataset={dataset} rights={rights} place={place?.id} />}
+        actions={<DatasetActions dataset={dataset} rights={rights} isSignedIn={user !== undefined} />}
       >
         <FactLine
           facts={[
-            totals?.total !== undefined && totals.total !== null && (
-              <Counted key="count" text={t('dataset.entries', { count: totals.total, number: number(totals.total) })} />
-            ),
-            totals && totals.totalBytes !== null && <b key="size">{bytes(totals.totalBytes)}</b>,
-            author,
-            <span key="created">
-              {t('dataset.created')} <Time of={dataset.created} />
+            <Counted key="count" text={t('dataset.files', { count: counts.files, number: number(counts.files) })} />,
+            totalBytes !== undefined && <b key="size">{bytes(totalBytes)}</b>,
+            accessText(dataset, user),
+            author.fullName,
+            license.text,
+            <span key="changed">
+              {t('dataset.changed')} <Time of={modified} />
             </span>,
           ]}
         />
@@ -74,20 +65,23 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
       <div className="with-margin">
         <div className="dataset-files">
           <FileBrowser dataset={dataset} rights={rights} onDownload={() => setDownloading(true)} />
-          {rights.has('DownloadFiles') && <Readme dataset={id} folder={folder === '' ? undefined : folder} />}
+          {rights.has('DownloadFiles') && <Readme dataset={id} folder={folder} />}
         </div>
-        <DatasetMargin dataset={dataset} rights={rights} author={author} onDescribe={text => edit({ description: text })} />
+        <DatasetMargin dataset={dataset} rights={rights} onDescribe={text => edit({ description: text })} />
       </div>
-      {isDownloading && (
-        <DownloadDialog
-          id={id}
-          total={totals?.total ?? null}
-          totalBytes={totals?.totalBytes ?? null}
-          onClose={() => setDownloading(false)}
-        />
-      )}
+      {isDownloading && <DownloadDialog id={id} files={counts.files} totalBytes={totalBytes} onClose={() => setDownloading(false)} />}
     </div>
   )
+}
+
+/** Who can see the dataset, in words. */
+const accessText = ({ isPublic, spaces, author }: Dataset, user: string | undefined): string => {
+  if (isPublic) return t('dataset.access.public')
+  const [space] = spaces
+  if (!space) return author.id === user ? t('dataset.access.private') : t('dataset.access.privateOf', { name: author.fullName })
+  return spaces.length === 1
+    ? t('dataset.access.space', { name: space.name })
+    : t('dataset.access.spaces', { count: spaces.length, number: number(spaces.length) })
 }
 
 /** A number and its noun, the number in bold. */
@@ -101,7 +95,9 @@ const Counted = ({ text }: { readonly text: string }) => {
   )
 }
 
-const editDataset = async (dataset: Dataset, changes: Partial<Pick<Dataset, 'name' | 'description'>>): Promise<void> => {
+type Changes = Partial<Pick<Dataset, 'name' | 'description'>>
+
+const editDataset = async (dataset: Dataset, changes: Changes): Promise<void> => {
   const key = ['dataset', dataset.id]
   queries.setQueryData(key, { ...dataset, ...changes })
   try {
@@ -117,22 +113,21 @@ const editDataset = async (dataset: Dataset, changes: Partial<Pick<Dataset, 'nam
 
 /** Follow and delete. What the trash takes comes back by one press; without a trash the dataset is named before it goes. */
 const DatasetActions = ({
-  dataset: { id, name },
+  dataset: { id, name, following, spaces },
   rights,
-  place,
+  isSignedIn,
 }: {
   readonly dataset: Dataset
   readonly rights: ReadonlySet<string>
-  readonly place: string | undefined
+  readonly isSignedIn: boolean
 }) => {
   const session = useSession()
-  const follows = useFollows('dataset', id, session?.user !== undefined && session.user !== null)
   const navigate = useNavigate()
   const [isAsking, setAsking] = useState(false)
   const hasTrash = session?.capabilities.trash.datasets !== null
   const remove = async (): Promise<void> => {
     await api('DELETE /api/datasets/{id}', { path: { id } })
-    await navigate({ to: (place === undefined ? '/datasets' : `/spaces/${place}`) as never })
+    await navigate({ to: (spaces[0] ? `/spaces/${spaces[0].id}` : '/datasets') as never })
     queries.removeQueries({ queryKey: ['dataset', id] })
     void queries.invalidateQueries({ queryKey: ['dataset', 'list'] })
     toast(
@@ -149,17 +144,20 @@ const DatasetActions = ({
     )
   }
   const follow = async (): Promise<void> => {
+    const show = (isFollowed: boolean): void =>
+      void queries.setQueryData<Dataset>(['dataset', id], last => last && { ...last, following: isFollowed })
+    show(!following)
     try {
-      if (follows === true) await api('POST /api/datasets/{id}/unfollow', { path: { id } })
+      if (following) await api('POST /api/datasets/{id}/unfollow', { path: { id } })
       else await api('POST /api/datasets/{id}/follow', { path: { id } })
-      await queries.invalidateQueries({ queryKey: ['following'] })
     } catch (error) {
+      show(following)
       toast(messageOf(error))
     }
   }
   return (
     <>
-      {follows !== undefined && <Button onPress={() => void follow()}>{t(follows ? 'dataset.unfollow' : 'dataset.follow')}</Button>}
+      {isSignedIn && <Button onPress={() => void follow()}>{t(following ? 'dataset.unfollow' : 'dataset.follow')}</Button>}
       <MenuTrigger>
         <IconButton icon="ellipsis" label={t('dataset.more')} />
         <Popover className="popover" placement="bottom end">
@@ -200,21 +198,19 @@ const DatasetActions = ({
 }
 
 const DatasetMargin = ({
-  dataset: { id, description },
+  dataset: { id, description, tags, creators, author, license },
   rights,
-  author,
   onDescribe,
 }: {
   readonly dataset: Dataset
   readonly rights: ReadonlySet<string>
-  readonly author: string | undefined
   readonly onDescribe: (text: string) => Promise<void>
 }) => {
-  const tags = useDatasetTags(id)
   const isProcessing = useIsProcessing(id)
-  const names = tags?.map(tag => tag.name) ?? []
+  const names = tags.map(tag => tag.name)
+  const people = [...creators, ...(creators.includes(author.fullName) ? [] : [author.fullName])].filter(person => person !== '')
   const canEdit = rights.has('EditDataset')
-  const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['dataset', id, 'tags'] })
+  const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['dataset', id], exact: true })
   return (
     <aside className="page-margin" aria-label={t('dataset.about')}>
       {(description !== '' || canEdit) && (
@@ -257,10 +253,31 @@ const DatasetMargin = ({
           />
         </section>
       )}
-      {author !== undefined && (
+      {people.length > 0 && (
         <section>
           <h2>{t('dataset.people')}</h2>
-          <p dir="auto">{author}</p>
+          <ul>
+            {people.map(person => (
+              <li key={person} dir="auto">
+                {person}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {license.text !== '' && (
+        <section>
+          <h2>{t('dataset.license')}</h2>
+          <p className="prose">
+            {/^https?:\/\//.test(license.url) ? (
+              <a href={license.url} rel="license noopener noreferrer">
+                {license.text}
+              </a>
+            ) : (
+              license.text
+            )}
+          </p>
+          {license.rightsHolder !== '' && <p className="help">{t('dataset.rightsHolder', { name: license.rightsHolder })}</p>}
         </section>
       )}
       <section>
@@ -274,20 +291,20 @@ const DatasetMargin = ({
 /** Tells how large the ZIP will be before it is asked for. */
 const DownloadDialog = ({
   id,
-  total,
+  files,
   totalBytes,
   onClose,
 }: {
   readonly id: string
-  readonly total: number | null
-  readonly totalBytes: number | null
+  readonly files: number
+  readonly totalBytes: number | undefined
   readonly onClose: () => void
 }) => (
   <Dialog title={t('dataset.download.title')} isOpen onClose={onClose}>
     <p>
-      {total === null || totalBytes === null
+      {totalBytes === undefined
         ? t('dataset.download.text')
-        : t('dataset.download.size', { count: total, number: number(total), size: bytes(totalBytes) })}
+        : t('dataset.download.size', { count: files, number: number(files), size: bytes(totalBytes) })}
     </p>
     <div className="actions end">
       <Button onPress={onClose}>{t('cancel')}</Button>

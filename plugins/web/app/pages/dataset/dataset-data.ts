@@ -1,51 +1,32 @@
 import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { type Answer, api } from '../../lib/api.ts'
+import { useRights } from '../../lib/rights.ts'
 
-export type Dataset = Answer<'GET /api/datasets/{id}'>
+/** A dataset with all there is to show of it. */
+export type Dataset = Extract<Answer<'GET /api/datasets/{id}'>, { readonly rights: unknown }>
 
 export const useDataset = (id: string) =>
-  useQuery({ queryKey: ['dataset', id], queryFn: ({ signal }) => api('GET /api/datasets/{id}', { path: { id }, signal }) })
-
-/** How many files and bytes a dataset has, folders included. */
-export const useDatasetTotals = (id: string) =>
   useQuery({
-    queryKey: ['dataset', id, 'totals'],
-    queryFn: async ({ signal }) => {
-      const { total, totalBytes } = await api('GET /api/datasets/{id}/entries', {
-        path: { id },
-        query: { recursive: true, limit: 1 },
-        signal,
-      })
-      return { total, totalBytes }
-    },
-  }).data
+    queryKey: ['dataset', id],
+    queryFn: async ({ signal }) => (await api('GET /api/datasets/{id}', { path: { id }, query: { view: 'full' }, signal })) as Dataset,
+  })
 
-export const useDatasetTags = (id: string) =>
-  useQuery({
-    queryKey: ['dataset', id, 'tags'],
-    queryFn: async ({ signal }) => (await api('GET /api/datasets/{id}/tags', { path: { id }, signal })).items,
-  }).data
+const fileRights = ['EditFile', 'DeleteFile']
 
-/** The first space that the dataset is in, of those that the caller may see. */
-export const usePlace = (spaces: readonly string[]) => {
-  const [space = ''] = spaces
-  return useQuery({
-    queryKey: ['space', space],
-    queryFn: ({ signal }) => api('GET /api/spaces/{id}', { path: { id: space }, signal }),
-    enabled: space !== '',
-    retry: false,
-  }).data
+/** What the caller may do with the dataset, and with files by being in it. */
+export const useDatasetRights = ({ id, rights }: Dataset): ReadonlySet<string> => {
+  const ofFiles = useRights('dataset', id, fileRights)
+  return useMemo(() => new Set([...rights, ...ofFiles]), [rights, ofFiles])
 }
 
-/** Undefined for accounts that the caller may not see. */
-export const useAuthorName = (id: string) =>
+/** The bytes of all files, folders included; undefined where the server does not add them up. */
+export const useDatasetBytes = (id: string): number | undefined =>
   useQuery({
-    queryKey: ['user', id],
-    queryFn: ({ signal }) => api('GET /api/users/{id}', { path: { id }, signal }),
-    enabled: id !== '',
-    retry: false,
-    staleTime: 600_000,
-  }).data?.fullName
+    queryKey: ['dataset', id, 'totals'],
+    queryFn: async ({ signal }) =>
+      (await api('GET /api/datasets/{id}/entries', { path: { id }, query: { recursive: true, limit: 1 }, signal })).totalBytes,
+  }).data ?? undefined
 
 /** Whether files of the dataset are processed at the moment. */
 export const useIsProcessing = (id: string): boolean =>
@@ -56,12 +37,3 @@ export const useIsProcessing = (id: string): boolean =>
     // It reads many files; live events would ask for it too often.
     refetchInterval: ({ state }) => (state.data === true ? 4000 : false),
   }).data === true
-
-/** What the signed-in person follows; empty for others. */
-export const useFollows = (kind: string, id: string, isSignedIn: boolean): boolean | undefined =>
-  useQuery({
-    queryKey: ['following'],
-    queryFn: ({ signal }) => api('GET /api/me/following', { query: { limit: 1000 }, signal }),
-    select: followed => followed.some(one => one.type === kind && one.id === id),
-    enabled: isSignedIn,
-  }).data

@@ -1,22 +1,47 @@
 import { toast } from '../../components/toasts.tsx'
-import { api, urlOf } from '../../lib/api.ts'
+import { ApiError, api, type Input, urlOf } from '../../lib/api.ts'
+import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
-import { changeEntry, type Entry, refreshEntries } from './entries.ts'
+import { changeEntry, type Entry, type EntryQuery, refreshEntries } from './entries.ts'
 
-/** How many requests of one act are on their way at a time. */
-const maxAtOnce = 4
+type NewJob = NonNullable<Input<'POST /api/bulk'>['body']>
+
+/** What an act is done to: entries that are known, and, where all of a list but some were chosen, the rest of its files. */
+export interface Target {
+  readonly entries: readonly Entry[]
+  readonly rest?: { readonly query: EntryQuery; readonly except: readonly string[]; readonly count: number }
+}
+
+export const countOf = ({ entries, rest }: Target): number => entries.length + (rest?.count ?? 0)
+export const filesOf = ({ entries, rest }: Target): Target => ({
+  entries: entries.filter(({ kind }) => kind === 'file'),
+  ...(rest ? { rest } : {}),
+})
 
 export type Progress = (done: number) => void
 
-/** Does something to each entry, a few at a time, until it is stopped. Returns the entries that it failed for, with the first reason. */
+interface Outcome {
+  readonly done: number
+  readonly failed: number
+  readonly reason: unknown
+}
+
+/** How many requests of one act are on their way at a time. */
+const maxAtOnce = 4
+/** More than so many are a job of the server. */
+const maxDirect = 20
+const maxInJob = 10_000
+const pollMs = 500
+
+/** Does something to each entry, a few at a time, until it is stopped. */
 const forEach = async (
   entries: readonly Entry[],
   act: (entry: Entry) => Promise<unknown>,
   progress: Progress,
   signal: AbortSignal,
-): Promise<{ readonly done: readonly Entry[]; readonly failed: number; readonly reason: unknown }> => {
-  const done: Entry[] = []
+): Promise<Outcome> => {
+  let done = 0
   let failed = 0
   let reason: unknown
   let next = 0
@@ -26,20 +51,66 @@ const forEach = async (
       if (!entry) return
       try {
         await act(entry)
-        done.push(entry)
+        done++
       } catch (error) {
         failed++
         reason ??= error
       }
-      progress(done.length + failed)
+      progress(done + failed)
     }
   }
   await Promise.all(Array.from({ length: maxAtOnce }, work))
   return { done, failed, reason }
 }
 
-const sayFailures = (failed: number, reason: unknown): void => {
-  if (failed > 0) toast(t('entries.failed', { count: failed, reason: messageOf(reason) }))
+/** Starts a job of the server and follows it to its end. */
+const runJob = async (job: NewJob, progress: Progress, signal: AbortSignal): Promise<Outcome> => {
+  let state = await api('POST /api/bulk', { body: job })
+  const path = { id: state.id }
+  while (state.ended === null && !signal.aborted) {
+    await new Promise(resolve => setTimeout(resolve, pollMs))
+    state = await api('GET /api/bulk/{id}', { path })
+    progress(state.done + state.failed)
+  }
+  const [refused] = state.failed > 0 ? await api('GET /api/bulk/{id}/outcomes', { path, query: { state: 'failed', limit: 1 } }) : []
+  const reason = refused ?? (state.message === undefined ? undefined : { message: state.message })
+  return { done: state.done, failed: state.failed, reason: reason && new ApiError(400, reason) }
+}
+
+/** A few entries one by one, so that the page shows each at once; many as jobs of the server. */
+const act = async (
+  { entries, rest }: Target,
+  one: (entry: Entry) => Promise<unknown>,
+  job: Omit<NewJob, 'resources' | 'select'>,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Outcome> => {
+  if (!rest && entries.length <= maxDirect) return forEach(entries, one, progress, signal)
+  const jobs: NewJob[] = []
+  for (let from = 0; from < entries.length; from += maxInJob)
+    jobs.push({ ...job, resources: entries.slice(from, from + maxInJob).map(({ kind, id }) => ({ type: kind, id })) })
+  if (rest) {
+    const { dataset, folder, isRecursive, filter } = rest.query
+    const select = {
+      dataset,
+      recursive: isRecursive,
+      except: rest.except,
+      ...(folder === undefined ? {} : { folder }),
+      ...(filter === '' ? {} : { filter }),
+    }
+    jobs.push({ ...job, select })
+  }
+  let sum: Outcome = { done: 0, failed: 0, reason: undefined }
+  for (const each of jobs) {
+    const before = sum.done + sum.failed
+    const { done, failed, reason } = await runJob(each, count => progress(before + count), signal)
+    sum = { done: sum.done + done, failed: sum.failed + failed, reason: sum.reason ?? reason }
+  }
+  return sum
+}
+
+const sayFailures = ({ failed, reason }: Outcome): void => {
+  if (failed > 0) toast(t('entries.failed', { count: failed, number: number(failed), reason: messageOf(reason) }))
 }
 
 /** Changes the name at once, and back when the server refuses it. */
@@ -73,68 +144,71 @@ const moveOne = (dataset: string, { id, kind, folder }: Entry, to: string | unde
   return api('POST /api/datasets/{dataset}/moveToDataset/{fromFolder}/{file}', { path: { dataset, fromFolder: folder ?? '', file: id } })
 }
 
-/** Moves entries to a folder, or to the root. Offers to move them back. */
+/** A folder of the dataset, or its root. */
+export interface FolderPlace {
+  readonly id: string | undefined
+  readonly name: string
+}
+
+const placeIn = (dataset: string, folder: string | undefined) => ({ dataset, ...(folder === undefined ? {} : { folder }) })
+
+const moveAll = (dataset: string, target: Target, to: string | undefined, progress: Progress, signal: AbortSignal): Promise<Outcome> => {
+  const [from] = new Set(target.entries.map(({ folder }) => folder))
+  const job = {
+    act: 'move',
+    to: placeIn(dataset, to),
+    ...(from === undefined ? {} : { from: placeIn(dataset, from ?? undefined) }),
+  } as const
+  return act(target, entry => moveOne(dataset, entry, to), job, progress, signal)
+}
+
+/** Moves entries to a folder, or to the root. Offers to move them back where it is known where they were. */
 export const moveEntries = async (
   dataset: string,
-  entries: readonly Entry[],
-  to: { readonly id: string | undefined; readonly name: string },
+  { entries, rest }: Target,
+  to: FolderPlace,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> => {
   const others = entries.filter(({ id, folder }) => (folder ?? undefined) !== to.id && id !== to.id)
-  if (others.length === 0) return
-  const { done, failed, reason } = await forEach(others, entry => moveOne(dataset, entry, to.id), progress, signal)
+  const target = { entries: others, ...(rest ? { rest } : {}) }
+  if (countOf(target) === 0) return
+  const outcome = await moveAll(dataset, target, to.id, progress, signal)
   await refreshEntries(dataset)
-  if (done.length > 0)
-    toast(t('entries.moved', { count: done.length, name: done[0]?.name ?? '', folder: to.name }), {
-      label: t('undo'),
-      run: () => {
-        const moved = done.map(entry => ({ ...entry, folder: to.id ?? null, from: entry.folder }))
-        void Promise.allSettled(moved.map(entry => moveOne(dataset, entry, entry.from ?? undefined))).then(() => refreshEntries(dataset))
-      },
-    })
-  sayFailures(failed, reason)
-}
-
-const maxRemoved = 1000
-
-/** Deletes files and folders with all that is in them. */
-export const deleteEntries = async (dataset: string, entries: readonly Entry[], progress: Progress, signal: AbortSignal): Promise<void> => {
-  const files = entries.filter(({ kind }) => kind === 'file')
-  const folders = entries.filter(({ kind }) => kind === 'folder')
-  let failed = 0
-  let reason: unknown
-  for (let from = 0; from < files.length && !signal.aborted; from += maxRemoved) {
-    const some = files.slice(from, from + maxRemoved)
-    try {
-      const answer = await api('POST /api/files/bulkRemove', { body: { fileIds: some.map(({ id }) => id) } })
-      failed += some.length - answer.deleted.length - answer['not found'].length
-    } catch (error) {
-      failed += some.length
-      reason ??= error
+  const origins = [...new Set(others.map(({ folder }) => folder ?? undefined))]
+  const moved = others.map(entry => ({ ...entry, folder: to.id ?? null }))
+  const moveBack = async (): Promise<void> => {
+    const never = new AbortController().signal
+    for (const origin of origins) {
+      const some = moved.filter((_, at) => (others[at]?.folder ?? undefined) === origin)
+      sayFailures(await moveAll(dataset, { entries: some }, origin, () => undefined, never))
     }
-    progress(from + some.length)
+    await refreshEntries(dataset)
   }
-  const rest = await forEach(
-    folders,
-    ({ id }) => api('DELETE /api/datasets/{id}/deleteFolder/{folder}', { path: { id: dataset, folder: id } }),
-    done => progress(files.length + done),
-    signal,
-  )
-  await refreshEntries(dataset)
-  const count = entries.length - failed - rest.failed
-  if (count > 0) toast(t('entries.deleted', { count, name: entries[0]?.name ?? '' }))
-  if (failed + rest.failed > 0)
+  if (outcome.done > 0)
     toast(
-      reason === undefined && rest.reason === undefined
-        ? t('entries.notDeleted', { count: failed })
-        : t('entries.failed', { count: failed + rest.failed, reason: messageOf(reason ?? rest.reason) }),
+      t('entries.moved', { count: outcome.done, number: number(outcome.done), name: others[0]?.name ?? '', folder: to.name }),
+      rest ? undefined : { label: t('undo'), run: () => void moveBack() },
     )
+  sayFailures(outcome)
 }
 
-/** Adds tags to files, or takes them off. */
+/** Deletes files, and folders with all that is in them. */
+export const deleteEntries = async (dataset: string, target: Target, progress: Progress, signal: AbortSignal): Promise<void> => {
+  const remove = ({ id, kind }: Entry): Promise<unknown> =>
+    kind === 'file'
+      ? api('DELETE /api/files/{id}', { path: { id } })
+      : api('DELETE /api/datasets/{id}/deleteFolder/{folder}', { path: { id: dataset, folder: id } })
+  const outcome = await act(target, remove, { act: 'delete' }, progress, signal)
+  await refreshEntries(dataset)
+  if (outcome.done > 0)
+    toast(t('entries.deleted', { count: outcome.done, number: number(outcome.done), name: target.entries[0]?.name ?? '' }))
+  sayFailures(outcome)
+}
+
+/** Adds tags to files, or takes them off. Adding offers to take them off again. */
 export const tagEntries = async (
-  files: readonly Entry[],
+  target: Target,
   tags: readonly string[],
   isAdding: boolean,
   progress: Progress,
@@ -144,15 +218,20 @@ export const tagEntries = async (
     isAdding
       ? api('POST /api/files/{id}/tags', { path: { id }, body: { tags } })
       : api('DELETE /api/files/{id}/tags', { path: { id }, body: { tags } })
-  const { done, failed, reason } = await forEach(files, change, progress, signal)
-  if (done.length > 0) toast(t(isAdding ? 'entries.tagged' : 'entries.untagged', { count: done.length, name: done[0]?.name ?? '' }))
-  sayFailures(failed, reason)
+  const outcome = await act(target, change, { act: isAdding ? 'tag' : 'untag', tags }, progress, signal)
+  const about = { count: outcome.done, number: number(outcome.done), name: target.entries[0]?.name ?? '' }
+  if (outcome.done > 0)
+    toast(
+      t(isAdding ? 'entries.tagged' : 'entries.untagged', about),
+      isAdding ? { label: t('undo'), run: () => void tagEntries(target, tags, false, progress, signal) } : undefined,
+    )
+  sayFailures(outcome)
 }
 
 /** SHA-256 digests of files, as `sha256sum` writes them. */
 export const digestsOf = async (files: readonly Entry[], progress: Progress, signal: AbortSignal): Promise<string> => {
   const lines = new Map<string, string>()
-  const { failed, reason } = await forEach(
+  const outcome = await forEach(
     files,
     async ({ id, name }) => {
       const { sha256 } = await api('GET /api/files/{id}/metadata', { path: { id } })
@@ -161,21 +240,16 @@ export const digestsOf = async (files: readonly Entry[], progress: Progress, sig
     progress,
     signal,
   )
-  sayFailures(failed, reason)
+  sayFailures(outcome)
   return files.flatMap(({ id }) => lines.get(id) ?? []).join('\n')
 }
 
-/** An address has room for so many ids. */
-const maxInAddress = 500
+/** Where a single entry is downloaded. */
+export const downloadUrl = (dataset: string, { id, kind }: Entry): string =>
+  kind === 'file' ? urlOf(`/api/files/${id}`) : urlOf(`/api/datasets/${dataset}/downloadFolder`, { folderId: id })
 
-/** Where chosen entries are downloaded; undefined for what no single address has. */
-export const downloadUrl = (dataset: string, entries: readonly Entry[]): string | undefined => {
-  const [one] = entries
-  if (entries.length === 1 && one)
-    return one.kind === 'file' ? urlOf(`/api/files/${one.id}`) : urlOf(`/api/datasets/${dataset}/downloadFolder`, { folderId: one.id })
-  if (entries.length === 0 || entries.length > maxInAddress || entries.some(({ kind }) => kind === 'folder')) return undefined
-  return urlOf(`/api/datasets/${dataset}/downloadPartial`, { fileList: entries.map(({ id }) => id).join(',') })
-}
+/** The most that one ZIP of chosen entries has. */
+export const maxInArchive = 10_000
 
 /** Lets the browser download an address. */
 export const startDownload = (url: string): void => {

@@ -1,12 +1,17 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Radio, RadioGroup } from 'react-aria-components'
-import { TextField } from '../../components/controls.tsx'
-import { FormDialog } from '../../components/dialog.tsx'
+import { Button, TextField } from '../../components/controls.tsx'
+import { Dialog, FormDialog } from '../../components/dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { DotProgress } from '../../components/page-parts.tsx'
 import { namesIn } from '../../components/tag-list.tsx'
-import { api } from '../../lib/api.ts'
+import { api, urlOf } from '../../lib/api.ts'
+import { bytes, number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
-import { type Entry, refreshEntries } from './entries.ts'
+import { messageOf } from '../../lib/messages.ts'
+import { type EntryList, refreshEntries } from './entries.ts'
+import { countOf, type FolderPlace, startDownload, type Target } from './entry-acts.ts'
 import { FolderTree } from './folder-tree.tsx'
 
 interface Shared {
@@ -17,17 +22,15 @@ interface Shared {
 export const NewFolderDialog = ({
   dataset,
   folder,
-  onMade,
   onClose,
-}: Shared & { readonly dataset: string; readonly folder: string | undefined; readonly onMade: (id: string) => void }) => {
+}: Shared & { readonly dataset: string; readonly folder: string | undefined }) => {
   const [name, setName] = useState('')
   const make = async (): Promise<void> => {
-    const { id } = await api('POST /api/datasets/{id}/newFolder', {
+    await api('POST /api/datasets/{id}/newFolder', {
       path: { id: dataset },
       body: { name: name.trim(), parentId: folder ?? dataset, parentType: folder === undefined ? 'dataset' : 'folder' },
     })
     await refreshEntries(dataset)
-    onMade(id)
   }
   return (
     <FormDialog title={t('dataset.newFolder')} action={t('dataset.newFolderNow')} isOpen onClose={onClose} onSubmit={make}>
@@ -40,28 +43,26 @@ const root = 'root'
 
 /** Moves entries to a folder that is chosen in the tree. */
 export const MoveDialog = ({
-  dataset,
-  datasetName,
-  entries,
-  count,
+  dataset: { id: dataset, name: datasetName },
+  target,
   open,
   onMove,
   onClose,
 }: Shared & {
-  readonly dataset: string
-  readonly datasetName: string
-  /** Those that are known; a folder cannot be moved into itself. */
-  readonly entries: readonly Entry[]
-  readonly count: number
+  readonly dataset: { readonly id: string; readonly name: string }
+  readonly target: Target
+  /** Folders that are open in the tree. */
   readonly open: readonly string[]
-  readonly onMove: (to: { readonly id: string | undefined; readonly name: string }) => void
+  readonly onMove: (to: FolderPlace) => void
 }) => {
   const [chosen, setChosen] = useState<string>()
   const [names] = useState(() => new Map<string, string>())
-  const moved = new Set(entries.map(({ id }) => id))
+  const count = countOf(target)
+  // A folder cannot be moved into itself.
+  const moved = new Set(target.entries.map(({ id }) => id))
   return (
     <FormDialog
-      title={t('dataset.move.title', { count, name: entries[0]?.name ?? '' })}
+      title={t('dataset.move.title', { count, number: number(count), name: target.entries[0]?.name ?? '' })}
       action={t('dataset.move.action')}
       isOpen
       onClose={onClose}
@@ -90,31 +91,73 @@ export const MoveDialog = ({
 }
 
 /** Says what is deleted, by name or number, before it is. */
-export const DeleteDialog = ({
-  files,
-  folders,
-  name,
-  onDelete,
-  onClose,
-}: Shared & {
-  readonly files: number
-  readonly folders: number
-  /** Of the one that is deleted, if it is one. */
-  readonly name: string
-  readonly onDelete: () => void
-}) => {
-  const count = files + folders
+export const DeleteDialog = ({ target, onDelete, onClose }: Shared & { readonly target: Target; readonly onDelete: () => void }) => {
+  const count = countOf(target)
+  const folders = target.entries.filter(({ kind }) => kind === 'folder').length
   return (
     <FormDialog
-      title={count === 1 ? t('dataset.delete.one', { name }) : t('dataset.delete.many', { count })}
-      action={t('dataset.delete.action', { count })}
+      title={
+        count === 1 ? t('dataset.delete.one', { name: target.entries[0]?.name ?? '' }) : t('dataset.delete.many', { number: number(count) })
+      }
+      action={t('dataset.delete.action', { count, number: number(count) })}
       destroys
       isOpen
       onClose={onClose}
       onSubmit={async () => onDelete()}
     >
-      <p>{folders > 0 ? t('dataset.delete.withFolders', { count: folders }) : t('dataset.delete.text', { count: files })}</p>
+      <p>
+        {folders > 0
+          ? t('dataset.delete.withFolders', { count: folders, number: number(folders) })
+          : t('dataset.delete.text', { count, number: number(count) })}
+      </p>
     </FormDialog>
+  )
+}
+
+/** Tells how large a ZIP of chosen entries will be before it is downloaded. */
+export const ArchiveDialog = ({
+  dataset,
+  target,
+  list,
+  onClose,
+}: Shared & { readonly dataset: string; readonly target: Target; readonly list: EntryList }) => {
+  const { data, error } = useQuery({
+    queryKey: ['archive', dataset, target],
+    queryFn: async ({ signal }) => {
+      const except = new Set(target.rest?.except)
+      const files = target.rest ? (await list.loadRows(0, list.count)).filter(({ kind, id }) => kind === 'file' && !except.has(id)) : []
+      const resources = [...target.entries, ...files].map(({ kind, id }) => ({ type: kind, id }))
+      return api('POST /api/archives', { body: { dataset, resources }, signal })
+    },
+    gcTime: 0,
+    retry: false,
+  })
+  return (
+    <Dialog title={t('dataset.download.chosen')} isOpen onClose={onClose}>
+      {error ? (
+        <p role="alert" className="error-text">
+          {messageOf(error)}
+        </p>
+      ) : data ? (
+        <p>{t('dataset.download.size', { count: data.files, number: number(data.files), size: bytes(data.size) })}</p>
+      ) : (
+        <DotProgress label={t('loading')} />
+      )}
+      <div className="actions end">
+        <Button onPress={onClose}>{t('cancel')}</Button>
+        <Button
+          look="filled"
+          icon="download"
+          isDisabled={!data}
+          onPress={() => {
+            if (data) startDownload(urlOf(`/api/archives/${data.id}`))
+            onClose()
+          }}
+        >
+          {t('dataset.download.action')}
+        </Button>
+      </div>
+    </Dialog>
   )
 }
 
@@ -128,7 +171,7 @@ export const TagDialog = ({
   const [text, setText] = useState('')
   return (
     <FormDialog
-      title={t(isAdding ? 'dataset.tag.add' : 'dataset.tag.remove', { count })}
+      title={t(isAdding ? 'dataset.tag.add' : 'dataset.tag.remove', { count, number: number(count) })}
       action={t(isAdding ? 'tags.addNow' : 'tags.removeNow')}
       isOpen
       onClose={onClose}

@@ -1,0 +1,137 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
+import { Button, IconButton } from '../../components/controls.tsx'
+import { Icon } from '../../components/icon.tsx'
+import type { IconName } from '../../components/icon-names.ts'
+import { addFiles } from '../../components/upload-tray.tsx'
+import { useNarrow } from '../../components/virtual-grid.tsx'
+import { t } from '../../lib/i18n.ts'
+import { chooseFolder, chosenInInput } from '../../lib/uploads/chosen-files.ts'
+import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
+import type { EntryQuery } from './entries.ts'
+
+/** Text is looked for while it is typed, once the keys rest for a moment. */
+export const Toolbar = ({
+  query,
+  onFind,
+  onBelow,
+  children,
+}: {
+  readonly query: EntryQuery
+  readonly onFind: (text: string) => void
+  readonly onBelow: (below: boolean) => void
+  readonly children: ReactNode
+}) => {
+  const [text, setText] = useState(query.filter)
+  const asked = useRef(query.filter)
+  useEffect(() => {
+    if (query.filter === asked.current) return
+    asked.current = query.filter
+    setText(query.filter)
+  }, [query.filter])
+  useEffect(() => {
+    if (text === asked.current) return undefined
+    const timer = setTimeout(() => {
+      asked.current = text
+      onFind(text)
+    }, 150)
+    return () => clearTimeout(timer)
+  }, [text, onFind])
+  return (
+    <div className="browser-tools">
+      <div className="browser-find">
+        <input
+          type="search"
+          className="input"
+          aria-label={t('entries.find')}
+          placeholder={t('entries.find')}
+          value={text}
+          maxLength={200}
+          onChange={({ target }) => setText(target.value)}
+        />
+        {(text !== '' || query.isRecursive) && (
+          <label className="browser-below">
+            <input type="checkbox" checked={query.isRecursive} onChange={({ target }) => onBelow(target.checked)} />
+            {t('entries.below')}
+          </label>
+        )}
+      </div>
+      <div className="actions end">{children}</div>
+    </div>
+  )
+}
+
+/** With words where there is room for them. */
+export const ToolButton = ({ icon, label, onPress }: { readonly icon: IconName; readonly label: string; readonly onPress: () => void }) =>
+  useNarrow() ? (
+    <IconButton look="plain" icon={icon} label={label} onPress={onPress} />
+  ) : (
+    <Button icon={icon} onPress={onPress}>
+      {label}
+    </Button>
+  )
+
+/** Files or a folder, chosen in a dialog of the system. */
+export const AddFilesButton = ({ target }: { readonly target: UploadTarget }) => {
+  const files = useRef<HTMLInputElement>(null)
+  const folder = useRef<HTMLInputElement>(null)
+  const add = (input: HTMLInputElement): void => {
+    void addFiles(target, chosenInInput(input.files ?? []))
+    input.value = ''
+  }
+  const pickFolder = async (): Promise<void> => {
+    const chosen = await chooseFolder()
+    if (chosen === undefined) folder.current?.click()
+    else if (chosen) await addFiles(target, chosen)
+  }
+  return (
+    <>
+      <input ref={files} type="file" multiple hidden data-add="files" onChange={event => add(event.currentTarget)} />
+      <input
+        ref={element => {
+          folder.current = element
+          element?.setAttribute('webkitdirectory', '')
+        }}
+        type="file"
+        hidden
+        onChange={event => add(event.currentTarget)}
+      />
+      <MenuTrigger>
+        <Button look="filled" icon="upload">
+          {t('dataset.addFiles')}
+        </Button>
+        <Popover className="popover" placement="bottom end">
+          <Menu onAction={what => (what === 'files' ? files.current?.click() : void pickFolder())}>
+            <MenuItem id="files" className="menu-item">
+              <Icon name="file" />
+              {t('dataset.chooseFiles')}
+            </MenuItem>
+            <MenuItem id="folder" className="menu-item">
+              <Icon name="folder" />
+              {t('dataset.chooseFolder')}
+            </MenuItem>
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+    </>
+  )
+}
+
+/** Files from the clipboard are added; rows that were cut are moved here. */
+export const usePaste = (canAdd: boolean, target: UploadTarget, onPasteCut: () => void): void => {
+  const latest = useRef({ target, onPasteCut })
+  latest.current = { target, onPasteCut }
+  useEffect(() => {
+    if (!canAdd) return undefined
+    const paste = (event: ClipboardEvent): void => {
+      if ((event.target as HTMLElement).closest('input, textarea, [contenteditable], [role="dialog"]')) return
+      const files = [...(event.clipboardData?.files ?? [])]
+      if (files.length > 0) {
+        event.preventDefault()
+        void addFiles(latest.current.target, chosenInInput(files))
+      } else latest.current.onPasteCut()
+    }
+    document.addEventListener('paste', paste)
+    return () => document.removeEventListener('paste', paste)
+  }, [canAdd])
+}

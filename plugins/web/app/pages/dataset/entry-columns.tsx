@@ -1,0 +1,157 @@
+import { useCallback, useMemo, useRef } from 'react'
+import { fileKind } from '../../components/file-kind.ts'
+import { Icon } from '../../components/icon.tsx'
+import type { GridColumn } from '../../components/virtual-grid.tsx'
+import { urlOf } from '../../lib/api.ts'
+import { type ExtractionState, useExtractionStates } from '../../lib/extraction-states.ts'
+import { bytes, exactTime, number, when } from '../../lib/format.ts'
+import { t } from '../../lib/i18n.ts'
+import type { Entry, EntryQuery } from './entries.ts'
+import { folderUrl, listAddress, onPlainClick } from './entry-address.ts'
+
+/** Columns of the list. */
+export const useEntryColumns = ({
+  dataset,
+  query,
+  renaming,
+  cut,
+  onOpen,
+  onRename,
+}: {
+  readonly dataset: string
+  readonly query: EntryQuery
+  readonly renaming: string | undefined
+  readonly cut: readonly Entry[]
+  readonly onOpen: (row: Entry) => void
+  readonly onRename: (row: Entry, name: string | undefined) => void
+}): readonly GridColumn<Entry>[] => {
+  const states = useExtractionStates()
+  const latest = useRef({ onOpen, onRename })
+  latest.current = { onOpen, onRename }
+  return useMemo(() => {
+    const cutIds = new Set(cut.map(({ id }) => id))
+    const address = new URLSearchParams(listAddress(query)).toString()
+    return [
+      {
+        id: 'name',
+        title: t('entries.name'),
+        isSortable: true,
+        cell: row =>
+          row.id === renaming ? (
+            <RenameField name={row.name} onEnd={name => latest.current.onRename(row, name)} />
+          ) : (
+            <NameCell
+              row={row}
+              isCut={cutIds.has(row.id)}
+              href={row.kind === 'file' ? urlOf(`/files/${row.id}?${address}`) : folderUrl(dataset, row.id)}
+              state={states.get(row.id)}
+              onOpen={() => latest.current.onOpen(row)}
+            />
+          ),
+      },
+      {
+        id: 'size',
+        title: t('entries.size'),
+        width: '6rem',
+        isNumber: true,
+        isSortable: true,
+        cell: row =>
+          row.kind === 'file' ? bytes(row.size ?? 0) : t('entries.items', { count: row.entries ?? 0, number: number(row.entries ?? 0) }),
+      },
+      {
+        id: 'created',
+        title: t('entries.added'),
+        width: '7.5rem',
+        isSortable: true,
+        cell: row => (
+          <time dateTime={row.created} data-tip={exactTime(row.created)}>
+            {when(row.created)}
+          </time>
+        ),
+      },
+    ]
+  }, [dataset, query, renaming, cut, states])
+}
+
+const NameCell = ({
+  row,
+  href,
+  isCut,
+  state,
+  onOpen,
+}: {
+  readonly row: Entry
+  readonly href: string
+  readonly isCut: boolean
+  readonly state: ExtractionState | undefined
+  readonly onOpen: () => void
+}) => {
+  const { icon, kind } = row.kind === 'folder' ? { icon: 'folder' as const, kind: 'folder' } : fileKind(row.type)
+  return (
+    <span className={isCut ? 'entry-name is-cut' : 'entry-name'}>
+      <span className={`entry-icon kind-${kind}`}>
+        <Icon name={icon} />
+      </span>
+      {row.path && row.path.length > 0 && <span className="entry-path faded">{row.path.join('/')}/</span>}
+      <a href={href} tabIndex={-1} draggable={false} data-tip="" dir="auto" onClick={onPlainClick(onOpen)}>
+        {shownName(row.name)}
+      </a>
+      <EntryStatus row={row} state={state} />
+    </span>
+  )
+}
+
+/** Characters that turn the order of writing around would make `gnp.exe` look like `exe.png`: they are shown as what they are. */
+const shownName = (name: string): string => name.replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, '\ufffd').replace(/[\n\r\t]/g, '␣')
+
+const EntryStatus = ({ row, state }: { readonly row: Entry; readonly state: ExtractionState | undefined }) => {
+  if (row.kind === 'folder') return null
+  if (state?.state === 'failed')
+    return (
+      <span className="entry-status failed" data-tip={state.extractor}>
+        {t('entries.status.failed')}
+      </span>
+    )
+  if (state?.state === 'working' || row.status === 'CREATED' || row.status === 'UPLOADED')
+    return (
+      <span className="entry-status at-work" data-tip={state?.extractor}>
+        <span className="entry-dots" />
+        {t('entries.status.working')}
+      </span>
+    )
+  return row.status === 'ARCHIVED' ? <span className="entry-status faded">{t('entries.status.archived')}</span> : null
+}
+
+/** The name in its row while it is changed; the part before the extension is marked. */
+const RenameField = ({ name, onEnd }: { readonly name: string; readonly onEnd: (name: string | undefined) => void }) => {
+  const isEnded = useRef(false)
+  const end = (row: HTMLElement | null, text: string | undefined): void => {
+    if (isEnded.current) return
+    isEnded.current = true
+    onEnd(text)
+    row?.focus()
+  }
+  const mark = useCallback((input: HTMLInputElement | null) => {
+    if (!input) return
+    input.focus()
+    const dot = input.value.lastIndexOf('.')
+    input.setSelectionRange(0, dot > 0 ? dot : input.value.length)
+  }, [])
+  return (
+    <input
+      ref={mark}
+      className="input rename"
+      aria-label={t('entries.newName')}
+      defaultValue={name}
+      maxLength={255}
+      onBlur={event => end(null, event.currentTarget.value.trim())}
+      onKeyDown={event => {
+        const row = event.currentTarget.closest<HTMLElement>('[role="row"]')
+        if (event.key === 'Enter') {
+          event.preventDefault()
+          end(row, event.currentTarget.value.trim())
+        } else if (event.key === 'Escape') end(row, undefined)
+      }}
+    />
+  )
+}
