@@ -1,9 +1,11 @@
 import test from 'ava'
 import type { Browser, Page } from 'playwright-core'
 import { Greetings, Mailer, Users } from 'pounce/sdk'
-import { bootForTest, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
+import { bootForTest, FixedClock, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
+import { codeAt } from '../../test/support/authenticator.ts'
 import { lastToken } from '../../test/support/mails.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
+import { withTotp } from '../../test/support/second-factors.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
 
@@ -122,6 +124,51 @@ inBrowser('a session that ended meanwhile is begun again on the page, and the ac
   await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
   const [dataset] = (await (await server.as(server.admin.key)('/api/datasets')).json()) as { name: string }[]
   t.is(dataset?.name, 'Typed before')
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('a second factor, terms of service and a step-up are asked for on the page', async t => {
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock })
+  const { email, password: own, secret } = await withTotp(server, clock, 'ann')
+  const admin = server.as(server.admin.key)
+  await admin('/api/admin/configuration', { method: 'POST', json: { tosText: 'Be kind to the data.' } })
+  const { page, problems } = await webPage(t, browser, server.url)
+  await page.goto('/login?next=/datasets')
+  await page.getByLabel('Email address').fill(email)
+  await page.getByLabel('Password').fill(own)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByLabel('Code', { exact: true }).fill(codeAt(secret, clock.now()))
+  await page.getByRole('button', { name: 'Continue' }).click()
+  const terms = page.getByRole('dialog', { name: 'Terms of service' })
+  await terms.getByText('Be kind to the data.').waitFor()
+  t.deepEqual(await axeFindings(page), [])
+  await terms.getByRole('button', { name: 'Accept' }).click()
+  await terms.waitFor({ state: 'detached' })
+  await page.getByText('No datasets yet').waitFor()
+
+  // What these pages do needs no step-up yet, so one call is refused as an administrator's may be.
+  clock.advance(60_000)
+  let refused = 0
+  await page.route('**/api/datasets/createempty', route => {
+    refused += 1
+    if (refused > 1) return route.continue()
+    const body = {
+      status: 'error',
+      code: 'step-up-required',
+      message: 'Recent authentication required',
+      methods: ['totp', 'recovery-code'],
+    }
+    return route.fulfill({ status: 403, json: body })
+  })
+  await page.getByRole('button', { name: 'Create dataset' }).first().click()
+  await page.getByRole('dialog').getByLabel('Name').fill('After a step-up')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create dataset' }).click()
+  const stepUp = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await stepUp.getByLabel('Code', { exact: true }).fill(codeAt(secret, clock.now()))
+  await stepUp.getByRole('button', { name: 'Continue' }).click()
+  await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
+  t.is(refused, 2)
   t.deepEqual(unexpected(problems), [])
 })
 

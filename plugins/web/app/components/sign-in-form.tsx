@@ -34,10 +34,25 @@ const secondStepOf = (error: unknown): SecondStep | undefined => {
   }
 }
 
+const useDoors = () => useQuery({ queryKey: ['providers'], queryFn: () => api('GET /api/login/providers') })
+
+/** Links to the sites that one can sign in with; the browser comes back to a path of this server. */
+export const SiteDoors = ({ returnTo }: { readonly returnTo: string }) => (
+  <>
+    {useDoors()
+      .data?.filter(door => door.kind === 'site')
+      .map(({ id, label }) => (
+        <a key={id} className="button" href={urlOf(`/api/login/${encodeURIComponent(id)}`, { returnTo })}>
+          {t('signInPage.with', { name: label })}
+        </a>
+      ))}
+  </>
+)
+
 /** Everything that one can sign in with here: password, second factor, passkey, and other sites. */
 export const SignInForm = ({ returnTo, onSignedIn, email }: SignInFormProps) => {
   const session = useSession()
-  const doors = useQuery({ queryKey: ['providers'], queryFn: () => api('GET /api/login/providers') })
+  const doors = useDoors()
   const [second, setSecond] = useState<SecondStep>()
   if (second) return <SecondFactorForm step={second} onSignedIn={onSignedIn} onBack={() => setSecond(undefined)} />
   const sites = doors.data?.filter(door => door.kind === 'site') ?? []
@@ -49,11 +64,7 @@ export const SignInForm = ({ returnTo, onSignedIn, email }: SignInFormProps) => 
         <div className="other-doors">
           {hasPassword && <p className="faded">{t('signInPage.or')}</p>}
           {canUsePasskeys() && <PasskeyButton onSignedIn={onSignedIn} />}
-          {sites.map(({ id, label }) => (
-            <a key={id} className="button" href={urlOf(`/api/login/${encodeURIComponent(id)}`, { returnTo })}>
-              {t('signInPage.with', { name: label })}
-            </a>
-          ))}
+          <SiteDoors returnTo={returnTo} />
         </div>
       )}
       <ul className="form-links">

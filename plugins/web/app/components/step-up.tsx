@@ -1,3 +1,4 @@
+import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { type Answer, api } from '../lib/api.ts'
@@ -7,7 +8,7 @@ import { useAct } from '../lib/use-act.ts'
 import { Button, TextField } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 import { FormError, SubmitButton } from './form-parts.tsx'
-import { FactorFields } from './sign-in-form.tsx'
+import { FactorFields, SiteDoors } from './sign-in-form.tsx'
 
 type Proof = { readonly password: string } | { readonly code?: string; readonly recoveryCode?: string }
 
@@ -25,11 +26,14 @@ export const StepUpDialog = ({ methods, onEnd }: { readonly methods: readonly st
     await api('POST /api/sessions/step-up', { body: { challenge, passkey } })
     onEnd(true)
   }
-  const hasFactor = methods.some(method => method !== 'password')
+  const returnTo = useRouterState({ select: state => state.location.href })
+  const hasFactor = methods.some(method => method === 'totp' || method === 'passkey' || method === 'recovery-code')
+  const hasPassword = methods.includes('password')
   const leave = <Button onPress={() => onEnd(false)}>{t('cancel')}</Button>
   return (
     <Dialog title={t('stepUp.title')} isOpen onClose={() => onEnd(false)}>
-      <p>{hasFactor ? t('stepUp.byFactor') : t('stepUp.byPassword')}</p>
+      <p>{hasFactor ? t('stepUp.byFactor') : hasPassword ? t('stepUp.byPassword') : t('stepUp.bySite')}</p>
+      {methods.includes('provider') && <SiteDoors returnTo={returnTo} />}
       {hasFactor ? (
         <FactorFields
           methods={methods}
@@ -40,10 +44,12 @@ export const StepUpDialog = ({ methods, onEnd }: { readonly methods: readonly st
         >
           {leave}
         </FactorFields>
-      ) : (
+      ) : hasPassword ? (
         <PasswordProof isBusy={isBusy} error={error} onProof={password => void run(() => prove({ password }))}>
           {leave}
         </PasswordProof>
+      ) : (
+        <div className="actions end">{leave}</div>
       )}
     </Dialog>
   )

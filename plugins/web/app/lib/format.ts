@@ -1,4 +1,4 @@
-import { currentLanguage } from './i18n.ts'
+import { currentLanguage, t } from './i18n.ts'
 
 const cached = <T>(make: (language: string) => T): (() => T) => {
   const made = new Map<string, T>()
@@ -61,3 +61,7 @@ export const exactTime = (time: string | Date): string => exact().format(new Dat
 
 /** Order of names as people expect it: digits count as numbers. */
 export const compareNames = (one: string, other: string): number => collators().compare(one, other)
+
+/** What is stored, and what may be. */
+export const storageText = ({ usedBytes, maxBytes }: { readonly usedBytes: number; readonly maxBytes: number }): string =>
+  maxBytes > 0 ? t('storage.of', { used: bytes(usedBytes), max: bytes(maxBytes) }) : t('storage.used', { used: bytes(usedBytes) })
