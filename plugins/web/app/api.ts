@@ -108,6 +108,7 @@ export interface Models {
   NewPasskey: { readonly enrolment: string; readonly name: string; readonly passkey: Models['PasskeyRegistration'] }
   NewRelation: { readonly source: { readonly id: string; readonly resourceType: string }; readonly target: { readonly id: string; readonly resourceType: string }; readonly rdfType?: string }
   NewRole: { readonly name: string; readonly description?: string; readonly permissions: readonly (string)[] }
+  NewSavedSearch: { readonly name: string; readonly query: string }
   NewSection: { readonly file_id?: string; readonly area?: (Models['Area']) | null; readonly startTime?: number | null; readonly endTime?: number | null; readonly order?: number | null; readonly description?: string | null }
   NewSensor: { readonly name: string; readonly type?: string; readonly geometry: Readonly<Record<string, unknown>>; readonly properties: Readonly<Record<string, unknown>>; readonly spaces?: readonly (string)[] }
   NewSpace: { readonly name: string; readonly description: string }
@@ -148,6 +149,7 @@ export interface Models {
   ResourceReport: { readonly type: "collection" | "dataset" | "file"; readonly id: string; readonly name: string; readonly owner: string; readonly owner_id: string; readonly size_kb: number | null; readonly location: string | null; readonly parent_datasets: readonly (string)[] | null; readonly status: string | null; readonly views: number | null; readonly last_viewed: string | null; readonly downloads: number | null; readonly last_downloaded: string | null; readonly parent_collections: readonly (string)[]; readonly parent_spaces: readonly (string)[]; readonly "uploaded/created": string | null }
   Role: { readonly id: string; readonly name: string; readonly description: string; readonly permissions: readonly (string)[] }
   RoleChange: { readonly name?: string; readonly description?: string; readonly permissions?: readonly (string)[] }
+  SavedSearch: { readonly id: string; readonly name: string; readonly query: string; readonly created: string }
   SearchFacets: { readonly exact: boolean; readonly type?: readonly ({ readonly value: string; readonly count: number })[]; readonly media_type?: readonly ({ readonly value: string; readonly count: number })[]; readonly tag?: readonly ({ readonly value: string; readonly count: number })[]; readonly space?: readonly ({ readonly value: string; readonly name: string; readonly count: number })[]; readonly creator?: readonly ({ readonly value: string; readonly name: string; readonly count: number })[]; readonly year?: readonly ({ readonly value: string; readonly count: number })[] }
   SearchHit: { readonly kind: string; readonly id: string; readonly name: string; readonly description: string; readonly author: { readonly id: string; readonly name: string }; readonly created: string; readonly place: readonly ({ readonly kind: string; readonly id: string; readonly name: string })[]; readonly type?: string; readonly size?: number; readonly thumbnail?: string; readonly tags: readonly (string)[]; readonly matched: readonly ({ readonly field: string; readonly text: string; readonly marks: readonly ({ readonly start: number; readonly end: number })[] })[] }
   SearchResult: { readonly results: readonly (Readonly<Record<string, unknown>>)[]; readonly count: number; readonly size: number; readonly scanned_size: number; readonly from: number; readonly total_size: number; readonly newest_first?: boolean; readonly first?: string; readonly prev?: string; readonly next?: string; readonly last?: string; readonly facets?: Models['SearchFacets'] }
@@ -661,6 +663,9 @@ export interface Operations {
   'POST /api/files/{id}/reindex': { path: { id: string }; query: { recursive?: boolean | undefined }; body: undefined; answer: { readonly status: string } }
   'POST /api/reindex': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly status: string } }
   'GET /api/reindex': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['ReindexProgress'] }
+  'DELETE /api/me/searches/{search}': { path: { search: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
+  'GET /api/me/searches': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['SavedSearch'])[] }
+  'POST /api/me/searches': { path: Record<never, never>; query: Record<never, never>; body: Models['NewSavedSearch']; answer: Models['SavedSearch'] }
   'POST /api/datasets/{id}/addFileEvent': { path: { id: string }; query: { inFolder?: boolean | undefined; fileCount: number }; body: undefined; answer: string }
   'GET /api/users/{id}/activity': { path: { id: string }; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Event'])[] }
   'GET /api/events': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Event'])[] }
