@@ -55,14 +55,6 @@ export const axeFindings = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate('Promise.all(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))')
   // React Aria announces a pending button by its id, and keeps that for seconds after the button is gone.
   const { violations } = await page.evaluate<AxeResults>("axe.run({ exclude: ['[data-live-announcer]'] })")
-  const { violations } = await page.evaluate(async () => {
-    // Colours on their way to others have the contrast of neither.
-    const transitions = document.getAnimations().filter(animation => animation instanceof CSSTransition)
-    await Promise.all(transitions.map(({ finished }) => finished))
-    // React Aria announces a pending button by its id, and keeps that for seconds after the button is gone.
-    const context = { exclude: ['[data-live-announcer]'] }
-    return (globalThis as unknown as { axe: { run(context: object): Promise<AxeResults> } }).axe.run(context)
-  })
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 300)} ${failureSummary}`),
   )
