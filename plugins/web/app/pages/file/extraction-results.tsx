@@ -1,47 +1,37 @@
-import { useQuery } from '@tanstack/react-query'
 import type { Models } from '../../api.ts'
-import { Loading, Time } from '../../components/page-parts.tsx'
-import { Sanitized } from '../../components/sanitized.tsx'
-import { urlOf } from '../../lib/api.ts'
+import { Time } from '../../components/page-parts.tsx'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
-import { type Run, useMetadata, usePreviews, useRuns } from './file-data.ts'
+import { type Run, useMetadata, useRuns } from './file-data.ts'
 
 type Metadata = Models['Metadata']
 
 /** What each extractor found, and what people said: it appears while extractors work. */
 export const ExtractionResults = ({ file }: { readonly file: string }) => {
   const { data: metadata = [] } = useMetadata(file)
-  const { data: previews = [] } = usePreviews(file)
   const runs = useRuns(file)
-  const documents = previews.filter(({ contentType }) => contentType.startsWith('text/html'))
-  if (metadata.length === 0 && runs.length === 0 && documents.length === 0) return null
+  if (metadata.length === 0 && runs.length === 0) return null
   return (
-    <>
-      {documents.map(preview => (
-        <DocumentPreview key={preview.id} id={preview.id} />
-      ))}
-      <section aria-labelledby="found">
-        <h2 id="found" className="section-title">
-          {t('file.found')}
-        </h2>
-        <ul className="results">
-          {metadata.map(one => (
-            <li key={one.id} className="sheet">
-              <header>
-                <b>{sayer(one)}</b> <span className="help">{timeOf(one)}</span>
-              </header>
-              <Value value={one.content} depth={0} />
-            </li>
+    <section aria-labelledby="found">
+      <h2 id="found" className="section-title">
+        {t('file.found')}
+      </h2>
+      <ul className="results">
+        {metadata.map(one => (
+          <li key={one.id} className="sheet">
+            <header>
+              <b>{sayer(one)}</b> <span className="help">{timeOf(one)}</span>
+            </header>
+            <Value value={one.content} depth={0} />
+          </li>
+        ))}
+        {runs
+          .filter(run => run.state !== 'done')
+          .map(run => (
+            <RunState key={run.id} run={run} />
           ))}
-          {runs
-            .filter(run => run.state !== 'done')
-            .map(run => (
-              <RunState key={run.id} run={run} />
-            ))}
-        </ul>
-      </section>
-    </>
+      </ul>
+    </section>
   )
 }
 
@@ -76,9 +66,11 @@ const Value = ({ value, depth }: { readonly value: unknown; readonly depth: numb
   if (Array.isArray(value)) {
     if (value.every(one => typeof one !== 'object' || one === null))
       return <Text text={value.slice(0, maxMembers).map(String).join(', ')} />
+    const rows = value.slice(0, maxMembers)
+    if (rows.length > 1 && rows.every(isFlat)) return <Rows rows={rows} />
     return (
       <ol className="values">
-        {value.slice(0, maxMembers).map((one, at) => (
+        {rows.map((one, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: members of JSON have no identity
           <li key={at}>
             <Value value={one} depth={depth + 1} />
@@ -104,28 +96,44 @@ const Value = ({ value, depth }: { readonly value: unknown; readonly depth: numb
   )
 }
 
+const maxColumns = 12
+
+/** An object without others in it, as the row of a table. */
+const isFlat = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every(one => typeof one !== 'object' || one === null)
+
+const Rows = ({ rows }: { readonly rows: readonly Readonly<Record<string, unknown>>[] }) => {
+  const columns = [...new Set(rows.flatMap(row => Object.keys(row)))].slice(0, maxColumns)
+  return (
+    <div className="wide">
+      <table className="table">
+        <thead>
+          <tr>
+            {columns.map(column => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: members of JSON have no identity
+            <tr key={at}>
+              {columns.map(column => (
+                <td key={column}>{row[column] !== undefined && <Value value={row[column]} depth={maxDepth} />}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
 const maxText = 2000
 
 const Text = ({ text }: { readonly text: string }) => <span dir="auto">{text.length > maxText ? `${text.slice(0, maxText)} …` : text}</span>
-
-const maxDocumentBytes = 1_000_000
-
-/** A table or formatted text that an extractor made; sanitised again here. */
-const DocumentPreview = ({ id }: { readonly id: string }) => {
-  const { data, isPending } = useQuery({
-    queryKey: ['preview', id],
-    queryFn: async ({ signal }) => {
-      const response = await fetch(urlOf(`/api/previews/${id}`), { signal })
-      return response.ok ? (await response.text()).slice(0, maxDocumentBytes) : ''
-    },
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 60_000,
-  })
-  if (isPending) return <Loading />
-  return data ? (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by the keyboard
-    <section className="sheet document-preview" tabIndex={0} aria-label={t('file.preview')}>
-      <Sanitized html={data} />
-    </section>
-  ) : null
-}

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button } from '../../components/controls.tsx'
 import { Loading } from '../../components/page-parts.tsx'
+import { Sanitized } from '../../components/sanitized.tsx'
 import { ApiError, urlOf } from '../../lib/api.ts'
 import { bytes } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
@@ -24,11 +25,11 @@ export const FileViewer = ({ file }: { readonly file: FullFile }) => {
     return <Picture url={url} name={name} fallback={<PreviewPicture file={file} />} />
   if (contentType.startsWith('audio/')) return <Sound url={url} name={name} />
   if (contentType.startsWith('video/')) return <Film url={url} name={name} />
-  if (texts.test(contentType)) return <TextView file={file} url={url} />
+  if (texts.test(contentType)) return <TextOrTable file={file} url={url} />
   return <PreviewPicture file={file} />
 }
 
-const Picture = ({ url, name, fallback }: { readonly url: string; readonly name: string; readonly fallback: React.ReactNode }) => {
+const Picture = ({ url, name, fallback }: { readonly url: string; readonly name: string; readonly fallback: ReactNode }) => {
   const [isBroken, setBroken] = useState(false)
   if (isBroken)
     return (
@@ -68,16 +69,59 @@ const Film = ({ url, name }: { readonly url: string; readonly name: string }) =>
   )
 }
 
+/** A table that an extractor made, with the text it is made of behind a button; else the text. */
+const TextOrTable = ({ file, url }: { readonly file: FullFile; readonly url: string }) => {
+  const { data = [] } = usePreviews(file.id)
+  const [isPlain, setPlain] = useState(false)
+  const table = isMarkdown(file) ? undefined : data.find(({ contentType }) => contentType.startsWith('text/html'))
+  if (!table) return <TextView file={file} url={url} />
+  return (
+    <section className="file-text">
+      <div className="actions">
+        <Button look="quiet" onPress={() => setPlain(!isPlain)}>
+          {t(isPlain ? 'file.showTable' : 'file.showSource')}
+        </Button>
+      </div>
+      {isPlain ? <TextView file={file} url={url} /> : <DocumentPreview id={table.id} />}
+    </section>
+  )
+}
+
+const isMarkdown = ({ contentType, name }: FullFile): boolean => /markdown/.test(contentType) || name.toLowerCase().endsWith('.md')
+
+const maxDocumentBytes = 1_000_000
+
+/** A table or formatted text that an extractor made; sanitised again here. */
+const DocumentPreview = ({ id }: { readonly id: string }) => {
+  const { data, isPending } = useQuery({
+    queryKey: ['preview', id],
+    queryFn: async ({ signal }) => {
+      const response = await fetch(urlOf(`/api/previews/${id}`), { signal })
+      return response.ok ? (await response.text()).slice(0, maxDocumentBytes) : ''
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  })
+  if (isPending) return <Loading />
+  return data ? (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by the keyboard
+    <section className="sheet document-preview" tabIndex={0} aria-label={t('file.preview')}>
+      <Sanitized html={data} />
+    </section>
+  ) : null
+}
+
 /** Text of any length: its beginning, and more on request. Lines that are longer than a page are cut, so that none stops the browser. */
-const TextView = ({ file: { id, name, sizeBytes, contentType }, url }: { readonly file: FullFile; readonly url: string }) => {
+const TextView = ({ file, url }: { readonly file: FullFile; readonly url: string }) => {
+  const { id, name, sizeBytes } = file
   const [wanted, setWanted] = useState(firstBytes)
   const [isPlain, setPlain] = useState(false)
-  const isMarkdown = /markdown/.test(contentType) || name.toLowerCase().endsWith('.md')
+  const isFormatted = isMarkdown(file)
   const { data, error } = useQuery({
     queryKey: ['file', id, 'text', wanted],
     queryFn: async ({ signal }) => {
       const text = await readText(url, wanted, signal)
-      return { text, html: isMarkdown ? (await import('../../lib/markdown.ts')).htmlOf(text) : undefined }
+      return { text, html: isFormatted ? (await import('../../lib/markdown.ts')).htmlOf(text) : undefined }
     },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
