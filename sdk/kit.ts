@@ -147,6 +147,7 @@ export type {
   FieldPart,
   FilePart,
   MultipartBody,
+  Reference,
   Reply,
   Responses,
   ScopedRight,
