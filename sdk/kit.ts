@@ -148,6 +148,7 @@ export type {
   FieldPart,
   FilePart,
   MultipartBody,
+  Reference,
   Reply,
   Responses,
   ScopedRight,
