@@ -108,7 +108,7 @@ export interface EventMap extends ScanEvents {
   /** From one folder of a dataset to another one, or to or from its root. */
   'file.moved': { readonly dataset: string; readonly folder: string | null }
   'file.detached': { readonly dataset: string }
-  /** It lies elsewhere in these datasets than before. A part of each commit that changes the places of a file: other events do not tell of all changes. */
+  /** Its places in these datasets have changed. A part of each commit that changes the places of a file: other events do not cover all changes. */
   'file.placed': { readonly datasets: readonly string[] }
   'file.removed': {
     readonly datasets: readonly string[]

@@ -9,7 +9,7 @@ import type { Policy } from './ports/policy.ts'
 import type { Users } from './ports/users.ts'
 import * as s from './schema.ts'
 
-/** The query parameter that asks for all there is to show of a resource. */
+/** The query parameter for all members of a resource. */
 export const viewParameter = s.Optional(
   s.Literal('full', {
     description:

@@ -219,7 +219,6 @@ export {
   type Method,
   multipart,
   type Parts,
-  type Reference,
   type Request,
   type Route,
   type RouteDeclaration,

@@ -149,6 +149,7 @@ export type {
   FieldPart,
   FilePart,
   MultipartBody,
+  Reference,
   Reply,
   Responses,
   ScopedRight,

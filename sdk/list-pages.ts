@@ -68,7 +68,7 @@ export interface ListPage<T> extends Page<T> {
 
 const fieldOf = (document: object, field: string): string | number | null => (document as Readonly<Record<string, string>>)[field] ?? null
 
-/** A page out of all that fit a title, which are few, in the order that was asked for. */
+/** A page out of all that fit a title, which are few, in the requested order. */
 const sortedFew = <T extends object>(found: readonly (T & Stored)[], { sort, after, limit }: Find): ListPage<T & Stored> => {
   const by = sort?.by ?? 'created'
   const sign = sort?.order === 'ascending' ? 1 : -1

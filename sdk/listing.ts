@@ -90,7 +90,7 @@ export const conditionsOf = (visible: Exclude<Visible, 'nothing'>): readonly Whe
 /** Fields behind `sort`. */
 const sortFields = { name: 'nameKey', created: 'created', modified: 'modified' } as const
 
-/** True of a list whose order was asked for; others are as in v1. */
+/** True of a list with a requested order; others are as in v1. */
 export const isSorted = ({ sort, order }: ListQuery): boolean => sort !== undefined || order !== undefined
 
 /**
@@ -118,7 +118,7 @@ const isWithin = (one: Where, other: Where): boolean => {
 }
 
 /**
- * What a list shows of the visible: all of it, or of this what `whose` asks for. A condition that follows from the other one is left out, so that an index
+ * What a list shows of the visible: all of it, or the part that `whose` selects. A condition that follows from the other one is left out, so that an index
  * alone can answer. `view`: the permission by which members of a space see what is in it.
  */
 export const visibleOf = (caller: Caller, view: Permission, query: ListQuery, visible: Visible): readonly Where[] | 'nothing' => {
@@ -128,7 +128,7 @@ export const visibleOf = (caller: Caller, view: Permission, query: ListQuery, vi
   return [...conditionsOf(whose), ...(isVisible ? [] : conditionsOf(visible))]
 }
 
-/** What `whose` asks for, as far as a list takes it. */
+/** The selection of `whose`, as far as a list supports it. */
 const whoseCondition = ({ user }: Caller, view: Permission, { whose }: ListQuery): Visible => {
   if (whose === undefined) return 'all'
   if (whose === 'public') return eq('isPublic', true)
@@ -174,14 +174,14 @@ export const pageOf = (
   ...(after === undefined ? {} : { after: read(after) }),
 })
 
-/** Without an order asked for, newer ones are read forwards in time and shown backwards, as in v1. */
+/** Without a requested order, newer ones are read forwards in time and shown backwards, as in v1. */
 const isAscending = (query: ListQuery): boolean => {
   if (isSorted(query)) return (query.order ?? (query.sort === 'name' ? 'asc' : 'desc')) === 'asc'
   return isNewer(query) && !query.isWhole
 }
 
 /**
- * The query behind a list that is sorted by `created`, or as asked for, for records with `name` and `created`; `where` is what must hold besides.
+ * The query behind a list that is sorted by `created`, or as requested, for records with `name` and `created`; `where` is what must hold besides.
  * The first index named has to end in `created`. Show its page with `newestFirst`.
  */
 export const listing = (query: ListQuery, using: Find['using'], ...where: readonly Where[]): Find => {

@@ -41,7 +41,7 @@ export const checkFind = (from: Collection<object>, query: Find): void => {
   }
 }
 
-/** The same for a query whose match at a position is asked for. */
+/** The same for a query whose match at a position is requested. */
 export const checkSeek = (
   from: Collection<object>,
   { position, ...query }: Pick<Find, 'using' | 'where' | 'sort'> & { readonly position: number },

@@ -139,7 +139,7 @@ export interface FacetRequest extends Pick<SearchRequest, 'query' | 'scope' | 'k
 /** How many hits have which values. */
 export interface FacetCounts {
   /**
-   * The facets that were asked for: values with the number of hits that have them, most used first, then by code point. `type`: kinds; `mediaType`: as `foldValue`
+   * The requested facets: values with the number of hits that have them, most used first, then by code point. `type`: kinds; `mediaType`: as `foldValue`
    * writes it; `tag`: as written; `space`: all of `SearchDocument.spaces`; `creator`: account ids; `year`: of creation, UTC.
    */
   readonly counts: Readonly<Partial<Record<FacetName, readonly { readonly value: string; readonly count: number }[]>>>

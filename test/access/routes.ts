@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { isRoute, type Plugin, type Reference, type Route } from 'pounce/sdk'
+import { isRoute, type Plugin, type Route } from 'pounce/sdk'
 import { geoNumberOf } from 'pounce/sdk/geo'
+import type { Reference } from 'pounce/sdk/kit'
 import { loadPlugins } from '../../core/kernel/plugins.ts'
 
 /** A route of the product, with every address under which it answers. */

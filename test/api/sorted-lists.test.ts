@@ -158,7 +158,7 @@ for (const isPrivate of [false, true]) {
   })
 }
 
-test('a title is found in the order that was asked for, and counted', async t => {
+test('a title is found in the requested order, and counted', async t => {
   const { ann, server } = await withNames({ t })
   const found = await walk(ann.call, server, '/api/datasets?sort=name&title=TABLE&limit=1&total=true')
   t.deepEqual(

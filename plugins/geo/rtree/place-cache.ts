@@ -5,7 +5,7 @@ import { type ReadShape, readShape } from './packed-points.ts'
 import { boxesOf } from './plan.ts'
 
 /** Which places an area has, and which streams have points at them. */
-export interface Chosen {
+export interface ChosenPlaces {
   readonly places: ReadonlySet<number>
   readonly streams: ReadonlySet<number>
   readonly isAll: boolean
@@ -74,7 +74,7 @@ export class PlaceCache {
     return positions * ((this.#efforts.at(-1) ?? 0) - (this.#efforts[upTo - 1] ?? 0))
   }
 
-  choose(areas: readonly GeoArea[]): Chosen {
+  choose(areas: readonly GeoArea[]): ChosenPlaces {
     const key = JSON.stringify(areas)
     const choosing = this.#choices.get(key) ?? { places: new Set(), streams: new Set(), upTo: 0 }
     this.#choices.delete(key)

@@ -2,7 +2,7 @@ import type { GeoAfter, GeoArea, GeoFilter, GeoSort } from 'pounce/sdk/geo'
 import { boxAround, type GeoBox } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { ConcatSource, MergeSource } from './joined-sources.ts'
-import type { Chosen, PlaceCache, ShapeCache } from './place-cache.ts'
+import type { ChosenPlaces, PlaceCache, ShapeCache } from './place-cache.ts'
 import {
   HitsSource,
   keyEffort,
@@ -110,7 +110,7 @@ export const planFor = (known: Known, filter: GeoFilter, bounds: ScanLimits): Sc
 
 const streamsOf = (
   wanted: ReadonlySet<number> | undefined,
-  chosen: Chosen | undefined,
+  chosen: ChosenPlaces | undefined,
   moving: readonly number[],
   places: PlaceCache,
 ): ReadonlySet<number> | undefined => {

@@ -36,7 +36,7 @@ import {
 
 type Job = BulkJobRecord & Stored
 
-/** What a user asks for. */
+/** The request of a user. */
 export interface NewBulkJob {
   readonly act: BulkAct
   readonly parameters: BulkParameters
@@ -142,7 +142,7 @@ export class BulkJobs {
     return chunks.next ? { items: found, next: [position, id] } : { items: found }
   }
 
-  /** Forgets jobs that ended long ago, and those whose request was interrupted. */
+  /** Deletes jobs that ended long ago, and those whose request was interrupted. */
   async run(signal: AbortSignal): Promise<void> {
     const where = range('expires', { lte: this.#clock.now().toISOString() })
     for await (const { id } of this.#documents.scan(bulkJobs, { using: 'byExpiry', where })) {

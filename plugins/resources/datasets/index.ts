@@ -1,7 +1,7 @@
-import { Datasets, definePlugin, on, provide, SessionSources, BulkOperations } from 'pounce/sdk'
+import { BulkOperations, Datasets, definePlugin, on, provide, SessionSources } from 'pounce/sdk'
 import { clearTrashEveryMs } from 'pounce/sdk/kit'
-import { config, DatasetTrash, DatasetTrashCapability } from './dataset-trash.ts'
 import { DatasetBulkOperations } from './bulk-operations.ts'
+import { config, DatasetTrash, DatasetTrashCapability } from './dataset-trash.ts'
 import {
   AbandonedImports,
   DetachDatasetsOnCollectionDetached,

@@ -26,7 +26,7 @@ interface TotalsRecord extends Figures {
 
 export const entryTotals = collection<TotalsRecord>('entry-totals', { byDataset: { on: ['dataset'] } })
 
-/** More than the outbox hands out at once, so that what is handed out again is still remembered. */
+/** More than the outbox delivers at once, so that redelivered events are still recognized. */
 const remembered = 1000
 const mostAtOnce = 1000
 const maxTries = 20
@@ -113,7 +113,7 @@ export class EntryTotals implements BatchHandler {
     const countings = [...byPlace(events)]
     for (let at = 0; at < countings.length; at += mostAtOnce) {
       let left: readonly Countings[] = countings.slice(at, at + mostAtOnce)
-      // A conflict is another kernel counting. What is left after so many the outbox hands out again, and what was counted is known.
+      // A conflict is another kernel counting. The outbox redelivers what is left after so many, and counted events are recognized.
       for (let tries = 0; left.length > 0; tries++) left = await this.#count(left, tries === maxTries)
     }
     for (const { type, subject } of events) {

@@ -17,10 +17,10 @@ const maxFolders = 20_000
 /** Entries that do not fit are read so many at a time, and so often, for one request. */
 const maxScanned = 1000
 const maxRounds = 4
-/** Files that lie in several places of a dataset are told apart from others when there are no more. */
+/** Files in several places of a dataset are queried separately when there are no more. */
 const maxSeveral = 1000
 
-/** Where the entries that are asked for lie. */
+/** The place of the requested entries. */
 interface Scope {
   /** The lists that have them, of a kind. */
   readonly at: (kind: Kind) => Where

@@ -19,7 +19,8 @@ export const isFacet = (text: string): text is FacetParameter => Object.hasOwn(f
 export const facetParameters = Object.keys(facets) as readonly FacetParameter[]
 
 const values = () => s.Optional(s.Array(s.Object({ value: s.String(), count: s.Integer() })))
-const named = () => s.Optional(s.Array(s.Object({ value: s.String({ description: 'Id' }), name: s.String(), count: s.Integer() })))
+const NamedValue = s.model('NamedFacetValue', s.Object({ value: s.String({ description: 'Id' }), name: s.String(), count: s.Integer() }))
+const named = () => s.Optional(s.Array(NamedValue))
 
 /** How many hits have which values. */
 export const ShownFacets = s.model(
