@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api } from '../lib/api.ts'
 import { compareNames } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import type { CollectionDetails } from '../lib/resources.ts'
+import { type Listed, pageOf } from '../lib/resources.ts'
 import { IconButton } from './controls.tsx'
 import { Icon } from './icon.tsx'
 import { Failure, Loading } from './page-parts.tsx'
@@ -14,7 +13,7 @@ export const useChildren = (id: string) =>
   useQuery({
     queryKey: ['collection', id, 'children'],
     queryFn: async () => {
-      const rows = await api('GET /api/collections/{id}/getChildCollections', { path: { id }, query: { limit: 1000 } })
+      const { rows } = await pageOf({ address: 'GET /api/collections/{id}/getChildCollections', id }, { limit: 1000 })
       return [...rows].sort((one, other) => compareNames(one.name, other.name))
     },
   })
@@ -39,12 +38,12 @@ const Level = ({ id }: { readonly id: string }) => {
   )
 }
 
-const Branch = ({ collection: { id, name, childCollectionsCount } }: { readonly collection: CollectionDetails }) => {
+const Branch = ({ collection: { id, name, nested } }: { readonly collection: Listed }) => {
   const [isOpen, setOpen] = useState(false)
   return (
     <li>
       <div className="tree-row">
-        {Number(childCollectionsCount) > 0 ? (
+        {nested > 0 ? (
           <IconButton
             icon={isOpen ? 'chevron-down' : 'chevron-right'}
             label={isOpen ? t('collection.fold', { name }) : t('collection.unfold', { name })}

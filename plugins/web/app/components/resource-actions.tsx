@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
-import { type Listed, pathTo, sources, type Unrated } from '../lib/resources.ts'
+import { editable, type Listed, pathTo } from '../lib/resources.ts'
 import { useSession } from '../lib/session.ts'
 import type { GridAction } from './grid-menu.tsx'
 import { DeleteDialog, EditDialog, moveToTrash, PickDialog, refresh } from './resource-dialogs.tsx'
@@ -25,18 +25,12 @@ interface ResourceActions {
   readonly show: (dialog: ReactNode) => void
 }
 
-const noSignal = new AbortController().signal
-
 const editRight: Readonly<Record<Listed['kind'], string>> = { dataset: 'EditDataset', collection: 'EditCollection', space: 'EditSpace' }
 const deleteRight: Readonly<Record<Listed['kind'], string>> = {
   dataset: 'DeleteDataset',
   collection: 'DeleteCollection',
   space: 'DeleteSpace',
 }
-
-const findCollections = async (text: string): Promise<readonly Unrated[]> =>
-  (await sources.collections(text, true)({ limit: 50 }, noSignal)).rows
-const findSpaces = async (text: string): Promise<readonly Unrated[]> => (await sources.spaces(text, true)({ limit: 50 }, noSignal)).rows
 
 /** Puts a dataset or collection into a collection, and offers to take it back. */
 export const addToCollection = async (row: Pick<Listed, 'kind' | 'id' | 'name'>, to: Pick<Listed, 'id' | 'name'>): Promise<void> => {
@@ -119,7 +113,7 @@ export const useResourceActions = (place?: ListPlace): ResourceActions => {
           <PickDialog
             title={title}
             kind={into}
-            find={into === 'space' ? findSpaces : findCollections}
+            from={editable[into]}
             onPick={to => (into === 'space' ? addToSpace(row, to) : addToCollection(row, to))}
             onClose={close}
           />,

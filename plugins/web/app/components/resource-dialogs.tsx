@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { queries } from '../lib/queries.ts'
-import type { Listed, ListedKind, Unrated } from '../lib/resources.ts'
+import { editable, findIn, type Listed, type ListedKind, pageOf, type Source } from '../lib/resources.ts'
 import { TextField } from './controls.tsx'
 import { Dialog, FormDialog } from './dialog.tsx'
 import { Failure, Loading } from './page-parts.tsx'
@@ -70,7 +70,7 @@ export const CreateDialog = ({ kind, place = {}, onClose, onCreated }: CreateDia
 }
 
 const SpaceChoice = ({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) => {
-  const queryFn = () => api('GET /api/spaces/canEdit', { query: { limit: 200 } })
+  const queryFn = async () => (await pageOf(editable.space, { limit: 200, sort: 'name', order: 'asc' })).rows
   const { data } = useQuery({ queryKey: ['space', 'list', 'editable'], queryFn })
   if (!data || data.length === 0) return null
   return (
@@ -142,10 +142,10 @@ export const moveToTrash = async (of: Deletable): Promise<void> => {
   toast(t('delete.trashed', { name: of.name }), { label: t('undo'), run: () => void restored(of).catch(toastFailure) })
 }
 
-/** How many are in a space, as far as it is worth counting. */
+/** How many datasets are in a space. */
 const contentsOf = async (id: string): Promise<string> => {
-  const datasets = await api('GET /api/spaces/{id}/datasets', { path: { id }, query: { limit: 1000 } })
-  return datasets.length < 1000 ? t('delete.datasets', { count: datasets.length }) : t('delete.manyDatasets')
+  const { total = '0' } = await pageOf({ address: 'GET /api/spaces/{id}/datasets', id }, { limit: 1, total: true })
+  return total.endsWith('+') ? t('delete.manyDatasets') : t('delete.datasets', { count: Number(total) })
 }
 
 /** Asks before what cannot be undone: names the thing, and what becomes of what is in it. */
@@ -184,21 +184,20 @@ export const DeleteDialog = ({
 interface PickDialogProps {
   readonly title: string
   readonly kind: ListedKind
-  /** Finds by a part of the name. */
-  readonly find: (text: string) => Promise<readonly Unrated[]>
-  readonly onPick: (row: Unrated) => Promise<unknown>
+  readonly from: Source
+  readonly onPick: (row: Listed) => Promise<unknown>
   readonly onClose: () => void
 }
 
 /** Chooses one thing by its name. */
-export const PickDialog = ({ title, kind, find, onPick, onClose }: PickDialogProps) => {
+export const PickDialog = ({ title, kind, from, onPick, onClose }: PickDialogProps) => {
   const [text, setText] = useState('')
   const { data, error, refetch } = useQuery({
     queryKey: [kind, 'list', 'pick', title, text],
-    queryFn: () => find(text),
+    queryFn: () => findIn(from)(text),
     placeholderData: before => before,
   })
-  const pick = async (row: Unrated): Promise<void> => {
+  const pick = async (row: Listed): Promise<void> => {
     try {
       await onPick(row)
       onClose()

@@ -1,14 +1,15 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { urlOf } from '../lib/api.ts'
+import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import { type Listed, pathTo, type ResourceList } from '../lib/resources.ts'
+import { type Listed, type ListQuery, pathTo, type ResourceList } from '../lib/resources.ts'
 import '../styles/resource-list.css'
 import type { GridAction } from './grid-menu.tsx'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon-names.ts'
 import { Failure, Loading, Time } from './page-parts.tsx'
-import { type GridColumn, VirtualGrid } from './virtual-grid.tsx'
+import { type GridColumn, type GridSort, VirtualGrid } from './virtual-grid.tsx'
 
 const icons: Readonly<Record<Listed['kind'], IconName>> = { dataset: 'database', collection: 'library', space: 'users' }
 
@@ -19,11 +20,24 @@ const ThumbnailOrIcon = ({ row }: { readonly row: Listed }) =>
     <img src={urlOf(`/api/thumbnails/${row.thumbnail}`)} alt="" loading="lazy" decoding="async" />
   )
 
-const columns = (): readonly GridColumn<Listed>[] => [
+const countTitle = { dataset: 'list.files', collection: 'list.datasets', space: 'list.members' } as const
+
+const unit = { dataset: 'home.files', collection: 'home.datasets', space: 'space.members' } as const
+
+/** A number below its title; where rows have two lines, with the word for what is counted. */
+const Count = ({ row: { kind, count } }: { readonly row: Listed }) => (
+  <>
+    <span className="wide-text">{number(count)}</span>
+    <span className="narrow-text">{t(unit[kind], { count, number: number(count) })}</span>
+  </>
+)
+
+const columnsFor = (kind: Listed['kind'], isCompact: boolean): readonly GridColumn<Listed>[] => [
   {
     id: 'name',
     title: t('list.name'),
-    width: 'minmax(10rem, 2fr)',
+    width: 'minmax(10rem, 3fr)',
+    isSortable: true,
     cell: row => (
       <span className="list-name">
         <Icon name={icons[row.kind]} />
@@ -39,13 +53,45 @@ const columns = (): readonly GridColumn<Listed>[] => [
     width: 'minmax(0, 3fr)',
     isWideOnly: true,
     cell: row => (
-      <span className="cut faded" data-tip="">
+      <span className="cut" data-tip="">
         {row.description}
       </span>
     ),
   },
-  { id: 'created', title: t('list.created'), width: '9rem', cell: row => <Time of={row.created} /> },
+  ...(isCompact
+    ? []
+    : [
+        {
+          id: 'author',
+          title: t('list.author'),
+          width: '9rem',
+          isWideOnly: true,
+          cell: (row: Listed) => (
+            <span className="cut" data-tip="">
+              {row.author}
+            </span>
+          ),
+        },
+      ]),
+  { id: 'count', title: t(countTitle[kind]), width: '6rem', isNumber: true, cell: row => <Count row={row} /> },
+  ...(isCompact
+    ? []
+    : [
+        {
+          id: 'created',
+          title: t('list.created'),
+          width: '8rem',
+          isSortable: true,
+          isWideOnly: true,
+          cell: (row: Listed) => <Time of={row.created} />,
+        },
+      ]),
+  { id: 'modified', title: t('list.modified'), width: '8.5rem', isSortable: true, cell: row => <Time of={row.modified} /> },
 ]
+
+/** What a sorted column asks the server for. */
+export const sortQuery = (sort: GridSort | undefined): ListQuery =>
+  sort ? { sort: sort.column as NonNullable<ListQuery['sort']>, order: sort.order === 'ascending' ? 'asc' : 'desc' } : {}
 
 interface ResourceListViewProps {
   readonly label: string
@@ -55,12 +101,28 @@ interface ResourceListViewProps {
   readonly isTiles?: boolean
   readonly restoreKey?: string
   readonly onDelete?: ((row: Listed) => void) | undefined
+  readonly sort?: GridSort | undefined
+  readonly onSort?: (sort: GridSort) => void
+  /** Beside a margin there is room for fewer columns. */
+  readonly isCompact?: boolean
 }
 
 /** A list of datasets, collections or spaces: as a table, or as tiles where there are pictures. */
-export const ResourceListView = ({ label, list, actions, empty, isTiles = false, restoreKey, onDelete }: ResourceListViewProps) => {
+export const ResourceListView = ({
+  label,
+  list,
+  actions,
+  empty,
+  isTiles = false,
+  restoreKey,
+  onDelete,
+  sort,
+  onSort,
+  isCompact = false,
+}: ResourceListViewProps) => {
   const navigate = useNavigate()
-  const shownColumns = useMemo(columns, [])
+  const kind = list.rows[0]?.kind ?? 'dataset'
+  const shownColumns = useMemo(() => columnsFor(kind, isCompact), [kind, isCompact])
   if (list.error) return <Failure error={list.error} retry={list.retry} />
   if (list.isLoading) return <Loading />
   if (list.rows.length === 0) return <>{empty}</>
@@ -74,6 +136,8 @@ export const ResourceListView = ({ label, list, actions, empty, isTiles = false,
       nameOf={row => row.name}
       columns={shownColumns}
       onRange={list.onRange}
+      sort={sort}
+      {...(onSort ? { onSort } : {})}
       onOpen={row => void navigate({ to: pathTo(row.kind, row.id) as never })}
       {...(actions ? { actions } : {})}
       {...(onDelete ? { onDelete } : {})}

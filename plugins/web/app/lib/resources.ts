@@ -1,9 +1,14 @@
-import { type InfiniteData, type QueryKey, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { type InfiniteData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
 import { useCallback, useMemo } from 'react'
-import { type Answer, api, apiPage, type ListPage } from './api.ts'
-import { loadedSession } from './session.ts'
+import type { Models } from '../api.ts'
+import { type Address, type Answer, apiPage, type ListPage } from './api.ts'
 
 export type ListedKind = 'dataset' | 'collection' | 'space'
+
+export type FullDataset = Models['FullDataset']
+export type FullCollection = Models['FullCollection']
+export type FullSpace = Models['FullSpace']
+type Full = FullDataset | FullCollection | FullSpace
 
 /** A dataset, collection or space as lists show it, with what the caller may do with it. */
 export interface Listed {
@@ -12,106 +17,98 @@ export interface Listed {
   readonly name: string
   readonly description: string
   readonly created: string
+  readonly modified: string
+  readonly author: string
   readonly thumbnail: string | null
   readonly rights: readonly string[]
+  /** Files of a dataset, datasets of a collection, members of a space. */
+  readonly count: number
+  /** Collections in a collection. */
+  readonly nested: number
 }
 
-/** A page of a list, before the rights are known. */
-export type Unrated = Omit<Listed, 'rights'>
-
-/** The query of a page: the first one's, or what `Link` says of the next one. */
-export interface PageQuery {
-  readonly limit?: number
-  readonly date?: string
-  readonly when?: string
-  readonly after?: string
+/** How a list is asked for: what is in the name, whose, and in which order. */
+export interface ListQuery {
+  readonly title?: string | undefined
+  readonly whose?: 'mine' | 'shared' | 'public' | undefined
+  readonly sort?: 'name' | 'created' | 'modified' | undefined
+  readonly order?: 'asc' | 'desc' | undefined
+  readonly limit?: number | undefined
 }
 
-type Source = (query: PageQuery, signal: AbortSignal) => Promise<ListPage<readonly Unrated[]>>
+type PageQuery = Readonly<Record<string, string | number | boolean | undefined>>
 
 const pageSize = 100
 
-const pageOf = <T>({ rows, ...page }: ListPage<readonly T[]>, shown: (row: T) => Unrated): ListPage<readonly Unrated[]> => ({
-  ...page,
-  rows: rows.map(shown),
-})
-
-type DatasetRow = Answer<'GET /api/datasets'>[number]
-type CollectionRow = Answer<'GET /api/collections'>[number]
-type SpaceRow = Answer<'GET /api/spaces'>[number]
-export type CollectionDetails = Answer<'GET /api/collections/{id}'>
-
-const datasetRow = ({ id, name, description, created, thumbnail }: DatasetRow): Unrated => ({
-  ...{ kind: 'dataset', id, name, description, created, thumbnail },
-})
-const collectionRow = ({ id, collectionname, description, created, thumbnail }: CollectionRow): Unrated => ({
-  ...{ kind: 'collection', id, name: collectionname, description, created, thumbnail },
-})
-export const childRow = ({ id, name, description, created }: CollectionDetails): Unrated => ({
-  ...{ kind: 'collection', id, name, description, created, thumbnail: null },
-})
-const spaceRow = ({ id, name, description, created }: SpaceRow): Unrated => ({
-  ...{ kind: 'space', id, name, description, created, thumbnail: null },
-})
-
-/** Where the rows of a list come from: all of a kind, those that the caller may edit, or what is in a space or collection. */
-export const sources = {
-  datasets:
-    (title: string, isEditable: boolean): Source =>
-    async (query, signal) =>
-      pageOf(
-        await apiPage(isEditable ? 'GET /api/datasets/canEdit' : 'GET /api/datasets', { query: { title, ...query }, signal }),
-        datasetRow,
-      ),
-  collections:
-    (title: string, isEditable: boolean): Source =>
-    async (query, signal) =>
-      pageOf(
-        await apiPage(isEditable ? 'GET /api/collections/canEdit' : 'GET /api/collections', { query: { title, ...query }, signal }),
-        collectionRow,
-      ),
-  spaces:
-    (title: string, isEditable: boolean): Source =>
-    async (query, signal) =>
-      pageOf(await apiPage(isEditable ? 'GET /api/spaces/canEdit' : 'GET /api/spaces', { query: { title, ...query }, signal }), spaceRow),
-  datasetsOfSpace:
-    (id: string): Source =>
-    async (query, signal) =>
-      pageOf(await apiPage('GET /api/spaces/{id}/datasets', { path: { id }, query, signal }), datasetRow),
-  collectionsOfSpace:
-    (id: string): Source =>
-    async (query, signal) =>
-      pageOf(await apiPage('GET /api/spaces/{id}/collections', { path: { id }, query, signal }), collectionRow),
-  datasetsOfCollection:
-    (id: string): Source =>
-    async (query, signal) =>
-      pageOf(await apiPage('GET /api/collections/{id}/datasets', { path: { id }, query, signal }), datasetRow),
+/** A row of a list. */
+export const rowOf = (full: Full): Listed => {
+  const { id, name, description, created, modified, author, rights } = full
+  const common = { id, name, description, created, modified, author: author.fullName, rights }
+  switch (full.resource_type) {
+    case 'dataset':
+      return { ...common, kind: 'dataset', thumbnail: full.thumbnail, count: full.counts.files, nested: 0 }
+    case 'collection':
+      return { ...common, kind: 'collection', thumbnail: full.thumbnail, count: full.counts.datasets, nested: full.counts.collections }
+    case 'space':
+      return { ...common, kind: 'space', thumbnail: null, count: full.counts.members, nested: 0 }
+  }
 }
 
-/** What pages offer, by kind; nothing else is asked about. */
-const asked: Readonly<Record<ListedKind, readonly string[]>> = {
-  dataset: ['EditDataset', 'DeleteDataset'],
-  collection: ['EditCollection', 'DeleteCollection', 'CreateCollection', 'AddResourceToCollection', 'RemoveResourceFromCollection'],
-  space: ['EditSpace', 'DeleteSpace', 'AddResourceToSpace', 'RemoveResourceFromSpace', 'CreateDataset', 'CreateCollection'],
+/** Where rows come from: the address of a list, and the id in it. */
+export interface Source {
+  readonly address: ListAddress
+  readonly id?: string
 }
 
-/** The rights of the caller on things of one kind; none for strangers, who may change nothing. */
-export const rightsOn = async (kind: ListedKind, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> => {
-  if (ids.length === 0 || !(await loadedSession()).user) return new Map()
-  const resources = ids.map(id => ({ type: kind, id }))
-  const held = await api('POST /api/permissions/check', { body: { resources, permissions: asked[kind] } })
-  return new Map(held.map(({ id, permissions }) => [id, permissions]))
+type ListAddress = Extract<
+  Address,
+  | 'GET /api/datasets'
+  | 'GET /api/datasets/canEdit'
+  | 'GET /api/collections'
+  | 'GET /api/collections/canEdit'
+  | 'GET /api/spaces'
+  | 'GET /api/spaces/canEdit'
+  | 'GET /api/spaces/{id}/datasets'
+  | 'GET /api/spaces/{id}/collections'
+  | 'GET /api/collections/{id}/datasets'
+  | 'GET /api/collections/{id}/getChildCollections'
+>
+
+/** All of a kind that the caller may view. */
+export const allOf: Readonly<Record<ListedKind, Source>> = {
+  dataset: { address: 'GET /api/datasets' },
+  collection: { address: 'GET /api/collections' },
+  space: { address: 'GET /api/spaces' },
 }
 
-/** The rights of the caller on one thing; empty until they are known. */
-export const useRights = (kind: ListedKind, id: string): readonly string[] =>
-  useQuery({ queryKey: [kind, id, 'rights'], queryFn: async () => (await rightsOn(kind, [id])).get(id) ?? [] }).data ?? []
+/** All of a kind that the caller may edit. */
+export const editable: Readonly<Record<ListedKind, Source>> = {
+  dataset: { address: 'GET /api/datasets/canEdit' },
+  collection: { address: 'GET /api/collections/canEdit' },
+  space: { address: 'GET /api/spaces/canEdit' },
+}
+
+/** A page of a list, with all there is to know of each row. */
+export const pageOf = async ({ address, id }: Source, query: PageQuery, signal?: AbortSignal): Promise<ListPage<readonly Listed[]>> => {
+  const path = id === undefined ? {} : { path: { id } }
+  const input = { ...path, query: { view: 'full', ...query }, signal }
+  const page = (await apiPage(address, input as never)) as ListPage<Answer<ListAddress>>
+  return { ...page, rows: (page.rows as unknown as readonly Full[]).map(rowOf) }
+}
+
+/** Finds by a part of the name, for choosing one. */
+export const findIn =
+  (source: Source) =>
+  async (title: string): Promise<readonly Listed[]> =>
+    (await pageOf(source, title === '' ? { limit: 50 } : { title, limit: 50 })).rows
 
 /** A list that is loaded page by page, as a grid takes it. */
 export interface ResourceList {
   readonly rows: readonly Listed[]
   /** More than there are rows while there is a next page. */
   readonly count: number
+  /** How many there are in all, as the server says it: `153`, or `10000+`. */
+  readonly total: string | undefined
   readonly isLoading: boolean
   readonly error: Error | null
   readonly hasMore: boolean
@@ -123,24 +120,14 @@ export interface ResourceList {
 
 type Pages = InfiniteData<ListPage<readonly Listed[]>, PageQuery>
 
-/** Loads a list. Its key begins with the kind and `list`, so that live events refresh it. Rights are asked for unless the list offers nothing to do. */
-export const useResourceList = (key: QueryKey, source: Source, { withRights = true } = {}): ResourceList => {
+/** Loads a list. Its key begins with the kind and `list`, so that live events refresh it. */
+export const useResourceList = (kind: ListedKind, source: Source, query: ListQuery = {}): ResourceList => {
+  const first = { limit: pageSize, total: true, ...query }
   const list = useInfiniteQuery<ListPage<readonly Listed[]>, Error, Pages, QueryKey, PageQuery>({
-    queryKey: key,
-    queryFn: async ({ pageParam, signal }) => {
-      const page = await source(pageParam, signal)
-      const kind = page.rows[0]?.kind
-      const rights =
-        kind && withRights
-          ? await rightsOn(
-              kind,
-              page.rows.map(({ id }) => id),
-            )
-          : new Map<string, readonly string[]>()
-      return { ...page, rows: page.rows.map(row => ({ ...row, rights: rights.get(row.id) ?? [] })) }
-    },
-    initialPageParam: { limit: pageSize },
-    getNextPageParam: ({ next }) => next as PageQuery | undefined,
+    queryKey: [kind, 'list', source, query],
+    queryFn: ({ pageParam, signal }) => pageOf(source, pageParam, signal),
+    initialPageParam: first,
+    getNextPageParam: ({ next }) => next,
   })
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = list
   const rows = useMemo(() => data?.pages.flatMap(page => page.rows) ?? [], [data])
@@ -152,6 +139,7 @@ export const useResourceList = (key: QueryKey, source: Source, { withRights = tr
   return {
     ...{ rows, row, onRange, loadMore },
     count: rows.length + (hasNextPage ? 20 : 0),
+    total: data?.pages[0]?.total,
     isLoading: list.isPending,
     error: list.error,
     hasMore: hasNextPage,

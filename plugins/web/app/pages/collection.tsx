@@ -1,56 +1,41 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { CollectionTree, useChildren } from '../components/collection-tree.tsx'
 import { Button } from '../components/controls.tsx'
-import { Empty, FactLine, FailurePage, Loading, PageTitle, type PathStep } from '../components/page-parts.tsx'
+import { Empty, FactLine, FailurePage, Loading, PageTitle } from '../components/page-parts.tsx'
 import { addToCollection, type ListPlace, useResourceActions } from '../components/resource-actions.tsx'
 import { CreateDialog, PickDialog } from '../components/resource-dialogs.tsx'
-import { ResourceListView } from '../components/resource-list.tsx'
+import { ResourceListView, sortQuery } from '../components/resource-list.tsx'
 import { Created, Margin, ThingMenu } from '../components/thing-parts.tsx'
+import type { GridSort } from '../components/virtual-grid.tsx'
 import { api } from '../lib/api.ts'
 import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import {
-  type CollectionDetails,
-  childRow,
-  type Listed,
-  type ListedKind,
-  pathTo,
-  sources,
-  useResourceList,
-  useRights,
-} from '../lib/resources.ts'
-
-const noSignal = new AbortController().signal
+import { editable, type FullCollection, type ListedKind, pathTo, rowOf, useResourceList } from '../lib/resources.ts'
 
 export const CollectionPage = () => {
   const { id = '' } = useParams({ strict: false }) as { readonly id?: string }
-  const queryFn = () => api('GET /api/collections/{id}', { path: { id } })
+  const queryFn = async () => (await api('GET /api/collections/{id}', { path: { id }, query: { view: 'full' } })) as FullCollection
   const { data, error, refetch } = useQuery({ queryKey: ['collection', id], queryFn })
-  const rights = useRights('collection', id)
   if (error) return <FailurePage error={error} retry={() => void refetch()} />
   if (!data) return <Loading />
-  return <Collection key={id} collection={{ ...childRow(data), rights }} details={data} />
+  return <Collection key={id} collection={data} />
 }
 
-/** Where a collection lies: below its first parent, if it has one. */
-const useCollectionPath = (id: string): readonly PathStep[] => {
-  const queryFn = () => api('GET /api/collections/{id}/getParentCollections', { path: { id } })
-  const { data } = useQuery({ queryKey: ['collection', id, 'parents'], queryFn })
-  const [parent] = data ?? []
-  return [
+const Collection = ({ collection }: { readonly collection: FullCollection }) => {
+  const { id, name, description, created, rights, counts, author, parents } = collection
+  const row = rowOf(collection)
+  const navigate = useNavigate()
+  const [parent] = parents
+  const path = [
     { name: t('explore.collection'), to: '/collections' },
     ...(parent ? [{ name: parent.name, to: pathTo('collection', parent.id) }] : []),
   ]
-}
-
-const Collection = ({ collection, details }: { readonly collection: Listed; readonly details: CollectionDetails }) => {
-  const { id, name, description, created, rights } = collection
-  const navigate = useNavigate()
-  const path = useCollectionPath(id)
   const place: ListPlace = { kind: 'collection', id, name, rights }
   const { actions, remove, edit, dialog, show } = useResourceActions(place)
-  const list = useResourceList(['dataset', 'list', 'collection', id], sources.datasetsOfCollection(id))
+  const [sort, setSort] = useState<GridSort>()
+  const list = useResourceList('dataset', { address: 'GET /api/collections/{id}/datasets', id }, sortQuery(sort))
   const children = useChildren(id)
   const close = (): void => show(undefined)
   const create = (kind: ListedKind): void =>
@@ -67,14 +52,13 @@ const Collection = ({ collection, details }: { readonly collection: Listed; read
       <PickDialog
         title={t('place.add.dataset')}
         kind="dataset"
-        find={async text => (await sources.datasets(text, true)({ limit: 50 }, noSignal)).rows}
-        onPick={row => addToCollection(row, collection)}
+        from={editable.dataset}
+        onPick={picked => addToCollection(picked, collection)}
         onClose={close}
       />,
     )
   const canAdd = rights.includes('AddResourceToCollection')
-  const datasets = Number(details.datasetCount)
-  const nested = Number(details.childCollectionsCount)
+  const { datasets, collections: nested } = counts
   return (
     <>
       <div className="page-head-bar">
@@ -83,15 +67,12 @@ const Collection = ({ collection, details }: { readonly collection: Listed; read
             facts={[
               t('collection.datasets', { count: datasets, number: number(datasets) }),
               nested > 0 && t('collection.collections', { count: nested, number: number(nested) }),
+              author.fullName,
               <Created key="created" of={created} />,
             ]}
           />
         </PageTitle>
-        <ThingMenu
-          of={collection}
-          onEdit={() => edit(collection)}
-          onDelete={() => remove(collection, () => void navigate({ to: '/collections' }))}
-        />
+        <ThingMenu of={row} onEdit={() => edit(row)} onDelete={() => remove(row, () => void navigate({ to: '/collections' }))} />
       </div>
       <div className="with-margin">
         <div>
@@ -127,6 +108,9 @@ const Collection = ({ collection, details }: { readonly collection: Listed; read
             <ResourceListView
               label={t('explore.dataset')}
               list={list}
+              sort={sort}
+              onSort={setSort}
+              isCompact
               actions={actions}
               onDelete={remove}
               restoreKey={`collection/${id}`}

@@ -5,28 +5,49 @@ import { Choice, FindField, likesTiles, rememberTiles, ViewToggle } from '../com
 import { Empty, PageTitle } from '../components/page-parts.tsx'
 import { useResourceActions } from '../components/resource-actions.tsx'
 import { CreateDialog } from '../components/resource-dialogs.tsx'
-import { ResourceListView } from '../components/resource-list.tsx'
+import { ResourceListView, sortQuery } from '../components/resource-list.tsx'
+import type { GridSort } from '../components/virtual-grid.tsx'
+import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import { type ListedKind, pathTo, sources, useResourceList } from '../lib/resources.ts'
+import { allOf, type ListedKind, pathTo, useResourceList } from '../lib/resources.ts'
 import { useSession } from '../lib/session.ts'
 
 const tabs = { dataset: '/datasets', collection: '/collections', space: '/spaces' } as const
-const sourceOf = { dataset: sources.datasets, collection: sources.collections, space: sources.spaces } as const
 const createRight = { dataset: 'CreateDataset', collection: 'CreateCollection', space: 'CreateSpace' } as const
 
 interface ListSearch {
   readonly filter?: string
   readonly whose?: string
   readonly view?: string
+  readonly sort?: string
+  readonly order?: string
 }
 
+const columns: ReadonlySet<string> = new Set(['name', 'created', 'modified'])
+const owners: ReadonlySet<string> = new Set(['mine', 'shared', 'public'])
+
+/** The order that the address names; otherwise the newest come first. */
+const sortIn = ({ sort = '', order }: ListSearch): GridSort | undefined =>
+  columns.has(sort) ? { column: sort, order: order === 'desc' ? 'descending' : 'ascending' } : undefined
+
+/** A total of the server: exact, or "10000+". */
+const totalText = (total: string): string =>
+  total.endsWith('+')
+    ? t('list.moreThan', { number: number(Number.parseInt(total, 10)) })
+    : t('list.total', { count: Number(total), number: number(Number(total)) })
+
 const Explore = ({ kind }: { readonly kind: ListedKind }) => {
-  const { filter = '', whose = '', view } = useSearch({ strict: false }) as ListSearch
+  const search = useSearch({ strict: false }) as ListSearch
+  const { filter = '', whose = '', view } = search
+  const sort = sortIn(search)
   const session = useSession()
   const navigate = useNavigate()
   const { actions, remove, dialog, show } = useResourceActions()
-  const isEditable = whose === 'editable'
-  const list = useResourceList([kind, 'list', 'explore', filter, whose], sourceOf[kind](filter, isEditable))
+  const list = useResourceList(kind, allOf[kind], {
+    ...(filter === '' ? {} : { title: filter }),
+    ...(owners.has(whose) ? { whose: whose as 'mine' } : {}),
+    ...sortQuery(sort),
+  })
   // Tiles only where there are pictures.
   const canTile = kind !== 'space' && (view === 'tiles' || list.rows.some(row => row.thumbnail !== null))
   const isTiles = canTile && likesTiles(view)
@@ -60,10 +81,14 @@ const Explore = ({ kind }: { readonly kind: ListedKind }) => {
         {session?.user && (
           <Choice label={t('list.whose')} value={whose} onChange={value => change({ whose: value })}>
             <option value="">{t('list.all')}</option>
-            <option value="editable">{t('list.editable')}</option>
+            <option value="mine">{t('list.mine')}</option>
+            <option value="shared">{t('list.shared')}</option>
+            <option value="public">{t('list.public')}</option>
           </Choice>
         )}
-        <span className="push" />
+        <span className="push faded" role="status">
+          {list.total !== undefined && totalText(list.total)}
+        </span>
         {canTile && (
           <ViewToggle
             isTiles={isTiles}
@@ -84,8 +109,10 @@ const Explore = ({ kind }: { readonly kind: ListedKind }) => {
         list={list}
         actions={actions}
         onDelete={remove}
+        sort={sort}
+        onSort={({ column, order }) => change({ sort: column, order: order === 'ascending' ? 'asc' : 'desc' })}
         isTiles={isTiles}
-        restoreKey={`explore/${kind}/${filter}/${whose}`}
+        restoreKey={`explore/${kind}/${filter}/${whose}/${sort?.column}/${sort?.order}`}
         empty={
           filter === '' && whose === '' ? (
             <Empty title={t(`explore.no.${kind}`)}>

@@ -13,7 +13,7 @@ import { type Answer, api } from '../lib/api.ts'
 import { bytes, number, storageText } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { useRecent } from '../lib/recent.ts'
-import { type ListedKind, pathTo, sources, useResourceList } from '../lib/resources.ts'
+import { allOf, type ListedKind, type ListQuery, pathTo, useResourceList } from '../lib/resources.ts'
 import { refreshSession, type Session, useSession } from '../lib/session.ts'
 import '../styles/resource-list.css'
 
@@ -78,7 +78,7 @@ const StrangersHome = ({ session: { site, capabilities } }: { readonly session: 
 
 const NewestDatasets = () => (
   <Box title={t('home.newest')} more="/datasets">
-    <ShortList kind="dataset" id="newest" isEditable={false} none={<p className="faded">{t('explore.no.dataset')}</p>} />
+    <ShortList kind="dataset" none={<p className="faded">{t('explore.no.dataset')}</p>} />
   </Box>
 )
 
@@ -128,19 +128,8 @@ const Line = ({
   </li>
 )
 
-const ShortList = ({
-  kind,
-  id,
-  isEditable,
-  none,
-}: {
-  readonly kind: ListedKind
-  readonly id: string
-  readonly isEditable: boolean
-  readonly none: ReactNode
-}) => {
-  const source = { dataset: sources.datasets, collection: sources.collections, space: sources.spaces }[kind]('', isEditable)
-  const list = useResourceList([kind, 'list', 'home', id], (_query, signal) => source({ limit: 8 }, signal), { withRights: false })
+const ShortList = ({ kind, query = {}, none }: { readonly kind: ListedKind; readonly query?: ListQuery; readonly none: ReactNode }) => {
+  const list = useResourceList(kind, allOf[kind], { limit: 8, ...query })
   if (list.error) return <Failure error={list.error} retry={list.retry} />
   if (list.isLoading) return <Loading />
   if (list.rows.length === 0) return <>{none}</>
@@ -149,7 +138,7 @@ const ShortList = ({
       {list.rows.slice(0, 8).map(row => (
         <Line key={row.id} kind={kind} id={row.id} name={row.name}>
           <span className="faded">
-            <Time of={row.created} />
+            <Time of={query.sort === 'modified' ? row.modified : row.created} />
           </span>
         </Line>
       ))}
@@ -184,11 +173,10 @@ const OwnHome = ({ user }: { readonly user: NonNullable<Session['user']> }) => {
       <Invitations count={user.counts.invitations} />
       <div className="columns">
         <RecentlyUsed user={user.id} />
-        <Box title={t('home.mine')} more="/datasets" search={{ whose: 'editable' }}>
+        <Box title={t('home.mine')} more="/datasets" search={{ whose: 'mine' }}>
           <ShortList
             kind="dataset"
-            id="mine"
-            isEditable
+            query={{ whose: 'mine', sort: 'modified', order: 'desc' }}
             none={
               <Empty title={t('home.noneOfMine')}>
                 <p>{t('explore.about.dataset')}</p>
@@ -201,8 +189,15 @@ const OwnHome = ({ user }: { readonly user: NonNullable<Session['user']> }) => {
             }
           />
         </Box>
+        <Box title={t('home.shared')} more="/datasets" search={{ whose: 'shared' }}>
+          <ShortList
+            kind="dataset"
+            query={{ whose: 'shared', sort: 'modified', order: 'desc' }}
+            none={<p className="faded">{t('home.noneShared')}</p>}
+          />
+        </Box>
         <Box title={t('home.spacesTitle')} more="/spaces">
-          <ShortList kind="space" id="mine" isEditable={false} none={<p className="faded">{t('explore.no.space')}</p>} />
+          <ShortList kind="space" query={{ sort: 'name', order: 'asc' }} none={<p className="faded">{t('explore.no.space')}</p>} />
         </Box>
         <NewestDatasets />
         {user.status === 'Admin' && <Extractions />}

@@ -1,48 +1,40 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { Button } from '../components/controls.tsx'
 import { Empty, FactLine, FailurePage, Loading, PageTitle } from '../components/page-parts.tsx'
 import { addToSpace, type ListPlace, useResourceActions } from '../components/resource-actions.tsx'
 import { CreateDialog, PickDialog } from '../components/resource-dialogs.tsx'
-import { ResourceListView } from '../components/resource-list.tsx'
+import { ResourceListView, sortQuery } from '../components/resource-list.tsx'
 import { Created, Margin, ThingMenu } from '../components/thing-parts.tsx'
-import { api, apiPage } from '../lib/api.ts'
+import type { GridSort } from '../components/virtual-grid.tsx'
+import { api } from '../lib/api.ts'
 import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import { type Listed, pathTo, sources, useResourceList, useRights } from '../lib/resources.ts'
-
-const noSignal = new AbortController().signal
-
-/** How many members a space has, as far as a page of them tells. */
-const useMembers = (id: string): string | undefined => {
-  const queryFn = async () => {
-    const { rows, next } = await apiPage('GET /api/spaces/{id}/members', { path: { id }, query: { limit: 100 } })
-    return next ? t('space.manyMembers') : t('space.members', { count: rows.length, number: number(rows.length) })
-  }
-  return useQuery({ queryKey: ['space', id, 'members-count'], queryFn, retry: false }).data
-}
+import { editable, type FullSpace, pathTo, rowOf, useResourceList } from '../lib/resources.ts'
 
 export const SpacePage = () => {
   const { id = '' } = useParams({ strict: false }) as { readonly id?: string }
-  const { data, error, refetch } = useQuery({ queryKey: ['space', id], queryFn: () => api('GET /api/spaces/{id}', { path: { id } }) })
-  const rights = useRights('space', id)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['space', id],
+    queryFn: async () => (await api('GET /api/spaces/{id}', { path: { id }, query: { view: 'full' } })) as FullSpace,
+  })
   if (error) return <FailurePage error={error} retry={() => void refetch()} />
   if (!data) return <Loading />
-  return <Space space={{ kind: 'space', thumbnail: null, rights, ...data }} />
+  return <Space key={id} space={data} />
 }
 
-const Space = ({ space }: { readonly space: Listed }) => {
-  const { id, name, description, created, rights } = space
+const Space = ({ space }: { readonly space: FullSpace }) => {
+  const { id, name, description, created, rights, counts, author } = space
+  const row = rowOf(space)
   const { tab = 'datasets' } = useSearch({ strict: false }) as { readonly tab?: string }
   const kind = tab === 'collections' ? 'collection' : 'dataset'
   const navigate = useNavigate()
   const place: ListPlace = { kind: 'space', id, name, rights }
   const { actions, remove, edit, dialog, show } = useResourceActions(place)
-  const members = useMembers(id)
-  const list = useResourceList(
-    [kind, 'list', 'space', id],
-    kind === 'dataset' ? sources.datasetsOfSpace(id) : sources.collectionsOfSpace(id),
-  )
+  const [sort, setSort] = useState<GridSort>()
+  const address = kind === 'dataset' ? 'GET /api/spaces/{id}/datasets' : 'GET /api/spaces/{id}/collections'
+  const list = useResourceList(kind, { address, id }, sortQuery(sort))
   const close = (): void => show(undefined)
   const create = (): void =>
     show(
@@ -58,10 +50,8 @@ const Space = ({ space }: { readonly space: Listed }) => {
       <PickDialog
         title={t(`place.add.${kind}`)}
         kind={kind}
-        find={async text =>
-          (await (kind === 'dataset' ? sources.datasets(text, true) : sources.collections(text, true))({ limit: 50 }, noSignal)).rows
-        }
-        onPick={row => addToSpace(row, space)}
+        from={editable[kind]}
+        onPick={picked => addToSpace(picked, space)}
         onClose={close}
       />,
     )
@@ -70,9 +60,16 @@ const Space = ({ space }: { readonly space: Listed }) => {
     <>
       <div className="page-head-bar">
         <PageTitle name={name} path={[{ name: t('explore.space'), to: '/spaces' }]}>
-          <FactLine facts={[members, <Created key="created" of={created} />]} />
+          <FactLine
+            facts={[
+              t('space.members', { count: counts.members, number: number(counts.members) }),
+              t('collection.datasets', { count: counts.datasets, number: number(counts.datasets) }),
+              author.fullName,
+              <Created key="created" of={created} />,
+            ]}
+          />
         </PageTitle>
-        <ThingMenu of={space} onEdit={() => edit(space)} onDelete={() => remove(space, () => void navigate({ to: '/spaces' }))} />
+        <ThingMenu of={row} onEdit={() => edit(row)} onDelete={() => remove(row, () => void navigate({ to: '/spaces' }))} />
       </div>
       <div className="with-margin">
         <div>
@@ -107,6 +104,9 @@ const Space = ({ space }: { readonly space: Listed }) => {
           <ResourceListView
             label={t(`explore.${kind}`)}
             list={list}
+            sort={sort}
+            onSort={setSort}
+            isCompact
             actions={actions}
             onDelete={remove}
             restoreKey={`space/${id}/${kind}`}
