@@ -29,7 +29,7 @@ import { ArchiveWriter } from './archive-writer.ts'
 type File = FileRecord & Stored
 
 /** What somebody chose to download together. */
-interface ArchiveChoiceRecord {
+interface ChosenRecord {
   readonly owner: string
   readonly resources: readonly Ref[]
   /** Where a file counts as lying that is in several datasets. */
@@ -38,10 +38,7 @@ interface ArchiveChoiceRecord {
   readonly expires: Time
 }
 
-export const chosenArchives = collection<ArchiveChoiceRecord>('chosen-archives', {
-  byExpiry: { on: ['expires'] },
-  byOwner: { on: ['owner'] },
-})
+export const chosenArchives = collection<ChosenRecord>('chosen-archives', { byExpiry: { on: ['expires'] }, byOwner: { on: ['owner'] } })
 
 export const PersonalArchives = personalRecords({
   name: 'archives',
@@ -54,7 +51,6 @@ export const PersonalArchives = personalRecords({
 })
 
 /** What is to be in one archive. */
-export interface ArchiveChoice {
 export interface ArchiveSelection {
   readonly resources: readonly Ref[]
   readonly dataset?: string | undefined
@@ -109,8 +105,10 @@ export class ChosenArchives {
   }
 
   /** Keeps a choice of which the caller may download everything, with what its archive will hold. */
-  async create(caller: Caller, chosen: ArchiveChoice): Promise<{ readonly id: string; readonly expires: Time; readonly archive: Archive }> {
-  async create(caller: Caller, chosen: ArchiveSelection): Promise<{ readonly id: string; readonly expires: Time; readonly archive: Archive }> {
+  async create(
+    caller: Caller,
+    chosen: ArchiveSelection,
+  ): Promise<{ readonly id: string; readonly expires: Time; readonly archive: Archive }> {
     const archive = await this.#archive(caller, chosen)
     const id = this.#ids.next()
     const expires = new Date(this.#clock.now().getTime() + lifeMs).toISOString()
@@ -133,7 +131,6 @@ export class ChosenArchives {
     await removeFound(this.#documents, chosenArchives, { using: 'byExpiry', where, signal })
   }
 
-  async #archive(caller: Caller, chosen: ArchiveChoice): Promise<Archive> {
   async #archive(caller: Caller, chosen: ArchiveSelection): Promise<Archive> {
     await this.#authorizeAll(caller, chosen.resources)
     const roots = await this.#roots(caller, chosen)
@@ -158,7 +155,6 @@ export class ChosenArchives {
     return new Set([...files.values()].filter(({ license }) => letsDownload(license)).map(({ id }) => id))
   }
 
-  async #roots(caller: Caller, { resources, dataset, name }: ArchiveChoice): Promise<Roots> {
   async #roots(caller: Caller, { resources, dataset, name }: ArchiveSelection): Promise<Roots> {
     const idsOf = (kind: Ref['kind']) => [...new Set(resources.filter(ref => ref.kind === kind).map(({ id }) => id))]
     const found = await inPages(idsOf('file'), ids => this.#files.getMany(ids))
