@@ -1,0 +1,104 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import test from 'ava'
+import type { Page } from 'playwright-core'
+import { isFullRun } from 'pounce/sdk/testing'
+import { adminKey, childAdmin, dataFolder, startChild } from '../../test/support/child-server.ts'
+import { freePort } from '../../test/support/free-port.ts'
+import { browserTests } from '../../test/support/real-browsers.ts'
+import { newDataset, ok } from '../../test/support/scene.ts'
+import { until } from '../../test/support/until.ts'
+import { webBuild } from '../../test/support/web-build.ts'
+import { axeFindings, webPage } from '../../test/support/web-pages.ts'
+
+const { test: inBrowser, launch } = browserTests(test, 'chromium')
+test.before(webBuild)
+
+/** Folders, and files in each; the last file of all is sent in pieces. */
+const [folders, filesEach] = isFullRun ? [200, 10] : [20, 10]
+const wholeBytes = 20_000
+const largeBytes = 9_000_000
+
+/** A folder of files as people have it, with their digests by path. */
+const shipment = async (t: { teardown(end: () => Promise<void>): void }) => {
+  const root = await mkdtemp(join(tmpdir(), 'pounce-shipment-'))
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const digests = new Map<string, string>()
+  for (let folder = 0; folder < folders; folder++)
+    for (let file = 0; file < filesEach; file++) {
+      const isLast = folder === folders - 1 && file === filesEach - 1
+      const path = join(root, `plot ${folder % 20}`, `day-${folder}`, `Lösung ${file}.bin`)
+      const bytes = randomBytes(isLast ? largeBytes : wholeBytes)
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, bytes)
+      digests.set(path.slice(dirname(root).length + 1), createHash('sha256').update(bytes).digest('hex'))
+    }
+  return { root, digests }
+}
+
+interface Listed {
+  readonly entries: readonly { readonly id: string; readonly kind: string; readonly name: string; readonly path?: readonly string[] }[]
+}
+
+inBrowser('a folder of files arrives whole, each file once, through a reload of the page and a kill of the server', async t => {
+  const [data, port, { root, digests }] = await Promise.all([dataFolder(t), freePort(), shipment(t)])
+  const start = () => startChild(data, { POUNCE_HTTP__PORT: String(port) })
+  let server = await start()
+  t.teardown(async () => {
+    server.signal('SIGKILL')
+    await server.ended
+  })
+  const key = await adminKey(server)
+  const dataset = await newDataset(server.as(key), { name: 'Shipment' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, server.url, childAdmin)
+  const arrived = async (): Promise<number> => {
+    const { counts } = await ok<{ counts: { files: number } }>(server.as(key)(`/api/datasets/${dataset}?view=full`))
+    return counts.files
+  }
+  const choose = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'Add files' }).waitFor()
+    await page.locator('input[webkitdirectory]').setInputFiles(root)
+  }
+  const isDone = async (): Promise<boolean> => (await trayTitle(page)).startsWith(`${digests.size} of ${digests.size}`)
+
+  await page.goto(`/datasets/${dataset}`)
+  await choose()
+  await until('some files are there', async () => (await arrived()) > digests.size / 10)
+  t.deepEqual(await axeFindings(page), [])
+
+  page.on('dialog', dialog => void dialog.accept())
+  await page.reload()
+  await page.getByText('Choose the same folder again').waitFor()
+  await choose()
+  await until('more files are there', async () => (await arrived()) > digests.size / 3)
+
+  server.signal('SIGKILL')
+  await server.ended
+  await page.getByText('The server is unreachable').first().waitFor()
+  server = await start()
+  await until('all files are there', isDone, { timeoutMs: 150_000 })
+
+  const found = new Map<string, string>()
+  for (let after = ''; ; ) {
+    const response = await server.as(key)(`/api/datasets/${dataset}/entries?recursive=true&limit=1000${after}`)
+    const { entries } = (await response.json()) as Listed
+    for (const { id, kind, name, path = [] } of entries) {
+      if (kind !== 'file') continue
+      const bytes = Buffer.from(await (await server.as(key)(`/api/files/${id}`)).arrayBuffer())
+      const at = [...path, name].join('/')
+      t.false(found.has(at), `${at} is there twice`)
+      found.set(at, createHash('sha256').update(bytes).digest('hex'))
+    }
+    const [, next] = /[?&](after=[^&>]+)/.exec(response.headers.get('link') ?? '') ?? []
+    if (next === undefined) break
+    after = `&${next}`
+  }
+  t.deepEqual(new Map([...found].sort()), new Map([...digests].sort()))
+  t.is(basename(root), [...digests.keys()][0]?.split('/')[0])
+})
+
+const trayTitle = (page: Page): Promise<string> => page.locator('.upload-tray h2').innerText()
