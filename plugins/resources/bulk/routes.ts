@@ -45,7 +45,7 @@ const BulkJob = s.model(
   'BulkJob',
   s.Object({
     id: s.String(),
-    act: s.String(),
+    act: s.String({ description: 'Such as `tag`' }),
     state: s.String({ description: '`collecting` the files that match, `running`, `finished`, or `failed` as a whole' }),
     total: s.Union([s.Integer(), s.Null()], { description: 'Number of resources; null until it is known' }),
     done: s.Integer(),

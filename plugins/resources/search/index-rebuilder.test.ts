@@ -169,7 +169,7 @@ test('a check that is interrupted by a stop is not logged', async t => {
 
 test('a failure is reported, without the error’s message, unless it is a problem', async t => {
   for (const [error, problem] of [
-    [new Error('/secret/path'), /^an error that the log/],
+    [new Error('/secret/path'), /^an internal error; see the server log$/],
     [new Invalid('The document is too large'), /^The document is too large$/],
   ] as const) {
     const { make, logged } = await kernels(t, () => Promise.reject(error))
