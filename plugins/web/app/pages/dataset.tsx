@@ -14,11 +14,11 @@ import { addFiles } from '../components/upload-tray.tsx'
 import { api, urlOf } from '../lib/api.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import { messageOf } from '../lib/messages.ts'
+import { isNotFound, messageOf } from '../lib/messages.ts'
 import { queries } from '../lib/queries.ts'
 import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
-import { type Dataset, useDataset, useDatasetBytes, useDatasetRights, useIsProcessing } from './dataset/dataset-data.ts'
+import { type Dataset, useDataset, useDatasetRights, useDatasetTotals, useIsProcessing } from './dataset/dataset-data.ts'
 import { startDownload } from './dataset/entry-acts.ts'
 import { FileBrowser } from './dataset/file-browser.tsx'
 import { Readme } from './dataset/readme.tsx'
@@ -26,16 +26,22 @@ import { Readme } from './dataset/readme.tsx'
 export const DatasetPage = () => {
   const { id } = useParams({ strict: false }) as { readonly id: string }
   const { data, error, refetch } = useDataset(id)
-  if (error && !data) return <Failure error={error} retry={() => void refetch()} />
+  if (error && !data)
+    return (
+      <>
+        <PageTitle name={t(isNotFound(error) ? 'notFound.title' : 'failure.title')} />
+        <Failure error={error} retry={() => void refetch()} />
+      </>
+    )
   return data ? <DatasetView key={id} dataset={data} /> : <Loading />
 }
 
 const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
-  const { id, name, spaces, author, modified, license, counts } = dataset
+  const { id, name, spaces, author, modified, license } = dataset
   const search = useSearch({ strict: false }) as { readonly folder?: string }
   const folder = search.folder === '' ? undefined : search.folder
   const rights = useDatasetRights(dataset)
-  const totalBytes = useDatasetBytes(id)
+  const { total, totalBytes } = useDatasetTotals(id)
   const user = useSession()?.user?.id
   const [isDownloading, setDownloading] = useState(false)
   const drop = useFileDrop(id, name, folder, rights.has('AddResourceToDataset'))
@@ -51,8 +57,8 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
       >
         <FactLine
           facts={[
-            <Counted key="count" text={t('dataset.files', { count: counts.files, number: number(counts.files) })} />,
-            totalBytes !== undefined && <b key="size">{bytes(totalBytes)}</b>,
+            total !== null && <Counted key="count" text={t('dataset.items', { count: total, number: number(total) })} />,
+            totalBytes !== null && <b key="size">{bytes(totalBytes)}</b>,
             accessText(dataset, user),
             author.fullName,
             license.text,
@@ -69,7 +75,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
         </div>
         <DatasetMargin dataset={dataset} rights={rights} onDescribe={text => edit({ description: text })} />
       </div>
-      {isDownloading && <DownloadDialog id={id} files={counts.files} totalBytes={totalBytes} onClose={() => setDownloading(false)} />}
+      {isDownloading && <DownloadDialog id={id} total={total} totalBytes={totalBytes} onClose={() => setDownloading(false)} />}
     </div>
   )
 }
@@ -291,20 +297,20 @@ const DatasetMargin = ({
 /** Tells how large the ZIP will be before it is asked for. */
 const DownloadDialog = ({
   id,
-  files,
+  total,
   totalBytes,
   onClose,
 }: {
   readonly id: string
-  readonly files: number
-  readonly totalBytes: number | undefined
+  readonly total: number | null
+  readonly totalBytes: number | null
   readonly onClose: () => void
 }) => (
   <Dialog title={t('dataset.download.title')} isOpen onClose={onClose}>
     <p>
-      {totalBytes === undefined
+      {total === null || totalBytes === null
         ? t('dataset.download.text')
-        : t('dataset.download.size', { count: files, number: number(files), size: bytes(totalBytes) })}
+        : t('dataset.download.everything', { count: total, number: number(total), size: bytes(totalBytes) })}
     </p>
     <div className="actions end">
       <Button onPress={onClose}>{t('cancel')}</Button>

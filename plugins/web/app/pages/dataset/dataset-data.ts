@@ -20,13 +20,19 @@ export const useDatasetRights = ({ id, rights }: Dataset): ReadonlySet<string> =
   return useMemo(() => new Set([...rights, ...ofFiles]), [rights, ofFiles])
 }
 
-/** The bytes of all files, folders included; undefined where the server does not add them up. */
-export const useDatasetBytes = (id: string): number | undefined =>
+/** How many files and folders a dataset has at all levels, and how many bytes; null where the server does not add them up. */
+export const useDatasetTotals = (id: string) =>
   useQuery({
     queryKey: ['dataset', id, 'totals'],
-    queryFn: async ({ signal }) =>
-      (await api('GET /api/datasets/{id}/entries', { path: { id }, query: { recursive: true, limit: 1 }, signal })).totalBytes,
-  }).data ?? undefined
+    queryFn: async ({ signal }) => {
+      const { total, totalBytes } = await api('GET /api/datasets/{id}/entries', {
+        path: { id },
+        query: { recursive: true, limit: 1 },
+        signal,
+      })
+      return { total, totalBytes }
+    },
+  }).data ?? { total: null, totalBytes: null }
 
 /** Whether files of the dataset are processed at the moment. */
 export const useIsProcessing = (id: string): boolean =>
