@@ -15,7 +15,14 @@ const isOfThisServer = (address: string): boolean => {
  */
 const handlers = /\son\w+\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi
 const styles = /\sstyle\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi
-const marked = new Marked({ gfm: true, renderer: { html: ({ text }) => text.replace(handlers, '').replace(styles, '') } })
+const marked = new Marked({
+  gfm: true,
+  renderer: { html: ({ text }) => text.replace(handlers, '').replace(styles, '') },
+  // The page has its own title, and the section of the text a heading below it.
+  walkTokens: token => {
+    if (token.type === 'heading') token.depth = Math.min(6, token.depth + 2)
+  },
+})
 
 const purify = DOMPurify()
 purify.addHook('afterSanitizeAttributes', element => {

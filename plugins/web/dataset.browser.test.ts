@@ -43,7 +43,7 @@ const tagsOf = async (id: string | undefined): Promise<readonly string[]> =>
   (await ok<{ tags: string[] }>(call(`/api/files/${id}/tags`))).tags.toSorted()
 
 const chosen = (page: Page): Promise<string> => page.locator('.selection-count').innerText()
-const activeRow = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.querySelector('a')?.textContent ?? '')
+const activeRow = (page: Page): Promise<string> => page.evaluate<string>("document.activeElement?.querySelector('a')?.textContent ?? ''")
 
 inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and deleted with the keyboard', async t => {
   const dataset = await filledDataset()
@@ -193,7 +193,7 @@ inBrowser('the address holds folder, order and what is looked for; events show w
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Remove the tag beech' }).waitFor()
   await page.getByRole('button', { name: `Copy the identifier ${dataset}` }).click()
-  t.is(await page.evaluate(() => navigator.clipboard.readText()), dataset)
+  t.is(await page.evaluate('navigator.clipboard.readText()'), dataset)
 
   // Dark, and on a phone.
   await page.emulateMedia({ colorScheme: 'dark' })
