@@ -1,4 +1,5 @@
-import { definePlugin, KnownPages, provide } from 'pounce/sdk'
+import { definePlugin, provide } from 'pounce/sdk'
+import { KnownPages } from 'pounce/sdk/kit'
 import { AppBuild } from './app-build.ts'
 import { NotFoundPage } from './not-found-page.ts'
 import { OwnPages } from './own-pages.ts'

@@ -7,16 +7,14 @@ import {
   Forbidden,
   type Greeting,
   Installation,
-  KnownPages,
   Log,
-  type PageAddresses,
   type Stored,
   Taken,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
-import { checkedEmail, pathOfPage } from 'pounce/sdk/kit'
+import { checkedEmail, KnownPages, type PageAddresses, pathOfPage } from 'pounce/sdk/kit'
 import { settings } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'
