@@ -1,5 +1,4 @@
-import { definePlugin, provide } from 'pounce/sdk'
-import { KnownPages } from 'pounce/sdk/kit'
+import { definePlugin, KnownPages, provide } from 'pounce/sdk'
 import { AppBuild } from './app-build.ts'
 import { NotFoundPage } from './not-found-page.ts'
 import { OwnPages } from './own-pages.ts'

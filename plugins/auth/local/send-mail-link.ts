@@ -2,6 +2,7 @@ import {
   type Contributions,
   configPort,
   Installation,
+  KnownPages,
   Mailer,
   type SignUpWay,
   type Site,
@@ -12,7 +13,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { KnownPages, type PageAddresses, pathOfPage, siteName } from 'pounce/sdk/kit'
+import { type PageAddresses, pathOfPage, siteName } from 'pounce/sdk/kit'
 import { config, resetPath, type Settings, signUpPath } from './config.ts'
 import { type LinkRecord, MailLinks } from './mail-links.ts'
 

@@ -7,6 +7,7 @@ import {
   Forbidden,
   type Greeting,
   Installation,
+  KnownPages,
   Log,
   type Stored,
   Taken,
@@ -14,7 +15,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { checkedEmail, KnownPages, type PageAddresses, pathOfPage } from 'pounce/sdk/kit'
+import { checkedEmail, type PageAddresses, pathOfPage } from 'pounce/sdk/kit'
 import { settings } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'
