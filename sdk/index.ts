@@ -179,7 +179,7 @@ export {
 export { type MalwareScan, MalwareScanners } from './ports/malware-scan.ts'
 export { type MetadataCheck, MetadataChecks, type MetadataNaming, MetadataNamings, StandardVocabularies } from './ports/metadata.ts'
 export { NotificationPreferences, UnreadCounts } from './ports/notifications.ts'
-export { KnownPages, type PageAddresses } from './ports/page-addresses.ts'
+export { KnownPages } from './ports/page-addresses.ts'
 export { type Erasure, type Person, type PersonalData, PersonalDataSources } from './ports/personal-data.ts'
 export { PickLists } from './ports/pick-lists.ts'
 export { type AccessDecision, Policy, type Resource, Resources, type Rights } from './ports/policy.ts'

@@ -109,7 +109,7 @@ export {
   type UnreadCount,
   wantsMailOf,
 } from './ports/notifications.ts'
-export { pathOfPage } from './ports/page-addresses.ts'
+export { type PageAddresses, pathOfPage } from './ports/page-addresses.ts'
 export {
   createdBy,
   createdOrTaggedBy,

@@ -36,7 +36,7 @@ const fillName = async (page: Page): Promise<void> => {
   await page.getByLabel('Last name').fill('Hopper')
 }
 
-/** Refusals that the walk provokes are told in the console by the browser itself. */
+/** The browser itself reports the refusals that the walk provokes. */
 const unexpected = (problems: readonly string[]): readonly string[] => problems.filter(problem => !/status of 40[13]/.test(problem))
 
 inBrowser('from the printed link to a dataset with files, then out and in again', async t => {
@@ -127,7 +127,7 @@ inBrowser('a session that ended meanwhile is begun again on the page, and the ac
   t.deepEqual(unexpected(problems), [])
 })
 
-inBrowser('a second factor, terms of service and a step-up are asked for on the page', async t => {
+inBrowser('the page requests a second factor, terms of service and a step-up', async t => {
   const clock = new FixedClock()
   const server = await bootForTest({ t, clock })
   const { email, password: own, secret } = await withTotp(server, clock, 'ann')

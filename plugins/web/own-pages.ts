@@ -1,4 +1,5 @@
-import { type PageAddresses, wire } from 'pounce/sdk'
+import { wire } from 'pounce/sdk'
+import type { PageAddresses } from 'pounce/sdk/kit'
 
 /** The pages that links in emails, and the printed one, lead to. */
 export class OwnPages implements PageAddresses {

@@ -20,7 +20,14 @@ export const getSampleFile = route({
   permission: 'anyone',
   ignoresCredentials: true,
   params: s.Object({ file: s.String({ maxLength: 200 }) }),
-  responses: { 200: s.bytes<Bytes>() },
+  responses: {
+    200: s.bytes<Bytes>({
+      'text/markdown': s.bytes(),
+      'text/csv': s.bytes(),
+      'image/jpeg': s.bytes(),
+      'application/pdf': s.bytes(),
+    }),
+  },
   throws: [NotFound],
   async handle({ params: { file } }) {
     const contentType = Object.hasOwn(types, file) ? types[file] : undefined

@@ -4,7 +4,6 @@ import {
   Installation,
   KnownPages,
   Mailer,
-  type PageAddresses,
   type SignUpWay,
   type Site,
   Sites,
@@ -14,7 +13,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { pathOfPage, siteName } from 'pounce/sdk/kit'
+import { type PageAddresses, pathOfPage, siteName } from 'pounce/sdk/kit'
 import { config, resetPath, type Settings, signUpPath } from './config.ts'
 import { type LinkRecord, MailLinks } from './mail-links.ts'
 

@@ -778,7 +778,7 @@ export interface Operations {
   'GET /reset/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /spaces/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /web/assets/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }
-  'GET /web/sample/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: undefined }
+  'GET /web/sample/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }
   'GET /healthz': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /readyz': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['Readiness'] }
   'GET /openapi.json': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly openapi: string } }

@@ -9,14 +9,13 @@ import {
   Installation,
   KnownPages,
   Log,
-  type PageAddresses,
   type Stored,
   Taken,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
-import { checkedEmail, pathOfPage } from 'pounce/sdk/kit'
+import { checkedEmail, type PageAddresses, pathOfPage } from 'pounce/sdk/kit'
 import { settings } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'

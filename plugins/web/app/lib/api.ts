@@ -57,7 +57,7 @@ type Recovery = (error: ApiError) => Promise<boolean>
 
 let recovery: Recovery | undefined
 
-/** Who asks a person for what a refused call needs (signing in again, a step-up); true when the call may be repeated. */
+/** Sets what obtains from the person what a refused call needs (signing in again, a step-up); true when the call may be repeated. */
 export const recoverWith = (ask: Recovery): void => {
   recovery = ask
 }

@@ -39,7 +39,7 @@ export const startLanguage = async (): Promise<void> => {
   await i18next.changeLanguage(language)
 }
 
-/** Changes the language of the page, and remembers it in a cookie so that the server sends the next page in it. */
+/** Changes the language of the page, and records it in a cookie so that the server sends the next page in it. */
 export const chooseLanguage = async (language: Language): Promise<void> => {
   await load(language)
   document.documentElement.lang = language

@@ -37,7 +37,7 @@ const listed = (text: string): readonly Recent[] => {
   }
 }
 
-/** Remembers, for who is signed in and on this computer only, that the page of a thing was opened. */
+/** Records, for who is signed in and on this computer only, that the page of a thing was opened. */
 export const rememberPage = (path: string, name: string): void => {
   const [, folder = '', id = ''] = /\/(datasets|files|collections?|spaces)\/([0-9a-f]{24})$/.exec(path) ?? []
   const user = currentSession()?.user?.id

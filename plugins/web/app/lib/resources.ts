@@ -27,7 +27,7 @@ export interface Listed {
   readonly nested: number
 }
 
-/** How a list is asked for: what is in the name, whose, and in which order. */
+/** Which part of a list is loaded: what is in the name, whose, and in which order. */
 export interface ListQuery {
   readonly title?: string | undefined
   readonly whose?: 'mine' | 'shared' | 'public' | undefined

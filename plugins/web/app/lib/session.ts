@@ -107,6 +107,6 @@ const methodsOf = (error: ApiError): readonly string[] => {
 recoverWith(async error => {
   if (error.code === 'step-up-required') return ask('step-up', methodsOf(error))
   if (error.code === 'terms-not-accepted') return ask('terms')
-  // A stranger is told so by the page; only a session that was there can be resumed.
+  // The page says so to strangers; only a session that was there can be resumed.
   return lastUser === undefined ? false : ask('signed-out')
 })

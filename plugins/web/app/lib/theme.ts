@@ -6,7 +6,7 @@ export const currentTheme = (): Theme => {
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
 
-/** Chooses light, dark or what the system has, and remembers it in a cookie so that the server sends the next page in it. */
+/** Chooses light, dark or what the system has, and records it in a cookie so that the server sends the next page in it. */
 export const chooseTheme = (theme: Theme): void => {
   if (theme === 'system') delete document.documentElement.dataset['theme']
   else document.documentElement.dataset['theme'] = theme

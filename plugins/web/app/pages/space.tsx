@@ -12,6 +12,7 @@ import { api } from '../lib/api.ts'
 import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { editable, type FullSpace, pathTo, rowOf, useResourceList } from '../lib/resources.ts'
+import { useSession } from '../lib/session.ts'
 
 export const SpacePage = () => {
   const { id = '' } = useParams({ strict: false }) as { readonly id?: string }
@@ -55,7 +56,8 @@ const Space = ({ space }: { readonly space: FullSpace }) => {
         onClose={close}
       />,
     )
-  const canCreate = rights.includes(kind === 'dataset' ? 'CreateDataset' : 'CreateCollection') && rights.includes('AddResourceToSpace')
+  const mayCreate = useSession()?.user?.rights.includes(kind === 'dataset' ? 'CreateDataset' : 'CreateCollection') ?? false
+  const canCreate = mayCreate && rights.includes('AddResourceToSpace')
   return (
     <>
       <div className="page-head-bar">
