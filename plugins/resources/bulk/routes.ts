@@ -46,7 +46,7 @@ const BulkJob = s.model(
   s.Object({
     id: s.String(),
     act: s.String({ description: 'Such as `tag`' }),
-    state: s.String({ description: '`collecting` the files that match, `running`, `finished`, or `failed` as a whole' }),
+    state: s.String({ description: 'Such as `running`; `collecting` the files that match, `finished`, or `failed` as a whole' }),
     total: s.Union([s.Integer(), s.Null()], { description: 'Number of resources; null until it is known' }),
     done: s.Integer(),
     failed: s.Integer({ description: 'Number of resources that were refused' }),

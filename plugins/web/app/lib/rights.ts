@@ -6,7 +6,7 @@ export type RightsKind = 'space' | 'collection' | 'dataset' | 'file'
 
 const none: ReadonlySet<string> = new Set()
 
-/** Which of these permissions the caller holds on a resource. Full views tell most of them already; this asks for others. */
+/** Which of these permissions the caller holds on a resource. Full views have most of them; this queries others. */
 export const useRights = (kind: RightsKind, id: string, permissions: readonly string[]): ReadonlySet<string> =>
   useQuery({
     queryKey: [kind, id, 'rights', permissions],

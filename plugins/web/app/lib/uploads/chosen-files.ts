@@ -99,7 +99,7 @@ const readEntry = async (entry: FileSystemEntry, path: string, found: Found): Pr
   for (const child of children) await readEntry(child, `${path}/${child.name}`, found)
 }
 
-/** A browser hands out a hundred at a time. */
+/** A browser returns a hundred at a time. */
 const entriesOf = async (folder: FileSystemDirectoryEntry): Promise<readonly FileSystemEntry[]> => {
   const reader = folder.createReader()
   const all: FileSystemEntry[] = []

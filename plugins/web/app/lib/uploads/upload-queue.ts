@@ -99,7 +99,7 @@ class UploadQueue {
     this.#next()
   }
 
-  /** Opens the files of interrupted batches by their handles. The browser asks for permission, so call it in a press of a button. */
+  /** Opens the files of interrupted batches by their handles. The browser prompts for permission, so call it when a button is pressed. */
   async reopen(): Promise<void> {
     for (const item of this.#items.values()) {
       if (item.state !== 'missing' || !item.handle) continue
@@ -152,7 +152,7 @@ class UploadQueue {
     for (const { key, state } of [...this.#items.values()]) if (state === 'failed') this.retry(key)
   }
 
-  /** Forgets what ended. */
+  /** Removes what ended from the list. */
   clear(): void {
     for (const [key, { state }] of this.#items) if (ended.has(state)) this.#items.delete(key)
     this.#samples = []
@@ -330,7 +330,7 @@ const withRetries = async <T>(act: () => Promise<T>, signal: AbortSignal): Promi
       return await act()
     } catch (error) {
       const mayPass = error instanceof ApiError && (error.status === 0 || [423, 429, 502, 503, 504].includes(error.status))
-      // A server that cannot be reached is waited for, however long that takes.
+      // An unreachable server is retried without end.
       if (signal.aborted || !mayPass || (tries >= maxTries && error.status !== 0)) throw error
       const waitMs = error.retryAfterSeconds === undefined ? Math.min(30_000, 500 * 2 ** tries) : error.retryAfterSeconds * 1000
       await pauseFor(waitMs, signal)

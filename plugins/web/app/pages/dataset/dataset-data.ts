@@ -40,6 +40,6 @@ export const useIsProcessing = (id: string): boolean =>
     queryKey: ['processing', id],
     queryFn: async ({ signal }) =>
       (await api('GET /api/datasets/{id}/isBeingProcessed', { path: { id }, signal })).isBeingProcessed === 'true',
-    // It reads many files; live events would ask for it too often.
+    // It reads many files; live events would reload it too often.
     refetchInterval: ({ state }) => (state.data === true ? 4000 : false),
   }).data === true
