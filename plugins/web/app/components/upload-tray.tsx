@@ -50,9 +50,10 @@ export const UploadTray = () => {
   useEffect(() => {
     if (user !== undefined) void uploads.restore(user)
   }, [user])
+  const needsAttention = isBusy || state.counts.missing > 0
   useEffect(() => {
-    if (isBusy) setOpen(true)
-  }, [isBusy])
+    if (needsAttention) setOpen(true)
+  }, [needsAttention])
   if (user === undefined) return null
   const left = state.counts.waiting + state.counts.sending + state.counts.failed + state.counts.missing
   return (
