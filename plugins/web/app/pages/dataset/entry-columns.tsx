@@ -59,15 +59,6 @@ export const useEntryColumns = ({
             />
           ),
       },
-      {
-        id: 'size',
-        title: t('entries.size'),
-        width: '6rem',
-        isNumber: true,
-        isSortable: true,
-        cell: row =>
-          row.kind === 'file' ? bytes(row.size ?? 0) : t('entries.items', { count: row.entries ?? 0, number: number(row.entries ?? 0) }),
-      },
       ...(hasRoom
         ? [
             {
@@ -79,6 +70,15 @@ export const useEntryColumns = ({
             },
           ]
         : []),
+      {
+        id: 'size',
+        title: t('entries.size'),
+        width: '6rem',
+        isNumber: true,
+        isSortable: true,
+        cell: row =>
+          row.kind === 'file' ? bytes(row.size ?? 0) : t('entries.items', { count: row.entries ?? 0, number: number(row.entries ?? 0) }),
+      },
       {
         id: 'created',
         title: t('entries.added'),
