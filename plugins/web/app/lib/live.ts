@@ -22,6 +22,10 @@ export const onLiveEvent = (listener: Listener): (() => void) => {
 /** Keys that became stale, collected so that a burst of events refreshes a page once. */
 const stale = new Map<string, readonly string[]>()
 let isWaiting = false
+let refreshedAt = 0
+
+/** A single event shows almost at once; while many come, as of an upload, pages are refreshed once a second. */
+const waitMs = (): number => (Date.now() - refreshedAt < 2000 ? 1000 : 250)
 
 const markStale = (key: readonly string[]): void => {
   stale.set(key.join('/'), key)
@@ -29,10 +33,11 @@ const markStale = (key: readonly string[]): void => {
   isWaiting = true
   setTimeout(() => {
     isWaiting = false
+    refreshedAt = Date.now()
     const keys = [...stale.values()]
     stale.clear()
     for (const queryKey of keys) void queries.invalidateQueries({ queryKey })
-  }, 250)
+  }, waitMs())
 }
 
 const parents = ['space', 'collection', 'dataset', 'folder', 'file'] as const
@@ -71,18 +76,18 @@ export const startLive = (): void => {
 }
 
 const listen = (listener: Listener): void => {
-  let waitMs = 1000
+  let retryMs = 1000
   const connect = (): void => {
     const source = new EventSource(urlOf('/api/live'))
     source.onopen = () => {
-      waitMs = 1000
+      retryMs = 1000
     }
     source.onmessage = ({ data }: MessageEvent<string>) => listener(JSON.parse(data) as LiveEvent)
     source.onerror = () => {
       // A refused stream is closed by the browser; a cut one it opens again by itself.
       if (source.readyState !== EventSource.CLOSED) return
-      setTimeout(connect, waitMs)
-      waitMs = Math.min(60_000, waitMs * 2)
+      setTimeout(connect, retryMs)
+      retryMs = Math.min(60_000, retryMs * 2)
     }
   }
   connect()

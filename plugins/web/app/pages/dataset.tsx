@@ -1,4 +1,5 @@
 import '../styles/dataset.css'
+import { usePrefetchQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type DragEvent, useCallback, useEffect, useRef, useState } from 'react'
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
@@ -19,13 +20,17 @@ import { queries } from '../lib/queries.ts'
 import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
 import { type Dataset, useDataset, useDatasetRights, useDatasetTotals, useIsProcessing } from './dataset/dataset-data.ts'
+import { pageQuery } from './dataset/entries.ts'
 import { startDownload } from './dataset/entry-acts.ts'
+import { useEntryQuery } from './dataset/entry-address.ts'
 import { FileBrowser } from './dataset/file-browser.tsx'
 import { Readme } from './dataset/readme.tsx'
 
 export const DatasetPage = () => {
   const { id } = useParams({ strict: false }) as { readonly id: string }
   const { data, error, refetch } = useDataset(id)
+  // Together with the dataset, not after it.
+  usePrefetchQuery(pageQuery(useEntryQuery(id), 0))
   if (error && !data)
     return (
       <>

@@ -50,7 +50,8 @@ const inputOf = ({ dataset, folder, isRecursive, sort, order, filter }: EntryQue
   query: { folder, recursive: isRecursive || undefined, sort, order, filter: filter === '' ? undefined : filter, limit },
 })
 
-const pageQuery = (query: EntryQuery, at: number) =>
+/** A page of a list, by its number. */
+export const pageQuery = (query: EntryQuery, at: number) =>
   queryOptions({
     queryKey: keyOf(query, at),
     queryFn: ({ signal }) => {

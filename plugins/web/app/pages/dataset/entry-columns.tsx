@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useRef } from 'react'
+import { useCallback, useMemo, useRef, useSyncExternalStore } from 'react'
 import { fileKind } from '../../components/file-kind.ts'
 import { Icon } from '../../components/icon.tsx'
 import type { GridColumn } from '../../components/virtual-grid.tsx'
@@ -8,6 +8,15 @@ import { bytes, exactTime, number, when } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import type { Entry, EntryQuery } from './entries.ts'
 import { folderUrl, listAddress, onPlainClick } from './entry-address.ts'
+
+const wideScreens = matchMedia('(min-width: 1400px)')
+const subscribeToWidth = (listener: () => void): (() => void) => {
+  wideScreens.addEventListener('change', listener)
+  return () => wideScreens.removeEventListener('change', listener)
+}
+
+/** Whether there is room for the type beside the tree and the margin. */
+const useWide = (): boolean => useSyncExternalStore(subscribeToWidth, () => wideScreens.matches)
 
 /** Columns of the list. */
 export const useEntryColumns = ({
@@ -26,6 +35,7 @@ export const useEntryColumns = ({
   readonly onRename: (row: Entry, name: string | undefined) => void
 }): readonly GridColumn<Entry>[] => {
   const states = useExtractionStates()
+  const hasRoom = useWide()
   const latest = useRef({ onOpen, onRename })
   latest.current = { onOpen, onRename }
   return useMemo(() => {
@@ -49,6 +59,17 @@ export const useEntryColumns = ({
             />
           ),
       },
+      ...(hasRoom
+        ? [
+            {
+              id: 'type',
+              title: t('entries.type'),
+              width: '9rem',
+              isSortable: true,
+              cell: (row: Entry) => <span data-tip="">{row.type ?? ''}</span>,
+            },
+          ]
+        : []),
       {
         id: 'size',
         title: t('entries.size'),
@@ -70,7 +91,7 @@ export const useEntryColumns = ({
         ),
       },
     ]
-  }, [dataset, query, renaming, cut, states])
+  }, [dataset, query, renaming, cut, states, hasRoom])
 }
 
 const NameCell = ({
