@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { Greetings, Mailer, Users } from 'pounce/sdk'
 import { bootForTest, FixedClock, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { codeAt } from '../../test/support/authenticator.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { lastToken } from '../../test/support/mails.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { withTotp } from '../../test/support/second-factors.ts'
@@ -169,6 +170,53 @@ inBrowser('the page requests a second factor, terms of service and a step-up', a
   await stepUp.getByRole('button', { name: 'Continue' }).click()
   await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
   t.is(refused, 2)
+  t.deepEqual(unexpected(problems), [])
+})
+
+/** What the browser makes of an offer to register a passkey. */
+const registerPasskey = async (password: string): Promise<number> => {
+  const post = (path: string, body: object) =>
+    fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const begun = await await post('/api/second-factors/passkeys/options', { password })
+  const { enrolment, publicKey } = (await begun.json()) as { enrolment: string; publicKey: object }
+  const browser = globalThis as unknown as {
+    PublicKeyCredential: { parseCreationOptionsFromJSON(options: object): object }
+    navigator: { credentials: { create(options: object): Promise<{ toJSON(): object }> } }
+  }
+  const options = browser.PublicKeyCredential.parseCreationOptionsFromJSON(publicKey)
+  const credential = await browser.navigator.credentials.create({ publicKey: options })
+  return (await post('/api/second-factors/passkeys', { enrolment, name: 'Laptop', passkey: credential.toJSON() })).status
+}
+
+inBrowser('a passkey signs in alone, and as the second factor behind the password', async t => {
+  const port = await freePort()
+  const origin = `http://localhost:${port}`
+  const server = await bootForTest({ t, config: { http: { port, baseUrl: origin } } })
+  const { page, problems } = await webPage(t, browser, origin, server.admin)
+  const devices = await page.context().newCDPSession(page)
+  await devices.send('WebAuthn.enable')
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+  } as const
+  await devices.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, automaticPresenceSimulation: true } })
+  await page.goto('/datasets')
+  t.is(await page.evaluate(registerPasskey, server.admin.password), 200)
+  await page.context().clearCookies()
+  await page.goto('/login?next=/spaces')
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await page.waitForURL('**/spaces')
+
+  await page.context().clearCookies()
+  await page.goto('/login?next=/collections')
+  await page.getByLabel('Email address').fill(server.admin.email)
+  await page.getByLabel('Password').fill(server.admin.password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('button', { name: 'Use a passkey' }).click()
+  await page.waitForURL('**/collections')
   t.deepEqual(unexpected(problems), [])
 })
 
