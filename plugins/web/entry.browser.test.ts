@@ -177,7 +177,7 @@ inBrowser('the page requests a second factor, terms of service and a step-up', a
 const registerPasskey = async (password: string): Promise<number> => {
   const post = (path: string, body: object) =>
     fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
-  const begun = await await post('/api/second-factors/passkeys/options', { password })
+  const begun = await post('/api/second-factors/passkeys/options', { password })
   const { enrolment, publicKey } = (await begun.json()) as { enrolment: string; publicKey: object }
   const browser = globalThis as unknown as {
     PublicKeyCredential: { parseCreationOptionsFromJSON(options: object): object }
