@@ -6,6 +6,7 @@ import { codeAt } from '../../test/support/authenticator.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { lastToken } from '../../test/support/mails.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
+import { newDataset } from '../../test/support/scene.ts'
 import { withTotp } from '../../test/support/second-factors.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
@@ -125,6 +126,21 @@ inBrowser('a session that ended meanwhile is begun again on the page, and the ac
   await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
   const [dataset] = (await (await server.as(server.admin.key)('/api/datasets')).json()) as { name: string }[]
   t.is(dataset?.name, 'Typed before')
+
+  // What one tab does to the session, the others hear of.
+  const other = await page.context().newPage()
+  await other.goto('/datasets')
+  await other.getByRole('row', { name: /Typed before/ }).waitFor()
+  await page.getByRole('button', { name: /^Account of/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await other.getByRole('dialog', { name: 'You are signed out' }).waitFor()
+  await page.goto('/login')
+  await page.getByLabel('Email address').fill(server.admin.email)
+  await page.getByLabel('Password').fill(server.admin.password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await other.getByRole('dialog', { name: 'You are signed out' }).waitFor({ state: 'detached' })
+  await newDataset(server.as(server.admin.key), { name: 'Made elsewhere' })
+  await other.getByRole('row', { name: /Made elsewhere/ }).waitFor()
   t.deepEqual(unexpected(problems), [])
 })
 

@@ -1,5 +1,6 @@
 import { urlOf } from './api.ts'
 import { queries } from './queries.ts'
+import { onSessionChange } from './session.ts'
 
 /** A CloudEvent of `GET /api/live`, as far as pages use it. */
 export interface LiveEvent {
@@ -72,18 +73,23 @@ export const startLive = (): void => {
 
 const listen = (listener: Listener): void => {
   let waitMs = 1000
+  let current: EventSource | undefined
   const connect = (): void => {
+    current?.close()
     const source = new EventSource(urlOf('/api/live'))
+    current = source
     source.onopen = () => {
       waitMs = 1000
     }
     source.onmessage = ({ data }: MessageEvent<string>) => listener(JSON.parse(data) as LiveEvent)
     source.onerror = () => {
       // A refused stream is closed by the browser; a cut one it opens again by itself.
-      if (source.readyState !== EventSource.CLOSED) return
+      if (source !== current || source.readyState !== EventSource.CLOSED) return
       setTimeout(connect, waitMs)
       waitMs = Math.min(60_000, waitMs * 2)
     }
   }
   connect()
+  // What is streamed depends on who is signed in.
+  onSessionChange(connect)
 }
