@@ -3,8 +3,10 @@ import type { Browser, Page } from 'playwright-core'
 import { Greetings, Mailer, Users } from 'pounce/sdk'
 import { bootForTest, FixedClock, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { codeAt } from '../../test/support/authenticator.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { lastToken } from '../../test/support/mails.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
+import { newDataset } from '../../test/support/scene.ts'
 import { withTotp } from '../../test/support/second-factors.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
@@ -124,6 +126,21 @@ inBrowser('a session that ended meanwhile is begun again on the page, and the ac
   await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
   const [dataset] = (await (await server.as(server.admin.key)('/api/datasets')).json()) as { name: string }[]
   t.is(dataset?.name, 'Typed before')
+
+  // What one tab does to the session, the others hear of.
+  const other = await page.context().newPage()
+  await other.goto('/datasets')
+  await other.getByRole('row', { name: /Typed before/ }).waitFor()
+  await page.getByRole('button', { name: /^Account of/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await other.getByRole('dialog', { name: 'You are signed out' }).waitFor()
+  await page.goto('/login')
+  await page.getByLabel('Email address').fill(server.admin.email)
+  await page.getByLabel('Password').fill(server.admin.password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await other.getByRole('dialog', { name: 'You are signed out' }).waitFor({ state: 'detached' })
+  await newDataset(server.as(server.admin.key), { name: 'Made elsewhere' })
+  await other.getByRole('row', { name: /Made elsewhere/ }).waitFor()
   t.deepEqual(unexpected(problems), [])
 })
 
@@ -169,6 +186,53 @@ inBrowser('the page requests a second factor, terms of service and a step-up', a
   await stepUp.getByRole('button', { name: 'Continue' }).click()
   await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
   t.is(refused, 2)
+  t.deepEqual(unexpected(problems), [])
+})
+
+/** What the browser makes of an offer to register a passkey. */
+const registerPasskey = async (password: string): Promise<number> => {
+  const post = (path: string, body: object) =>
+    fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const begun = await post('/api/second-factors/passkeys/options', { password })
+  const { enrolment, publicKey } = (await begun.json()) as { enrolment: string; publicKey: object }
+  const browser = globalThis as unknown as {
+    PublicKeyCredential: { parseCreationOptionsFromJSON(options: object): object }
+    navigator: { credentials: { create(options: object): Promise<{ toJSON(): object }> } }
+  }
+  const options = browser.PublicKeyCredential.parseCreationOptionsFromJSON(publicKey)
+  const credential = await browser.navigator.credentials.create({ publicKey: options })
+  return (await post('/api/second-factors/passkeys', { enrolment, name: 'Laptop', passkey: credential.toJSON() })).status
+}
+
+inBrowser('a passkey signs in alone, and as the second factor behind the password', async t => {
+  const port = await freePort()
+  const origin = `http://localhost:${port}`
+  const server = await bootForTest({ t, config: { http: { port, baseUrl: origin } } })
+  const { page, problems } = await webPage(t, browser, origin, server.admin)
+  const devices = await page.context().newCDPSession(page)
+  await devices.send('WebAuthn.enable')
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+  } as const
+  await devices.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, automaticPresenceSimulation: true } })
+  await page.goto('/datasets')
+  t.is(await page.evaluate(registerPasskey, server.admin.password), 200)
+  await page.context().clearCookies()
+  await page.goto('/login?next=/spaces')
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await page.waitForURL('**/spaces')
+
+  await page.context().clearCookies()
+  await page.goto('/login?next=/collections')
+  await page.getByLabel('Email address').fill(server.admin.email)
+  await page.getByLabel('Password').fill(server.admin.password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('button', { name: 'Use a passkey' }).click()
+  await page.waitForURL('**/collections')
   t.deepEqual(unexpected(problems), [])
 })
 

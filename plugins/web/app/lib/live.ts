@@ -1,5 +1,6 @@
 import { urlOf } from './api.ts'
 import { queries } from './queries.ts'
+import { onSessionChange } from './session.ts'
 
 /** A CloudEvent of `GET /api/live`, as far as pages use it. */
 export interface LiveEvent {
@@ -77,8 +78,12 @@ export const startLive = (): void => {
 
 const listen = (listener: Listener): void => {
   let retryMs = 1000
+  let waitMs = 1000
+  let current: EventSource | undefined
   const connect = (): void => {
+    current?.close()
     const source = new EventSource(urlOf('/api/live'))
+    current = source
     source.onopen = () => {
       retryMs = 1000
     }
@@ -88,7 +93,12 @@ const listen = (listener: Listener): void => {
       if (source.readyState !== EventSource.CLOSED) return
       setTimeout(connect, retryMs)
       retryMs = Math.min(60_000, retryMs * 2)
+      if (source !== current || source.readyState !== EventSource.CLOSED) return
+      setTimeout(connect, waitMs)
+      waitMs = Math.min(60_000, waitMs * 2)
     }
   }
   connect()
+  // What is streamed depends on who is signed in.
+  onSessionChange(connect)
 }

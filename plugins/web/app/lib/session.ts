@@ -42,11 +42,29 @@ const ask = (what: Interruption, methods: readonly string[] = []): Promise<boole
 /** Who was signed in when the page last knew: a session that ends behind its back is asked about. */
 let lastUser: string | undefined
 
+/** Tells the other tabs of this browser, and whoever listens in this one, that the session is another one. */
+const changes = new EventTarget()
+const otherTabs = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('pounce-session')
+
+/** Calls a listener when somebody signs in or out, in this tab or another. */
+export const onSessionChange = (listener: () => void): void => changes.addEventListener('change', listener)
+
+const announce = (): void => {
+  changes.dispatchEvent(new Event('change'))
+  otherTabs?.postMessage('change')
+}
+
+const isOfPerson = (query: { readonly queryKey: readonly unknown[] }): boolean => query.queryKey[0] !== key[0]
+
 const load = async (): Promise<Session> => {
   const session = await api('GET /api/session')
   const before = currentSession()
   if (session.user) {
+    const isAnother = lastUser !== undefined && lastUser !== session.user.id
     lastUser = session.user.id
+    // Another tab has signed in: the question of this one is answered, and another person sees nothing of the one before.
+    if (asked.get()?.what === 'signed-out') asked.get()?.end(!isAnother)
+    if (isAnother) setTimeout(() => void queries.resetQueries({ predicate: isOfPerson }))
     if (session.user.termsPending) void ask('terms')
   } else if (lastUser !== undefined && before?.user) {
     // The page stays as it is, with what was typed, until the person has decided.
@@ -70,9 +88,10 @@ export const loadedSession = (): Promise<Session> => queries.ensureQueryData(ses
 /** After signing in or out: nothing that was loaded for another person stays. */
 export const changeSession = async (): Promise<Session> => {
   lastUser = undefined
-  queries.removeQueries({ predicate: query => query.queryKey[0] !== 'session' })
+  queries.removeQueries({ predicate: isOfPerson })
   const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
-  await queries.invalidateQueries({ predicate: query => query.queryKey[0] !== 'session' })
+  announce()
+  await queries.invalidateQueries({ predicate: isOfPerson })
   return session
 }
 
@@ -92,12 +111,19 @@ export const resumeSession = async (): Promise<boolean> => {
   const session = await api('GET /api/session')
   if (session.user?.id === before) {
     queries.setQueryData(key, session)
+    announce()
     await queries.invalidateQueries()
     return true
   }
   await changeSession()
   return false
 }
+
+if (otherTabs)
+  otherTabs.onmessage = () => {
+    changes.dispatchEvent(new Event('change'))
+    void refreshSession()
+  }
 
 const methodsOf = (error: ApiError): readonly string[] => {
   const { methods } = error.details
