@@ -52,7 +52,9 @@ interface AxeResults {
 export const axeFindings = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate(await readFile(axeScript, 'utf8'))
   // Colours on their way to others have the contrast of neither.
-  await page.evaluate('Promise.allSettled(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))')
+  await page.evaluate(
+    'Promise.allSettled(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))',
+  )
   // React Aria announces a pending button by its id, and keeps that for seconds after the button is gone.
   const { violations } = await page.evaluate<AxeResults>("axe.run({ exclude: ['[data-live-announcer]'] })")
   return violations.flatMap(({ id, nodes }) =>

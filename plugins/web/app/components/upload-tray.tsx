@@ -25,7 +25,8 @@ interface Question {
 let ask: ((question: Question) => void) | undefined
 
 /** Puts what was dropped or chosen into the queue. Asks first when some of it is in the dataset already. */
-export const addFiles = async (target: UploadTarget, chosen: Chosen): Promise<void> => {
+export const addFiles = async (target: UploadTarget, all: Chosen): Promise<void> => {
+  const chosen = uploads.rejoin(target, all)
   if (chosen.unreadable.length > 0) toast(t('uploads.unreadable', { count: chosen.unreadable.length, name: chosen.unreadable[0] ?? '' }))
   if (chosen.files.length === 0 && chosen.emptyFolders.length === 0) return
   const sizes = chosen.files.map(({ path, file }) => ({ path, size: file.size }))

@@ -78,7 +78,6 @@ export const startLive = (): void => {
 
 const listen = (listener: Listener): void => {
   let retryMs = 1000
-  let waitMs = 1000
   let current: EventSource | undefined
   const connect = (): void => {
     current?.close()
@@ -90,12 +89,9 @@ const listen = (listener: Listener): void => {
     source.onmessage = ({ data }: MessageEvent<string>) => listener(JSON.parse(data) as LiveEvent)
     source.onerror = () => {
       // A refused stream is closed by the browser; a cut one it opens again by itself.
-      if (source.readyState !== EventSource.CLOSED) return
+      if (source !== current || source.readyState !== EventSource.CLOSED) return
       setTimeout(connect, retryMs)
       retryMs = Math.min(60_000, retryMs * 2)
-      if (source !== current || source.readyState !== EventSource.CLOSED) return
-      setTimeout(connect, waitMs)
-      waitMs = Math.min(60_000, waitMs * 2)
     }
   }
   connect()

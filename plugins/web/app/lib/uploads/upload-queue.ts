@@ -77,14 +77,26 @@ class UploadQueue {
 
   readonly state = (): QueueState => this.#state
 
-  /** Puts files into the queue. Those that match what is missing of an interrupted batch continue that one. */
-  async add(target: UploadTarget, chosen: Chosen): Promise<void> {
-    const { files, emptyFolders } = chosen
-    const left = files.filter(one => !this.#rejoin(one))
-    if (left.length > 0) {
+  /** Gives an interrupted batch the files that it lost with a reload, where they were chosen again; returns what is new. */
+  rejoin({ dataset }: UploadTarget, chosen: Chosen): Chosen {
+    const known = new Map([...this.#items.values()].filter(item => item.target.dataset === dataset).map(item => [item.path, item]))
+    if (![...known.values()].some(item => item.state === 'missing')) return chosen
+    const files = chosen.files.filter(({ path, file, handle }) => {
+      const item = known.get(path)
+      if (!item || !isSame(file, item)) return true
+      if (item.state === 'missing') this.#change(item.key, { state: 'waiting', file, handle }, true)
+      return false
+    })
+    this.#next()
+    return { ...chosen, files }
+  }
+
+  /** Puts files into the queue. */
+  async add(target: UploadTarget, { files, emptyFolders }: Chosen): Promise<void> {
+    if (files.length > 0) {
       const batch = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`
-      this.#put(left.map(one => newItem(batch, target, one)))
-      void storeBatch(storedOf(batch, this.#user ?? '', target, left))
+      this.#put(files.map(one => newItem(batch, target, one)))
+      void storeBatch(storedOf(batch, this.#user ?? '', target, files))
     }
     for (const path of emptyFolders) await ensureFolder(target, path).catch(() => undefined)
     if (emptyFolders.length > 0) void queries.invalidateQueries({ queryKey: ['dataset', target.dataset] })
@@ -165,16 +177,6 @@ class UploadQueue {
       if (item.state === 'waiting') this.#waiting.push(item.key)
     }
     this.#notify()
-  }
-
-  /** A file chosen again takes the place of the one that was lost with a reload. */
-  #rejoin({ path, file, handle }: ChosenFile): boolean {
-    for (const item of this.#items.values()) {
-      if (item.state !== 'missing' || item.path !== path || !isSame(file, item)) continue
-      this.#change(item.key, { state: 'waiting', file, handle }, true)
-      return true
-    }
-    return false
   }
 
   async #restoreBatch({ id, target, files }: StoredBatch): Promise<void> {
