@@ -131,11 +131,13 @@ const plain = ({ status, headers, text }: Seen, path: string): string =>
     .replaceAll(/"requestId":"[^"]*"/g, '')
 
 /**
- * What is offered to who is typing comes from the index alone, which is notified of a deletion a moment later, like everything that follows from it. And
+ * What is suggested while typing, and the facets of a search, come from the index alone, which is notified of a deletion a moment later. And
  * people see lines about what they did themselves, under the name that it had, also after its deletion.
  */
-const isLate = ({ field }: Token, { path }: DeclaredRoute): boolean =>
-  field.startsWith('gone ') && /^\/api\/(?:tags|search\/fields|search\/values|metadata\/autocompletenames|events)$/.test(path)
+const isLate = ({ field }: Token, { path }: DeclaredRoute, asked: string): boolean =>
+  field.startsWith('gone ') &&
+  (/^\/api\/(?:tags|search\/fields|search\/values|metadata\/autocompletenames|events)$/.test(path) ||
+    /^\/api\/search\?(?:.*&)?facets=/.test(asked))
 
 /** Looks at everything in a list of requests and notes what was found. */
 export class Crawl {
@@ -180,7 +182,7 @@ export class Crawl {
     for (const id of seen.text.match(/\b[0-9a-f]{24}\b/g) ?? []) findings.ids.add(id)
     for (const token of news(this.#tokens, path, seen)) {
       if (!findings.found.has(token)) findings.found.set(token, `${route.method} ${path}`)
-      if (this.#looker.hidden.has(token.of) && !isTheirs(this.#looker, route) && !isLate(token, route))
+      if (this.#looker.hidden.has(token.of) && !isTheirs(this.#looker, route) && !isLate(token, route, path))
         findings.leaks.push(`${token.of} ${token.field} by ${route.method} ${path}: ${seen.status}`)
     }
   }
