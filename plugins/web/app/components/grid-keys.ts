@@ -1,0 +1,116 @@
+import { type KeyboardEvent, useRef } from 'react'
+import { chooseRange, toggle } from './grid-choice.ts'
+import type { ActiveRow } from './grid-focus.ts'
+import type { MenuPlace } from './grid-menu.tsx'
+import type { VirtualGridProps } from './grid-props.ts'
+import { allRows, noRows } from './selection.ts'
+
+/** Opens the menu of a row. */
+export type OpenMenu<T> = (place: MenuPlace<T>) => void
+
+/** What keys do in a grid. */
+export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu: OpenMenu<T>): ((event: KeyboardEvent) => void) => {
+  const typed = useRef({ text: '', at: 0 })
+
+  const isTyping = (): boolean => typed.current.text !== '' && Date.now() - typed.current.at < 700
+
+  const findByName = (text: string): boolean => {
+    const now = Date.now()
+    const isNew = !isTyping()
+    typed.current = { text: isNew ? text : typed.current.text + text, at: now }
+    const wanted = typed.current.text.toLocaleLowerCase()
+    const first = isNew ? focus.active + 1 : focus.active
+    for (let step = 0; step < Math.min(props.count, 200_000); step++) {
+      const index = (first + step) % props.count
+      const row = props.row(index)
+      if (row === undefined || !props.nameOf(row).toLocaleLowerCase().startsWith(wanted)) continue
+      focus.anchor.current = index
+      focus.move(index)
+      return true
+    }
+    return false
+  }
+
+  const move = (index: number, isExtending: boolean): void => {
+    const next = Math.max(0, Math.min(index, props.count - 1))
+    typed.current = { text: '', at: 0 }
+    if (isExtending && props.selection) void chooseRange(props, focus.anchor.current, next, noRows)
+    else focus.anchor.current = next
+    focus.move(next)
+  }
+
+  const target = (key: string): number | undefined => {
+    switch (key) {
+      case 'ArrowDown':
+        return focus.active + 1
+      case 'ArrowUp':
+        return focus.active - 1
+      case 'Home':
+        return 0
+      case 'End':
+        return props.count - 1
+      case 'PageDown':
+        return focus.active + focus.pageSize()
+      case 'PageUp':
+        return focus.active - focus.pageSize()
+      default:
+        return undefined
+    }
+  }
+
+  const act = (event: KeyboardEvent, row: T | undefined, element: HTMLElement): boolean => {
+    const { key, shiftKey, ctrlKey, metaKey } = event
+    if (key === 'Escape' && props.selection && (props.selection.isAllBut || props.selection.rows.size > 0)) {
+      props.onSelect?.(noRows)
+      return true
+    }
+    if (key === 'Backspace' && props.onUp) {
+      props.onUp()
+      return true
+    }
+    if ((ctrlKey || metaKey) && key.toLowerCase() === 'a' && props.selection) {
+      props.onSelect?.(allRows)
+      return true
+    }
+    if (row === undefined) return false
+    // A space belongs to what is typed where a name goes on with it.
+    if (key === ' ' && isTyping() && findByName(key)) return true
+    if (key === ' ' && props.selection) {
+      if (shiftKey) void chooseRange(props, focus.anchor.current, focus.active, props.selection)
+      else toggle(props, row)
+      if (!shiftKey) focus.anchor.current = focus.active
+      return true
+    }
+    if (key === 'Enter' && props.onOpen) props.onOpen(row)
+    else if (key === 'F2' && props.onRename) props.onRename(row)
+    else if (key === 'Delete' && props.onDelete) props.onDelete(row)
+    else if ((key === 'ContextMenu' || (key === 'F10' && shiftKey)) && props.actions) {
+      openMenu({ row, actions: props.actions(row), element: element.querySelector('[data-menu]') ?? element })
+    } else return false
+    return true
+  }
+
+  return event => {
+    const element = event.target as HTMLElement
+    if (!element.matches('.grid-body > [data-index]') || props.count === 0) return
+    const row = props.row(focus.active)
+    if (props.onKey?.(event, row) === true || act(event, row, element)) {
+      event.preventDefault()
+      return
+    }
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey
+    if (event.altKey && event.key === 'ArrowUp' && props.onUp) {
+      event.preventDefault()
+      props.onUp()
+      return
+    }
+    const next = event.altKey || event.metaKey ? undefined : target(event.key)
+    if (next !== undefined) {
+      event.preventDefault()
+      move(next, event.shiftKey)
+    } else if (isPlain && event.key.length === 1 && event.key !== ' ' && event.key !== '/' && event.key !== '?') {
+      event.preventDefault()
+      findByName(event.key)
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { useSyncExternalStore } from 'react'
+
+/** Browsers cut boxes at 16.7 million pixels; beyond this height scrolling is scaled. */
+export const maxHeightPx = 16_000_000
+export const headHeightPx = 34
+export const wideRowPx = 40
+export const narrowRowPx = 56
+
+const narrowScreens = typeof matchMedia === 'undefined' ? undefined : matchMedia('(max-width: 760px)')
+const subscribeToWidth = (listener: () => void): (() => void) => {
+  narrowScreens?.addEventListener('change', listener)
+  return () => narrowScreens?.removeEventListener('change', listener)
+}
+
+/** Whether rows have two lines. */
+export const useNarrow = (): boolean => useSyncExternalStore(subscribeToWidth, () => narrowScreens?.matches === true)
+
+/** How far scrolling is scaled: pixels of the list for each pixel of the scrollbar. */
+export const scaleOf = (listPx: number, viewPx: number): number =>
+  listPx <= maxHeightPx ? 1 : (listPx - viewPx) / Math.max(1, maxHeightPx - viewPx)
+
+/** The class of a cell, and of the heading above it. */
+export const cellClass = (isNumber: boolean, isWideOnly: boolean): string =>
+  `grid-cell${isNumber ? ' number' : ''}${isWideOnly ? ' wide-only' : ''}`
