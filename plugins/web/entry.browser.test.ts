@@ -306,6 +306,10 @@ inBrowser('axe finds nothing on these pages in light and dark, and none scrolls 
     findings.push(...(await axeFindings(page)).map(finding => `${path} dark: ${finding}`))
     const pixels = await sidewaysScroll(page)
     if (pixels > 0) findings.push(`${path} scrolls sideways by ${pixels} pixels`)
+    const hidden = await page.evaluate<number>(
+      "[...document.querySelectorAll('main a, main button')].filter(each => each.getBoundingClientRect().right > innerWidth).length",
+    )
+    if (hidden > 0) findings.push(`${path} has ${hidden} links and buttons beyond its edge`)
   }
   for (const path of ['/', '/login', '/signup', '/reset', '/welcome']) await look(stranger, path)
   for (const path of ['/', '/datasets', '/spaces', `/spaces/${space}`, `/collection/${collection}`, '/accessibility', '/welcome']) {
