@@ -21,11 +21,13 @@ const ownData: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^plugins\/resources\/users\/second-factor\/factor-sign-in\.ts$/, 'a challenge that we sealed'],
   [/^plugins\/resources\/users\/sign-in\/sign-in\.ts$/, 'a cookie that we sealed'],
   [/^plugins\/auth\/oidc\/oidc-provider\.ts$/, 'a text that we sealed'],
+  [/^plugins\/web\/app-build\.ts$/, 'our own build'],
+  [/^plugins\/web\/app\//, 'in the browser, what our own server answered'],
 ]
 
 const sources = async (): Promise<readonly string[]> => {
   const found = await Array.fromAsync(glob('{core,sdk,plugins}/**/*.{ts,js}', { cwd: root }))
-  return found.filter(path => !/\.test\.ts$|\/(?:testing|testing-fixtures|fixtures|node_modules)\//.test(path))
+  return found.filter(path => !/\.test\.ts$|\/(?:testing|testing-fixtures|fixtures|node_modules|dist)\//.test(path))
 }
 
 test('JSON from outside is parsed by the one reader that counts it first', async t => {

@@ -127,7 +127,7 @@ inBrowser('a session that ended meanwhile is begun again on the page, and the ac
   const [dataset] = (await (await server.as(server.admin.key)('/api/datasets')).json()) as { name: string }[]
   t.is(dataset?.name, 'Typed before')
 
-  // What one tab does to the session, the others hear of.
+  // What one tab does to the session changes the others.
   const other = await page.context().newPage()
   await other.goto('/datasets')
   await other.getByRole('row', { name: /Typed before/ }).waitFor()
