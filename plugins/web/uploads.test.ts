@@ -100,7 +100,7 @@ inBrowser('a folder of files arrives whole, each file once, through a reload of 
     after = `&${next}`
   }
   t.deepEqual(Object.fromEntries([...found].sort()), Object.fromEntries([...digests].sort()))
-  t.is(basename(root), [...digests.keys()][0]?.split('/')[0])
+  t.is(basename(root), [...digests.keys()][0]?.split('/')[0] ?? '')
 })
 
 const trayTitle = (page: Page): Promise<string> => page.locator('.upload-tray h2').innerText()
