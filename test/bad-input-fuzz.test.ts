@@ -175,6 +175,13 @@ const faultOf = async (call: TestFetch, path: string, init: RequestInit & { json
     return `${init.method} ${path.slice(0, 300)} was cut: ${error instanceof Error ? error.cause : error}`
   }
   if (answer.status < 400) return undefined
+  // A browser gets the page of a resource that does not exist.
+  if (
+    answer.status === 404 &&
+    answer.headers.get('content-type')?.startsWith('text/html') &&
+    /^\/(?:spaces|collections?|datasets|files)\//.test(path)
+  )
+    return undefined
   const shown = `${init.method} ${path} ${JSON.stringify(init.json)?.slice(0, 300)} → ${answer.status} ${text.slice(0, 300)}`
   if (answer.status >= 500 || !answer.headers.get('content-type')?.startsWith('application/json')) return shown
   const { status, message, reason, code, requestId } = JSON.parse(text) as Record<string, unknown>

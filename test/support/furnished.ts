@@ -3,7 +3,7 @@ import { callsOf } from './calls.ts'
 import { newSensor, newStream, pointAt } from './geostreams.ts'
 import { dataFile } from './main-job.ts'
 import { newPerson, type Person } from './people.ts'
-import { formWith, newDataset, newFolder, ok, upload } from './scene.ts'
+import { formWith, newDataset, newFolder, ok, unknownId, upload } from './scene.ts'
 import { until } from './until.ts'
 
 /** Ids by kind: `space`, `dataset`, `file`, `job` … */
@@ -124,7 +124,7 @@ export const furnished = async (options: Parameters<typeof bootForTest>[0] = {})
   const json = { name: 'a group' }
   const { id: group } = await ok<{ id: string }>(server.as(server.admin.key)('/api/groups', { method: 'POST', json }))
   const [role] = await ok<readonly { id: string }[]>(person.call('/api/roles'))
-  const ids: Ids = { ...(await furnish(person)), group, role: String(role?.id) }
+  const ids: Ids = { ...(await furnish(person)), group, role: String(role?.id), bulk: unknownId }
   await until(
     'the extractor to have run',
     () => ok<{ Status: string }>(person.call(`/api/extractions/${ids['file']}/status`)),
