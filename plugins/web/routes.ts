@@ -149,11 +149,14 @@ const types = {
 
 const typeOf = (file: string): string => types[(file.split('.').at(-1) ?? '') as keyof typeof types] ?? 'application/octet-stream'
 
-const encodingFor = (header: string | string[] | undefined, { encodings }: BuiltFile): 'br' | 'gzip' | undefined =>
-  (['br', 'gzip'] as const).find(
-    encoding =>
-      encodings[encoding] && new RegExp(`(?:^|,)\\s*${encoding}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))|,|$)`).test(String(header ?? '')),
-  )
+const encodingFor = (header: string | string[] | undefined, { encodings }: BuiltFile): 'br' | 'gzip' | undefined => {
+  const accepted = String(header ?? '')
+    .split(',')
+    .map(part => part.split(';').map(each => each.trim()))
+    .filter(([, quality = '']) => !/^q=0(?:\.0*)?$/.test(quality))
+    .map(([name]) => name)
+  return (['br', 'gzip'] as const).find(encoding => encodings[encoding] && accepted.includes(encoding))
+}
 
 export const getWebFile = route({
   method: 'GET',

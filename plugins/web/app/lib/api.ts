@@ -122,7 +122,7 @@ export interface ListPage<T> {
 /** Calls an operation that answers with a list and names its next page in `Link`. */
 export const apiPage = async <A extends Address>(address: A, input: Input<A> = {} as Input<A>): Promise<ListPage<Answer<A>>> => {
   const response = await send(address, input as Input<Address>)
-  const link = /<([^>]+)>;\s*rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1]
+  const link = /<([^<>]+)>; ?rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1]
   const next = link === undefined ? undefined : Object.fromEntries(new URL(link, location.href).searchParams)
   return { rows: (await bodyOf(response)) as Answer<A>, next, total: response.headers.get('x-total-count') ?? undefined }
 }

@@ -97,7 +97,8 @@ const accessText = ({ isPublic, spaces, author }: Dataset, user: string | undefi
 
 /** A number and its noun, the number in bold. */
 const Counted = ({ text }: { readonly text: string }) => {
-  const [, digits = '', rest = text] = /^([\d.,\s]*\d)(.*)$/.exec(text) ?? []
+  const at = text.lastIndexOf(' ')
+  const [digits, rest] = [text.slice(0, at), text.slice(at)]
   return (
     <>
       <b>{digits}</b>
