@@ -5,10 +5,12 @@ import { type Furnished, furnished } from './support/furnished.ts'
 /** What is the same for everyone, and what is itself the way to credentials: none are read there. */
 const openToAll = new Set([
   ...['/healthz', '/readyz', '/openapi.json', '/swagger.json', '/swagger', '/docs', '/docs/{file}', '/', '/contexts/metadata.jsonld'],
-  ...['/api/login', '/api/logout', '/setup', '/files/links/{link}'],
+  ...['/api/login', '/api/logout', '/setup', '/api/setup', '/web/assets/{file}', '/web/sample/{file}', '/files/links/{link}'],
   ...['/api/login/providers', '/api/login/{provider}', '/api/login/{provider}/callback'],
   ...['/api/login/second-factor', '/api/login/passkey', '/api/login/passkey/options', '/api/avatars/{picture}'],
   ...['/api/login/link', '/api/signup', '/api/signup/finish', '/api/password/reset', '/api/password/reset/finish'],
+  // Pages for browsers, which have no keys: what one may not see has the page of what does not exist.
+  ...['/collection/{id}', '/collections/{id}', '/datasets/{id}', '/files/{id}', '/spaces/{id}'],
 ])
 
 let world: Furnished
