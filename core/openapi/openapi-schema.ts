@@ -1,5 +1,5 @@
 import { s } from 'pounce/sdk'
-import type { SchemaShape } from '../json-schema.ts'
+import { idPattern, type SchemaShape } from '../json-schema.ts'
 import { exampleOf } from './examples.ts'
 
 /** Not imported: see `http/server.ts`. */
@@ -110,7 +110,7 @@ export class OpenapiSchemas {
     return {
       ...(needed.length > 0 ? { required: needed } : {}),
       ...(properties
-        ? { properties: Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, this.of(member)])) }
+        ? { properties: Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, this.of(patternOnly(member))])) }
         : {}),
       ...(isArray ? { items: tuple ? this.#either(tuple) : this.of(items) } : {}),
       ...(allOf ? { allOf: allOf.map(part => this.of(part)) } : {}),
@@ -130,6 +130,14 @@ const reference = (name: string): OpenapiSchema => ({ $ref: `#/components/schema
 
 const without = (source: Source, name: string): Source =>
   Object.fromEntries(Object.entries(source).filter(([key]) => key !== name)) as Source
+
+const { description: idDescription } = s.id() as SchemaShape
+
+/** In each of very many bodies the description of an id would only say what its pattern does. */
+const patternOnly = (member: SchemaShape): SchemaShape => {
+  const { description, ...rest } = member
+  return member.pattern === idPattern && description === idDescription ? rest : member
+}
 
 const kept = (source: Source): Record<string, unknown> => {
   const members = same.filter(name => source[name] !== undefined).map(name => [name, source[name]])

