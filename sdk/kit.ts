@@ -159,7 +159,7 @@ export type {
 export { type ShownMetadata, shownMetadata } from './shown-metadata.ts'
 export { streamed } from './streamed.ts'
 export { msOfTime, readTime } from './times.ts'
-export { clearTrashEveryMs, Trash, type TrashOf, trashSettings } from './trash.ts'
+export { clearTrashEveryMs, Trash, type TrashOf, trashIndexes, trashSettings } from './trash.ts'
 export { trimEnd } from './trim-end.ts'
 export { orNotFound, type Rewritten, updateWithRetry } from './update-with-retry.ts'
 export { type ThreadOptions, type ThreadReply, WorkerClient } from './worker-client.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { overlong, runsOf } from './documents/pieces.ts'
 import { compareScalars } from './documents/scalars.ts'
-import { isSorted, type ListQuery, linkToNext, listing, newestFirst } from './listing.ts'
+import { isSorted, type ListQuery, linkToNext, listing, newestFirst, sortedBy } from './listing.ts'
 import type { After, Collection, DocumentStore, Find, Page, Stored, Where } from './ports/document-store.ts'
 import { and, eq, isIn } from './ports/document-store.ts'
 
@@ -112,16 +112,17 @@ const sortedTitle = async <T extends object>(source: ListSource<T>, query: ListQ
  * is too short to have one, a bounded stretch is walked and the page may be short, with `next`.
  */
 export const listPage = async <T extends object>(source: ListSource<T>, query: ListQuery): Promise<ListPage<T & Stored>> => {
-  const { documents, from, using, where } = source
+  const { documents, from, where } = source
+  const { using, everything } = sortedBy(from.indexes, query, source.using, where)
   if (query.title && query.exact) {
     const { sort: _sort, ...named } = query
     const page = await gather(source, { ...listing(named, using, live, ...where), using: 'byName' })
     return { ...page, total: async () => undefined }
   }
-  const whole = listing(query, using, live, ...where)
+  const whole = listing(query, using, live, ...where, ...everything)
   if (!query.title) {
     const page = await documents.find(from, whole)
-    const counted = () => documents.count(from, { using: whole.using, where: and(live, ...where), upTo: mostTotal + 1 })
+    const counted = () => documents.count(from, { using: source.using, where: and(live, ...where), upTo: mostTotal + 1 })
     return { ...page, total: counted }
   }
   if (isSorted(query) || query.total) return sortedTitle(source, query, whole)

@@ -1,3 +1,4 @@
+import { conjunctsOf } from './documents/check-find.ts'
 import type { Caller } from './model/caller.ts'
 import type { Permission } from './model/permission.ts'
 import type { After, Find, Index, Page, Where } from './ports/document-store.ts'
@@ -95,7 +96,7 @@ export const isSorted = ({ sort, order }: ListQuery): boolean => sort !== undefi
 
 /**
  * Indexes that end in `created`, and the same ones for lists sorted by `nameKey` and `modified`, under names of their own: `bySpace`, `bySpace/nameKey`,
- * `bySpace/modified`.
+ * `bySpace/modified`. One on `isPublic` serves lists of everything, too, as the merge of its two values: so these need no index in each order.
  */
 export const inEachOrder = (indexes: Readonly<Record<string, Index>>): Readonly<Record<string, Index>> =>
   Object.fromEntries(
@@ -104,6 +105,22 @@ export const inEachOrder = (indexes: Readonly<Record<string, Index>>): Readonly<
       ...(['nameKey', 'modified'] as const).map(by => [`${name}/${by}`, { ...index, on: [...index.on.slice(0, -1), by] }] as const),
     ]),
   )
+
+/** What a list of a collection in a requested order is read with: the indexes that have this order, and with `everything` a condition that they can use. */
+export const sortedBy = (
+  indexes: Readonly<Record<string, Index>>,
+  query: ListQuery,
+  using: Find['using'],
+  where: readonly Where[],
+): { readonly using: Find['using']; readonly everything: readonly Where[] } => {
+  if (query.sort === undefined || query.sort === 'created' || typeof using === 'string') return { using, everything: [] }
+  const able = using.filter(name => `${name}/${sortFields[query.sort ?? 'created']}` in indexes)
+  const scopes = new Set(able.map(name => indexes[name]?.on.at(-2)))
+  const isScoped = where
+    .flatMap(conjunctsOf)
+    .some(each => each.op === 'or' || ((each.op === 'eq' || each.op === 'in') && scopes.has(each.field)))
+  return { using: able, everything: isScoped ? [] : [isIn('isPublic', [false, true])] }
+}
 
 /** The indexes of `inEachOrder` for the order of a query. */
 const usingFor = ({ sort = 'created' }: ListQuery, using: Find['using']): Find['using'] => {

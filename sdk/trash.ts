@@ -1,7 +1,7 @@
 import { pageOf } from './listing.ts'
 import type { LifeState } from './model/kind.ts'
 import type { Time } from './model/records.ts'
-import type { Collection, DocumentStore, Page, Stored, Where } from './ports/document-store.ts'
+import type { Collection, DocumentStore, Index, Page, Stored, Where } from './ports/document-store.ts'
 import { and, eq, range } from './ports/document-store.ts'
 import type { Clock, Log } from './ports/kernel.ts'
 import * as s from './schema.ts'
@@ -31,7 +31,7 @@ export interface TrashOf<T extends Trashable> {
   readonly documents: DocumentStore
   readonly clock: Clock
   readonly log: Log
-  /** With the indexes `ownTrash` on `state`, `author`, `trashedAt` and `byTrashedAt` on `state`, `trashedAt`. */
+  /** With `trashIndexes`. */
   readonly from: Collection<T>
   /** After how many days what is there goes by itself; 0: never. */
   readonly days: number
@@ -40,7 +40,15 @@ export interface TrashOf<T extends Trashable> {
 }
 
 const dayMs = 86_400_000
+/** The indexes of the trash have entries of what has a time only. */
+const trashOf = (author: string): Where => and(eq('state', 'trashed'), eq('author', author), range('trashedAt', { gt: '' }))
 const longestThere = { by: 'trashedAt', order: 'ascending' } as const
+
+/** The indexes that a collection with a trash has. */
+export const trashIndexes = {
+  ownTrash: { on: ['state', 'author', 'trashedAt'], sparse: 'trashedAt' },
+  byTrashedAt: { on: ['state', 'trashedAt'], sparse: 'trashedAt' },
+} satisfies Readonly<Record<string, Index>>
 
 /** Where resources of one kind wait before they are deleted for good. Run every `clearTrashEveryMs` it deletes what has been there for too long. */
 export class Trash<T extends Trashable> {
@@ -54,7 +62,7 @@ export class Trash<T extends Trashable> {
   of(author: string, page: Parameters<typeof pageOf>[0]): Promise<Page<T & Stored>> {
     return this.#of.documents.find(this.#of.from, {
       using: 'ownTrash',
-      where: and(eq('state', 'trashed'), eq('author', author)),
+      where: trashOf(author),
       sort: longestThere,
       ...pageOf(page),
     })
@@ -62,7 +70,7 @@ export class Trash<T extends Trashable> {
 
   /** Deletes all that a person has in the trash. */
   async empty(author: string): Promise<void> {
-    await this.#removeAll('ownTrash', and(eq('state', 'trashed'), eq('author', author)), author)
+    await this.#removeAll('ownTrash', trashOf(author), author)
   }
 
   /** Deletes what has been in anyone's trash for more than so many days, until it is aborted; resolves to their number. */

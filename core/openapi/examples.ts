@@ -91,6 +91,7 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   ApiKey: { name: 'notebook', key: '3f1c****' },
   NewApiKey: { name: 'notebook', key: '3f1c9ab2-7d5e-4b6a-8c0d-1e2f3a4b5c6d' },
   AuditEntry: { type: 'user.signed-in' },
+  BulkJob: { act: 'delete', state: 'finished', ended: '2026-03-05T10:16:00Z', message: undefined },
   Bin: { year: 2026, month: 3, week: 10, day: 5, hour: 10, minute: 15, strings: undefined, array: undefined },
   Collection: { resource_type: 'collection' },
   CollectionDetails: { name: 'Field campaign 2026', spaces: 'List()', author: 'MiniUser(5b2a1c8e4f0c2d3a6b7e9f10,Ada Lovelace,,None)' },

@@ -1,5 +1,5 @@
 import { s } from 'pounce/sdk'
-import type { SchemaShape } from '../json-schema.ts'
+import { idPattern, type SchemaShape } from '../json-schema.ts'
 import { exampleOf } from './examples.ts'
 
 /** Not imported: see `http/server.ts`. */
@@ -110,7 +110,7 @@ export class OpenapiSchemas {
     return {
       ...(needed.length > 0 ? { required: needed } : {}),
       ...(properties
-        ? { properties: Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, this.of(member)])) }
+        ? { properties: Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, this.of(patternOnly(member))])) }
         : {}),
       ...(isArray ? { items: tuple ? this.#either(tuple) : this.of(items) } : {}),
       ...(allOf ? { allOf: allOf.map(part => this.of(part)) } : {}),
@@ -130,6 +130,14 @@ const reference = (name: string): OpenapiSchema => ({ $ref: `#/components/schema
 
 const without = (source: Source, name: string): Source =>
   Object.fromEntries(Object.entries(source).filter(([key]) => key !== name)) as Source
+
+const { description: idDescription } = s.id() as SchemaShape
+
+/** In each of very many bodies the description of an id would only say what its pattern does. */
+const patternOnly = (member: SchemaShape): SchemaShape => {
+  const { description, ...rest } = member
+  return member.pattern === idPattern && description === idDescription ? rest : member
+}
 
 const kept = (source: Source): Record<string, unknown> => {
   const members = same.filter(name => source[name] !== undefined).map(name => [name, source[name]])
@@ -203,6 +211,56 @@ const wordsOf = (status: string): string => (http.STATUS_CODES[status] ?? `Statu
 const isOfAnyType = ({ '*/*': any, ...others }: Content): boolean =>
   any !== undefined && Object.keys(others).length === 0 && Object.keys(any.schema).join() === 'type,format'
 
+/** A part of an operation that others may have, too, and what it is named as a component. */
+export interface Shareable {
+  readonly holder: Members
+  readonly key: string
+  readonly name: string
+}
+
+/** Characters from which on a part is worth a reference. */
+const worthSharing = 80
+
+/** Replaces by references, in place, parts that several operations have, and returns the components: none has a name that is `taken`. */
+export const shareRepeated = (section: string, parts: readonly Shareable[], taken: ReadonlySet<string>): Record<string, unknown> => {
+  const components: Record<string, unknown> = {}
+  const groups = Map.groupBy(parts, ({ holder, key }) => JSON.stringify(holder[key]))
+  for (const [text, group] of groups) {
+    const name = group.map(each => each.name).find(each => !(each in components) && !taken.has(each))
+    if (group.length < 2 || text.length < worthSharing || name === undefined) continue
+    components[name] = JSON.parse(text)
+    for (const { holder, key } of group) holder[key] = { $ref: `#/components/${section}/${name}` }
+  }
+  return components
+}
+
+interface Composed {
+  readonly $ref?: string
+  readonly items?: OpenapiSchema
+  readonly properties?: Readonly<Record<string, OpenapiSchema>>
+  readonly anyOf?: readonly OpenapiSchema[]
+  readonly allOf?: readonly OpenapiSchema[]
+  readonly additionalProperties?: OpenapiSchema | boolean
+}
+
+/** The models that a body or an answer is or is made of; those that are only inside of other models are not among them. */
+export const modelsIn = (schema: OpenapiSchema, components: Readonly<Record<string, OpenapiSchema>>): ReadonlySet<string> => {
+  const found = new Set<string>()
+  const open: Composed[] = [schema]
+  for (let each = open.pop(); each !== undefined; each = open.pop()) {
+    const { $ref, items, properties = {}, anyOf = [], allOf = [], additionalProperties } = each
+    open.push(...(items ? [items] : []), ...Object.values(properties), ...anyOf, ...allOf)
+    open.push(...(typeof additionalProperties === 'object' ? [additionalProperties] : []))
+    const name = $ref?.replace(/^.*\//, '')
+    if (name === undefined || found.has(name)) continue
+    found.add(name)
+    // Of a model that is a choice of others.
+    const { anyOf: choices = [], allOf: parts = [] }: Composed = components[name] ?? {}
+    open.push(...choices, ...parts)
+  }
+  return found
+}
+
 interface Use {
   readonly parameter: Members
   count: number
@@ -210,7 +268,7 @@ interface Use {
 
 /**
  * Replaces by references, in place, what parameters of operations have in common, and returns the components. Of several forms of a parameter the
- * most frequent one is shared.
+ * most frequent one has its name, the others are numbered.
  */
 export const shareParameters = (operations: readonly Members[]): Record<string, Members> => {
   const lists = operations.flatMap(({ parameters }) => (Array.isArray(parameters) ? [parameters as Members[]] : []))
@@ -221,19 +279,24 @@ export const shareParameters = (operations: readonly Members[]): Record<string, 
     use.count++
     uses.set(text, use)
   }
-  const chosen = new Map<string, Use>()
-  for (const use of uses.values()) {
-    const name = componentOf(use.parameter)
-    if (use.count > 1 && use.count > (chosen.get(name)?.count ?? 0)) chosen.set(name, use)
+  const shared = [...uses].filter(([, { count }]) => count > 1).toSorted(([, one], [, other]) => other.count - one.count)
+  const components: Record<string, Members> = {}
+  const names = new Map<string, string>()
+  for (const [text, { parameter }] of shared) {
+    const name = componentOf(parameter)
+    const forms = Object.keys(components).filter(each => each.replace(/\.\d+$/, '') === name).length
+    if (forms > 0 && text.length < worthSharing) continue
+    const free = forms === 0 ? name : `${name}.${forms + 1}`
+    components[free] = parameter
+    names.set(text, free)
   }
   for (const list of lists) {
     list.forEach((parameter, at) => {
-      const name = componentOf(parameter)
-      const isShared = chosen.get(name) === uses.get(JSON.stringify(parameter))
-      if (isShared) list[at] = { $ref: `#/components/parameters/${name}` }
+      const name = names.get(JSON.stringify(parameter))
+      if (name !== undefined) list[at] = { $ref: `#/components/parameters/${name}` }
     })
   }
-  return Object.fromEntries([...chosen].map(([name, { parameter }]) => [name, parameter]))
+  return components
 }
 
 /** `path.id`, `query.limit`. */

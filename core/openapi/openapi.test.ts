@@ -12,6 +12,9 @@ const policy = { isPrivate: false } as never
 
 const nested = Type.Cyclic({ Node: Type.Object({ name: Type.String(), children: Type.Array(Type.Ref('Node')) }) }, 'Node')
 
+const What = s.model('What', s.Object({ title: s.String() }), { title: 'Soil' })
+const Done = s.model('Done', s.Object({ what: What }), { what: { title: 'Soil' } })
+
 const routes: Record<string, Route> = {
   getThing: route({
     method: 'GET',
@@ -71,6 +74,33 @@ const routes: Record<string, Route> = {
     responses: { 200: s.success() },
     handle: async () => ({ status: 200, body: { status: 'success' } }),
   }),
+  ...Object.fromEntries(
+    (['First', 'Second'] as const).map(name => [
+      `do${name}`,
+      route({
+        method: 'POST',
+        path: `/api/done/${name.toLowerCase()}`,
+        aliases: name === 'First' ? [{ path: '/api/done/other' }] : [],
+        summary: 'Do it',
+        description: 'At length, and in many words.',
+        permission: 'signedIn',
+        body: s.Object({ name: s.line(), description: s.String({ description: 'What it is about, at length' }) }),
+        responses: { 200: Done },
+        handle: async () => ({ status: 200, body: { what: { title: 'x' } } }),
+      }),
+    ]),
+  ),
+  relayed: route({
+    method: 'GET',
+    path: '/api/relay',
+    summary: 'Relay',
+    permission: 'signedIn',
+    responses: Object.fromEntries([201, 405, 406, 409, 410, 422].map(status => [status, s.bytes<Bytes>()])),
+    throws: [Conflict],
+    handle: async () => {
+      throw new NotFound('file')
+    },
+  }),
   getBytes: route({
     method: 'GET',
     path: '/api/bytes/:rest*',
@@ -86,6 +116,7 @@ const routes: Record<string, Route> = {
 
 interface Operation {
   readonly operationId: string
+  readonly description?: string
   readonly parameters: readonly { readonly name: string; readonly required?: boolean; readonly schema: object }[]
   readonly requestBody?: {
     readonly required?: boolean
@@ -188,6 +219,23 @@ test('what many operations have is there once: refusals, and parameters in their
   })
 })
 
+test('an alias says whose it is, and what repeats is there once', async t => {
+  const { paths, components } = await made()
+  const [first, second] = ['/api/done/first', '/api/done/second'].map(path => paths[path]?.['post'])
+  t.is(paths['/api/done/other']?.['post']?.description, 'Alias of `POST /api/done/first`.')
+  t.deepEqual(first?.responses['200'], { $ref: '#/components/responses/Done' } as object)
+  t.deepEqual(first?.responses['200'], second?.responses['200'])
+  t.deepEqual(first?.requestBody, { $ref: '#/components/requestBodies/doFirst' } as object)
+  const { Done: done = {}, What: part = {} } = components['schemas'] as Readonly<Record<string, object>>
+  t.deepEqual(['example' in done, 'example' in part], [true, false])
+})
+
+test('statuses that a route relays are told by their class, its own refusals by themselves', async t => {
+  const responses = (await document()).paths['/api/relay']?.['get']?.responses ?? {}
+  t.deepEqual(Object.keys(responses), ['201', '401', '403', '409', '4XX', 'default'])
+  t.deepEqual(Object.keys(responses['4XX']?.content ?? {}), ['*/*'])
+})
+
 test('a model is a component, wherever it is used', t => {
   const schemas = new OpenapiSchemas()
   const Leaf = s.model('Leaf', s.Object({ id: s.id(), name: s.String() }), { id: '5b2a1c8e4f0c2d3a6b7e9f10', name: 'Oak' })
@@ -199,7 +247,7 @@ test('a model is a component, wherever it is used', t => {
     type: 'object',
     required: ['id', 'name'],
     properties: {
-      id: { type: 'string', pattern: '^[0-9a-f]{24}$', description: 'An id: 24 lower-case hex digits' },
+      id: { type: 'string', pattern: '^[0-9a-f]{24}$' },
       name: { type: 'string' },
     },
     example: { id: '5b2a1c8e4f0c2d3a6b7e9f10', name: 'Oak' },

@@ -7,7 +7,16 @@ import { parameterNames, shapeOf } from '../http/router.ts'
 import type { SchemaShape } from '../json-schema.ts'
 import { answersOf, contentOf, problemDetailsSchema, problemSchema, refusalsOf } from './declared-answers.ts'
 import { exampleOf } from './examples.ts'
-import { type Members, OpenapiSchemas, SharedResponses, shareParameters } from './openapi-schema.ts'
+import {
+  type Members,
+  modelsIn,
+  type OpenapiSchema,
+  OpenapiSchemas,
+  type Shareable,
+  SharedResponses,
+  shareParameters,
+  shareRepeated,
+} from './openapi-schema.ts'
 
 const securitySchemes = (baseUrl: string) => ({
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'A key of an account' },
@@ -44,6 +53,10 @@ export const openapiDocument = (
       item[address.method.toLowerCase()] = operation(route, at, names, parts)
     })
   }
+  const operations = Object.values(paths.items).flatMap(item => Object.values(item) as Members[])
+  keepExamples(operations, parts)
+  const requestBodies = shareRepeated('requestBodies', operations.flatMap(bodyOf), new Set())
+  const answers = shareRepeated('responses', operations.flatMap(answersIn), new Set(Object.keys(parts.responses.components)))
   return {
     openapi: '3.0.1',
     info: {
@@ -60,8 +73,9 @@ export const openapiDocument = (
     paths: paths.items,
     components: {
       schemas: sorted(schemas.components),
-      parameters: sorted(shareParameters(Object.values(paths.items).flatMap(item => Object.values(item) as Members[]))),
-      responses: sorted(parts.responses.components),
+      parameters: sorted(shareParameters(operations)),
+      requestBodies: sorted(requestBodies),
+      responses: sorted({ ...parts.responses.components, ...answers }),
       securitySchemes: securitySchemes(baseUrl),
     },
   }
@@ -69,6 +83,41 @@ export const openapiDocument = (
 
 const sorted = <T>(components: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(components).sort(([one], [other]) => (one < other ? -1 : 1)))
+
+interface Media {
+  readonly content?: Readonly<Record<string, { readonly schema: OpenapiSchema }>>
+}
+
+/** Takes the examples from models that are only inside of others: the example of the whole shows its parts. */
+const keepExamples = (operations: readonly Members[], { schemas: { components }, responses }: Parts): void => {
+  const media = [
+    ...operations.flatMap(each => [each['requestBody'], ...Object.values(each['responses'] as Members)]),
+    ...Object.values(responses.components),
+  ] as readonly (Media | undefined)[]
+  const schemas = media.flatMap(each => Object.values(each?.content ?? {})).map(({ schema }) => schema)
+  const shown = new Set(schemas.flatMap(schema => [...modelsIn(schema, components)]))
+  for (const [name, { example: _, ...model }] of Object.entries(components)) if (!shown.has(name)) components[name] = model
+}
+
+const bodyOf = (operation: Members): readonly Shareable[] =>
+  operation['requestBody'] === undefined ? [] : [{ holder: operation, key: 'requestBody', name: String(operation['operationId']) }]
+
+/** The answers of an operation that are no references yet. */
+const answersIn = (operation: Members): readonly Shareable[] => {
+  const holder = operation['responses'] as Members
+  return Object.entries(holder).flatMap(([status, response]) =>
+    '$ref' in (response as Members) ? [] : [{ holder, key: status, name: answerName(status, response as Media, operation) }],
+  )
+}
+
+/** The name of a model that is the whole answer, or of which it is a list; else that of the operation. */
+const answerName = (status: string, { content = {} }: Media, operation: Members): string => {
+  const [media, ...others] = Object.entries(content)
+  const [model] = media?.[0] === 'application/json' && others.length === 0 && status === '200' ? modelsIn(media[1].schema, {}) : []
+  const isList = media?.[1].schema['type'] === 'array'
+  const isModel = media !== undefined && (isList ? '$ref' in (media[1].schema['items'] as object) : '$ref' in media[1].schema)
+  return model === undefined || !isModel ? `${operation['operationId']}.${status}` : `${model}${isList ? 'List' : ''}`
+}
 
 interface Parts {
   readonly schemas: OpenapiSchemas
@@ -96,7 +145,7 @@ const operation = (route: RegisteredRoute, alias: number, names: ReadonlyMap<str
   const { declaration, name, group } = route
   const { summary, description, effects, permission, body } = declaration
   const main = `${declaration.method} ${declaration.path}`
-  const about = [description, effects && `Side effect: ${effects}.`, alias > 0 && `Alias of \`${main}\`.`].filter(Boolean).join('\n\n')
+  const about = alias > 0 ? `Alias of \`${main}\`.` : [description, effects && `Side effect: ${effects}.`].filter(Boolean).join('\n\n')
   const own = [...parameters('path', declaration.params, schemas, names), ...parameters('query', declaration.query, schemas)]
   return {
     operationId: alias === 0 ? name : `${name}Alias${alias}`,
@@ -168,10 +217,27 @@ const requestBody = (body: unknown, schemas: OpenapiSchemas): Members => {
 const isNeeded = ({ required, properties }: SchemaShape): boolean =>
   required?.some(name => properties?.[name]?.default === undefined) ?? false
 
+/** Answers by status, or by class (`4XX`) where a route relays whatever another server answers. */
+const answersByClass = (declaration: Declaration, refusals: ReadonlySet<number>): Readonly<Record<string, SchemaShape>> => {
+  const answers = Object.entries(answersOf(declaration))
+  const isRelayed = ([status, schema]: readonly [string, SchemaShape]): boolean =>
+    '*/*' in contentOf(schema) && !refusals.has(Number(status))
+  const classes = Map.groupBy(answers.filter(isRelayed), ([status]) => `${status[0]}XX`)
+  return Object.fromEntries(
+    answers.map(([status, schema]) => {
+      const relayed = classes.get(`${status[0]}XX`) ?? []
+      return [isRelayed([status, schema]) && relayed.length >= mostListed ? `${status[0]}XX` : status, schema]
+    }),
+  )
+}
+
+/** So many statuses of one class are their class. */
+const mostListed = 4
+
 const responses = (declaration: Declaration, { schemas, responses: shared }: Parts): Members => {
   const found: Record<string, unknown> = {}
   const refusals = refusalsOf(declaration)
-  for (const [status, schema] of Object.entries(answersOf(declaration))) {
+  for (const [status, schema] of Object.entries(answersByClass(declaration, refusals))) {
     const own = Object.fromEntries(Object.entries(contentOf(schema)).map(([type, each]) => [type, { schema: schemas.of(each) }]))
     if (refusals.has(Number(status))) found[status] = shared.refusal(status, own)
     else found[status] = shared.answer(status, own)

@@ -23,19 +23,27 @@ interface Parameter {
 }
 
 interface Content {
+  readonly $ref?: string
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>
 }
 
 interface Operation {
   readonly operationId: string
   readonly parameters?: readonly Parameter[]
-  readonly requestBody?: Content & { readonly required?: boolean }
-  readonly responses: Readonly<Record<string, Content & { readonly $ref?: string }>>
+  readonly requestBody?: Content
+  readonly responses: Readonly<Record<string, Content>>
+}
+
+/** What operations refer to. */
+interface Shared {
+  readonly parameters: Readonly<Record<string, Parameter>>
+  readonly requestBodies: Readonly<Record<string, Content>>
+  readonly responses: Readonly<Record<string, Content>>
 }
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>>; readonly parameters: Readonly<Record<string, Parameter>> }
+  readonly components: Shared & { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
 /** The types of the API for the web interface: one for each named model, and one for each operation, found by method and path. */
@@ -45,16 +53,20 @@ export const webApiPage = (document: object): string => {
     Object.entries(methods).map(([method, operation]) => ({ address: `${method.toUpperCase()} ${path}`, operation })),
   )
   const models = Object.entries(components.schemas).map(([name, schema]) => `  ${name}: ${typeOf(schema)}`)
-  const types = operations.map(({ address, operation }) => `  '${address}': ${operationType(operation, components.parameters)}`)
+  const types = operations.map(({ address, operation }) => `  '${address}': ${operationType(operation, components)}`)
   return `// Written by \`npm run docs\` from the OpenAPI document.\n\n/** The named models of the API. */\nexport interface Models {\n${models.join('\n')}\n}\n\n/** Every operation, by method and path. */\nexport interface Operations {\n${types.join('\n')}\n}\n`
 }
 
-const operationType = ({ parameters = [], requestBody, responses }: Operation, shared: Document['components']['parameters']): string => {
-  const all = parameters.map(parameter => (parameter.$ref === undefined ? parameter : (shared[nameOf(parameter.$ref)] as Parameter)))
-  const body = requestBody?.content ? Object.entries(requestBody.content).map(contentType) : []
+const resolvedIn = <T extends { readonly $ref?: string }>(shared: Readonly<Record<string, T>>, each: T): T =>
+  each.$ref === undefined ? each : (shared[nameOf(each.$ref)] ?? each)
+
+const operationType = ({ parameters = [], requestBody = {}, responses }: Operation, shared: Shared): string => {
+  const all = parameters.map(parameter => resolvedIn(shared.parameters, parameter))
+  const body = Object.entries(resolvedIn(shared.requestBodies, requestBody).content ?? {}).map(contentType)
   const answers = Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
-    .flatMap(([, { content }]) => (content ? Object.entries(content).map(contentType) : ['undefined']))
+    .map(([, response]) => resolvedIn(shared.responses, response))
+    .flatMap(({ content }) => (content ? Object.entries(content).map(contentType) : ['undefined']))
   return `{ path: ${parametersType(all, 'path')}; query: ${parametersType(all, 'query')}; body: ${union(body.length > 0 ? body : ['undefined'])}; answer: ${union(answers.length > 0 ? answers : ['undefined'])} }`
 }
 

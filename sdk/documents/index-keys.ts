@@ -21,14 +21,17 @@ const single = (document: unknown, path: string): Scalar => {
 }
 
 /**
- * The entries a document has in an index: one, or one per distinct element of the array; never none.
+ * The entries a document has in an index: one, or one per distinct element of the array; none only in a sparse index.
  * Throws `Invalid` when a path that the index does not name as its array holds one.
  */
 export const keysOf = (index: Index, document: unknown): readonly Key[] => {
-  if (index.array === undefined) return [index.on.map(path => single(document, path))]
-  const array = index.array
+  const { on, array, sparse } = index
+  if (sparse !== undefined && sparse !== array && single(document, sparse) === null) return []
+  if (array === undefined) return [on.map(path => single(document, path))]
   const elements = new Set(leavesAt(document, array).map(asScalar))
-  const others = index.on.map(path => (path === array ? null : single(document, path)))
-  const at = index.on.indexOf(array)
+  if (sparse === array) elements.delete(null)
+  if (elements.size === 0) return []
+  const others = on.map(path => (path === array ? null : single(document, path)))
+  const at = on.indexOf(array)
   return [...elements].map(element => others.with(at, element))
 }

@@ -26,6 +26,8 @@ export interface Index {
   readonly array?: string
   /** No two live documents share the key; a second one is refused with `Taken`. Never together with `array`. Keys with a null part are free. */
   readonly unique?: boolean
+  /** A path of the index. What has no value there has no entry, so that only queries that compare the path with values can use the index. Never with `unique`. */
+  readonly sparse?: string
 }
 
 /** A declared collection; `T` is the document without id and revision. Made by `collection`, named in `definePlugin`. */

@@ -143,6 +143,18 @@ const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[]
   ['without a value', { using: 'byCreated', where: and(eq('state', 'live'), eq('created', null)), sort: newest }],
   ['an empty array', { using: 'bySpace', where: and(eq('state', 'live'), eq('spaces', null)), sort: newest }],
   [
+    'visible, with an index without those that are nowhere',
+    { using: ['bySpaceOnly', 'byAuthor', 'byPublic'], where: visible(['s3', 's7'], 'u1'), sort: newest },
+  ],
+  [
+    'in a space, with that index alone',
+    { using: 'bySpaceOnly', where: and(eq('state', 'live'), isIn('spaces', ['s3', 's7'])), sort: newest },
+  ],
+  [
+    'with a value, by an index of those',
+    { using: 'byCreatedOnly', where: and(eq('state', 'live'), range('created', { gt: '' })), sort: newest },
+  ],
+  [
     'two elements of one array',
     { using: 'bySpace', where: and(eq('state', 'live'), eq('spaces', 's1'), eq('spaces', 's5')), sort: newest },
   ],
@@ -331,6 +343,24 @@ function pagesUnderChange(test: TestFn, open: Open): void {
 }
 
 function ordersAndLimits(test: TestFn, open: Open): void {
+  test('what gets or loses a value comes and goes in a sparse index', async t => {
+    const store = await open(t)
+    const created = '2018-01-01T00:00:00.000Z'
+    await store.commit({ insert: { id: 'a', state: 'live', created, spaces: [] }, into: notes })
+    const queries: Find[] = [
+      { using: 'bySpaceOnly', where: and(eq('state', 'live'), eq('spaces', 's')), limit: 9 },
+      { using: 'byCreatedOnly', where: and(eq('state', 'live'), range('created', { lte: created })), limit: 9 },
+    ]
+    const counts = () => Promise.all(queries.map(async query => (await store.find(notes, query)).items.length))
+    t.deepEqual(await counts(), [0, 1])
+    await store.commit({ update: 'a', in: notes, set: { created: null }, addToSet: { spaces: ['s'] } })
+    t.deepEqual(await counts(), [1, 0])
+    await store.commit({ update: 'a', in: notes, set: { created, spaces: [] } })
+    t.deepEqual(await counts(), [0, 1])
+    await store.commit({ tombstone: 'a', in: notes })
+    t.deepEqual(await counts(), [0, 0])
+  })
+
   test('null comes first, numbers and dates in their order, text by code point', async t => {
     const store = await open(t)
     const names = ['', ' ', 'B', 'Z', 'a', 'b', 'z', 'ä', 'ö', '中', '\ue000', '\uffff', '𐀀', '😀']

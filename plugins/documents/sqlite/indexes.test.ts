@@ -88,7 +88,26 @@ test('a collection or an index that no store could hold is refused', async t => 
     collection('x', { a: { on: ['a', 'a'] } }),
     collection('x', { a: { on: ['a'], array: 'b' } }),
     collection('x', { a: { on: ['a'], array: 'a', unique: true } }),
+    collection('x', { a: { on: ['a'], sparse: 'b' } }),
+    collection('x', { a: { on: ['a'], sparse: 'a', unique: true } }),
   ]
   for (const declared of faulty) await t.throwsAsync(store.declare([declared]), undefined, JSON.stringify(declared))
   await store.declare([collection('x-1.y', { 'odd name; DROP TABLE c1': { on: ["it's", '"x"'] } })])
+})
+
+test('a query that a sparse index cannot answer is refused, unless another index can', async t => {
+  const store = await openStore(t)
+  const sparse = collection<Note>('things', {
+    bySpace: { on: ['spaces', 'rank'], array: 'spaces', sparse: 'spaces' },
+    byRank: { on: ['rank'] },
+  })
+  await store.declare([sparse])
+  await store.commit<Note>({ insert: { id: 'a', rank: 1, spaces: [] }, into: sparse })
+  const nowhere = { where: eq('spaces', null), sort: { by: 'rank', order: 'ascending' }, limit: 9 } as const
+  const refused = { message: 'No index in bySpace of things can answer this query' }
+  await t.throwsAsync(store.find(sparse, { using: 'bySpace', ...nowhere }), refused)
+  await t.throwsAsync(store.find(sparse, { using: 'bySpace', limit: 9 }), refused)
+  await t.throwsAsync(store.count(sparse, { using: 'bySpace', upTo: 9 }), refused)
+  await t.throwsAsync(Array.fromAsync(store.scan(sparse, { using: 'bySpace' })), refused)
+  t.is((await store.find(sparse, { using: ['bySpace', 'byRank'], ...nowhere })).items.length, 1)
 })

@@ -39,18 +39,20 @@ const fixedCount = (on: readonly string[], values: Constraints['values'], { isOr
   return on.length
 }
 
-/** The streams of one index under constraints; undefined when it does not have the requested order. */
+/** The streams of one index under constraints; undefined when it does not have the requested order, or not every document that may fit. */
 const streamsOf = (
   index: IndexTable,
   { values, bounds }: Constraints,
   goal: Goal,
 ): (Omit<QueryPlan, 'isExact'> & { used: readonly Where[] }) | undefined => {
-  const { on, array } = index.index
+  const { on, array, sparse } = index.index
   const sort = goal.sort?.by
   if (sort !== undefined && !on.includes(sort)) return undefined
   const fixed = on.slice(0, fixedCount(on, values, goal))
   const rest = on.slice(fixed.length)
   const bounded = rest[0] === undefined ? undefined : bounds.get(rest[0])
+  if (sparse !== undefined && !(fixed.includes(sparse) ? !values.get(sparse)?.values.includes(null) : bounded && rest[0] === sparse))
+    return undefined
   const order = goal.isOrderFree ? rest.map(path => on.indexOf(path)) : sort === undefined ? [] : [on.indexOf(sort)]
   const repeats = array !== undefined && rest.includes(array)
   const used = fixed.map(path => values.get(path)?.by).filter(by => by !== undefined)
@@ -116,9 +118,15 @@ const named = (table: CollectionTable, using: Find['using']): readonly IndexTabl
     return index
   })
 
+const cannotAnswer = (table: CollectionTable, using: Find['using']): Error =>
+  new Error(`No index in ${namesOf(using).join(', ')} of ${table.collection} can answer this query`)
+
 /** The streams of the first index, which one after the other give its order. */
-export const streamsInOrder = (table: CollectionTable, using: Find['using'], where: Where | undefined): readonly IndexStream[] =>
-  plansFor(named(table, using).slice(0, 1), conjunctsOf(where), { sort: undefined, isOrderFree: true })[0]?.streams ?? []
+export const streamsInOrder = (table: CollectionTable, using: Find['using'], where: Where | undefined): readonly IndexStream[] => {
+  const [plan] = plansFor(named(table, using).slice(0, 1), conjunctsOf(where), { sort: undefined, isOrderFree: true })
+  if (plan === undefined) throw cannotAnswer(table, using)
+  return plan.streams
+}
 
 /**
  * Plans to try in turn: maybe a walk along the order that is given up when few documents on the way fit, then the plan that
@@ -135,7 +143,7 @@ export const plansOf = (
   const simple = plansFor(indexes, conjuncts, goal)
   const merges = conjuncts.map(at => expanded(indexes, conjuncts, at, goal)).filter(plan => plan !== undefined)
   const main = best([...simple, ...merges])
-  if (main === undefined) throw new Error(`No index in ${namesOf(using).join(', ')} of ${table.collection} can answer this query`)
+  if (main === undefined) throw cannotAnswer(table, using)
   if (!main.isOrdered) return goal.sort ? { main } : { walk: byId(), main }
   const walk = simple.find(plan => plan !== main && plan.isOrdered && plan.streams.length === 1)
   return walk === undefined || main.streams.length <= 24 ? { main } : { walk, main }

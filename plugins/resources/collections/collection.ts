@@ -1,27 +1,26 @@
 import { type CollectionRecord, collection, configPort, type Stored, s } from 'pounce/sdk'
-import { capabilitiesBy, type Detached, inEachOrder, trashSettings } from 'pounce/sdk/kit'
+import { capabilitiesBy, type Detached, inEachOrder, trashIndexes, trashSettings } from 'pounce/sdk/kit'
 
 export type Collected = CollectionRecord & Stored
 
 /** Collections. Lists show those at the top; `byCreated` and its like hold all, for people who look for one to edit. */
 export const collections = collection<CollectionRecord>('collections', {
   byCreated: { on: ['state', 'created'] },
-  bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
+  bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces', sparse: 'spaces' },
   byAuthor: { on: ['state', 'author', 'created'] },
   byPublic: { on: ['state', 'isPublic', 'created'] },
+  topByCreated: { on: ['state', 'isTopLevel', 'created'] },
   ...inEachOrder({
-    topByCreated: { on: ['state', 'isTopLevel', 'created'] },
-    topBySpace: { on: ['state', 'isTopLevel', 'spaces', 'created'], array: 'spaces' },
+    topBySpace: { on: ['state', 'isTopLevel', 'spaces', 'created'], array: 'spaces', sparse: 'spaces' },
     topByAuthor: { on: ['state', 'isTopLevel', 'author', 'created'] },
     topByPublic: { on: ['state', 'isTopLevel', 'isPublic', 'created'] },
-    byRootSpace: { on: ['state', 'rootSpaces', 'created'], array: 'rootSpaces' },
-    byParent: { on: ['state', 'parents', 'created'], array: 'parents' },
+    byRootSpace: { on: ['state', 'rootSpaces', 'created'], array: 'rootSpaces', sparse: 'rootSpaces' },
+    byParent: { on: ['state', 'parents', 'created'], array: 'parents', sparse: 'parents' },
   }),
   topBySpaceAndAuthor: { on: ['state', 'isTopLevel', 'spaces', 'author', 'created'], array: 'spaces' },
   byName: { on: ['state', 'name', 'created'] },
   byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },
-  ownTrash: { on: ['state', 'author', 'trashedAt'] },
-  byTrashedAt: { on: ['state', 'trashedAt'] },
+  ...trashIndexes,
 })
 
 /** A collection that is to be taken out of a space or of another collection. */

@@ -1,20 +1,19 @@
 import { collection, type DatasetRecord, type Stored } from 'pounce/sdk'
-import { inEachOrder } from 'pounce/sdk/kit'
+import { inEachOrder, trashIndexes } from 'pounce/sdk/kit'
 
 export type Dataset = DatasetRecord & Stored
 
 /** Datasets. Lists name several indexes, so that the store can merge those that fit what the caller may view. */
 export const datasets = collection<DatasetRecord>('datasets', {
+  byCreated: { on: ['state', 'created'] },
   ...inEachOrder({
-    byCreated: { on: ['state', 'created'] },
-    bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
+    bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces', sparse: 'spaces' },
     byAuthor: { on: ['state', 'author', 'created'] },
     byPublic: { on: ['state', 'isPublic', 'created'] },
-    byCollection: { on: ['state', 'collections', 'created'], array: 'collections' },
+    byCollection: { on: ['state', 'collections', 'created'], array: 'collections', sparse: 'collections' },
   }),
   bySpaceAndAuthor: { on: ['state', 'spaces', 'author', 'created'], array: 'spaces' },
   byName: { on: ['state', 'name', 'created'] },
   byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },
-  ownTrash: { on: ['state', 'author', 'trashedAt'] },
-  byTrashedAt: { on: ['state', 'trashedAt'] },
+  ...trashIndexes,
 })

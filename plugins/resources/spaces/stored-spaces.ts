@@ -21,8 +21,8 @@ export type StoredSpace = SpaceRecord & {
 }
 
 export const spaces = collection<StoredSpace>('spaces', {
+  byCreated: { on: ['state', 'created'] },
   ...inEachOrder({
-    byCreated: { on: ['state', 'created'] },
     bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
     byAuthor: { on: ['state', 'author', 'created'] },
     byPublic: { on: ['state', 'isPublic', 'created'] },

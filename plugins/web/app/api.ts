@@ -411,12 +411,12 @@ export interface Operations {
   'DELETE /api/contexts/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /api/contexts/{name}/context.json': { path: { name: string }; query: Record<never, never>; body: undefined; answer: { readonly "@context": unknown } }
   'DELETE /api/files/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
-  'GET /api/files/{id}': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: undefined }
+  'GET /api/files/{id}': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: Blob }
   'POST /api/files/{id}/remove': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'PUT /api/files/{id}/updateDescription': { path: { id: string }; query: Record<never, never>; body: { readonly description: string }; answer: Models['Success'] }
   'POST /api/files/{id}/follow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['FollowResult'] }
-  'GET /api/files/{id}/blob': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: undefined }
-  'GET /files/{id}/blob': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: undefined }
+  'GET /api/files/{id}/blob': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: Blob }
+  'GET /files/{id}/blob': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: Blob }
   'GET /api/files/{id}/paths': { path: { id: string }; query: Record<never, never>; body: undefined; answer: { readonly paths: readonly (readonly (string)[])[] } }
   'GET /api/datasets/{id}/files': { path: { id: string }; query: { max?: number | undefined }; body: undefined; answer: readonly (Models['ListedFile'])[] }
   'POST /api/datasets/{id}/files': { path: { id: string }; query: Record<never, never>; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
@@ -436,7 +436,7 @@ export interface Operations {
   'GET /api/datasets/{id}/users': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Member'])[] }
   'GET /api/files/{id}/users': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Member'])[] }
   'POST /files/{id}/links': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['NewDownloadLink'] }
-  'GET /files/links/{link}': { path: { link: string }; query: Record<never, never>; body: undefined; answer: undefined }
+  'GET /files/links/{link}': { path: { link: string }; query: Record<never, never>; body: undefined; answer: Blob }
   'GET /api/files/{id}/links': { path: { id: string }; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['DownloadLink'])[] }
   'GET /api/users/{id}/links': { path: { id: string }; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['DownloadLink'])[] }
   'DELETE /api/users/{id}/links': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
@@ -585,7 +585,7 @@ export interface Operations {
   'POST /api/collections/{id}/previews/{preview}': { path: { id: string; preview: string }; query: Record<never, never>; body: Readonly<Record<string, unknown>>; answer: Models['Success'] }
   'POST /api/files/{id}/previews/{preview}': { path: { id: string; preview: string }; query: Record<never, never>; body: Readonly<Record<string, unknown>>; answer: Models['Success'] }
   'DELETE /api/previews/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
-  'GET /api/previews/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
+  'GET /api/previews/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Blob }
   'POST /api/previews/{id}/metadata': { path: { id: string }; query: Record<never, never>; body: Readonly<Record<string, unknown>>; answer: Models['Success'] }
   'GET /api/previews/{id}/metadata': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['PreviewInfo'] }
   'GET /api/datasets/{id}/getPreviews': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['FilePreviews'])[] }
@@ -598,9 +598,9 @@ export interface Operations {
   'POST /api/files/{id}/thumbnails/{thumbnail}': { path: { id: string; thumbnail: string }; query: Record<never, never>; body: unknown; answer: Models['Success'] }
   'POST /api/previews/{id}/tiles/{tile}/{level}': { path: { id: string; tile: string; level: number }; query: Record<never, never>; body: Readonly<Record<string, unknown>>; answer: Models['Success'] }
   'DELETE /api/thumbnails/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
-  'GET /api/thumbnails/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
-  'GET /api/thumbnails/{id}/blob': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
-  'GET /api/previews/{folder}/{level}/{filename}': { path: { folder: string; level: number; filename: string }; query: Record<never, never>; body: undefined; answer: undefined }
+  'GET /api/thumbnails/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Blob }
+  'GET /api/thumbnails/{id}/blob': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Blob }
+  'GET /api/previews/{folder}/{level}/{filename}': { path: { folder: string; level: number; filename: string }; query: Record<never, never>; body: undefined; answer: Blob }
   'GET /api/thumbnails': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Thumbnail'])[] }
   'POST /api/fileThumbnail': { path: Record<never, never>; query: Record<never, never>; body: FormData; answer: { readonly id: string } }
   'POST /api/tiles': { path: Record<never, never>; query: Record<never, never>; body: FormData; answer: { readonly id: string } }
@@ -722,18 +722,18 @@ export interface Operations {
   'GET /api/reports/storage/spaces/{id}': { path: { id: string }; query: { since?: string | undefined; until?: string | undefined; format?: "csv" | "json" | undefined }; body: undefined; answer: string | readonly (Models['FileStorageReport'])[] }
   'GET /api/reports/storage/users': { path: Record<never, never>; query: { since?: string | undefined; until?: string | undefined; format?: "csv" | "json" | undefined }; body: undefined; answer: string | readonly (Models['UserStorageReport'])[] }
   'GET /api/reports/metrics/users': { path: Record<never, never>; query: { format?: "csv" | "json" | undefined }; body: undefined; answer: string | readonly (Models['UserReport'])[] }
-  'DELETE /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: undefined }
-  'GET /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: undefined; answer: undefined }
-  'POST /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: undefined }
-  'PUT /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: undefined }
-  'DELETE /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: undefined }
-  'GET /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: undefined; answer: undefined }
-  'POST /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: undefined }
-  'PUT /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: undefined }
-  'DELETE /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: undefined }
-  'GET /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: undefined; answer: undefined }
-  'POST /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: undefined }
-  'PUT /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: undefined }
+  'DELETE /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
+  'GET /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: undefined; answer: Blob }
+  'POST /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
+  'PUT /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
+  'DELETE /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
+  'GET /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: undefined; answer: Blob }
+  'POST /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
+  'PUT /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
+  'DELETE /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Blob }
+  'GET /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: undefined; answer: Blob }
+  'POST /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Blob }
+  'PUT /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Blob }
   'POST /api/selected/clear': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly success: string } }
   'DELETE /api/selected/files': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['SelectionReport'] }
   'GET /api/selected/files': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Blob }
@@ -751,8 +751,8 @@ export interface Operations {
   'PUT /api/logos/{path}/{name}': { path: { path: string; name: string }; query: Record<never, never>; body: { readonly showText: boolean }; answer: Models['Success'] }
   'DELETE /api/logos/{path}/{name}': { path: { path: string; name: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'GET /api/logos/{path}/{name}': { path: { path: string; name: string }; query: Record<never, never>; body: undefined; answer: Models['Logo'] }
-  'GET /api/logos/{id}/blob': { path: { id: string }; query: { default?: string | undefined }; body: undefined; answer: undefined }
-  'GET /api/logos/{path}/{name}/blob': { path: { path: string; name: string }; query: { default?: string | undefined }; body: undefined; answer: undefined }
+  'GET /api/logos/{id}/blob': { path: { id: string }; query: { default?: string | undefined }; body: undefined; answer: Blob }
+  'GET /api/logos/{path}/{name}/blob': { path: { path: string; name: string }; query: { default?: string | undefined }; body: undefined; answer: Blob }
   'GET /api/logos': { path: Record<never, never>; query: { path?: string | undefined; name?: string | undefined; limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Logo'])[] }
   'POST /api/logos': { path: Record<never, never>; query: Record<never, never>; body: FormData; answer: Models['Logo'] }
   'POST /api/institutions/addinstitution': { path: Record<never, never>; query: { institution: string }; body: undefined; answer: string }
@@ -784,6 +784,6 @@ export interface Operations {
   'GET /openapi.json': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly openapi: string } }
   'GET /swagger.json': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly openapi: string } }
   'GET /swagger': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly openapi: string } }
-  'GET /docs': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined }
-  'GET /docs/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: undefined }
+  'GET /docs': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Blob }
+  'GET /docs/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: Blob }
 }
