@@ -47,7 +47,8 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
   const folder = search.folder === '' ? undefined : search.folder
   const rights = useDatasetRights(dataset)
   const { total, totalBytes } = useDatasetTotals(id)
-  const user = useSession()?.user?.id
+  const session = useSession()
+  const user = session?.user?.id
   const [isDownloading, setDownloading] = useState(false)
   const drop = useFileDrop(id, name, folder, rights.has('AddResourceToDataset'))
   const edit = (changes: Changes): Promise<void> => editDataset(dataset, changes)
@@ -64,7 +65,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
           facts={[
             total !== null && <Counted key="count" text={t('dataset.items', { count: total, number: number(total) })} />,
             totalBytes !== null && <b key="size">{bytes(totalBytes)}</b>,
-            accessText(dataset, user),
+            accessText(dataset, user, session?.capabilities.private ?? true),
             author.fullName,
             license.text,
             <span key="changed">
@@ -85,9 +86,9 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
   )
 }
 
-/** Who can see the dataset, in words. */
-const accessText = ({ isPublic, spaces, author }: Dataset, user: string | undefined): string => {
-  if (isPublic) return t('dataset.access.public')
+/** Who can see the dataset, in words. Servers that are not private show all datasets to everyone. */
+const accessText = ({ isPublic, spaces, author }: Dataset, user: string | undefined, isPrivateServer: boolean): string => {
+  if (isPublic || !isPrivateServer) return t('dataset.access.public')
   const [space] = spaces
   if (!space) return author.id === user ? t('dataset.access.private') : t('dataset.access.privateOf', { name: author.fullName })
   return spaces.length === 1
