@@ -4,7 +4,7 @@
  * `docs/screens/README.md` what was seen.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page, Route } from 'playwright-core'
 import { Greetings, Users } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import sharp from 'sharp'
@@ -39,6 +39,9 @@ const variants = {
   narrow: { viewport: { width: 390, height: 844 }, colorScheme: 'light', hasTouch: true, isMobile: true },
 } as const
 
+/** Uploads that never end: they are not in the pictures after theirs. */
+const stalled: Route[] = []
+
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click()
 
 const plenty = (server: TestServer, { ids, researcher }: Seeded): readonly Screen[] => {
@@ -67,13 +70,14 @@ const plenty = (server: TestServer, { ids, researcher }: Seeded): readonly Scree
           await page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).click()
       },
     },
-    { name: 'dataset-find', path: `${dataset}?filter=plot%202`, as: researcher, isDetail: true },
+    { name: 'dataset-find', path: `${dataset}?find=plot%202&below=1`, as: researcher, isDetail: true },
     {
       name: 'dataset-upload',
+      isRefused: true,
       path: dataset,
       as: researcher,
       act: async page => {
-        await page.route('**/api/uploadToDataset/**', () => undefined)
+        await page.route('**/api/uploadToDataset/**', route => void stalled.push(route))
         const files = Array.from({ length: 24 }, (_, at) => ({
           name: `plot ${300 + at}.csv`,
           mimeType: 'text/csv',
@@ -124,7 +128,15 @@ const plenty = (server: TestServer, { ids, researcher }: Seeded): readonly Scree
     { name: 'not-found', path: '/datasets/0123456789abcdef01234567', isRefused: true },
     { name: 'accessibility', path: '/accessibility', isDetail: true },
     { name: 'keys', path: dataset, as: researcher, isDetail: true, act: page => page.keyboard.press('?') },
-    { name: 'create-dataset', path: '/datasets', as: researcher, act: press('Create dataset') },
+    {
+      name: 'create-dataset',
+      path: '/datasets',
+      as: researcher,
+      act: async page => {
+        await press('Create dataset')(page)
+        await page.getByRole('dialog').waitFor()
+      },
+    },
     {
       name: 'signed-out',
       path: dataset,
@@ -175,11 +187,17 @@ const firstRun = async (server: TestServer): Promise<readonly Screen[]> => [
   { name: 'home-not-set-up', path: '/', isDetail: true },
 ]
 
+const named = async (server: TestServer, firstName: string, lastName: string): Promise<void> => {
+  const query = new URLSearchParams({ firstName, lastName })
+  await server.as(server.admin.key)(`/api/users/${server.admin.id}/updateName?${query}`, { method: 'POST' })
+}
+
+/** Until a page has what it shows. The live stream never ends, so the network is not idle then: what counts is that nothing loads any more. */
 const settled = async (page: Page): Promise<void> => {
-  await page.waitForLoadState('networkidle', { timeout: 3000 }).catch(() => undefined)
+  await page.locator('#app :is(h1, h2)').first().waitFor()
   await page.evaluate('document.fonts.ready')
-  // Loading shows after 300 ms, and rows that came with an animation have their colours after 120.
-  await page.waitForTimeout(400)
+  // Loading shows after 300 ms.
+  await page.waitForTimeout(900)
 }
 
 const draw = async (context: BrowserContext, { name, path, act, isRefused = false }: Screen, variant: string): Promise<number> => {
@@ -197,6 +215,7 @@ const draw = async (context: BrowserContext, { name, path, act, isRefused = fals
   const png = await page.screenshot({ animations: 'disabled' })
   const small = await sharp(png).png({ palette: true, quality: 90, effort: 8 }).toBuffer()
   await writeFile(new URL(`${name}-${variant}.png`, folder), small)
+  for (const route of stalled.splice(0)) await route.abort()
   await page.close()
   for (const problem of problems) console.error(`${name}-${variant}: ${problem}`)
   return small.length
@@ -245,8 +264,11 @@ try {
   const full = await boot()
   await drawAll(full, plenty(full, await seed(full)))
   const bare = await boot()
+  await named(bare, 'Marie', 'Curie')
   await drawAll(bare, [...nothing(bare), ...failing(bare)])
-  await drawAll(bare, await firstRun(bare))
+  // Nobody has signed in on this one: it has no administrator.
+  const fresh = await boot()
+  await drawAll(fresh, await firstRun(fresh))
   console.log(`${pictures} pictures, ${Math.round(bytes / 1000)} kB`)
 } finally {
   await browser.close()

@@ -8,14 +8,14 @@ import { CopyText, copyText } from '../components/copy-text.tsx'
 import { Dialog, FormDialog } from '../components/dialog.tsx'
 import { EditableText } from '../components/editable-text.tsx'
 import { Icon } from '../components/icon.tsx'
-import { DotProgress, FactLine, Failure, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { DotProgress, FactLine, FailurePage, Loading, PageTitle, Time } from '../components/page-parts.tsx'
 import { TagList } from '../components/tag-list.tsx'
 import { toast } from '../components/toasts.tsx'
 import { addFiles } from '../components/upload-tray.tsx'
 import { api, urlOf } from '../lib/api.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import { isNotFound, messageOf } from '../lib/messages.ts'
+import { messageOf } from '../lib/messages.ts'
 import { queries } from '../lib/queries.ts'
 import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
@@ -31,13 +31,7 @@ export const DatasetPage = () => {
   const { data, error, refetch } = useDataset(id)
   // Together with the dataset, not after it.
   usePrefetchQuery(pageQuery(useEntryQuery(id), 0))
-  if (error && !data)
-    return (
-      <>
-        <PageTitle name={t(isNotFound(error) ? 'notFound.title' : 'failure.title')} />
-        <Failure error={error} retry={() => void refetch()} />
-      </>
-    )
+  if (error && !data) return <FailurePage error={error} retry={() => void refetch()} />
   return data ? <DatasetView key={id} dataset={data} /> : <Loading />
 }
 
