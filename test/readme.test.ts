@@ -45,7 +45,7 @@ const npmStart = async (data: string, isFirst: boolean): Promise<Running> => {
   for await (const line of lines) {
     said += `${line}\n`
     const url = /listens on (http:\S+)/.exec(said)?.[1]
-    const token = /setup\?token=(\S+)/.exec(said)?.[1]
+    const token = /\/welcome\?token=(\S+)/.exec(said)?.[1]
     if (url === undefined || (isFirst && token === undefined)) continue
     child.stdout.resume()
     return { url, token, stop }

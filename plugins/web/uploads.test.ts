@@ -2,11 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import type { Page } from 'playwright-core'
-import { isFullRun } from 'pounce/sdk/testing'
+import { bootForTest, isFullRun } from 'pounce/sdk/testing'
 import { adminKey, childAdmin, dataFolder, startChild } from '../../test/support/child-server.ts'
 import { freePort } from '../../test/support/free-port.ts'
+import { newPerson } from '../../test/support/people.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, ok } from '../../test/support/scene.ts'
 import { until } from '../../test/support/until.ts'
@@ -101,6 +102,51 @@ inBrowser('a folder of files arrives whole, each file once, through a reload of 
   }
   t.deepEqual(Object.fromEntries([...found].sort()), Object.fromEntries([...digests].sort()))
   t.is(basename(root), [...digests.keys()][0]?.split('/')[0] ?? '')
+})
+
+/** A page whose session ends while a file is on its way, and the question that it then puts. */
+const endedSession = async (t: ExecutionContext) => {
+  const server = await bootForTest({ t })
+  const dataset = await newDataset(server.as(server.admin.key), { name: 'Plots' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  await page.context().clearCookies()
+  await page.route('**/api/uploads/check', route => route.fulfill({ json: [] }))
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles({ name: 'plot 1.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b') })
+  await page.getByText('Sign in again and the uploads continue').waitFor()
+  await page.unroute('**/api/uploads/check')
+  await page.getByRole('button', { name: 'Follow' }).click()
+  const question = page.getByRole('dialog', { name: 'You are signed out' })
+  const signIn = async ({ email, password }: { readonly email: string; readonly password: string }): Promise<void> => {
+    await question.getByLabel('Email address').fill(email)
+    await question.getByLabel('Password').fill(password)
+    await question.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await question.waitFor({ state: 'hidden' })
+  }
+  return { server, page, signIn }
+}
+
+inBrowser('uploads continue when their account signs in again', async t => {
+  const { server, page, signIn } = await endedSession(t)
+  await signIn(server.admin)
+  await until('the file is there', async () => (await trayTitle(page)).startsWith('1 of 1'))
+  t.is(await page.getByText('Sign in again and the uploads continue').count(), 0)
+})
+
+inBrowser('another account in the same browser gets none of the uploads', async t => {
+  const { server, page, signIn } = await endedSession(t)
+  const sent: string[] = []
+  page.on('request', request => /uploadToDataset/.test(request.url()) && sent.push(request.url()))
+  await signIn(await newPerson(server, 'grace'))
+  await page.getByRole('button', { name: /^Account of grace/ }).waitFor()
+  await page.getByRole('button', { name: 'Cancel plot 1.csv' }).waitFor({ state: 'detached' })
+  t.deepEqual(sent, [])
 })
 
 const trayTitle = (page: Page): Promise<string> => page.locator('.upload-tray h2').innerText()

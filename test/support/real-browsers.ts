@@ -30,6 +30,9 @@ export const browserTests = (test: TestFn, name: BrowserName): { readonly test: 
   return { test: isHere ? test : skippedBecause(test, `${options.executablePath} is not installed`), launch }
 }
 
+/** Chromium for scripts that draw pages. */
+export const chromiumForTests = (): Promise<Browser> => chromium.launch({ ...known.chromium, args: [...quiet], headless: true })
+
 /** An empty page of a server's own origin, from which its API can be called. */
 export const blankPage = async (browser: Browser, origin: string): Promise<Page> => {
   const page = await browser.newPage()

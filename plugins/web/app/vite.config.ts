@@ -50,6 +50,25 @@ const icons = (): Plugin => ({
   },
 })
 
+/** `npm run web:dev`: the page around the script, which a running server has in `shell.ts`. */
+const developmentPage = (): Plugin => ({
+  name: 'development-page',
+  apply: 'serve',
+  configureServer: server => () => {
+    server.middlewares.use((request, response, next) => {
+      const html =
+        '<!doctype html><html lang="en" data-base=""><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Pounce</title><div id="app"></div><script type="module" src="/main.tsx"></script></html>'
+      const isPage = request.method === 'GET' && request.headers.accept?.includes('text/html')
+      if (!isPage) next()
+      else
+        server.transformIndexHtml(request.originalUrl ?? '/', html).then(page => {
+          response.setHeader('content-type', 'text/html; charset=utf-8')
+          response.end(page)
+        }, next)
+    })
+  },
+})
+
 export default defineConfig({
   root: import.meta.dirname,
   // Relative, as the server may be below a path of its proxy.
@@ -69,8 +88,8 @@ export default defineConfig({
       onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
     },
   },
-  plugins: [icons(), compressedCopies()],
+  plugins: [icons(), compressedCopies(), developmentPage()],
   server: {
-    proxy: { '^/(?:api|setup|files/.*/blob|openapi\\.json|docs)': process.env['POUNCE_URL'] ?? 'http://127.0.0.1:9000' },
+    proxy: { '^/(?:api|docs|web/sample|openapi\\.json)(?:[/?]|$)': process.env['POUNCE_URL'] ?? 'http://127.0.0.1:9000' },
   },
 })

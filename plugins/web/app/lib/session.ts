@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Answer, type ApiError, api, recoverWith } from './api.ts'
+import { type Answer, type ApiError, api, recoverWith, serverEvents } from './api.ts'
 import { queries } from './queries.ts'
 import { createStore, useStore } from './store.ts'
 
@@ -112,6 +112,7 @@ export const resumeSession = async (): Promise<boolean> => {
   if (session.user?.id === before) {
     queries.setQueryData(key, session)
     announce()
+    serverEvents.dispatchEvent(new Event('signed-in'))
     await queries.invalidateQueries()
     return true
   }

@@ -8,14 +8,14 @@ import { CopyText, copyText } from '../components/copy-text.tsx'
 import { Dialog, FormDialog } from '../components/dialog.tsx'
 import { EditableText } from '../components/editable-text.tsx'
 import { Icon } from '../components/icon.tsx'
-import { DotProgress, FactLine, Failure, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { DotProgress, FactLine, FailurePage, Loading, PageTitle, Time } from '../components/page-parts.tsx'
 import { TagList } from '../components/tag-list.tsx'
 import { toast } from '../components/toasts.tsx'
 import { addFiles } from '../components/upload-tray.tsx'
 import { api, urlOf } from '../lib/api.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import { isNotFound, messageOf } from '../lib/messages.ts'
+import { messageOf } from '../lib/messages.ts'
 import { queries } from '../lib/queries.ts'
 import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
@@ -31,13 +31,7 @@ export const DatasetPage = () => {
   const { data, error, refetch } = useDataset(id)
   // Together with the dataset, not after it.
   usePrefetchQuery(pageQuery(useEntryQuery(id), 0))
-  if (error && !data)
-    return (
-      <>
-        <PageTitle name={t(isNotFound(error) ? 'notFound.title' : 'failure.title')} />
-        <Failure error={error} retry={() => void refetch()} />
-      </>
-    )
+  if (error && !data) return <FailurePage error={error} retry={() => void refetch()} />
   return data ? <DatasetView key={id} dataset={data} /> : <Loading />
 }
 
@@ -47,7 +41,8 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
   const folder = search.folder === '' ? undefined : search.folder
   const rights = useDatasetRights(dataset)
   const { total, totalBytes } = useDatasetTotals(id)
-  const user = useSession()?.user?.id
+  const session = useSession()
+  const user = session?.user?.id
   const [isDownloading, setDownloading] = useState(false)
   const drop = useFileDrop(id, name, folder, rights.has('AddResourceToDataset'))
   const edit = (changes: Changes): Promise<void> => editDataset(dataset, changes)
@@ -64,7 +59,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
           facts={[
             total !== null && <Counted key="count" text={t('dataset.items', { count: total, number: number(total) })} />,
             totalBytes !== null && <b key="size">{bytes(totalBytes)}</b>,
-            accessText(dataset, user),
+            accessText(dataset, user, session?.capabilities.private ?? true),
             author.fullName,
             license.text,
             <span key="changed">
@@ -85,9 +80,9 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
   )
 }
 
-/** Who can see the dataset, in words. */
-const accessText = ({ isPublic, spaces, author }: Dataset, user: string | undefined): string => {
-  if (isPublic) return t('dataset.access.public')
+/** Who can see the dataset, in words. Servers that are not private show all datasets to everyone. */
+const accessText = ({ isPublic, spaces, author }: Dataset, user: string | undefined, isPrivateServer: boolean): string => {
+  if (isPublic || !isPrivateServer) return t('dataset.access.public')
   const [space] = spaces
   if (!space) return author.id === user ? t('dataset.access.private') : t('dataset.access.privateOf', { name: author.fullName })
   return spaces.length === 1

@@ -105,10 +105,23 @@ class UploadQueue {
 
   /** After signing in: batches of this person that a reload interrupted. What arrived meanwhile is not sent again. */
   async restore(user: string): Promise<void> {
-    if (this.#user === user) return
+    if (this.#user === user) {
+      if (this.#pauseReason === 'signed-out') this.resume()
+      return
+    }
+    if (this.#user !== undefined) this.#leave()
     this.#user = user
     for (const batch of await storedBatches()) if (batch.user === user) await this.#restoreBatch(batch)
     this.#next()
+  }
+
+  /** Another person uses the browser now. What is stored of the batches stays for when their owner comes back. */
+  #leave(): void {
+    for (const controller of this.#running.values()) controller.abort()
+    this.#running.clear()
+    this.#waiting = []
+    this.#items.clear()
+    this.resume()
   }
 
   /** Opens the files of interrupted batches by their handles. The browser prompts for permission, so call it when a button is pressed. */

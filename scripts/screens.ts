@@ -1,0 +1,276 @@
+/**
+ * `npm run screens`: draws the pages of the web interface in light, dark and on a phone, with plenty, with nothing and with an error, into
+ * `docs/screens`. `npm run screens -- dataset file` draws those whose names begin so. Look at each picture before committing it, and say in
+ * `docs/screens/README.md` what was seen.
+ */
+import { mkdir, writeFile } from 'node:fs/promises'
+import type { BrowserContext, Page, Route } from 'playwright-core'
+import { Greetings, Users } from 'pounce/sdk'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import sharp from 'sharp'
+import { chromiumForTests } from '../test/support/real-browsers.ts'
+import { webBuild } from '../test/support/web-build.ts'
+import { type Seeded, seed } from './screens/seed.ts'
+
+const folder = new URL('../docs/screens/', import.meta.url)
+const wanted = process.argv.slice(2)
+
+interface Account {
+  readonly email: string
+  readonly password: string
+}
+
+interface Screen {
+  readonly name: string
+  readonly path: string
+  /** Nobody by default. */
+  readonly as?: Account
+  /** Brings the page into the state of the picture. */
+  readonly act?: (page: Page) => Promise<unknown>
+  /** An error: the browser may report refusals. */
+  readonly isRefused?: boolean
+  /** Only in light: a state of a page that is drawn in all three otherwise. */
+  readonly isDetail?: boolean
+}
+
+const variants = {
+  light: { viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
+  narrow: { viewport: { width: 390, height: 844 }, colorScheme: 'light', hasTouch: true, isMobile: true },
+} as const
+
+/** Uploads that never end: they are not in the pictures after theirs. */
+const stalled: Route[] = []
+
+const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click()
+
+const plenty = (server: TestServer, { ids, researcher }: Seeded): readonly Screen[] => {
+  const dataset = `/datasets/${ids['dataset']}`
+  const file = (name: string, id: string): Screen => ({ name: `file-${name}`, path: `/files/${ids[id]}`, as: researcher })
+  return [
+    { name: 'home', path: '/', as: researcher },
+    { name: 'home-visitor', path: '/' },
+    { name: 'home-admin', path: '/', as: server.admin, isDetail: true },
+    { name: 'datasets', path: '/datasets', as: researcher },
+    { name: 'datasets-tiles', path: '/datasets?view=tiles', as: researcher, isDetail: true },
+    { name: 'datasets-none-found', path: '/datasets?filter=glacier', as: researcher, isDetail: true },
+    { name: 'collections', path: '/collections', as: researcher, isDetail: true },
+    { name: 'spaces', path: '/spaces', as: researcher, isDetail: true },
+    { name: 'space', path: `/spaces/${ids['space']}`, as: researcher },
+    { name: 'collection', path: `/collection/${ids['collection']}`, as: researcher },
+    { name: 'dataset', path: dataset, as: researcher },
+    { name: 'dataset-visitor', path: dataset, isDetail: true },
+    { name: 'dataset-folder', path: `${dataset}?folder=${ids['folder']}`, as: researcher },
+    {
+      name: 'dataset-selection',
+      path: dataset,
+      as: researcher,
+      act: async page => {
+        for (const name of ['leaf-area.pdf', 'stations.csv'])
+          await page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).click()
+      },
+    },
+    { name: 'dataset-find', path: `${dataset}?find=plot%202&below=1`, as: researcher, isDetail: true },
+    {
+      name: 'dataset-upload',
+      isRefused: true,
+      path: dataset,
+      as: researcher,
+      act: async page => {
+        await page.route('**/api/uploadToDataset/**', route => void stalled.push(route))
+        const files = Array.from({ length: 24 }, (_, at) => ({
+          name: `plot ${300 + at}.csv`,
+          mimeType: 'text/csv',
+          buffer: Buffer.alloc(20_000),
+        }))
+        await page.locator('input[type=file]').first().setInputFiles(files)
+        await page.getByRole('progressbar').first().waitFor()
+      },
+    },
+    { name: 'dataset-empty', path: `/datasets/${ids['empty']}`, as: researcher },
+    file('picture', 'picture'),
+    file('table', 'table'),
+    { ...file('document', 'pdf'), isDetail: true },
+    { ...file('markdown', 'readme'), isDetail: true },
+    { ...file('sound', 'sound'), isDetail: true },
+    { ...file('no-viewer', 'unknown'), isDetail: true },
+    { name: 'search', path: '/search?query=leaf', as: researcher },
+    { name: 'search-none-found', path: '/search?query=glacier', as: researcher, isDetail: true },
+    { name: 'search-error', path: '/search?query=%22leaf%20AND%20(', as: researcher, isRefused: true },
+    { name: 'search-start', path: '/search', as: researcher, isDetail: true },
+    {
+      name: 'search-box',
+      path: '/',
+      as: researcher,
+      isDetail: true,
+      act: async page => {
+        await page.keyboard.press('/')
+        await page.keyboard.type('leaf')
+        await page.getByRole('option').first().waitFor()
+      },
+    },
+    { name: 'sign-in', path: '/login' },
+    {
+      name: 'sign-in-refused',
+      path: '/login',
+      isDetail: true,
+      isRefused: true,
+      act: async page => {
+        await page.getByLabel('Email address').fill('ada@example.org')
+        await page.getByLabel('Password').fill('wrong-horse')
+        await press('Sign in')(page).catch(() => undefined)
+        await page.getByRole('alert').waitFor()
+      },
+    },
+    { name: 'sign-up', path: '/signup', isDetail: true },
+    { name: 'reset', path: '/reset', isDetail: true },
+    { name: 'reset-link-expired', path: '/reset?token=of-last-week', isDetail: true, isRefused: true },
+    { name: 'not-found', path: '/datasets/0123456789abcdef01234567', isRefused: true },
+    { name: 'accessibility', path: '/accessibility', isDetail: true },
+    { name: 'keys', path: dataset, as: researcher, isDetail: true, act: page => page.keyboard.press('?') },
+    {
+      name: 'create-dataset',
+      path: '/datasets',
+      as: researcher,
+      act: async page => {
+        await press('Create dataset')(page)
+        await page.getByRole('dialog').waitFor()
+      },
+    },
+    {
+      name: 'signed-out',
+      path: dataset,
+      as: researcher,
+      isDetail: true,
+      isRefused: true,
+      act: async page => {
+        await page.context().clearCookies()
+        await press('Follow')(page)
+        await page.getByRole('dialog').waitFor()
+      },
+    },
+  ]
+}
+
+/** The path of the printed link, on a server that has no administrator yet. */
+const setUpPath = async (server: TestServer): Promise<string> => {
+  await server.get(Users).change(server.admin.id, { set: { status: 'Active' } }, [])
+  const greetings = server.get(Greetings).all()
+  const lines = await Promise.all(greetings.map(greeting => greeting.lines()))
+  return /http:\/\/[^/]+(\/\S+)/.exec(lines.flat().join('\n'))?.[1] ?? '/welcome'
+}
+
+const nothing = ({ admin }: TestServer): readonly Screen[] => [
+  { name: 'home-empty', path: '/', as: admin },
+  { name: 'datasets-empty', path: '/datasets', as: admin, isDetail: true },
+  { name: 'spaces-empty', path: '/spaces', as: admin, isDetail: true },
+  { name: 'first-dataset', path: '/welcome', as: admin },
+]
+
+const failing = ({ admin }: TestServer): readonly Screen[] => [
+  {
+    name: 'unreachable',
+    path: '/datasets',
+    as: admin,
+    isDetail: true,
+    isRefused: true,
+    act: async page => {
+      await page.route('**/api/**', route => route.abort())
+      await page.goto('/collections')
+    },
+  },
+]
+
+const firstRun = async (server: TestServer): Promise<readonly Screen[]> => [
+  { name: 'first-account', path: await setUpPath(server) },
+  { name: 'first-account-link-expired', path: '/welcome?token=of-yesterday', isDetail: true, isRefused: true },
+  { name: 'home-not-set-up', path: '/', isDetail: true },
+]
+
+const named = async (server: TestServer, firstName: string, lastName: string): Promise<void> => {
+  const query = new URLSearchParams({ firstName, lastName })
+  await server.as(server.admin.key)(`/api/users/${server.admin.id}/updateName?${query}`, { method: 'POST' })
+}
+
+/** Until a page has what it shows. The live stream never ends, so the network is not idle then: what counts is that nothing loads any more. */
+const settled = async (page: Page): Promise<void> => {
+  await page.locator('#app :is(h1, h2)').first().waitFor()
+  await page.evaluate('document.fonts.ready')
+  // Loading shows after 300 ms.
+  await page.waitForTimeout(900)
+}
+
+const draw = async (context: BrowserContext, { name, path, act, isRefused = false }: Screen, variant: string): Promise<number> => {
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const problems: string[] = []
+  page.on('pageerror', error => problems.push(String(error)))
+  page.on('console', message => message.type() === 'error' && !isRefused && problems.push(message.text()))
+  await page.goto(path)
+  await settled(page)
+  await act?.(page)
+  if (act) await settled(page)
+  const sideways = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  if (sideways > 0) problems.push(`${sideways} px too wide`)
+  const png = await page.screenshot({ animations: 'disabled' })
+  const small = await sharp(png).png({ palette: true, quality: 90, effort: 8 }).toBuffer()
+  await writeFile(new URL(`${name}-${variant}.png`, folder), small)
+  for (const route of stalled.splice(0)) await route.abort()
+  await page.close()
+  for (const problem of problems) console.error(`${name}-${variant}: ${problem}`)
+  return small.length
+}
+
+const isWanted = ({ name }: Screen): boolean => wanted.length === 0 || wanted.some(each => name.startsWith(each))
+
+await webBuild()
+await mkdir(folder, { recursive: true })
+const browser = await chromiumForTests()
+const servers: TestServer[] = []
+const boot = async (): Promise<TestServer> => {
+  const server = await bootForTest()
+  servers.push(server)
+  return server
+}
+let bytes = 0
+let pictures = 0
+const drawAll = async (server: TestServer, screens: readonly Screen[]): Promise<void> => {
+  for (const screen of screens.filter(isWanted))
+    for (const [variant, settings] of Object.entries(variants)) {
+      if (screen.isDetail && variant !== 'light') continue
+      const context = await browser.newContext({
+        ...settings,
+        baseURL: server.url,
+        reducedMotion: 'reduce',
+        locale: 'en-GB',
+        timezoneId: 'UTC',
+      })
+      if (screen.as) {
+        const { email, password } = screen.as
+        await context.request.post('/api/login', { data: { email, password } })
+      }
+      try {
+        bytes += await draw(context, screen, variant)
+        pictures += 1
+      } catch (error) {
+        console.error(`${screen.name}-${variant}: ${error}`)
+        process.exitCode = 1
+      }
+      await context.close()
+    }
+}
+
+try {
+  const full = await boot()
+  await drawAll(full, plenty(full, await seed(full)))
+  const bare = await boot()
+  await named(bare, 'Marie', 'Curie')
+  await drawAll(bare, [...nothing(bare), ...failing(bare)])
+  // Nobody has signed in on this one: it has no administrator.
+  const fresh = await boot()
+  await drawAll(fresh, await firstRun(fresh))
+  console.log(`${pictures} pictures, ${Math.round(bytes / 1000)} kB`)
+} finally {
+  await browser.close()
+  for (const server of servers) await server.stop()
+}
