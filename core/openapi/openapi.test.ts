@@ -230,7 +230,7 @@ test('an alias says whose it is, and what repeats is there once', async t => {
   t.deepEqual(['example' in done, 'example' in part], [true, false])
 })
 
-test('statuses that a route relays are told by their class, its own refusals by themselves', async t => {
+test('statuses that a route relays are declared by their class, its own refusals one by one', async t => {
   const responses = (await document()).paths['/api/relay']?.['get']?.responses ?? {}
   t.deepEqual(Object.keys(responses), ['201', '401', '403', '409', '4XX', 'default'])
   t.deepEqual(Object.keys(responses['4XX']?.content ?? {}), ['*/*'])

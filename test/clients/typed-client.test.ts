@@ -12,7 +12,7 @@ const missing = await installOpenapiTypescript()
 const clientTest = missing === undefined ? test : test.skip
 const why = missing === undefined ? '' : ` (${missing})`
 
-/** What someone would write with the generated types: ten operations, with the names of the models. */
+/** What someone would write with the generated types: ten operations, with the names of the models. With `view=full` an answer has another one: hence `as`. */
 const client = `
 import createClient from 'openapi-fetch'
 import type { components, paths } from './pounce.d.ts'
@@ -34,12 +34,12 @@ const made = sent(await POST('/api/datasets/createempty', { body: { name: 'Soil'
 const path = { id: made.id }
 const renamed: components['schemas']['Success'] = sent(await PUT('/api/datasets/{id}/title', { params: { path }, body: { name: 'Soil samples' } }))
 sent(await POST('/api/spaces/{id}/addDatasetToSpace/{dataset}', { params: { path: { id: space.id, dataset: made.id } } }))
-const dataset: Dataset = sent(await GET('/api/datasets/{id}', { params: { path } }))
+const dataset: Dataset = sent(await GET('/api/datasets/{id}', { params: { path } })) as Dataset
 const folder: { id: string } = sent(
   await POST('/api/datasets/{id}/newFolder', { params: { path }, body: { name: 'raw', parentId: made.id, parentType: 'dataset' } }),
 )
 const folders: components['schemas']['ListedFolder'][] = sent(await GET('/api/datasets/{id}/folders', { params: { path } }))
-const datasets: Dataset[] = sent(await GET('/api/datasets', { params: { query: { limit: 5 } } }))
+const datasets: Dataset[] = sent(await GET('/api/datasets', { params: { query: { limit: 5 } } })) as Dataset[]
 const removed = sent(await DELETE('/api/datasets/{id}', { params: { path } }))
 console.log(JSON.stringify({ person, renamed, dataset, folder, folders, datasets, removed }))
 `
