@@ -137,7 +137,7 @@ const fitting = (schema: Schema): unknown => {
   if (schema.type === 'array') return [fitting(schema.items ?? {})]
   if (schema.type === 'object')
     return Object.fromEntries((schema.required ?? []).map(name => [name, fitting(schema.properties?.[name] ?? {})]))
-  return schema.type === 'boolean' ? true : schema.type === 'string' ? (schema.pattern === '^[0-9a-f]{24}$' ? unknownId : 'some text') : 1
+  return schema.type === 'boolean' ? true : schema.type === 'string' ? 'some text' : 1
 }
 
 test('an id that is malformed is answered like one that nobody has, on every route and in every place', async t => {

@@ -33,8 +33,13 @@ const answer = async ({ headers }: AnyRequest, { build, installation }: PageServ
 /** A page that is not about one resource. */
 const plainPage = async (request: AnyRequest, needs: PageServices) => ({ status: 200, ...(await answer(request, needs)) }) as const
 
-/** The page of a resource: one that the caller may not view has the answer of one that does not exist. */
+/**
+ * The page of a resource: one that the caller may not view has the answer of one that does not exist. To accounts that have to accept terms or enrol a
+ * second factor first, the page says nothing about the resource.
+ */
 const resourcePage = async (kind: PageKind, id: string, request: AnyRequest, needs: PageServices) => {
+  const { user } = request.caller
+  if (user?.termsPending || user?.secondFactorPending) return plainPage(request, needs)
   const head = await needs.heads.of(request.caller, kind, id)
   const shown = await answer(request, needs, head)
   return head ? ({ status: 200, ...shown } as const) : ({ status: 404, ...shown } as const)

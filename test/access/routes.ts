@@ -21,16 +21,21 @@ export const matrixPlugins = async (): Promise<readonly string[]> => {
   return [...(JSON.parse(text) as { readonly plugins: readonly string[] }).plugins, ...alsoAsked]
 }
 
+/** Plugins whose routes answer with pages: their own tests say what those show to whom, and the canaries are looked for in them too. */
+const withPages: ReadonlySet<string> = new Set(['web'])
+
 export const routesOf = async (plugins: readonly (string | Plugin)[]): Promise<readonly MatrixRoute[]> => {
   const loaded = await loadPlugins(plugins.map(plugin => ({ plugin })))
-  return loaded.flatMap(({ name: plugin, plugin: { routes = {} } }) =>
-    Object.entries(routes).flatMap(([name, route]) => {
-      if (!isRoute(route)) return []
-      const { method, path, aliases = [] } = route.declaration
-      const addresses = [{ method, path }, ...aliases.map(alias => ({ method: alias.method ?? method, path: alias.path }))]
-      return [{ plugin, name, declaration: route.declaration, addresses }]
-    }),
-  )
+  return loaded
+    .filter(({ name }) => !withPages.has(name))
+    .flatMap(({ name: plugin, plugin: { routes = {} } }) =>
+      Object.entries(routes).flatMap(([name, route]) => {
+        if (!isRoute(route)) return []
+        const { method, path, aliases = [] } = route.declaration
+        const addresses = [{ method, path }, ...aliases.map(alias => ({ method: alias.method ?? method, path: alias.path }))]
+        return [{ plugin, name, declaration: route.declaration, addresses }]
+      }),
+    )
 }
 
 /** Names of the members of an object schema. */

@@ -298,7 +298,6 @@ export const sendings: Readonly<Record<string, Sending>> = {
   deleteLogoAt: { with: { name: 'logo' } },
   getLogoAt: { with: { name: 'logo' } },
   getLogoPictureAt: { with: { name: 'logo' } },
-  getSampleFile: { with: { file: 'README.md' } },
   putLogo: { fields: { path: 'space-$space', name: 'logo' }, filePart: 'image', bytes: 'picture', skips: ['malformed'] },
   addInstitution: { with: { institution: '#' } },
   addProject: { with: { project: '#' } },

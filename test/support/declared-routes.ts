@@ -98,6 +98,7 @@ const kinds: Readonly<Record<string, string>> = {
   sensors: 'sensor',
   streams: 'stream',
   datapoints: 'datapoint',
+  bulk: 'bulk',
 }
 
 /** What a parameter of a path names: `file`, `dataset` …, or its own name. */

@@ -61,14 +61,16 @@ const toItem = ({ id, act, state, total, done, failed, created, ended, message }
   ...(message === null ? {} : { message }),
 })
 
-const place = s.Object({ dataset: s.id(), folder: s.Optional(s.id()) })
+/** An id in a body: a malformed one is like one that nothing has. */
+const id = s.String({ maxLength: 100 })
+const place = s.Object({ dataset: id, folder: s.Optional(id) })
 
 const NewJob = s.model(
   'NewBulkJob',
   s.Object({
     act,
     resources: s.Optional(
-      s.Array(s.Object({ type, id: s.id() }), {
+      s.Array(s.Object({ type, id }), {
         minItems: 1,
         maxItems: maxResources,
         description: 'What it is done to; or `select`',
@@ -77,11 +79,11 @@ const NewJob = s.model(
     select: s.Optional(
       s.Object(
         {
-          dataset: s.id(),
-          folder: s.Optional(s.id()),
+          dataset: id,
+          folder: s.Optional(id),
           recursive: s.Optional(s.Boolean({ description: 'Also files in the folders below; default: false' })),
           filter: s.Optional(s.String({ maxLength: 500, description: 'Text in the name, in any case' })),
-          except: s.Optional(s.Array(s.id(), { maxItems: maxResources, description: 'Files that are left alone' })),
+          except: s.Optional(s.Array(id, { maxItems: maxResources, description: 'Files that are left alone' })),
         },
         { description: 'All files of a dataset or folder that match, as they are when the job begins' },
       ),

@@ -4,6 +4,8 @@ import { ChosenArchives } from './chosen-archives.ts'
 
 const route = routesFor('archives', { archives: ChosenArchives, installation: Installation })
 const type = s.Union([s.Literal('file'), s.Literal('folder'), s.Literal('dataset')])
+/** An id in a body: a malformed one is like one that nothing has. */
+const id = s.String({ maxLength: 100 })
 const own = { permission: 'reader', limitedKeys: 'allowed', cost: 'archive' } as const
 
 export const createArchive = route({
@@ -17,8 +19,8 @@ export const createArchive = route({
   body: s.model(
     'NewArchive',
     s.Object({
-      resources: s.Array(s.Object({ type, id: s.id() }), { minItems: 1, maxItems: 10_000 }),
-      dataset: s.Optional(s.id()),
+      resources: s.Array(s.Object({ type, id }), { minItems: 1, maxItems: 10_000 }),
+      dataset: s.Optional(id),
       name: s.Optional(s.line(200)),
     }),
   ),

@@ -131,10 +131,9 @@ export const SearchBox = () => {
         /
       </span>
       {isShown && (
-        // biome-ignore lint/a11y/useFocusableInteractive: the input has the focus and names the active option
         <div className="popover search-jumps" id={list} role="listbox" aria-label={t('search.jumps')}>
           {jumps.map(({ id, name, to, icon }, at) => (
-            // biome-ignore lint/a11y/useFocusableInteractive: see above
+            // biome-ignore lint/a11y/useFocusableInteractive: the input has the focus and names the active option
             // biome-ignore lint/a11y/useKeyWithClickEvents: keys are the input's
             <div
               key={id}
