@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { access, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -93,11 +93,30 @@ test('the README shows exactly one command to run and one to test before anythin
 })
 
 test('what the documents link to is there', async t => {
-  for (const file of ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/plugin-guide.md', 'docs/configuration.md']) {
+  for (const file of [
+    'README.md',
+    'CONTRIBUTING.md',
+    'docs/web.md',
+    'docs/operations.md',
+    'plugins/web/README.md',
+    'docs/architecture.md',
+    'docs/plugin-guide.md',
+    'docs/configuration.md',
+  ]) {
     const text = await readFile(join(root, file), 'utf8')
     const links = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target]) => target ?? '').filter(target => !/^[a-z]+:/.test(target))
     for (const target of links) await t.notThrowsAsync(access(join(root, file, '..', target)), `${file}: ${target}`)
   }
+})
+
+test('docs/screens describes each picture that is in it, and is no burden for a clone', async t => {
+  const folder = join(root, 'docs/screens')
+  const page = await readFile(join(folder, 'README.md'), 'utf8')
+  const described = [...page.matchAll(/\]\(([^)]+\.png)\)/g)].map(([, name = '']) => name)
+  const pictures = (await readdir(folder)).filter(name => name.endsWith('.png'))
+  t.deepEqual(described.toSorted(), pictures.toSorted())
+  const sizes = await Promise.all(pictures.map(async name => (await stat(join(folder, name))).size))
+  t.true(sizes.reduce((sum, size) => sum + size, 0) < 4_000_000)
 })
 
 test('the code in the plugin guide is that of the examples', async t => {
