@@ -23,4 +23,5 @@ test.after.always(async () => {
   await client.close()
 })
 
-for (const how of ['sorted', 'indexed'] as const) entryTests(live as TestFn, () => server, how)
+// One after the other: each waits until no event is left, also of the others.
+for (const how of ['sorted', 'indexed'] as const) entryTests((isLive ? test.serial : live) as TestFn, () => server, how)
