@@ -43,10 +43,19 @@ const markStale = (key: readonly string[]): void => {
 
 const parents = ['space', 'collection', 'dataset', 'folder', 'file'] as const
 
+/** What an extractor works on, or a preview, tag or comment belongs to: `file/6741c1…`, or an object. */
+const targetOf = (target: unknown): readonly string[] | undefined => {
+  if (typeof target === 'string') return target.split('/')
+  const { kind, id } = (target ?? {}) as { readonly kind?: unknown; readonly id?: unknown }
+  return typeof kind === 'string' && typeof id === 'string' ? [kind, id] : undefined
+}
+
 const hear = (event: LiveEvent): void => {
   const [kind = '', id = ''] = event.subject.split('/')
   if (id !== '') markStale([kind, id])
   if (/\.(?:created|deleted|trashed|restored|attached|detached|updated)$/.test(event.type)) markStale([kind, 'list'])
+  const target = targetOf(event.data['target'])
+  if (target) markStale(target)
   for (const parent of parents) {
     const about = event.data[parent]
     for (const one of Array.isArray(about) ? about : [about]) if (typeof one === 'string') markStale([parent, one])

@@ -243,7 +243,7 @@ const FileMargin = ({ file, onEdit }: { readonly file: FullFile; readonly onEdit
       </section>
       <section>
         <h2>SHA-256</h2>
-        <CopyText text={sha256} label={t('file.copyDigest')} />
+        <CopyText text={sha256} label={t('file.copyDigest', { digest: sha256 })} />
       </section>
     </aside>
   )

@@ -1,0 +1,87 @@
+import test from 'ava'
+import type { Page } from 'playwright-core'
+import { bootForTest } from 'pounce/sdk/testing'
+import { browserTests } from '../../test/support/real-browsers.ts'
+import { newDataset, ok, upload, uploadData } from '../../test/support/scene.ts'
+import { webBuild } from '../../test/support/web-build.ts'
+import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
+
+const { test: inBrowser, launch } = browserTests(test, 'chromium')
+const server = await bootForTest({})
+const call = server.as(server.admin.key)
+test.before(webBuild)
+test.after.always(() => server.stop())
+
+/** What axe finds in light and dark, and pixels to scroll sideways on a small screen. */
+const findings = async (page: Page): Promise<readonly string[]> => {
+  const found = [...(await axeFindings(page))]
+  await page.emulateMedia({ colorScheme: 'dark' })
+  found.push(...(await axeFindings(page)))
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 320, height: 800 })
+  const pixels = await sidewaysScroll(page)
+  await page.setViewportSize({ width: 1280, height: 860 })
+  return pixels > 0 ? [...found, `${pixels} px wider than the window`] : found
+}
+
+inBrowser('a file shows what it is while extractors work on it, and the next one of its list is a key away', async t => {
+  const dataset = await newDataset(call, { name: 'Stations' })
+  await upload(call, dataset, '# Notes\n\n<script>document.title = "taken"</script>', 'a-notes.md', { type: 'text/markdown' })
+  const table = await upload(call, dataset, 'station,rain\nKöln,7\n', 'b-rain.csv', { type: 'text/csv', query: '' })
+  await upload(call, dataset, 'x'.repeat(300_000), 'c-long.txt')
+  await upload(call, dataset, Buffer.from('not a picture'), 'd-broken.png', { type: 'image/png' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/files/${table}?dataset=${dataset}`)
+  t.is(await page.getByRole('heading', { level: 1 }).innerText(), 'b-rain.csv')
+  // Without a reload: the table and what was found come with the events of the extractors.
+  await page.getByRole('cell', { name: 'Köln' }).waitFor()
+  await page.getByText('pounce.csv').first().waitFor()
+  await page.getByRole('button', { name: 'Next file (J)' }).waitFor()
+  t.deepEqual(await findings(page), [])
+
+  await page.keyboard.press('k')
+  await page.getByRole('heading', { level: 1, name: 'a-notes.md' }).waitFor()
+  await page.getByRole('heading', { name: 'Notes' }).waitFor()
+  t.is(await page.title(), 'a-notes.md · Pounce')
+  await page.keyboard.press('j')
+  await page.getByRole('heading', { level: 1, name: 'b-rain.csv' }).waitFor()
+  await page.keyboard.press('j')
+  await page.getByRole('heading', { level: 1, name: 'c-long.txt' }).waitFor()
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' })
+  await page.keyboard.press('j')
+  await page.getByText('The file cannot be shown here').waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a search says where hits are and why they match, is narrowed by facets, and points at what is wrong in a query', async t => {
+  const dataset = await newDataset(call, { name: 'Beech plots', description: 'Leaf area of beeches' })
+  await ok(call(`/api/datasets/${dataset}/tags`, { method: 'POST', json: { tags: ['red oak'] } }))
+  await uploadData(call, dataset, 'stations.csv', 'text/csv')
+  await server.drained()
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto('/')
+  await page.getByRole('combobox', { name: 'Search' }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('beec')
+  await page.getByRole('option', { name: 'Beech plots' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/search?query=beec')
+  await page.locator('mark').first().waitFor()
+  t.deepEqual(await findings(page), [])
+  await page.getByRole('button', { name: 'red oak' }).click()
+  await page.waitForURL(/query=beec\+tag%3D%3D%22red\+oak%22/)
+  await page.getByRole('link', { name: 'Beech plots' }).first().waitFor()
+
+  await page.goto('/search?query=stations')
+  await page.getByRole('link', { name: 'stations.csv' }).waitFor()
+  await page.getByRole('link', { name: 'Beech plots' }).waitFor()
+  t.deepEqual(problems, [])
+
+  await page.goto('/search?query=%28leaf')
+  await page.getByText('The query cannot be understood').waitFor()
+})
