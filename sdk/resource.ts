@@ -49,6 +49,8 @@ interface CommonDefinition<T extends object> {
   readonly follow?: (record: T & Stored) => string | undefined
   /** By kind of container, which resources of the kind lie right in it. Those of a kind of container that is left out are 0. */
   readonly counts?: Readonly<Partial<Record<Kind, ContentQuery>>>
+  /** By kind of container, which lie anywhere in it: then all of these are counted, and `counts` finds those right in it for the tree. */
+  readonly countsBelow?: Readonly<Partial<Record<Kind, ContentQuery>>>
   readonly search?: Class<Searchable>
   readonly tree?: TreeDefinition<T>
   readonly trash?: Class<TrashHandler>
@@ -81,14 +83,14 @@ export function defineResource<T extends object>(definition: ResourceDefinition<
 export function defineResource<T extends object>(definition: ResourceDefinition<T> | DependentDefinition): ResourceDeclaration {
   const { kind, view } = definition
   if (!('collection' in definition)) return { kind, view, collections: [], provides: [provide(Resources, dependentResource(definition))] }
-  const { collection, counts, tree, search, trash, report, personalData } = definition
+  const { collection, counts, countsBelow, tree, search, trash, report, personalData } = definition
   return {
     kind,
     view,
     collections: [collection],
     provides: [
       provide(Resources, recordResource(definition)),
-      ...(counts ? [provide(ContentCounts, contentCount(kind, collection, counts))] : []),
+      ...(counts ? [provide(ContentCounts, contentCount(kind, collection, { ...counts, ...countsBelow }))] : []),
       ...(tree
         ? [provide(TreeBranches, treeBranch(kind, tree, tree.contents ?? countedContents(collection, counts ?? {}, tree.sort)))]
         : []),

@@ -47,6 +47,18 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
+test('a dataset counts what is below its folders too', async t => {
+  const { call } = await newPerson(server, 'eve')
+  const dataset = await newDataset(call, { name: 'counted' })
+  const outer = await newFolder(call, dataset, 'outer')
+  const inner = await newFolder(call, dataset, 'inner', outer)
+  for (const folder of ['', outer, inner])
+    await upload(call, dataset, 'x', `in ${folder}.txt`, { query: `extract=false${folder && `&folder_id=${folder}`}` })
+  t.like(await full(call, `/api/datasets/${dataset}`), { counts: { files: 3, folders: 2 } })
+  const inTree = await ok<unknown[]>(call(`/api/tree/getChildrenOfNode?nodeType=dataset&nodeId=${dataset}`))
+  t.is(inTree.length, 2, 'the tree has what is right in the dataset')
+})
+
 test('a dataset shows times, names, license, counts and what the caller may do', async t => {
   const found = await full(ann.call, `/api/datasets/${made.dataset}`)
   t.like(found, { id: made.dataset, name: 'oak', description: 'of 2018', resource_type: 'dataset', access: 'DEFAULT', isPublic: false })

@@ -32,7 +32,7 @@ const FullDataset = s.model(
     statistics: FullStatistics,
     counts: s.Object(
       { files: s.Integer(), folders: s.Integer() },
-      { description: 'Directly in the dataset, without those in its folders. Beyond 10,000 as they were at most a minute ago' },
+      { description: 'All in the dataset, also below its folders. Beyond 10,000 as they were at most a minute ago' },
     ),
     trashedAt: s.Union([s.String(), s.Null()], { description: 'Since when it is in the trash' }),
     resource_type: s.Literal('dataset'),

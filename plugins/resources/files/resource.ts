@@ -19,6 +19,7 @@ export const fileResource = defineResource<FileRecord>({
   },
   follow: ({ name }) => name,
   counts: { dataset: within, folder: within },
+  countsBelow: { dataset: id => ({ using: 'byDataset', where: eq('places.dataset', id) }) },
   search: SearchableFiles,
   tree: {
     sort: { by: 'name', order: 'ascending' },

@@ -11,6 +11,7 @@ export const folderResource = defineResource<FolderRecord>({
   // Rights are those of the dataset; not even who made a folder has any of its own.
   rights: ({ dataset }) => ({ author: '', spaces: [], isPublic: false, state: 'live', parents: [{ kind: 'dataset', id: dataset }] }),
   counts: { dataset: within, folder: within },
+  countsBelow: { dataset: id => ({ using: 'byDataset', where: eq('dataset', id) }) },
   tree: {
     sort: { by: 'displayName', order: 'ascending' },
     node: ({ displayName: name, dataset }) => ({ name, data: { parentDataset: dataset } }),
