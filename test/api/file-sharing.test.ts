@@ -82,9 +82,10 @@ test('whoever takes the name of the rights holder gets no right by it', async t 
 })
 
 test('the people of a file are the members of its spaces, each once', async t => {
-  const [other, hidden] = [await newSpace(ann), await newSpace(eve)]
+  const [first, other, hidden] = [await newSpace(ann), await newSpace(ann), await newSpace(eve)]
+  await letIn(ann, first, 'Viewer', bob)
   await letIn(ann, other, 'Viewer', bob, eve)
-  const dataset = await newDataset(ann.call, { space: [space, other] })
+  const dataset = await newDataset(ann.call, { space: [first, other] })
   const id = await upload(ann.call, dataset)
   for (const path of [`/api/files/${id}/users`, `/api/datasets/${dataset}/users`]) {
     const people = (await bob.get(path)).body as readonly { id: string; email: string | null; fullName: string; identityProvider: string }[]

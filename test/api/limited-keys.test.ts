@@ -230,6 +230,7 @@ const looksItself: Readonly<Record<string, string>> = {
   'GET /api/sensorthings/v1.1/:entity/:link/:property/$value': 'the same',
   'GET /api/geostreams/datapoints/:id': 'asks the policy about its stream',
   'DELETE /api/geostreams/datapoints/:id': 'checks the right on its stream',
+  'POST /api/uploads/check': 'checks the right on the dataset of the body',
 }
 
 const isRoute = (exported: unknown): exported is Route => typeof exported === 'object' && exported !== null && 'declaration' in exported

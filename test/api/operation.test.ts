@@ -22,7 +22,8 @@ test('a page runs no script that is written into it, and nothing of ours is take
     pages.push(path)
     const policy = headers.get('content-security-policy') ?? ''
     t.regex(policy, /default-src '(?:self|none)'/, `${path} ${status}`)
-    t.notRegex(policy, /unsafe|\*|http:/, path)
+    // Compiled code of a script of ours, which viewers need, is no script that is written into a page.
+    t.notRegex(policy.replace("'wasm-unsafe-eval'", ''), /unsafe|\*|http:/, path)
   }
   t.true(pages.length > 0, String(pages))
   t.log(pages.join(' '))
