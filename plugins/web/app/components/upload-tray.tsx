@@ -105,7 +105,7 @@ const Tray = ({ state, onClose }: { readonly state: QueueState; readonly onClose
   return (
     <section className="upload-tray" aria-label={t('uploads.title')}>
       <header>
-        <h2>{t('uploads.progress', { done: number(counts.done + counts.skipped), count: total })}</h2>
+        <h2>{t('uploads.progress', { done: number(counts.done + counts.skipped), count: total, total: number(total) })}</h2>
         <IconButton icon="x" label={t('close')} onPress={onClose} />
       </header>
       {isBusy && <DotProgress label={t('uploads.title')} done={state.sentBytes} total={state.bytes} />}
