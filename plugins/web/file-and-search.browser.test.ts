@@ -43,7 +43,7 @@ inBrowser('a file shows what it is while extractors work on it, and the next one
 
   await page.keyboard.press('k')
   await page.getByRole('heading', { level: 1, name: 'a-notes.md' }).waitFor()
-  await page.getByRole('heading', { name: 'Notes' }).waitFor()
+  await page.getByRole('heading', { name: 'Notes', exact: true }).waitFor()
   t.is(await page.title(), 'a-notes.md · Pounce')
   await page.keyboard.press('j')
   await page.getByRole('heading', { level: 1, name: 'b-rain.csv' }).waitFor()
