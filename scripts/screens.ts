@@ -4,7 +4,8 @@
  * `docs/screens/README.md` what was seen.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
-import type { BrowserContext, Page, Route } from 'playwright-core'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { BrowserContext, Page, Request, Route } from 'playwright-core'
 import { Greetings, Users } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import sharp from 'sharp'
@@ -192,12 +193,28 @@ const named = async (server: TestServer, firstName: string, lastName: string): P
   await server.as(server.admin.key)(`/api/users/${server.admin.id}/updateName?${query}`, { method: 'POST' })
 }
 
-/** Until a page has what it shows. The live stream never ends, so the network is not idle then: what counts is that nothing loads any more. */
-const settled = async (page: Page): Promise<void> => {
+/** What a page is loading. The live stream never ends, and what a screen holds back on purpose does not end either. */
+const loadsOf = (page: Page): ReadonlySet<Request> => {
+  const loading = new Set<Request>()
+  page.on('request', request => !request.url().includes('/api/live') && loading.add(request))
+  page.on('requestfinished', request => loading.delete(request))
+  page.on('requestfailed', request => loading.delete(request))
+  return loading
+}
+
+/** Until nothing was loading for so long: an answer is drawn, and may lead to the next request. */
+const quietMs = 300
+const limitMs = 5000
+
+/** Until a page has what it shows. */
+const settled = async (page: Page, loading: ReadonlySet<Request>): Promise<void> => {
   await page.locator('#app :is(h1, h2)').first().waitFor()
   await page.evaluate('document.fonts.ready')
-  // Loading shows after 300 ms.
-  await page.waitForTimeout(900)
+  let quietSince = performance.now()
+  for (const end = performance.now() + limitMs; performance.now() < Math.min(end, quietSince + quietMs); ) {
+    if (loading.size > stalled.length) quietSince = performance.now()
+    await pause(20)
+  }
 }
 
 const draw = async (context: BrowserContext, { name, path, act, isRefused = false }: Screen, variant: string): Promise<number> => {
@@ -206,10 +223,11 @@ const draw = async (context: BrowserContext, { name, path, act, isRefused = fals
   const problems: string[] = []
   page.on('pageerror', error => problems.push(String(error)))
   page.on('console', message => message.type() === 'error' && !isRefused && problems.push(message.text()))
+  const loading = loadsOf(page)
   await page.goto(path)
-  await settled(page)
+  await settled(page, loading)
   await act?.(page)
-  if (act) await settled(page)
+  if (act) await settled(page, loading)
   const sideways = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
   if (sideways > 0) problems.push(`${sideways} px too wide`)
   const png = await page.screenshot({ animations: 'disabled' })

@@ -1,7 +1,7 @@
 import { foldedText } from './folded-text.ts'
 
-/** Names that begin with so many equal characters are in no particular order. */
-const mostCompared = 150
+/** Titles that begin with so many equal characters are in no particular order. */
+const usualLength = 150
 
 /** The more digits a number has, the larger it is: their count comes first, in a form that orders as text. */
 const ordered = (digits: string): string => {
@@ -12,9 +12,9 @@ const ordered = (digits: string): string => {
 
 /**
  * The text by which a name is sorted, code point by code point, in natural order: `table 2` before `table 10`, whatever the case and accents. Two names can
- * have the same.
+ * have the same. At most `mostCompared` code points.
  */
-export const naturalKey = (name: string): string => {
+export const naturalKey = (name: string, mostCompared = usualLength): string => {
   const start = [...name.slice(0, mostCompared)].slice(0, mostCompared).join('').toWellFormed()
   return [...foldedText(start).replace(/[0-9]+/g, ordered)].slice(0, mostCompared).join('')
 }

@@ -45,8 +45,16 @@ const resourcePage = async (kind: PageKind, id: string, request: AnyRequest, nee
   return head ? ({ status: 200, ...shown } as const) : ({ status: 404, ...shown } as const)
 }
 
-const of = s.Object({ id: s.String({ maxLength: 100 }) })
 const description = 'HTML for browsers. The data is at the routes below /api.'
+
+/** What the pages of resources have in common. */
+const ofResource = {
+  description,
+  permission: 'anyone',
+  beforeTerms: true,
+  params: s.Object({ id: s.String({ maxLength: 100 }) }),
+  responses: pageOrNone,
+} as const
 
 export const getHomePage = route({
   method: 'GET',
@@ -98,11 +106,7 @@ export const getSpacePage = route({
   method: 'GET',
   path: '/spaces/:id',
   summary: 'Show the page of a space',
-  description,
-  permission: 'anyone',
-  beforeTerms: true,
-  params: of,
-  responses: pageOrNone,
+  ...ofResource,
   handle: (request, needs) => resourcePage('space', request.params.id, request, needs),
 })
 
@@ -111,11 +115,7 @@ export const getCollectionPage = route({
   path: '/collection/:id',
   aliases: [{ path: '/collections/:id' }],
   summary: 'Show the page of a collection',
-  description,
-  permission: 'anyone',
-  beforeTerms: true,
-  params: of,
-  responses: pageOrNone,
+  ...ofResource,
   handle: (request, needs) => resourcePage('collection', request.params.id, request, needs),
 })
 
@@ -123,11 +123,7 @@ export const getDatasetPage = route({
   method: 'GET',
   path: '/datasets/:id',
   summary: 'Show the page of a dataset',
-  description,
-  permission: 'anyone',
-  beforeTerms: true,
-  params: of,
-  responses: pageOrNone,
+  ...ofResource,
   handle: (request, needs) => resourcePage('dataset', request.params.id, request, needs),
 })
 
@@ -135,11 +131,7 @@ export const getFilePage = route({
   method: 'GET',
   path: '/files/:id',
   summary: 'Show the page of a file',
-  description,
-  permission: 'anyone',
-  beforeTerms: true,
-  params: of,
-  responses: pageOrNone,
+  ...ofResource,
   handle: (request, needs) => resourcePage('file', request.params.id, request, needs),
 })
 

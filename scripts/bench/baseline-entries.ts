@@ -5,7 +5,7 @@
 import http from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { naturalKey } from '../../plugins/resources/entries/entry-order.ts'
+import { entryNameKey } from '../../plugins/resources/entries/entry-order.ts'
 import { fileRecord } from './entry-records.ts'
 
 const db = new DatabaseSync(join(process.env['POUNCE_DATA'] ?? '.', 'entries.db'))
@@ -16,7 +16,7 @@ const [addDoc, addName] = [db.prepare('INSERT INTO docs VALUES(?, ?)'), db.prepa
 for (let n = 0; n < Number(process.env['BENCH_ENTRIES']); n++) {
   const { id, ...record } = fileRecord(n, 'place', 'author')
   addDoc.run(n, JSON.stringify({ id, ...record }))
-  addName.run('place', naturalKey(record.name), id, n)
+  addName.run('place', entryNameKey(record.name), id, n)
 }
 db.exec('COMMIT')
 

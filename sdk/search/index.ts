@@ -26,7 +26,6 @@ export {
   beginsWordsOf,
   comparableText,
   comparedChars,
-  compareText,
   foldValue,
   isAnything,
   isPattern,

@@ -65,19 +65,6 @@ export const foldValue = (text: string): string => text.normalize('NFC').toLower
 /** A text value as it is kept for `<` and `>`, which go by code points. */
 export const comparableText = (text: string): string => foldValue(text).slice(0, comparedChars).toWellFormed()
 
-/** Below, at or above zero: by code points, which is the order of UTF-8 bytes. */
-export function compareText(a: string, b: string): number {
-  const most = Math.min(a.length, b.length)
-  for (let at = 0; at < most; at += 1) {
-    const [one, other] = [a.charCodeAt(at), b.charCodeAt(at)]
-    if (one !== other) return rank(one) - rank(other)
-  }
-  return a.length - b.length
-}
-
-/** Halves of characters beyond U+FFFF come after all others. */
-const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
-
 const cut = (word: string): string => (word.length <= maxWordLength ? word : word.slice(0, maxWordLength).toWellFormed())
 
 /** Whether a word begins with this piece, or is what the pattern describes. Linear in both. */

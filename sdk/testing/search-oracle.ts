@@ -1,8 +1,9 @@
+import { compareText } from '../documents/scalars.ts'
 import type { SearchScope } from '../ports/policy.ts'
 import type { FieldCount, MetadataValue, SearchDocument, SearchQuery, SearchRequest, ValueCount } from '../ports/search-index.ts'
 import { createdSpan, readingOf } from '../search/readings.ts'
 import type { Regex } from '../search/regex.ts'
-import { comparableText, compareText, foldValue, patternsOf as patternsIn, wordsOf as wordsIn } from '../search/text.ts'
+import { comparableText, foldValue, patternsOf as patternsIn, wordsOf as wordsIn } from '../search/text.ts'
 
 /** What a search must find, computed by looking at every document: no index, no engine's code, nothing fast. */
 export class SearchOracle {

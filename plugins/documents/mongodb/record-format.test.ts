@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { compareText } from 'pounce/sdk/store-kit'
+import { compareText } from 'pounce/sdk/kit'
 import { afterPrefix, encodeText } from './record-format.ts'
 
 const text = fc.string({

@@ -1,5 +1,6 @@
+import { compareText } from 'pounce/sdk/kit'
 import type { SqlValue } from 'pounce/sdk/sqlite'
-import { compareText, type Index, type Scalar } from 'pounce/sdk/store-kit'
+import type { Index, Scalar } from 'pounce/sdk/store-kit'
 
 /** An index as stored: a table `(k0 … kn, id, r)` ordered by its columns, one row per entry; `r` is the document's row. */
 export interface IndexTable {

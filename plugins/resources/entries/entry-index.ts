@@ -15,7 +15,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { removeFound } from 'pounce/sdk/kit'
-import { naturalKey, typeKey } from './entry-order.ts'
+import { entryNameKey, typeKey } from './entry-order.ts'
 
 type Kind = 'folder' | 'file'
 type Source = (FileRecord & Stored) | (FolderRecord & Stored)
@@ -78,7 +78,7 @@ const recordOf = (dataset: string, kind: Kind, places: readonly string[], { id, 
 const folderEntry = (dataset: string, folder: FolderRecord & Stored) => {
   if (folder.dataset !== dataset) return undefined
   const { displayName: text } = folder
-  const name = naturalKey(text)
+  const name = entryNameKey(text)
   return { ...recordOf(dataset, 'folder', [folder.parent.id], folder), text, name, type: '', sizeBytes: 0 }
 }
 
@@ -86,7 +86,7 @@ const fileEntry = (dataset: string, file: FileRecord & Stored) => {
   const places = file.places.flatMap(place => (place.dataset === dataset ? [place.in] : [])).toSorted()
   if (places.length === 0) return undefined
   const { name: text, contentType, sizeBytes } = file
-  const name = naturalKey(text)
+  const name = entryNameKey(text)
   return { ...recordOf(dataset, 'file', places, file), text, name, type: typeKey(contentType, name), sizeBytes }
 }
 

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { compareText } from 'pounce/sdk/store-kit'
-import { compareKeys, naturalKey, typeKey } from './entry-order.ts'
+import { compareText } from 'pounce/sdk/kit'
+import { compareKeys, entryNameKey, typeKey } from './entry-order.ts'
 
-const sorted = (names: readonly string[]): readonly string[] => names.toSorted((a, b) => compareText(naturalKey(a), naturalKey(b)))
+const sorted = (names: readonly string[]): readonly string[] => names.toSorted((a, b) => compareText(entryNameKey(a), entryNameKey(b)))
 
 test('numbers in names are compared as numbers', t => {
   const inOrder = [
@@ -28,18 +28,18 @@ test('case, accents and leading zeros make no difference', t => {
     ['000', '0'],
     ['é', 'e\u0301'],
   ] as const)
-    t.is(naturalKey(a), naturalKey(b))
+    t.is(entryNameKey(a), entryNameKey(b))
 })
 
 test('any name has a key, and a long one a bounded key', t => {
-  for (const name of ['', '\ud800', '\0', '٣', '😀 1']) t.is(typeof naturalKey(name), 'string')
-  t.true(naturalKey('1a'.repeat(10_000)).length <= 3 * 400)
+  for (const name of ['', '\ud800', '\0', '٣', '😀 1']) t.is(typeof entryNameKey(name), 'string')
+  t.true(entryNameKey('1a'.repeat(10_000)).length <= 3 * 400)
 })
 
 test('types are sorted by name, and files of one type by their names', t => {
   const file = (contentType: string, name: string) => ({ contentType, name })
   const inOrder = [file('text', 'z'), file('text/csv', 'a 2'), file('text/csv', 'a 10'), file('text/csv-schema', 'a')]
-  const keys = inOrder.map(each => typeKey(each.contentType, naturalKey(each.name)))
+  const keys = inOrder.map(each => typeKey(each.contentType, entryNameKey(each.name)))
   t.deepEqual(keys.toSorted(compareText), keys)
 })
 

@@ -1,35 +1,13 @@
-import { foldedText } from 'pounce/sdk/kit'
+import { compareText, naturalKey } from 'pounce/sdk/kit'
 
 /** Names that begin with so many equal characters are in no particular order. */
 const mostCompared = 400
 
-/** The more digits a number has, the larger it is: their count comes first, in a form that orders as text. */
-const ordered = (digits: string): string => {
-  const significant = digits.replace(/^0+(?=.)/, '')
-  const count = significant.length
-  return `${count < 10 ? count : count < 100 ? `:${count}` : `;${String(count).padStart(4, '0')}`}${significant}`
-}
-
-/**
- * The text by which a name is sorted, code point by code point, in natural order: `table 2` before `table 10`, whatever the case and accents. Two names can
- * have the same.
- */
-export const naturalKey = (name: string): string => foldedText(name.slice(0, mostCompared)).replace(/[0-9]+/g, ordered)
+/** The text by which the name of an entry is sorted: file names are longer than titles. */
+export const entryNameKey = (name: string): string => naturalKey(name, mostCompared)
 
 /** The text by which a type is sorted. A blank is less than any character of a type: files of one type stay together, by name. */
 export const typeKey = (contentType: string, nameKey: string): string => `${contentType.toLowerCase()} ${nameKey}`
-
-const high = /[\ud800-\uffff]/
-
-/** Code point by code point, as document stores sort: only above U+D7FF do UTF-16 units have another order. */
-const compareText = (a: string, b: string): number => {
-  if (a === b) return 0
-  if (!high.test(a) || !high.test(b)) return a < b ? -1 : 1
-  const [left, right] = [[...a], [...b]]
-  const at = left.findIndex((point, index) => point !== right[index])
-  // The one that the other begins with comes first.
-  return at === -1 ? -1 : (left[at]?.codePointAt(0) ?? 0) - (right[at]?.codePointAt(0) ?? -1)
-}
 
 /** What an entry is sorted by; the id is the last key. */
 export type EntryKey = readonly [key: string | number, id: string]

@@ -1,5 +1,5 @@
 import type { FileRecord, FolderRecord, Stored } from 'pounce/sdk'
-import { compareKeys, type EntryKey, naturalKey, sortOf, typeKey } from './entry-order.ts'
+import { compareKeys, type EntryKey, entryNameKey, sortOf, typeKey } from './entry-order.ts'
 import { type EntryListQuery, type EntryRow, type EntryRows, fileRow, folderRow } from './entry-rows.ts'
 
 type Folder = FolderRecord & Stored
@@ -12,7 +12,7 @@ interface Listed {
 
 const keyOf = (row: EntryRow, { sort }: EntryListQuery): EntryKey => {
   const by = sortOf(row.kind, sort)
-  const nameKey = by === 'name' || by === 'type' ? naturalKey(row.name) : ''
+  const nameKey = by === 'name' || by === 'type' ? entryNameKey(row.name) : ''
   const key = { name: nameKey, type: typeKey(row.type ?? '', nameKey), size: row.size ?? 0, created: row.created }[by]
   return [key, row.id]
 }

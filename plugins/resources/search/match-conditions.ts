@@ -1,7 +1,7 @@
+import { compareText } from 'pounce/sdk/kit'
 import type { MetadataValue, SearchQuery } from 'pounce/sdk/search'
 import {
   comparableText,
-  compareText,
   foldValue,
   isAnything,
   isPattern,

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { compareText } from 'pounce/sdk/kit'
 import type { FacetCounts, FacetName, FacetRequest } from 'pounce/sdk/search'
-import { compareText } from 'pounce/sdk/search'
 import type { SearchRun } from './run-search.ts'
 import { msOfRid } from './schema.ts'
 

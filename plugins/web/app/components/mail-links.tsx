@@ -1,7 +1,12 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Form } from 'react-aria-components'
 import { ApiError } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { useSession } from '../lib/session.ts'
+import { useAct } from '../lib/use-act.ts'
+import { TextField } from './controls.tsx'
+import { FormError, SubmitButton } from './form-parts.tsx'
 import { Failure } from './page-parts.tsx'
 
 /** The token of a link sent by email: in the path, as Clowder 1 had it, or in the query. */
@@ -11,8 +16,47 @@ export const useLinkToken = (): string | undefined => {
   return inPath ?? inQuery
 }
 
+/** Sends a link to an email address. */
+export const LinkRequest = ({
+  text,
+  autoComplete,
+  back,
+  onSend,
+}: {
+  readonly text: string
+  readonly autoComplete: 'email' | 'username'
+  /** Words of the way to the sign-in page. */
+  readonly back: string
+  readonly onSend: (email: string) => Promise<unknown>
+}) => {
+  const [email, setEmail] = useState('')
+  const [sentTo, setSentTo] = useState<string>()
+  const { isBusy, error, run } = useAct()
+  if (sentTo !== undefined) return <LinkSent email={sentTo} />
+  return (
+    <Form
+      className="form"
+      onSubmit={event => {
+        event.preventDefault()
+        void run(async () => {
+          await onSend(email)
+          setSentTo(email)
+        })
+      }}
+    >
+      <p>{text}</p>
+      <TextField label={t('email')} type="email" autoComplete={autoComplete} value={email} onChange={setEmail} isRequired autoFocus />
+      <FormError text={error} />
+      <SubmitButton isBusy={isBusy}>{t('sendLink')}</SubmitButton>
+      <p className="prose">
+        <Link to="/login">{back}</Link>
+      </p>
+    </Form>
+  )
+}
+
 /** Says the same whether there is an account or not. */
-export const LinkSent = ({ email }: { readonly email: string }) => {
+const LinkSent = ({ email }: { readonly email: string }) => {
   const session = useSession()
   return (
     <div role="status" className="stack">

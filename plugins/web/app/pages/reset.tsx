@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Form } from 'react-aria-components'
-import { TextField } from '../components/controls.tsx'
 import { FormError, SubmitButton } from '../components/form-parts.tsx'
-import { LinkFailure, LinkSent, useLinkToken } from '../components/mail-links.tsx'
+import { LinkFailure, LinkRequest, useLinkToken } from '../components/mail-links.tsx'
 import { NewPassword } from '../components/new-account-fields.tsx'
 import { Loading, PageTitle } from '../components/page-parts.tsx'
 import { toast } from '../components/toasts.tsx'
@@ -19,35 +18,17 @@ export const ResetPage = () => {
   return (
     <div className="entry">
       <PageTitle name={t('reset.title')} />
-      {token === undefined ? <AskForLink /> : <NewPasswordForm token={token} />}
+      {token === undefined ? (
+        <LinkRequest
+          text={t('reset.text')}
+          autoComplete="username"
+          back={t('reset.back')}
+          onSend={email => api('POST /api/password/reset', { body: { email } })}
+        />
+      ) : (
+        <NewPasswordForm token={token} />
+      )}
     </div>
-  )
-}
-
-const AskForLink = () => {
-  const [email, setEmail] = useState('')
-  const [sentTo, setSentTo] = useState<string>()
-  const { isBusy, error, run } = useAct()
-  if (sentTo !== undefined) return <LinkSent email={sentTo} />
-  return (
-    <Form
-      className="form"
-      onSubmit={event => {
-        event.preventDefault()
-        void run(async () => {
-          await api('POST /api/password/reset', { body: { email } })
-          setSentTo(email)
-        })
-      }}
-    >
-      <p>{t('reset.text')}</p>
-      <TextField label={t('email')} type="email" autoComplete="username" value={email} onChange={setEmail} isRequired autoFocus />
-      <FormError text={error} />
-      <SubmitButton isBusy={isBusy}>{t('sendLink')}</SubmitButton>
-      <p className="prose">
-        <Link to="/login">{t('reset.back')}</Link>
-      </p>
-    </Form>
   )
 }
 

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Checkbox, Form } from 'react-aria-components'
 import { TextField } from '../components/controls.tsx'
 import { FormError, SubmitButton } from '../components/form-parts.tsx'
-import { LinkFailure, LinkSent, useLinkToken } from '../components/mail-links.tsx'
+import { LinkFailure, LinkRequest, useLinkToken } from '../components/mail-links.tsx'
 import { NewAccountFields } from '../components/new-account-fields.tsx'
 import { Loading, PageTitle } from '../components/page-parts.tsx'
 import { TermsText } from '../components/terms.tsx'
@@ -19,37 +19,21 @@ export const SignUpPage = () => {
   return (
     <div className="entry">
       <PageTitle name={t('signUp.title')} />
-      {token === undefined ? <AskForLink /> : <FinishSignUp token={token} />}
+      {token === undefined ? <SignUpRequest /> : <FinishSignUp token={token} />}
     </div>
   )
 }
 
-const AskForLink = () => {
-  const session = useSession()
-  const [email, setEmail] = useState('')
-  const [sentTo, setSentTo] = useState<string>()
-  const { isBusy, error, run } = useAct()
-  if (session?.capabilities.signUp === 'off') return <p>{t('signUp.off')}</p>
-  if (sentTo !== undefined) return <LinkSent email={sentTo} />
+const SignUpRequest = () => {
+  const signUp = useSession()?.capabilities.signUp
+  if (signUp === 'off') return <p>{t('signUp.off')}</p>
   return (
-    <Form
-      className="form"
-      onSubmit={event => {
-        event.preventDefault()
-        void run(async () => {
-          await api('POST /api/signup', { body: { email } })
-          setSentTo(email)
-        })
-      }}
-    >
-      <p>{session?.capabilities.signUp === 'approval' ? t('signUp.byApproval') : t('signUp.text')}</p>
-      <TextField label={t('email')} type="email" autoComplete="email" value={email} onChange={setEmail} isRequired autoFocus />
-      <FormError text={error} />
-      <SubmitButton isBusy={isBusy}>{t('sendLink')}</SubmitButton>
-      <p className="prose">
-        <Link to="/login">{t('signUp.haveAccount')}</Link>
-      </p>
-    </Form>
+    <LinkRequest
+      text={t(signUp === 'approval' ? 'signUp.byApproval' : 'signUp.text')}
+      autoComplete="email"
+      back={t('signUp.haveAccount')}
+      onSend={email => api('POST /api/signup', { body: { email } })}
+    />
   )
 }
 
