@@ -258,6 +258,9 @@ const Invitations = ({ count = 0 }: { readonly count: number | undefined }) => {
   )
 }
 
+/** The server lists the newest hundred; more may be waiting. */
+const maxListed = 100
+
 /** What extractors work on and what failed: server admins see all of it. */
 const Extractions = () => {
   const pending = useQuery({ queryKey: ['extraction', 'list', 'pending'], queryFn: () => api('GET /api/extractions/pending') })
@@ -270,7 +273,9 @@ const Extractions = () => {
       {waiting > 0 && (
         <>
           <DotProgress label={t('home.processing')} />
-          <p className="at-work">{t('home.pending', { count: waiting, number: number(waiting) })}</p>
+          <p className="at-work">
+            {t('home.pending', { count: waiting, number: waiting < maxListed ? number(waiting) : `${number(waiting)}+` })}
+          </p>
         </>
       )}
       {broken.length > 0 && (
