@@ -120,25 +120,25 @@ export class BulkRunner {
   async *#selected({ dataset, folder, recursive, filter = '', except }: BulkSelection): AsyncIterable<string> {
     const left = new Set(except)
     const text = filter.toLowerCase()
-    const places = recursive ? await this.#below(folder) : new Set([folder ?? dataset])
+    const places = recursive ? await this.#below(dataset, folder) : new Set([folder ?? dataset])
     for await (const { id, name, places: own } of this.#files.ofDataset(dataset)) {
       const isInside = own.some(place => place.dataset === dataset && (places === undefined || places.has(place.in)))
       if (isInside && !left.has(id) && name.toLowerCase().includes(text)) yield id
     }
   }
 
-  /** A folder and those below it; undefined for everything. */
-  async #below(folder: string | undefined): Promise<ReadonlySet<string> | undefined> {
+  /** A folder and those below it; undefined for everything. One reading of the folders, however deep they lie. */
+  async #below(dataset: string, folder: string | undefined): Promise<ReadonlySet<string> | undefined> {
     if (folder === undefined) return undefined
-    const found = new Set<string>([folder])
-    for (const parent of found) {
-      let page = await this.#folders.childrenOf(parent, { limit: 1000 })
-      for (;;) {
-        for (const { id } of page.items) found.add(id)
-        if (!page.next) break
-        page = await this.#folders.childrenOf(parent, { limit: 1000, after: page.next })
-      }
+    const children = new Map<string, string[]>()
+    for await (const { id, parent } of this.#folders.ofDataset(dataset)) {
+      const siblings = children.get(parent.id)
+      if (siblings) siblings.push(id)
+      else children.set(parent.id, [id])
     }
+    const found = new Set([folder])
+    // A set is walked to what is added meanwhile.
+    for (const parent of found) for (const id of children.get(parent) ?? []) found.add(id)
     return found
   }
 
