@@ -24,14 +24,17 @@ interface Question {
 
 let ask: ((question: Question) => void) | undefined
 
+const queue = (target: UploadTarget, chosen: Chosen): Promise<void> => uploads.add(target, chosen).catch(error => toast(messageOf(error)))
+
 /** Puts what was dropped or chosen into the queue. Asks first when some of it is in the dataset already. */
 export const addFiles = async (target: UploadTarget, all: Chosen): Promise<void> => {
   const chosen = uploads.rejoin(target, all)
   if (chosen.unreadable.length > 0) toast(t('uploads.unreadable', { count: chosen.unreadable.length, name: chosen.unreadable[0] ?? '' }))
   if (chosen.files.length === 0 && chosen.emptyFolders.length === 0) return
   const sizes = chosen.files.map(({ path, file }) => ({ path, size: file.size }))
+  // Without an answer nothing is known to be there; the queue deals with a server that is unreachable.
   const there = new Set((await arrivedOf(target, sizes).catch(() => new Map<string, string>())).keys())
-  if (there.size === 0 || !ask) await uploads.add(target, chosen)
+  if (there.size === 0 || !ask) await queue(target, chosen)
   else ask({ target, chosen, there })
 }
 
@@ -41,7 +44,6 @@ export const UploadTray = () => {
   const user = useSession()?.user?.id
   const [isOpen, setOpen] = useState(false)
   const [question, setQuestion] = useState<Question>()
-  const isBusy = state.counts.waiting + state.counts.sending > 0
   useEffect(() => {
     ask = setQuestion
     return () => {
@@ -51,10 +53,13 @@ export const UploadTray = () => {
   useEffect(() => {
     if (user !== undefined) void uploads.restore(user)
   }, [user])
-  const needsAttention = isBusy || state.counts.missing > 0
+  // Small files are there before anything else of them is seen: the tray opens with what is added, not with what is on its way.
+  const count = state.items.length
+  const known = useRef(0)
   useEffect(() => {
-    if (needsAttention) setOpen(true)
-  }, [needsAttention])
+    if (count > known.current) setOpen(true)
+    known.current = count
+  }, [count])
   if (user === undefined) return null
   const left = state.counts.waiting + state.counts.sending + state.counts.failed + state.counts.missing
   return (
@@ -71,7 +76,7 @@ export const UploadTray = () => {
 const Duplicates = ({ question: { target, chosen, there }, onClose }: { readonly question: Question; readonly onClose: () => void }) => {
   const add = (isSkipped: boolean) => () => {
     onClose()
-    void uploads.add(target, isSkipped ? { ...chosen, files: chosen.files.filter(one => !there.has(one.path)) } : chosen)
+    void queue(target, isSkipped ? { ...chosen, files: chosen.files.filter(one => !there.has(one.path)) } : chosen)
   }
   return (
     <Dialog title={t('uploads.there.title', { count: there.size })} isOpen onClose={onClose}>

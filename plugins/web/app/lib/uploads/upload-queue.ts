@@ -91,16 +91,16 @@ class UploadQueue {
     return { ...chosen, files }
   }
 
-  /** Puts files into the queue. */
+  /** Puts files into the queue, and creates folders that have none. Rejects where a folder is refused; the files are on their way then. */
   async add(target: UploadTarget, { files, emptyFolders }: Chosen): Promise<void> {
     if (files.length > 0) {
       const batch = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`
       this.#put(files.map(one => newItem(batch, target, one)))
       void storeBatch(storedOf(batch, this.#user ?? '', target, files))
     }
-    for (const path of emptyFolders) await ensureFolder(target, path).catch(() => undefined)
-    if (emptyFolders.length > 0) void queries.invalidateQueries({ queryKey: ['dataset', target.dataset] })
     this.#next()
+    for (const path of emptyFolders) await withRetries(() => ensureFolder(target, path))
+    if (emptyFolders.length > 0) void queries.invalidateQueries({ queryKey: ['dataset', target.dataset] })
   }
 
   /** After signing in: batches of this person that a reload interrupted. What arrived meanwhile is not sent again. */
@@ -193,7 +193,26 @@ class UploadQueue {
   }
 
   async #restoreBatch({ id, target, files }: StoredBatch): Promise<void> {
-    const arrived = await arrivedOf(target, files).catch(() => new Map<string, string>())
+    let arrived: ReadonlyMap<string, string>
+    try {
+      arrived = await withRetries(() => arrivedOf(target, files))
+    } catch (error) {
+      // The dataset is gone, or no longer open to this person: each file says so.
+      this.#put(
+        files.map(({ path, size, lastModified }) => ({
+          key: `${id}/${path}`,
+          batch: id,
+          target,
+          path,
+          size,
+          lastModified,
+          state: 'failed',
+          sent: 0,
+          error,
+        })),
+      )
+      return
+    }
     const items: UploadItem[] = []
     for (const stored of files) {
       const { path, size, lastModified, handle } = stored
@@ -225,7 +244,12 @@ class UploadQueue {
     this.#running.set(key, controller)
     this.#change(key, { state: 'sending', error: undefined })
     try {
-      const fileId = await withRetries(() => sendFile(item, sent => this.#progress(key, sent), controller.signal), controller.signal)
+      const fileId = await withRetries(
+        async isRepeat =>
+          (isRepeat ? (await arrivedOf(item.target, [item])).get(item.path) : undefined) ??
+          sendFile(item, sent => this.#progress(key, sent), controller.signal),
+        controller.signal,
+      )
       this.#progress(key, item.size)
       this.#change(key, { state: 'done', fileId, file: undefined })
     } catch (error) {
@@ -338,11 +362,14 @@ interface PermissionHandle extends FileSystemFileHandle {
 const isGranted = async (handle: FileSystemFileHandle): Promise<boolean> =>
   (await (handle as PermissionHandle).queryPermission?.({ mode: 'read' }).catch(() => 'denied')) === 'granted'
 
-/** Repeats what failed for a while only: the network, a busy server. What a server refuses is final. */
-const withRetries = async <T>(act: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+/**
+ * Repeats what failed for a while only: the network, a busy server. What a server refuses is final. A repeat has `isRepeat`: what it repeats may have
+ * come through, with only its answer lost.
+ */
+const withRetries = async <T>(act: (isRepeat: boolean) => Promise<T>, signal = new AbortController().signal): Promise<T> => {
   for (let tries = 1; ; tries++) {
     try {
-      return await act()
+      return await act(tries > 1)
     } catch (error) {
       const mayPass = error instanceof ApiError && (error.status === 0 || [423, 429, 502, 503, 504].includes(error.status))
       // An unreachable server is retried without end.
