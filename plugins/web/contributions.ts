@@ -177,7 +177,7 @@ const requireMembers = ({ kind, title, of = [], viewer }: WebContribution, refus
   if (!viewer) return
   const wrongType = viewer.mediaTypes.find(type => !mediaType.test(type))
   if (wrongType !== undefined) refuse('viewer.mediaTypes', `has ${wrongType}, which is no media type in lower case`)
-  const wrongEnding = viewer.extensions.find(extension => !/^[a-z0-9]+(?:\.[a-z0-9]+)*$/.test(extension))
+  const wrongEnding = viewer.extensions.find(extension => !/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(extension))
   if (wrongEnding !== undefined) refuse('viewer.extensions', `has ${wrongEnding}: without a dot before it, in lower case`)
   if (viewer.mediaTypes.length + viewer.extensions.length === 0) refuse('viewer', 'must name media types or extensions')
   if (!(Number.isSafeInteger(viewer.maxBytes) && viewer.maxBytes > 0)) refuse('viewer.maxBytes', 'must be a whole number of bytes')
