@@ -138,13 +138,22 @@ export const getFilePage = route({
 const types = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
   json: 'application/json',
   svg: 'image/svg+xml',
   wasm: 'application/wasm',
   woff2: 'font/woff2',
 } as const
 
-const typeOf = (file: string): string => types[(file.split('.').at(-1) ?? '') as keyof typeof types] ?? 'application/octet-stream'
+/** Types of the files that browsers load, as routes declare them. */
+export const fileTypes = Object.fromEntries(Object.values(types).map(type => [type.split(';')[0] ?? '', s.bytes()]))
+
+/** The media type of a file of the interface, by the ending of its name. */
+export const typeOfFile = (file: string): string =>
+  types[(file.split('.').at(-1) ?? '') as keyof typeof types] ?? 'application/octet-stream'
+
+/** Frames of parts have no origin of their own, so what they load has to be readable from any. It is the same for everyone. */
+export const forFrames = { 'access-control-allow-origin': '*' } as const
 
 const encodingFor = (header: string | string[] | undefined, { encodings }: BuiltFile): 'br' | 'gzip' | undefined => {
   const accepted = String(header ?? '')
@@ -163,7 +172,7 @@ export const getWebFile = route({
   permission: 'anyone',
   ignoresCredentials: true,
   params: s.Object({ file: s.String({ maxLength: 200 }) }),
-  responses: { 200: s.bytes<Bytes>(Object.fromEntries(Object.values(types).map(type => [type.split(';')[0], s.bytes()]))) },
+  responses: { 200: s.bytes<Bytes>(fileTypes) },
   throws: [NotFound],
   async handle({ params, headers }, { build }) {
     const state = await build.state()
@@ -175,7 +184,7 @@ export const getWebFile = route({
       open: part => createReadStream(path, part),
       sizeBytes,
       etag: `${params.file.replaceAll(/[^\w-]/g, '_')}${encoding ?? ''}`,
-      contentType: typeOf(params.file),
+      contentType: typeOfFile(params.file),
       isTrusted: true,
     }
     return {
@@ -184,6 +193,7 @@ export const getWebFile = route({
       headers: {
         'cache-control': 'public, max-age=31536000, immutable',
         vary: 'Accept-Encoding',
+        ...forFrames,
         ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
       },
     }
