@@ -51,12 +51,13 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
   'plugins/transport/rabbitmq': ['amqplib'],
 }
 
-/** Plugins that need a server, and run where `use` names them. */
+/** Plugins that need a server or a key, and run where the configuration names them. */
 const usedOnly: readonly string[] = [
   'audit.syslog',
   'audit.webhook',
   'auth.ldap',
   'auth.oidc',
+  'blobs.encrypted',
   'blobs.s3',
   'documents.mongodb',
   'geo.postgis',

@@ -14,6 +14,7 @@ import {
   Transports,
   wire,
 } from 'pounce/sdk'
+import { withTimeLimit } from 'pounce/sdk/kit'
 
 type Facts = Readonly<Record<string, unknown>>
 
@@ -73,17 +74,7 @@ class ComponentStatus {
 wire(ComponentStatus, Installation, SearchIndex, Transports, Extractors, StatusParts)
 
 /** Rejects when it takes longer than anyone waits for a status. */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${patienceMs} ms`)), patienceMs)
-  })
-  try {
-    return await Promise.race([work, limit])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const inTime = <T>(work: Promise<T>): Promise<T> => withTimeLimit(work, patienceMs, `no response within ${patienceMs} ms`)
 
 async function factsOf(part: StatusPart, isForAdmin: boolean): Promise<Facts | boolean> {
   const answer = await inTime(part.check()).then(
