@@ -1,5 +1,4 @@
-import { webContribution } from 'pounce/sdk'
-import type { ViewerRange, WebText } from 'pounce/sdk/kit'
+import { type ViewerRange, type WebText, webContribution } from 'pounce/sdk/kit'
 
 /** A viewer of our own: `app/viewers/<name>/index.ts`, whose texts are `viewer.<name>.*` in `app/locales`. */
 interface OwnViewer extends Omit<ViewerRange, 'trust'> {
