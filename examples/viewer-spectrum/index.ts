@@ -1,4 +1,5 @@
-import { definePlugin, webContribution } from 'pounce/sdk'
+import { definePlugin } from 'pounce/sdk'
+import { webContribution } from 'pounce/sdk/kit'
 
 export const plugin = definePlugin({
   id: 'example.viewer-spectrum',

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Caller, type Contributions, isServerAdmin, Policy, s, type WebContribution, WebContributions, wire } from 'pounce/sdk'
+import { type Caller, type Contributions, isServerAdmin, Policy, s, wire } from 'pounce/sdk'
+import { type WebContribution, WebContributions } from 'pounce/sdk/kit'
 import { AppBuild } from './app-build.ts'
 
 const kinds: ReadonlySet<string> = new Set(['viewer', 'page', 'admin', 'tab', 'panel', 'action'])

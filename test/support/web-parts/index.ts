@@ -1,4 +1,5 @@
-import { definePlugin, webContribution } from 'pounce/sdk'
+import { definePlugin } from 'pounce/sdk'
+import { webContribution } from 'pounce/sdk/kit'
 
 const module = new URL('./misbehaving.js', import.meta.url)
 

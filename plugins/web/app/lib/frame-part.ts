@@ -92,7 +92,7 @@ const startOf = ({ module, styles, texts }: Contribution, { thing, language, sta
   state: state.get(),
 })
 
-/** Answers what a frame asks for. */
+/** Answers what a frame requests. */
 const frameCalls = (host: ViewerHost, send: (message: ToFrame) => void): ((message: FromFrame) => void) => {
   let reads = 0
   let toastedAt = 0
