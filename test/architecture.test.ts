@@ -213,12 +213,16 @@ const browserVendors = [
   '@tanstack/react-router',
   '@tanstack/react-virtual',
   'dompurify',
+  'hyparquet',
+  'hyparquet-compressors',
   'i18next',
   'marked',
+  'papaparse',
   'react',
   'react-aria-components',
   'react-dom',
   'tus-js-client',
+  'uplot',
 ]
 
 test('what runs in browsers imports its own folder and the libraries declared for it, and none of the server', t => {

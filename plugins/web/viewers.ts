@@ -43,6 +43,14 @@ const viewers: readonly OwnViewer[] = [
     rank: 50,
   },
   {
+    name: 'parquet',
+    title: { en: 'Table', de: 'Tabelle' },
+    mediaTypes: ['application/vnd.apache.parquet', 'application/x-parquet', 'application/parquet'],
+    extensions: ['parquet', 'pq', 'geoparquet'],
+    maxBytes: anySize,
+    rank: 60,
+  },
+  {
     // Larger ones would take seconds, and memory without end.
     name: 'picture',
     title: { en: 'Picture', de: 'Bild' },
@@ -58,6 +66,14 @@ const viewers: readonly OwnViewer[] = [
     extensions: [],
     maxBytes: anySize,
     rank: 10,
+  },
+  {
+    name: 'table',
+    title: { en: 'Table', de: 'Tabelle' },
+    mediaTypes: ['text/csv', 'text/tab-separated-values', 'application/csv'],
+    extensions: ['csv', 'tsv', 'tab'],
+    maxBytes: anySize,
+    rank: 60,
   },
 ]
 

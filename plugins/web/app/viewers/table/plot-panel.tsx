@@ -38,7 +38,9 @@ export const PlotPanel = <W, D>({
   const choices = columns.map((_, at) => at).filter(at => isMeasured(columns[at]?.type ?? 'text'))
   const numbers = choices.filter(at => columns[at]?.type !== 'date')
   const [x, setX] = useState(() => choices.find(at => columns[at]?.type === 'date') ?? rowNumbers)
-  const [ys, setYs] = useState<readonly number[]>(() => [chosen ?? numbers[0] ?? nothing].filter(at => at >= 0))
+  const [ys, setYs] = useState<readonly number[]>(() =>
+    [chosen ?? numbers.find(at => columns[at]?.type === 'number') ?? numbers[0] ?? nothing].filter(at => at >= 0),
+  )
   const [isLine, setLine] = useState(true)
   const [data, setData] = useState<PlotData>()
   const [error, setError] = useState<string>()
@@ -181,6 +183,7 @@ const Plot = ({
             {
               ...axisLook,
               label,
+              space: xType === 'date' ? 110 : 80,
               values: (_, splits) => (step ? timeTexts(splits) : splits.map(value => measureText(value, 'number'))) as string[],
             },
             { ...axisLook, size: 70, values: (_, splits) => splits.map(value => measureText(value, 'number')) },

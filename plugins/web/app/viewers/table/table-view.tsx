@@ -67,10 +67,8 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
     return () => clearTimeout(timer)
   }, [find])
   useEffect(() => {
-    const timer = setTimeout(
-      () => host.state.set(textOfState({ order, row: range.to.row, column: range.to.column, wish: state.wish })),
-      300,
-    )
+    const text = textOfState({ order, row: range.to.row, column: range.to.column, wish: state.wish })
+    const timer = setTimeout(() => text === host.state.get() || host.state.set(text), 300)
     return () => clearTimeout(timer)
   }, [host, order, range.to, state.wish])
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was read for another order is known then
@@ -91,10 +89,10 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
   const statistics = useStatistics(client, wanted, progress.isCovered || panel?.kind === 'column')
   const cellColumns = useMemo(
     () =>
-      columns.map(({ name, type }, at) => ({
+      columns.map(({ name, type, longest }, at) => ({
         name: columnName(columns, at),
         isNumber: type === 'integer' || type === 'number',
-        widthPx: Math.max(112, Math.min(240, 40 + 8 * name.length, type === 'text' ? 200 : 240)),
+        widthPx: Math.max(112, Math.min(280, 20 + 7.5 * Math.max(longest, name.length + 2))),
       })),
     [columns],
   )
@@ -142,12 +140,12 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
           type="button"
           className="cell-chart"
           tabIndex={tabIndex}
-          aria-label={t('viewer.table.openColumn', { name })}
           onClick={() => {
             setRange({ from: { row: -1, column }, to: { row: -1, column } })
             setPanel({ kind: 'column', column })
           }}
         >
+          <span className="visually-hidden">{t('viewer.table.openColumn', { name })}</span>
           {known?.histogram && <Bars counts={known.histogram} />}
           <span className="line">{known ? summaryOf(known) : t(`viewer.table.types.${columns[column]?.type ?? 'text'}`)}</span>
         </button>

@@ -1,12 +1,10 @@
 import { nextTurn } from '../../lib/worker-calls.ts'
-import { type Dialect, type DialectWish, dialectOf, encodingOf, parsed, typesOf } from './dialect.ts'
+import { type Dialect, type DialectWish, dialectOf, encodingOf, longestOf, parsed, typesOf } from './dialect.ts'
 import { RowScanner } from './row-scanner.ts'
-import type { Cell, ReadBytes, TableColumn, TableProgress, TableSource } from './table-source.ts'
+import { type Cell, maxCoveredBytes, type ReadBytes, type TableColumn, type TableProgress, type TableSource } from './table-source.ts'
 
 const sampleBytes = 65_536
 const pieceBytes = 4_000_000
-/** What sorting, filters and statistics cover; kept in memory. */
-export const maxKeptBytes = 100_000_000
 /** Longer rows are cut there. */
 const maxRowBytes = 1_000_000
 const maxColumns = 10_000
@@ -87,9 +85,10 @@ export class CsvSource implements TableSource {
     const count = Math.min(maxColumns, widest)
     const [head = []] = rows
     const types = typesOf(dialect.hasHeader ? rows.slice(1, 500) : rows.slice(0, 500), count, decimal)
+    const longest = longestOf(rows.slice(dialect.hasHeader ? 1 : 0, 100), count)
     this.columns = types.map((type, at) => {
       const name = dialect.hasHeader ? (head[at] ?? '').trim() : ''
-      return { name: isHeaderCommented && at === 0 ? name.replace(/^#\s*/, '') : name, type }
+      return { name: isHeaderCommented && at === 0 ? name.replace(/^#\s*/, '') : name, type, longest: longest[at] ?? 0 }
     })
     // Texts of two bytes a character are kept as UTF-8, so that rows are found in one way.
     const isWideText = encoding.startsWith('utf-16')
@@ -101,7 +100,7 @@ export class CsvSource implements TableSource {
     this.#headerBytes = preamble + (isWideText ? 0 : this.#position)
     if (isWideText) this.#skipped = preamble
     else this.#position = this.#headerBytes
-    this.#kept = new Uint8Array(Math.min(maxKeptBytes, sizeBytes * (isWideText ? 2 : 1)) + 4)
+    this.#kept = new Uint8Array(Math.min(maxCoveredBytes, sizeBytes * (isWideText ? 2 : 1)) + 4)
     this.#scanner = new RowScanner(0, dialect.delimiter, dialect.newline)
   }
 
@@ -150,7 +149,7 @@ export class CsvSource implements TableSource {
   }
 
   #take(bytes: Uint8Array): void {
-    const room = this.#isKeptFull ? 0 : Math.min(bytes.length, maxKeptBytes - this.#keptLength)
+    const room = this.#isKeptFull ? 0 : Math.min(bytes.length, maxCoveredBytes - this.#keptLength)
     if (room > 0) {
       this.#kept.set(bytes.subarray(0, room), this.#keptLength)
       this.#keptLength += room
@@ -164,7 +163,7 @@ export class CsvSource implements TableSource {
   }
 
   #foundRow(start: number, end: number): void {
-    if (end <= maxKeptBytes && !this.#isKeptFull) {
+    if (end <= maxCoveredBytes && !this.#isKeptFull) {
       this.#starts.push(start)
       this.#keptRows++
       this.#keptEnd = end

@@ -126,3 +126,7 @@ export const typesOf = (rows: readonly (readonly string[])[], columns: number, d
     for (const row of rows) count.add(row[column] ?? '', decimal)
     return count.type
   })
+
+/** Characters of the longest text in each column. */
+export const longestOf = (rows: readonly (readonly string[])[], columns: number): readonly number[] =>
+  Array.from({ length: columns }, (_, column) => Math.max(0, ...rows.map(row => row[column]?.length ?? 0)))

@@ -7,6 +7,8 @@ export interface TableColumn {
   readonly name: string
   /** By the first rows, or as the file declares it. */
   readonly type: ColumnType
+  /** Characters of the longest text among the first rows. */
+  readonly longest: number
 }
 
 /** How much of a table is known. */
@@ -23,6 +25,9 @@ export interface TableProgress {
   readonly readBytes: number
   readonly sizeBytes: number
 }
+
+/** What sorting, filters and statistics cover of a file. */
+export const maxCoveredBytes = 100_000_000
 
 /** Reads a range of the file. */
 export type ReadBytes = (start: number, end: number) => Promise<Uint8Array>
