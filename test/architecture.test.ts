@@ -209,6 +209,12 @@ test('a library that is declared for code is imported there', t => {
 
 /** Libraries of the web interface; the build puts them into the files that browsers load. */
 const browserVendors = [
+  '@codemirror/language',
+  '@codemirror/language-data',
+  '@codemirror/search',
+  '@codemirror/state',
+  '@codemirror/view',
+  '@lezer/highlight',
   '@tanstack/react-query',
   '@tanstack/react-router',
   '@tanstack/react-virtual',

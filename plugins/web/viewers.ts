@@ -16,6 +16,13 @@ const textTypes = ['json', 'xml', 'x-yaml', 'yaml', 'javascript', 'toml', 'x-sh'
   .map(name => `application/${name}`)
   .concat('image/svg+xml', 'model/gltf+json')
 
+/** Endings of text files whose media type often says nothing. */
+const textEndings =
+  `bat bib c cc cfg clj cmake conf cpp cs css csv cxx dat diff dockerfile ebnf el erl f f90 f95 fasta fastq for geojson gff go gpx gql
+  graphql groovy h hpp hs html ini java jl js json jsonl jsonld jsx kml kt less lisp log lua m md ml mm mjs nb ndjson nt nex nwk patch php pl pm proto ps1
+  py r rb rdf rmd rs rst sas sass scala scss sed sh sps sql srt sty svg swift tab tcl tex toml topojson ts tsv tsx ttl txt vcf vb vhd vtt wat xml xsd xsl
+  yaml yml`.split(/\s+/)
+
 /** In alphabetical order; `rank` decides which of several comes first. */
 const viewers: readonly OwnViewer[] = [
   {
@@ -43,6 +50,15 @@ const viewers: readonly OwnViewer[] = [
     rank: 50,
   },
   {
+    // Read as a whole.
+    name: 'notebook',
+    title: { en: 'Notebook', de: 'Notebook' },
+    mediaTypes: ['application/x-ipynb+json', 'application/vnd.jupyter'],
+    extensions: ['ipynb'],
+    maxBytes: 100 * MB,
+    rank: 60,
+  },
+  {
     name: 'parquet',
     title: { en: 'Table', de: 'Tabelle' },
     mediaTypes: ['application/vnd.apache.parquet', 'application/x-parquet', 'application/parquet'],
@@ -60,20 +76,20 @@ const viewers: readonly OwnViewer[] = [
     rank: 50,
   },
   {
-    name: 'plain',
-    title: { en: 'Text', de: 'Text' },
-    mediaTypes: ['text/*', ...textTypes],
-    extensions: [],
-    maxBytes: anySize,
-    rank: 10,
-  },
-  {
     name: 'table',
     title: { en: 'Table', de: 'Tabelle' },
     mediaTypes: ['text/csv', 'text/tab-separated-values', 'application/csv'],
     extensions: ['csv', 'tsv', 'tab'],
     maxBytes: anySize,
     rank: 60,
+  },
+  {
+    name: 'text',
+    title: { en: 'Text', de: 'Text' },
+    mediaTypes: ['text/*', ...textTypes],
+    extensions: textEndings,
+    maxBytes: anySize,
+    rank: 10,
   },
 ]
 

@@ -22,6 +22,7 @@ export interface ParquetDetails {
 }
 
 const typeOf = (value: unknown): ColumnType | undefined => {
+  if (value === null || value === undefined) return undefined
   if (value instanceof Date) return 'date'
   if (typeof value === 'boolean') return 'boolean'
   return typeof value === 'string' || typeof value === 'object' ? 'text' : undefined

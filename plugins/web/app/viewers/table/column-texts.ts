@@ -34,7 +34,7 @@ export const countText = (count: number, rows: number): string => `${number(coun
 /** What the heading of a column says about it. */
 export const summaryOf = ({ type, measures, missing, rows, distinct, isDistinctCut }: ColumnStatistics): string => {
   const parts = measures
-    ? [`${measureText(measures.min, type)} – ${measureText(measures.max, type)}`]
+    ? [[...new Set([measures.min, measures.max])].map(value => measureText(value, type)).join(' – ')]
     : [t(isDistinctCut ? 'viewer.table.moreDistinct' : 'viewer.table.distinctCount', { count: distinct, shown: number(distinct) })]
   if (missing > 0) parts.push(t('viewer.table.missingShare', { share: percents(missing, rows) }))
   return parts.join(' · ')

@@ -1,6 +1,7 @@
 import { t } from '../../lib/i18n.ts'
+import type { Encoding } from '../lib/encoding.ts'
 import type { CsvDetails } from './csv-worker.ts'
-import { type DialectWish, delimiters, type Encoding } from './engine/dialect.ts'
+import { type DialectWish, delimiters } from './engine/dialect.ts'
 
 const names = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar', ' ': 'space' } as const
 const encodings: readonly Encoding[] = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']

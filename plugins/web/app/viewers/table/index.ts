@@ -1,5 +1,6 @@
 import { createElement } from 'react'
 import type { ViewerHost } from '../host.ts'
+import { isBinary } from '../lib/encoding.ts'
 import { drawn } from '../lib/react-part.tsx'
 import { type CsvClient, CsvTable } from './csv-table.tsx'
 import { TableClient } from './table-client.ts'
@@ -8,7 +9,7 @@ import { stateOf } from './table-state.ts'
 /** Tables of text: CSV and TSV, read range by range in a worker. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
   if (host.thing.sizeBytes === 0) throw new Error(host.t('viewer.emptyFile'))
-  if (await isBinary(host)) throw new Error(host.t('viewer.table.noText'))
+  if (isBinary(await host.read(0, 4096))) throw new Error(host.t('viewer.table.noText'))
   const client: CsvClient = new TableClient(new Worker(new URL('./csv-worker.ts', import.meta.url), { type: 'module' }), host)
   try {
     const state = stateOf(host.state.get())
@@ -22,12 +23,4 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
     client.close()
     throw error
   }
-}
-
-/** Texts have no zero bytes, but for those of two bytes a character. */
-const isBinary = async (host: ViewerHost): Promise<boolean> => {
-  const sample = await host.read(0, Math.min(host.thing.sizeBytes, 4096))
-  const zeros = sample.filter(byte => byte === 0).length
-  const controls = sample.filter(byte => byte < 9 || (byte > 13 && byte < 28)).length
-  return controls > sample.length * 0.02 && zeros < sample.length * 0.2
 }

@@ -103,7 +103,7 @@ export const PlotPanel = <W, D>({
         </label>
         <IconButton icon="x" label={t('close')} onPress={onClose} />
       </div>
-      {error !== undefined && <p className="table-warning failed">{error}</p>}
+      {error !== undefined && <p className="viewer-warning failed">{error}</p>}
       {data ? (
         <>
           <Plot data={data} xName={xName} xType={xType} names={names} isLine={isLine} />

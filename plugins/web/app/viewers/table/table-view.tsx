@@ -238,15 +238,15 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
         </p>
       )}
       {isArranged && progress.isCoverPartial && (
-        <p className="table-warning">{t('viewer.table.partly', { count: progress.coveredRows, shown: number(progress.coveredRows) })}</p>
+        <p className="viewer-warning">{t('viewer.table.partly', { count: progress.coveredRows, shown: number(progress.coveredRows) })}</p>
       )}
       {notes.map(note => (
-        <p key={note} className="table-warning">
+        <p key={note} className="viewer-warning">
           {note}
         </p>
       ))}
       {failure !== undefined && (
-        <div role="alert" className="table-warning failed">
+        <div role="alert" className="viewer-warning failed">
           <p>{failure}</p>
           <Button icon="rotate-cw" onPress={() => setFailure(undefined)}>
             {t('tryAgain')}

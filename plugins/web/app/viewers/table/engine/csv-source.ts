@@ -1,5 +1,6 @@
+import { encodingOf } from '../../lib/encoding.ts'
 import { nextTurn } from '../../lib/worker-calls.ts'
-import { type Dialect, type DialectWish, dialectOf, encodingOf, longestOf, parsed, typesOf } from './dialect.ts'
+import { type Dialect, type DialectWish, dialectOf, longestOf, parsed, typesOf } from './dialect.ts'
 import { RowScanner } from './row-scanner.ts'
 import { type Cell, maxCoveredBytes, type ReadBytes, type TableColumn, type TableProgress, type TableSource } from './table-source.ts'
 
@@ -144,8 +145,19 @@ export class CsvSource implements TableSource {
     this.#take(bytes.subarray(this.#skipped))
     this.#skipped = 0
     if (!isLast) return
-    this.#scanner.end((start, at) => this.#foundRow(start, at))
+    this.#endRows()
     this.#isEnded = true
+  }
+
+  /** A quote that is never closed is taken for a character: the rows after it are rows. */
+  #endRows(): void {
+    const found = (start: number, end: number): void => this.#foundRow(start, end)
+    if (this.#scanner.isQuoted && !this.#isKeptFull) {
+      const { rowStart } = this.#scanner
+      this.#scanner = new RowScanner(rowStart, this.dialect.delimiter, this.dialect.newline, false)
+      this.#scanner.take(this.#kept.subarray(rowStart, this.#keptLength), found)
+    }
+    this.#scanner.end(found)
   }
 
   #take(bytes: Uint8Array): void {

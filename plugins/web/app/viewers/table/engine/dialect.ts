@@ -1,7 +1,6 @@
 import Papa from 'papaparse'
+import type { Encoding } from '../../lib/encoding.ts'
 import { numberOf, TypeCount } from './values.ts'
-
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
 
 /** How a text file writes a table. */
 export interface Dialect {
@@ -16,32 +15,6 @@ export type DialectWish = Partial<Pick<Dialect, 'encoding' | 'delimiter' | 'hasH
 
 /** Delimiters that can be chosen. */
 export const delimiters = [',', ';', '\t', '|', ' '] as const
-
-const share = (bytes: Uint8Array, offset: number): number => {
-  let zeros = 0
-  for (let at = offset; at < bytes.length; at += 2) if (bytes[at] === 0) zeros++
-  return zeros / Math.max(1, bytes.length / 2)
-}
-
-const isUtf8 = (bytes: Uint8Array): boolean => {
-  try {
-    // A character may be cut off at the end of the sample.
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** The encoding of a text by its mark or, without one, by what its first bytes can be. */
-export const encodingOf = (sample: Uint8Array): Encoding => {
-  const [first, second] = sample
-  if (first === 0xff && second === 0xfe) return 'utf-16le'
-  if (first === 0xfe && second === 0xff) return 'utf-16be'
-  if (share(sample, 1) > 0.4) return 'utf-16le'
-  if (share(sample, 0) > 0.4) return 'utf-16be'
-  return isUtf8(sample) ? 'utf-8' : 'windows-1252'
-}
 
 const newlineOf = (text: string): Dialect['newline'] => {
   const at = text.indexOf('\n')

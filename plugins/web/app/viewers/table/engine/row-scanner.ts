@@ -20,18 +20,26 @@ export class RowScanner {
   #isReported = false
   #delimiter: number
   #newline: number
+  #hasQuotes: boolean
 
-  constructor(start: number, delimiter: string, newline: '\n' | '\r' | '\r\n') {
+  /** Without `hasQuotes`, a quote is a character like any other. */
+  constructor(start: number, delimiter: string, newline: '\n' | '\r' | '\r\n', hasQuotes = true) {
     this.rowStart = start
     this.#at = start
     this.#delimiter = delimiter.charCodeAt(0)
+    this.#hasQuotes = hasQuotes
     this.#newline = newline === '\r' ? carriage : feed
+  }
+
+  /** Whether a quoted text is not ended yet. */
+  get isQuoted(): boolean {
+    return this.#isQuoted
   }
 
   /** Takes the next bytes, and reports each row that ends in them. */
   take(bytes: Uint8Array, found: (start: number, end: number) => void): void {
     const first = this.#at
-    if (!this.#isQuoted && bytes.indexOf(quote) < 0) this.#takePlain(bytes, first, found)
+    if (!this.#hasQuotes || (!this.#isQuoted && bytes.indexOf(quote) < 0)) this.#takePlain(bytes, first, found)
     else this.#takeQuoted(bytes, first, found)
     this.#at = first + bytes.length
     if (this.#isReported || this.#at - this.rowStart <= maxRowBytes) return
