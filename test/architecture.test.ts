@@ -228,6 +228,7 @@ const browserVendors = [
   'react-aria-components',
   'react-dom',
   'tus-js-client',
+  'unzipit',
   'uplot',
 ]
 

@@ -26,6 +26,14 @@ const textEndings =
 /** In alphabetical order; `rank` decides which of several comes first. */
 const viewers: readonly OwnViewer[] = [
   {
+    name: 'archive',
+    title: { en: 'Archive', de: 'Archiv' },
+    mediaTypes: ['application/zip', 'application/x-zip-compressed', 'multi/files-zipped'],
+    extensions: ['zip'],
+    maxBytes: anySize,
+    rank: 30,
+  },
+  {
     name: 'document',
     title: { en: 'Formatted', de: 'Formatiert' },
     mediaTypes: ['text/html'],

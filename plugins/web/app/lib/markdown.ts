@@ -46,7 +46,7 @@ const sanitized = (html: string): string =>
   purify.sanitize(html, {
     USE_PROFILES: { html: true },
     FORBID_TAGS: ['style', 'form', 'input', 'button', 'select', 'textarea', 'iframe', 'video', 'audio', 'source', 'picture', 'svg', 'math'],
-    FORBID_ATTR: ['style', 'class', 'srcset', 'background', 'name'],
+    FORBID_ATTR: ['style', 'class', 'srcset', 'background', 'border', 'name'],
     SANITIZE_NAMED_PROPS: true,
   })
 

@@ -26,7 +26,6 @@ const text = (value: unknown): string => {
   const whole = Array.isArray(value) ? value.filter(part => typeof part === 'string').join('') : typeof value === 'string' ? value : ''
   return whole.length > maxOutput ? `${whole.slice(0, maxOutput)}…` : whole
 }
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the codes that terminals read colours from begin with one
 const terminalCodes = /\x1b\[[0-9;?]*[A-Za-z]/g
 const plainText = (value: unknown): string => text(value).replace(terminalCodes, '')
 
@@ -71,14 +70,14 @@ const outputOf = (output: unknown): readonly Output[] => {
 const withAttachments = (source: string, attachments: unknown): string => {
   if (!isObject(attachments)) return source
   return source.replace(/attachment:([^)\s"']+)/g, (whole, name: string) => {
-    const data = attachments[decodeURI(name)]
+    const data = attachments[decodedName(name)]
     const type = isObject(data) ? pictureTypes.find(each => each in data) : undefined
     const picture = type && isObject(data) ? pictureOf(data, type) : undefined
     return picture?.kind === 'picture' ? picture.source : whole
   })
 }
 
-const decodeURI = (name: string): string => {
+const decodedName = (name: string): string => {
   try {
     return decodeURIComponent(name)
   } catch {

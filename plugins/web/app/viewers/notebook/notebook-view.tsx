@@ -1,3 +1,4 @@
+// biome-ignore-all lint/a11y/useSemanticElements: boxes that scroll are regions of their own, whatever element they are
 import '../../styles/notebook.css'
 import { memo, useEffect, useRef, useState } from 'react'
 import { Button } from '../../components/controls.tsx'
@@ -31,6 +32,7 @@ export const NotebookView = ({ host, notebook: { cells, language } }: { readonly
   }, [language])
   return (
     <section className="notebook" aria-label={host.thing.name}>
+      <h2 className="visually-hidden">{host.thing.name}</h2>
       <p className="help">
         {t('viewer.notebook.cells', { count: cells.length, shown: number(cells.length) })} · {language}
       </p>
@@ -108,7 +110,10 @@ const OutputView = ({ output, place }: { readonly output: Output; readonly place
 const Html = ({ html, label }: { readonly html: string; readonly label?: string }) => {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (box.current) box.current.innerHTML = html
+    if (!box.current) return
+    box.current.innerHTML = html
+    // The corner of a data frame is no heading.
+    for (const corner of box.current.querySelectorAll('th:empty')) corner.replaceWith(document.createElement('td'))
   }, [html])
   return label === undefined ? (
     <div ref={box} className="prose" dir="auto" />
