@@ -210,16 +210,27 @@ test('a library that is declared for code is imported there', t => {
 
 /** Libraries of the web interface; the build puts them into the files that browsers load. */
 const browserVendors = [
+  '@codemirror/language',
+  '@codemirror/language-data',
+  '@codemirror/search',
+  '@codemirror/state',
+  '@codemirror/view',
+  '@lezer/highlight',
   '@tanstack/react-query',
   '@tanstack/react-router',
   '@tanstack/react-virtual',
   'dompurify',
+  'hyparquet',
+  'hyparquet-compressors',
   'i18next',
   'marked',
+  'papaparse',
   'react',
   'react-aria-components',
   'react-dom',
   'tus-js-client',
+  'unzipit',
+  'uplot',
 ]
 
 test('what runs in browsers imports its own folder and the libraries declared for it, and none of the server but the types of parts', t => {

@@ -145,6 +145,9 @@ const types = {
   woff2: 'font/woff2',
 } as const
 
+/** What a script may do that runs as a worker; pages have a policy of their own. */
+const workerPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:"
+
 /** Types of the files that browsers load, as routes declare them. */
 export const fileTypes = Object.fromEntries(Object.values(types).map(type => [type.split(';')[0] ?? '', s.bytes()]))
 
@@ -192,6 +195,7 @@ export const getWebFile = route({
       body,
       headers: {
         'cache-control': 'public, max-age=31536000, immutable',
+        'content-security-policy': workerPolicy,
         vary: 'Accept-Encoding',
         ...forFrames,
         ...(encoding === undefined ? {} : { 'content-encoding': encoding }),

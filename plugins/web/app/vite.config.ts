@@ -98,6 +98,8 @@ export default defineConfig({
       onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
     },
   },
+  // Workers load their parts on demand.
+  worker: { format: 'es' },
   plugins: [icons(), compressedCopies(), developmentPage()],
   server: {
     proxy: { '^/(?:api|docs|web/sample|openapi\\.json)(?:[/?]|$)': process.env['POUNCE_URL'] ?? 'http://127.0.0.1:9000' },
