@@ -144,6 +144,9 @@ const types = {
   woff2: 'font/woff2',
 } as const
 
+/** What a script may do that runs as a worker; pages have a policy of their own. */
+const workerPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:"
+
 const typeOf = (file: string): string => types[(file.split('.').at(-1) ?? '') as keyof typeof types] ?? 'application/octet-stream'
 
 const encodingFor = (header: string | string[] | undefined, { encodings }: BuiltFile): 'br' | 'gzip' | undefined => {
@@ -183,6 +186,7 @@ export const getWebFile = route({
       body,
       headers: {
         'cache-control': 'public, max-age=31536000, immutable',
+        'content-security-policy': workerPolicy,
         vary: 'Accept-Encoding',
         ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
       },
