@@ -27,8 +27,16 @@ export interface EntryFiles {
   readonly fonts: readonly string[]
 }
 
+/** A module that pages load on demand, with its style sheets: paths below `dist`. */
+export interface BuiltModule {
+  readonly script: string
+  readonly styles: readonly string[]
+}
+
 interface ReadyBuild {
   readonly entry: EntryFiles
+  /** Entries besides the page itself, by their path below `app`: viewers. */
+  readonly modules: ReadonlyMap<string, BuiltModule>
   readonly files: ReadonlyMap<string, BuiltFile>
 }
 
@@ -101,12 +109,17 @@ const ended = (child: ChildProcess): Promise<number | null> =>
 
 const readBuild = async (): Promise<ReadyBuild> => {
   const manifest = JSON.parse(await readFile(join(dist, '.vite/manifest.json'), 'utf8')) as Readonly<Record<string, ManifestChunk>>
-  const entry = Object.values(manifest).find(chunk => chunk.isEntry)
+  const entry = manifest['main.tsx']
   if (!entry) throw new Error(`The web interface in ${dist} has no entry: run \`npm run web:build\``)
-  return { entry: entryFiles(entry, manifest), files: await builtFiles() }
+  const files = entryFiles(entry, manifest)
+  const modules = Object.entries(manifest)
+    .filter(([, chunk]) => chunk.isEntry && chunk !== entry)
+    .map(([name, chunk]) => [name, { script: chunk.file, styles: stylesOf(loadedWith(chunk, manifest), files.styles) }] as const)
+  return { entry: files, modules: new Map(modules), files: await builtFiles() }
 }
 
-const entryFiles = (entry: ManifestChunk, manifest: Readonly<Record<string, ManifestChunk>>): EntryFiles => {
+/** A chunk and those that it imports. */
+const loadedWith = (entry: ManifestChunk, manifest: Readonly<Record<string, ManifestChunk>>): readonly ManifestChunk[] => {
   const seen = new Set<ManifestChunk>()
   const visit = (chunk: ManifestChunk): void => {
     if (seen.has(chunk)) return
@@ -114,10 +127,19 @@ const entryFiles = (entry: ManifestChunk, manifest: Readonly<Record<string, Mani
     for (const name of chunk.imports ?? []) if (manifest[name]) visit(manifest[name])
   }
   visit(entry)
-  const chunks = [...seen]
+  return [...seen]
+}
+
+/** Style sheets of chunks, without those that are loaded anyway. */
+const stylesOf = (chunks: readonly ManifestChunk[], loaded: readonly string[] = []): readonly string[] => [
+  ...new Set(chunks.flatMap(chunk => chunk.css ?? []).filter(file => !loaded.includes(file))),
+]
+
+const entryFiles = (entry: ManifestChunk, manifest: Readonly<Record<string, ManifestChunk>>): EntryFiles => {
+  const chunks = loadedWith(entry, manifest)
   return {
     script: entry.file,
-    styles: [...new Set(chunks.flatMap(chunk => chunk.css ?? []))],
+    styles: stylesOf(chunks),
     modules: chunks.filter(chunk => chunk !== entry).map(chunk => chunk.file),
     fonts: [...new Set(chunks.flatMap(chunk => chunk.assets ?? []))].filter(
       file => file.includes('next-latin') || file.includes('newsreader'),

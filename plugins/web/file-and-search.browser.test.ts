@@ -52,7 +52,7 @@ inBrowser('a file shows what it is while extractors work on it, and the next one
   await page.getByRole('button', { name: 'Show more' }).click()
   await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' })
   await page.keyboard.press('j')
-  await page.getByText('The file cannot be shown here').waitFor()
+  await page.getByText('The picture cannot be shown').waitFor()
   t.deepEqual(problems, [])
 })
 

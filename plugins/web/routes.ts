@@ -138,6 +138,7 @@ export const getFilePage = route({
 const types = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
   json: 'application/json',
   svg: 'image/svg+xml',
   wasm: 'application/wasm',
@@ -147,7 +148,12 @@ const types = {
 /** What a script may do that runs as a worker; pages have a policy of their own. */
 const workerPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:"
 
-const typeOf = (file: string): string => types[(file.split('.').at(-1) ?? '') as keyof typeof types] ?? 'application/octet-stream'
+/** Types of the files that browsers load, as routes declare them. */
+export const fileTypes = Object.fromEntries(Object.values(types).map(type => [type.split(';')[0] ?? '', s.bytes()]))
+
+/** The media type of a file of the interface, by the ending of its name. */
+export const typeOfFile = (file: string): string =>
+  types[(file.split('.').at(-1) ?? '') as keyof typeof types] ?? 'application/octet-stream'
 
 const encodingFor = (header: string | string[] | undefined, { encodings }: BuiltFile): 'br' | 'gzip' | undefined => {
   const accepted = String(header ?? '')
@@ -166,7 +172,7 @@ export const getWebFile = route({
   permission: 'anyone',
   ignoresCredentials: true,
   params: s.Object({ file: s.String({ maxLength: 200 }) }),
-  responses: { 200: s.bytes<Bytes>(Object.fromEntries(Object.values(types).map(type => [type.split(';')[0], s.bytes()]))) },
+  responses: { 200: s.bytes<Bytes>(fileTypes) },
   throws: [NotFound],
   async handle({ params, headers }, { build }) {
     const state = await build.state()
@@ -178,7 +184,7 @@ export const getWebFile = route({
       open: part => createReadStream(path, part),
       sizeBytes,
       etag: `${params.file.replaceAll(/[^\w-]/g, '_')}${encoding ?? ''}`,
-      contentType: typeOf(params.file),
+      contentType: typeOfFile(params.file),
       isTrusted: true,
     }
     return {

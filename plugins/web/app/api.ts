@@ -203,6 +203,7 @@ export interface Models {
   VocabularyChange: { readonly name?: string; readonly description?: string; readonly keys?: string; readonly tags?: string; readonly terms?: readonly (Models['NewVocabularyTerm'])[] }
   VocabularySummary: { readonly id: string; readonly author: string; readonly name: string; readonly keys: readonly (string)[]; readonly description: string; readonly spaces: readonly (string)[] }
   VocabularyTerm: { readonly vocab_term_id: string; readonly key: string; readonly default_value: string; readonly units: string; readonly description: string }
+  WebContribution: { readonly id: string; readonly plugin: string; readonly kind: string; readonly title: string; readonly module: string; readonly styles: readonly (string)[]; readonly permission?: string; readonly of: readonly (string)[]; readonly order: number; readonly texts: Readonly<Record<string, string>>; readonly viewer?: { readonly mediaTypes: readonly (string)[]; readonly extensions: readonly (string)[]; readonly maxBytes: number; readonly trust: "page" | "frame"; readonly rank: number } }
   Webhook: { readonly id: string; readonly scope: "person" | "space" | "server"; readonly space?: string; readonly owner: string; readonly url: string; readonly description: string; readonly filter: Models['EventFilter']; readonly created: string; readonly active: boolean; readonly pauseReason?: string; readonly failingSince?: string; readonly retryAt?: string }
   WebhookAttempt: { readonly at: string; readonly durationMs: number; readonly status?: number; readonly response?: string; readonly error?: string }
   WebhookDelivery: { readonly id: string; readonly messageId: string; readonly type: string; readonly state: "waiting" | "delivered" | "failed"; readonly created: string; readonly dueAt?: string; readonly tries: number; readonly event?: unknown; readonly attempts: readonly (Models['WebhookAttempt'])[] }
@@ -778,6 +779,8 @@ export interface Operations {
   'GET /reset/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /spaces/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /web/assets/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }
+  'GET /web/parts/{digest}/{file}': { path: { digest: string; file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }
+  'GET /api/web/contributions': { path: Record<never, never>; query: { language?: string | undefined }; body: undefined; answer: readonly (Models['WebContribution'])[] }
   'GET /web/sample/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }
   'GET /healthz': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /readyz': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['Readiness'] }

@@ -1,6 +1,7 @@
+import { globSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
@@ -69,6 +70,13 @@ const developmentPage = (): Plugin => ({
   },
 })
 
+/** The page, and each viewer as a module of its own that the page loads by the address that the server lists. */
+const entries = (): Readonly<Record<string, string>> => {
+  const viewers = globSync('viewers/*/index.ts', { cwd: import.meta.dirname })
+  const named = viewers.map(file => [`viewer-${basename(dirname(file))}`, join(import.meta.dirname, file)] as const)
+  return { main: join(import.meta.dirname, 'main.tsx'), ...Object.fromEntries(named) }
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   // Relative, as the server may be below a path of its proxy.
@@ -83,11 +91,15 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
-      input: join(import.meta.dirname, 'main.tsx'),
+      input: entries(),
+      // Pages call what viewers export.
+      preserveEntrySignatures: 'exports-only',
       // "use client" of React's libraries means nothing here.
       onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
     },
   },
+  // Workers load their parts on demand.
+  worker: { format: 'es' },
   plugins: [icons(), compressedCopies(), developmentPage()],
   server: {
     proxy: { '^/(?:api|docs|web/sample|openapi\\.json)(?:[/?]|$)': process.env['POUNCE_URL'] ?? 'http://127.0.0.1:9000' },

@@ -96,6 +96,9 @@ const Warnings = ({ file: { mayDownload, status, scan, damaged } }: { readonly f
   )
 }
 
+/** How one file is shown says nothing about the next one. */
+const ofList = (search: Readonly<Record<string, string>>) => ({ ...search, viewer: undefined, view: undefined })
+
 /** The files before and after in the list that this one was opened from; also by K and J. */
 const Neighbours = ({ id }: { readonly id: string }) => {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
@@ -107,14 +110,14 @@ const Neighbours = ({ id }: { readonly id: string }) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return
       if (target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable], [role=dialog]')) return
       const to = event.key === 'j' ? next : event.key === 'k' ? previous : undefined
-      if (to) void navigate({ to: '/files/$id', params: { id: to }, search, replace: true } as never)
+      if (to) void navigate({ to: '/files/$id', params: { id: to }, search: ofList(search), replace: true } as never)
     }
     window.addEventListener('keydown', go)
     return () => window.removeEventListener('keydown', go)
   }, [previous, next, navigate, search])
   if (!previous && !next) return null
   const open = (to: string | undefined) => () =>
-    to && void navigate({ to: '/files/$id', params: { id: to }, search, replace: true } as never)
+    to && void navigate({ to: '/files/$id', params: { id: to }, search: ofList(search), replace: true } as never)
   return (
     <>
       <IconButton icon="chevron-left" label={t('file.previous')} isDisabled={!previous} onPress={open(previous)} />

@@ -25,7 +25,7 @@ export const makeButton = (label: string, press: () => void, short?: string): HT
     'button',
     {
       type: 'button',
-      className: short === undefined ? 'button' : 'button quiet viewer-short',
+      className: short === undefined ? 'button' : 'button quiet view-short',
       on: { click: press },
       ...(short === undefined ? {} : { title: label, attributes: { 'aria-label': label } }),
     },
@@ -44,11 +44,11 @@ export const makeChoice = <Value extends string>(
     { className: 'input', on: { change: () => choose(select.value as Value) } },
     ...options.map(([value, text]) => make('option', { value, selected: value === chosen }, text)),
   )
-  return make('label', { className: 'viewer-choice' }, make('span', {}, label), select)
+  return make('label', { className: 'view-choice' }, make('span', {}, label), select)
 }
 
 /** A line that is read out when its text changes. */
-export const makeStatus = (): HTMLParagraphElement => make('p', { className: 'help viewer-status', attributes: { role: 'status' } })
+export const makeStatus = (): HTMLParagraphElement => make('p', { className: 'help view-status', attributes: { role: 'status' } })
 
 /** A table of texts; the first cell of each row is its heading where `hasRowHeads`. */
 export const makeTable = (
@@ -59,7 +59,7 @@ export const makeTable = (
 ): HTMLTableElement =>
   make(
     'table',
-    { className: 'viewer-table' },
+    { className: 'view-table' },
     make('caption', {}, caption),
     ...(heads.length === 0
       ? []
@@ -75,7 +75,7 @@ export const makeTable = (
 
 /** A box that scrolls, reached by the keyboard. */
 export const makeScroller = (label: string, ...children: readonly Child[]): HTMLElement =>
-  make('section', { className: 'viewer-scroller', tabIndex: 0, attributes: { 'aria-label': label } }, ...children)
+  make('section', { className: 'view-scroller', tabIndex: 0, attributes: { 'aria-label': label } }, ...children)
 
 /** The colour of a token, as libraries that draw on a canvas take it. */
 export const colorOf = (token: string, beside: HTMLElement): string => {

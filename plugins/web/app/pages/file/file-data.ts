@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Models } from '../../api.ts'
 import type { PathStep } from '../../components/page-parts.tsx'
-import { api } from '../../lib/api.ts'
+import { api, urlOf } from '../../lib/api.ts'
 
 export type FullFile = Models['FullFile']
 
@@ -62,11 +62,23 @@ export const useMetadata = (id: string) =>
     queryFn: ({ signal }) => api('GET /api/files/{id}/metadata.jsonld', { path: { id }, query: { limit: 100 }, signal }),
   })
 
+/** So many previews of a file are offered. */
+const maxPreviews = 50
+
+/** The previews of a file, with their sizes. */
 export const usePreviews = (id: string) =>
   useQuery({
     queryKey: ['file', id, 'previews'],
-    queryFn: ({ signal }) => api('GET /api/files/{id}/listpreviews', { path: { id }, signal }),
+    queryFn: async ({ signal }) => {
+      const previews = await api('GET /api/files/{id}/listpreviews', { path: { id }, signal })
+      return Promise.all(previews.slice(0, maxPreviews).map(async one => ({ ...one, sizeBytes: await sizeOf(one.id, signal) })))
+    },
   })
+
+const sizeOf = async (preview: string, signal: AbortSignal): Promise<number> => {
+  const response = await fetch(urlOf(`/api/previews/${preview}`), { method: 'HEAD', signal })
+  return Number(response.headers.get('content-length') ?? 0)
+}
 
 const pageSize = 1000
 const maxPages = 10

@@ -31,8 +31,8 @@ export class ArrayView {
   #right: number
   #at: number[]
   #status = makeStatus()
-  #controls = make('div', { className: 'viewer-bar' })
-  #body = make('div', { className: 'viewer' })
+  #controls = make('div', { className: 'view-bar' })
+  #body = make('div', { className: 'view-box' })
   #undraw: () => void = () => undefined
   #run = 0
 
@@ -44,7 +44,7 @@ export class ArrayView {
     this.#down = Math.max(0, shape.length - 2)
     this.#right = shape.length > 1 ? shape.length - 1 : -1
     this.#look = this.#looks().includes(hooks.look) ? hooks.look : 'table'
-    this.element = make('div', { className: 'viewer' }, this.#controls, this.#status, this.#body)
+    this.element = make('div', { className: 'view-box' }, this.#controls, this.#status, this.#body)
     hooks.signal.addEventListener('abort', () => this.#undraw())
     this.#drawControls()
     void this.#draw()
@@ -135,7 +135,7 @@ export class ArrayView {
     return make(
       'span',
       { className: 'group' },
-      make('label', { className: 'viewer-choice' }, make('span', {}, label), input),
+      make('label', { className: 'view-choice' }, make('span', {}, label), input),
       makeButton(t('viewer.hdf5.back', { name: label }), () => go((this.#at[dimension] ?? 0) - step), '‹'),
       makeButton(t('viewer.hdf5.forward', { name: label }), () => go((this.#at[dimension] ?? 0) + step), '›'),
     )
@@ -242,7 +242,7 @@ export class ArrayView {
   #map(values: Float64Array, rows: number, columns: number, top: number, left: number): void {
     const { t, language } = this.#hooks
     const number = new Intl.NumberFormat(language, { maximumSignificantDigits: 9 })
-    const at = make('p', { className: 'help viewer-status', attributes: { role: 'status' } }, t('viewer.hdf5.mapKeys'))
+    const at = make('p', { className: 'help view-status', attributes: { role: 'status' } }, t('viewer.hdf5.mapKeys'))
     const label = t('viewer.hdf5.mapOf', { rows, columns })
     const say = (row: number, column: number, value: number): void => {
       const shown = Number.isFinite(value) ? number.format(value) : t('viewer.hdf5.missing')

@@ -43,6 +43,8 @@ export class Hdf5File implements ScientificFile {
 
   static async open(bytes: RemoteBytes): Promise<Hdf5File> {
     const module = await h5wasm.ready
+    // Else the library writes what it finds to the console.
+    module.activate_throwing_error_handler()
     const files = module.FS as unknown as FileSystem
     files.writeFile(name, new Uint8Array())
     const { node } = files.lookupPath(name)

@@ -9,9 +9,9 @@ const opened = (): ScientificFile => {
   return file
 }
 
-callsThrough(self as unknown as Parameters<typeof callsThrough>[0], {
+const call = callsThrough(self as unknown as Parameters<typeof callsThrough>[0], {
   open: async (url: string, sizeBytes: number) => {
-    const bytes = new RemoteBytes(url, sizeBytes)
+    const bytes = new RemoteBytes(url, sizeBytes, () => void call('reading'))
     const isClassic = new TextDecoder('latin1').decode(bytes.read(0, 3)) === 'CDF'
     file = isClassic
       ? (await import('./netcdf3-file.ts')).Netcdf3File.open(bytes)

@@ -31,7 +31,8 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   }
   host.signal.addEventListener('abort', () => worker.terminate())
   try {
-    const call = callsThrough(worker, {})
+    // An empty read tells the page that this is at work.
+    const call = callsThrough(worker, { reading: () => void host.read(0, 0) })
     const broken = new Promise<never>((_, reject) => worker.addEventListener('error', reject))
     broken.catch(() => undefined)
     const url = new URL(host.url, location.href).href
@@ -55,7 +56,7 @@ interface Opened {
 const draw = async (element: HTMLElement, host: ViewerHost, { call, format, signal }: Opened): Promise<void> => {
   const { t } = host
   let { look } = stateOf(host.state.get())
-  const about = make('div', { className: 'viewer', attributes: { role: 'region', 'aria-label': t('viewer.hdf5.chosen') } })
+  const about = make('div', { className: 'view-box', attributes: { role: 'region', 'aria-label': t('viewer.hdf5.chosen') } })
   let drawn = new AbortController()
   signal.addEventListener('abort', () => drawn.abort())
   const show = async (node: { readonly path: string; readonly name: string; readonly target?: string | undefined }): Promise<void> => {

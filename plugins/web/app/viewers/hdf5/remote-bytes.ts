@@ -5,11 +5,13 @@ const maxBlocks = 256
 export class RemoteBytes {
   readonly sizeBytes: number
   #url: string
+  #onRequest: () => void
   #blocks = new Map<number, Uint8Array>()
 
-  constructor(url: string, sizeBytes: number) {
+  constructor(url: string, sizeBytes: number, onRequest: () => void) {
     this.#url = url
     this.sizeBytes = sizeBytes
+    this.#onRequest = onRequest
   }
 
   read(start: number, length: number): Uint8Array {
@@ -49,6 +51,7 @@ export class RemoteBytes {
   }
 
   #request(start: number, end: number): Uint8Array {
+    this.#onRequest()
     const request = new XMLHttpRequest()
     request.open('GET', this.#url, false)
     request.responseType = 'arraybuffer'

@@ -31,7 +31,7 @@ export class Tree {
   constructor(hooks: TreeHooks) {
     this.#hooks = hooks
     this.element = make('ul', {
-      className: 'viewer-tree',
+      className: 'view-tree',
       attributes: { role: 'tree', 'aria-label': hooks.label },
       on: { keydown: event => this.#pressed(event as KeyboardEvent), click: event => this.#clicked(event) },
     })

@@ -156,10 +156,10 @@ const draw = async (element: HTMLElement, host: ViewerHost, opened: PDFDocumentP
   const turn = (by: number): void => pages.goTo(pages.current + by)
   const view = make(
     'div',
-    { className: 'viewer' },
+    { className: 'view-box' },
     make(
       'div',
-      { className: 'viewer-bar', attributes: { role: 'group', 'aria-label': t('viewer.controls') } },
+      { className: 'view-bar', attributes: { role: 'group', 'aria-label': t('viewer.controls') } },
       make(
         'span',
         { className: 'group' },

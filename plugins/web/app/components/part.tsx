@@ -1,0 +1,126 @@
+import '../styles/part.css'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import type { Contribution } from '../lib/contributions.ts'
+import { t } from '../lib/i18n.ts'
+import { hostOf, loadPart } from '../lib/viewer-host.ts'
+import type { ViewedThing, ViewerHost } from '../viewers/host.ts'
+import { Loading } from './page-parts.tsx'
+
+/** For how long a part may do nothing at all before it has to be mounted. */
+const silenceMs = 10_000
+
+interface PartProps {
+  readonly contribution: Contribution
+  readonly thing: ViewedThing
+  /** Address of the bytes; empty for what has none. */
+  readonly url: string
+  /** Where the bytes are saved from, where the person may do that. */
+  readonly download?: string | undefined
+  readonly state: ViewerHost['state']
+}
+
+type Shown = { readonly is: 'loading' | 'mounted' } | { readonly is: 'failed'; readonly message: string }
+
+/**
+ * What a part was rejected with: a message for the person where it is an `Error` that the part made; anything else is a fault in it. Parts of other
+ * plugins run in a frame or come from other scripts, so the name decides and not the class.
+ */
+const messageFrom = (error: unknown): string =>
+  error instanceof Error && error.name === 'Error' && error.message !== '' ? error.message : t('part.broken')
+
+/** Mounts what a plugin contributes, in a box of its own: when it fails, the page goes on, with the name of the plugin and the download. */
+export const Part = ({ contribution, thing, url, download, state }: PartProps) => {
+  const box = useRef<HTMLDivElement>(null)
+  const [shown, setShown] = useState<Shown>({ is: 'loading' })
+  const navigate = useNavigate()
+  const latest = useRef({ thing, state, navigate })
+  latest.current = { thing, state, navigate }
+  const { kind, id } = thing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a part is mounted for what it is about, not again for each change of the page around it
+  useEffect(() => {
+    const { current } = box
+    if (!current) return
+    setShown({ is: 'loading' })
+    const element = document.createElement('div')
+    element.className = 'part-content'
+    current.append(element)
+    const abort = new AbortController()
+    let remove: (() => void) | undefined
+    const end = (): void => {
+      abort.abort()
+      try {
+        remove?.()
+      } catch (error) {
+        reportError(error)
+      }
+      remove = undefined
+      element.remove()
+    }
+    const fail = (message: string): void => {
+      if (abort.signal.aborted) return
+      end()
+      setShown({ is: 'failed', message })
+    }
+    let timer = 0
+    const onActivity = (): void => {
+      clearTimeout(timer)
+      if (!abort.signal.aborted) timer = window.setTimeout(() => fail(t('part.silent')), silenceMs)
+    }
+    const mount = async (): Promise<void> => {
+      onActivity()
+      const part = await loadPart(contribution)
+      if (abort.signal.aborted) return
+      const host = hostOf({
+        contribution,
+        thing: latest.current.thing,
+        url,
+        state: { get: () => latest.current.state.get(), set: value => latest.current.state.set(value) },
+        navigate: to => void latest.current.navigate({ to } as never),
+        signal: abort.signal,
+        onActivity: () => remove === undefined && onActivity(),
+      })
+      const removal: unknown = await part.mount(element, host)
+      if (typeof removal !== 'function') throw new TypeError('mount returned no function')
+      if (abort.signal.aborted) removal()
+      else {
+        remove = removal as () => void
+        setShown({ is: 'mounted' })
+      }
+    }
+    mount()
+      .catch((error: unknown) => {
+        if (abort.signal.aborted) return
+        const message = messageFrom(error)
+        // For the console of who develops it.
+        if (message === t('part.broken')) reportError(error)
+        fail(message)
+      })
+      .finally(() => clearTimeout(timer))
+    return () => {
+      clearTimeout(timer)
+      end()
+    }
+  }, [contribution.id, contribution.module, kind, id, url])
+  return (
+    <div className="part" aria-busy={shown.is === 'loading'}>
+      {shown.is === 'loading' && <Loading />}
+      {shown.is === 'failed' && (
+        <div role="alert" className="empty">
+          <p>{shown.message}</p>
+          {contribution.plugin !== 'web' && (
+            <p className="help">{t('part.of', { title: contribution.title, plugin: contribution.plugin })}</p>
+          )}
+          {download !== undefined && (
+            <div className="actions">
+              <a className="button" href={download} download={thing.name}>
+                {t('file.download')}
+              </a>
+            </div>
+          )}
+        </div>
+      )}
+      <div ref={box} />
+    </div>
+  )
+}

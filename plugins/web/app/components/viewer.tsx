@@ -1,0 +1,181 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type Contribution, useContributions, viewersFor } from '../lib/contributions.ts'
+import { t } from '../lib/i18n.ts'
+import { hostOf, loadPart } from '../lib/viewer-host.ts'
+import type { ViewedThing, ViewerHost } from '../viewers/host.ts'
+import { Loading } from './page-parts.tsx'
+import { Part } from './part.tsx'
+
+/** Bytes that may be shown, and where they are. */
+export interface Viewable {
+  readonly thing: ViewedThing
+  readonly url: string
+  readonly download?: string | undefined
+}
+
+/** One way of showing one of them. */
+interface Showing extends Viewable {
+  /** In the address of the page: the name of the viewer, and of the preview where it shows one. */
+  readonly key: string
+  readonly contribution: Contribution
+  readonly label: string
+}
+
+/** A preview comes after the file itself where viewers of the same rank show both. */
+const previewsAfter = 5
+/** Below it, a preview may be better than the file: wait for the list of previews rather than show one and then the other. */
+const surelyBest = 40
+
+const rankOf = ({ contribution, thing }: Pick<Showing, 'contribution' | 'thing'>): number =>
+  (contribution.viewer?.rank ?? 0) - (thing.kind === 'preview' ? previewsAfter : 0)
+
+const showingsOf = (all: readonly Contribution[], things: readonly Viewable[]): readonly Showing[] => {
+  const previews = things.filter(({ thing }) => thing.kind === 'preview')
+  return things
+    .flatMap(one => viewersFor(all, one.thing).map(contribution => ({ ...one, contribution })))
+    .sort((one, other) => rankOf(other) - rankOf(one))
+    .map(one => {
+      const { contribution, thing } = one
+      const number = previews.findIndex(each => each.thing.id === thing.id) + 1
+      const label =
+        number === 0
+          ? contribution.title
+          : t(previews.length === 1 ? 'viewer.preview' : 'viewer.previewNumber', { title: contribution.title, number })
+      return { ...one, label, key: `${contribution.id}${number === 0 ? '' : `~${thing.id}`}` }
+    })
+}
+
+const noState: ViewerHost['state'] = { get: () => undefined, set: () => undefined }
+
+/** Asks the module of a viewer whether it has anything to show; a module that fails says so when it is mounted. */
+const canShow = async ({ contribution, thing, url }: Showing): Promise<boolean> => {
+  try {
+    const part = await loadPart(contribution)
+    if (!part.canShow) return true
+    const { signal } = new AbortController()
+    const host = hostOf({ contribution, thing, url, state: noState, navigate: () => undefined, signal, onActivity: () => undefined })
+    return await part.canShow(thing, host)
+  } catch {
+    return true
+  }
+}
+
+/** Showings without those whose viewer declines, which are asked in their order; undefined until the first is found. */
+const useAsked = (showings: readonly Showing[]): readonly Showing[] | undefined => {
+  const [answers, setAnswers] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const asked = useRef(new Set<string>())
+  useEffect(() => {
+    const ask = async (): Promise<void> => {
+      for (const one of showings) {
+        if (asked.current.has(one.key)) continue
+        asked.current.add(one.key)
+        const answer = one.contribution.viewer?.trust === 'frame' || (await canShow(one))
+        setAnswers(known => new Map(known).set(one.key, answer))
+      }
+    }
+    void ask()
+  }, [showings])
+  const undecided = showings.findIndex(({ key }) => !answers.has(key))
+  const known = showings.filter(({ key }) => answers.get(key))
+  return known.length === 0 && undecided !== -1 ? undefined : known
+}
+
+/** One text in the address, written at most a few times a second: browsers limit how often it may change. */
+const useAddressState = (): ViewerHost['state'] => {
+  const { view } = useSearch({ strict: false }) as Readonly<Record<string, string>>
+  const navigate = useNavigate()
+  const latest = useRef(view)
+  latest.current = view
+  const timer = useRef(0)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return useMemo(
+    () => ({
+      get: () => latest.current,
+      set: value => {
+        latest.current = value
+        clearTimeout(timer.current)
+        timer.current = window.setTimeout(() => {
+          void navigate({
+            search: (search: Readonly<Record<string, unknown>>) => ({ ...search, view: value }),
+            replace: true,
+            resetScroll: false,
+          } as never)
+        }, 250)
+      },
+    }),
+    [navigate],
+  )
+}
+
+interface ViewerProps {
+  readonly things: readonly Viewable[]
+  /** More may come. */
+  readonly isLoading: boolean
+  /** Where there is no viewer. */
+  readonly empty: ReactNode
+}
+
+/** Shows bytes by the best viewer that plugins have for them, and offers the others. */
+export const Viewer = ({ things, isLoading, empty }: ViewerProps) => {
+  const all = useContributions()
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
+  const navigate = useNavigate()
+  const state = useAddressState()
+  const showings = useMemo(() => showingsOf(all ?? [], things), [all, things])
+  const asked = useAsked(showings)
+  const chosen = asked?.find(({ key }) => key === search['viewer']) ?? asked?.[0]
+  const mayChange = isLoading && (!chosen || rankOf(chosen) < surelyBest)
+  if (!all || !asked || mayChange) return <Loading />
+  if (!chosen) return empty
+  const choose = (key: string): void =>
+    void navigate({
+      search: { ...search, viewer: key === asked[0]?.key ? undefined : key, view: undefined },
+      replace: true,
+      resetScroll: false,
+    } as never)
+  return (
+    <div className="viewer">
+      {asked.length > 1 && <Choice showings={asked} chosen={chosen.key} onChoose={choose} />}
+      <Part
+        key={chosen.key}
+        contribution={chosen.contribution}
+        thing={chosen.thing}
+        url={chosen.url}
+        download={chosen.download}
+        state={state}
+      />
+    </div>
+  )
+}
+
+/** So many fit into a line. */
+const maxButtons = 5
+
+interface ChoiceProps {
+  readonly showings: readonly Showing[]
+  readonly chosen: string
+  readonly onChoose: (key: string) => void
+}
+
+const Choice = ({ showings, chosen, onChoose }: ChoiceProps) =>
+  showings.length > maxButtons ? (
+    <label className="viewer-choice">
+      <span className="help">{t('viewer.as')}</span>
+      <select className="input" value={chosen} onChange={event => onChoose(event.target.value)}>
+        {showings.map(({ key, label }) => (
+          <option key={key} value={key}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  ) : (
+    <fieldset className="viewer-choice" aria-label={t('viewer.as')}>
+      {showings.map(({ key, label }) => (
+        <button key={key} type="button" className="button quiet" aria-pressed={key === chosen} onClick={() => onChoose(key)}>
+          {label}
+        </button>
+      ))}
+    </fieldset>
+  )

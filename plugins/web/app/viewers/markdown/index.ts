@@ -1,0 +1,24 @@
+import './markdown.css'
+import { bytes } from '../../lib/format.ts'
+import { htmlOf } from '../../lib/markdown.ts'
+import type { ViewerHost } from '../host.ts'
+import { textOf } from '../text-of.ts'
+
+const maxBytes = 1_000_000
+
+/** Markdown as a formatted text, sanitised. */
+export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
+  const { sizeBytes } = host.thing
+  const text = document.createElement('div')
+  text.className = 'sheet prose viewer-markdown'
+  text.dir = 'auto'
+  text.innerHTML = htmlOf(textOf(await host.read(0, maxBytes)))
+  element.append(text)
+  if (sizeBytes > maxBytes) {
+    const note = document.createElement('p')
+    note.className = 'help'
+    note.textContent = host.t('viewer.markdown.cut', { shown: bytes(maxBytes), size: bytes(sizeBytes) })
+    element.append(note)
+  }
+  return () => element.replaceChildren()
+}

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Caller, type Contributions, isServerAdmin, Policy, s, type WebContribution, WebContributions, wire } from 'pounce/sdk'
+import { AppBuild } from './app-build.ts'
+
+const kinds: ReadonlySet<string> = new Set(['viewer', 'page', 'admin', 'tab', 'panel', 'action'])
+/** Those shown on the pages of resources. */
+const onResources: ReadonlySet<string> = new Set(['tab', 'panel', 'action'])
+const mediaType = /^[a-z0-9][\w.+-]*\/(?:\*|[a-z0-9][\w.+-]*)$/
+const fileName = /^[\w.-]{1,100}$/
+
+/** What a contribution loads: files of the plugin that made it, or, for our own, a module of the build. */
+type Source = { readonly built: string } | { readonly module: string; readonly files: readonly string[] }
+
+interface Part {
+  readonly declared: WebContribution
+  readonly source: Source
+}
+
+interface ServedFile {
+  readonly path: string
+  readonly bytes: Buffer
+}
+
+/** Addresses of a contribution below the base URL. */
+interface Addresses {
+  readonly module: string
+  readonly styles: readonly string[]
+}
+
+export const ContributionJson = s.model(
+  'WebContribution',
+  s.Object({
+    id: s.String(),
+    plugin: s.String(),
+    kind: s.String({ description: '`viewer`, `page`, `admin`, `tab`, `panel` or `action`' }),
+    title: s.String({ description: 'In the language of the query' }),
+    module: s.String({ description: 'Path of an ES module that exports `mount`, below the base URL' }),
+    styles: s.Array(s.String(), { description: 'Paths of style sheets to load first' }),
+    permission: s.Optional(s.String({ description: 'To hold on the resource that the part is shown on' })),
+    of: s.Array(s.String(), { description: 'Kinds of resources that the part is shown on' }),
+    order: s.Number(),
+    texts: s.Record(s.String(), s.String(), { description: 'Texts of the part in the language of the query' }),
+    viewer: s.Optional(
+      s.Object({
+        mediaTypes: s.Array(s.String()),
+        extensions: s.Array(s.String()),
+        maxBytes: s.Integer(),
+        trust: s.Union([s.Literal('page'), s.Literal('frame')]),
+        rank: s.Number(),
+      }),
+    ),
+  }),
+  {
+    ...{ id: 'example.spectrum.viewer', plugin: 'example.spectrum', kind: 'viewer', title: 'Spectrum' },
+    ...{ module: '/web/parts/3f2a9c04d1b7e856/spectrum.js', styles: [], of: [], order: 0, texts: { peak: 'Peak' } },
+    viewer: { mediaTypes: ['chemical/x-jcamp-dx'], extensions: ['jdx'], maxBytes: 10_000_000, trust: 'frame', rank: 60 },
+  },
+)
+type Shown = s.Static<typeof ContributionJson>
+
+const pluginOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf('.')))
+
+/** What plugins contribute to the interface: checked at startup, listed for pages, and served under a digest of the content. */
+export class WebParts {
+  readonly #contributions: Contributions<WebContribution>
+  readonly #build: AppBuild
+  readonly #policy: Policy
+  #parts: readonly Part[] = []
+  #served: Promise<ReadonlyMap<string, ReadonlyMap<string, ServedFile>>> | undefined
+  readonly #digests = new Map<string, string>()
+
+  constructor(contributions: Contributions<WebContribution>, build: AppBuild, policy: Policy) {
+    this.#contributions = contributions
+    this.#build = build
+    this.#policy = policy
+  }
+
+  /** Contributions are data, complete before anything starts. */
+  start(): void {
+    this.#parts = checked(this.#contributions.all())
+  }
+
+  /** What a person may see, as pages read it; viewers of our own only once they are built. */
+  async listFor(caller: Caller, language: string): Promise<readonly Shown[]> {
+    const shown = this.#parts.filter(({ declared }) => this.#isFor(caller, declared))
+    const listed = await Promise.all(shown.map(part => this.#shown(part, language)))
+    return listed.filter(one => one !== undefined)
+  }
+
+  #isFor(caller: Caller, { kind, permission }: WebContribution): boolean {
+    if (kind === 'admin') return isServerAdmin(caller)
+    return kind !== 'page' || permission === undefined || this.#policy.can(caller, permission) === 'yes'
+  }
+
+  async #shown({ declared, source }: Part, language: string): Promise<Shown | undefined> {
+    const addresses = await this.#addresses(declared.id, source)
+    if (!addresses) return undefined
+    const { id, kind, title, permission, of = [], order = 0, texts = {}, viewer } = declared
+    return {
+      ...{ id, plugin: pluginOf(id), kind, title: title[language] ?? title.en, ...addresses, styles: [...addresses.styles] },
+      ...(permission === undefined ? {} : { permission }),
+      ...{ of: [...of], order, texts: { ...texts['en'], ...texts[language] } },
+      ...(viewer ? { viewer: { ...viewer, mediaTypes: [...viewer.mediaTypes], extensions: [...viewer.extensions] } } : {}),
+    }
+  }
+
+  async #addresses(id: string, source: Source): Promise<Addresses | undefined> {
+    if ('built' in source) {
+      const state = await this.#build.state()
+      const chunk = typeof state === 'string' ? undefined : state.modules.get(source.built)
+      return chunk && { module: `/web/${chunk.script}`, styles: chunk.styles.map(file => `/web/${file}`) }
+    }
+    await this.#files()
+    const at = (path: string): string => `/web/parts/${this.#digests.get(id)}/${basename(path)}`
+    return { module: at(source.module), styles: source.files.filter(path => path.endsWith('.css')).map(at) }
+  }
+
+  /** A file of a contribution; the digest is of all its files, so each address has one content forever. */
+  async file(digest: string, name: string): Promise<ServedFile | undefined> {
+    return (await this.#files()).get(digest)?.get(name)
+  }
+
+  #files(): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedFile>>> {
+    this.#served ??= this.#readFiles().catch((error: unknown) => {
+      this.#served = undefined
+      throw error
+    })
+    return this.#served
+  }
+
+  async #readFiles(): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedFile>>> {
+    const all = new Map<string, ReadonlyMap<string, ServedFile>>()
+    for (const { declared, source } of this.#parts) {
+      if ('built' in source) continue
+      const files = new Map<string, ServedFile>()
+      const digest = createHash('sha256')
+      for (const path of source.files) {
+        const bytes = await readFile(path)
+        files.set(basename(path), { path, bytes })
+        digest.update(`${basename(path)}\0${bytes.length}\0`).update(bytes)
+      }
+      const name = digest.digest('hex').slice(0, 32)
+      all.set(name, files)
+      this.#digests.set(declared.id, name)
+    }
+    return all
+  }
+}
+wire(WebParts, WebContributions, AppBuild, Policy)
+
+const checked = (contributions: readonly WebContribution[]): readonly Part[] => {
+  const ids = new Set<string>()
+  return contributions.map(declared => {
+    const { id } = declared
+    const refuse = (member: string, rule: string): never => {
+      throw new Error(`Web contribution ${id}: ${member} ${rule}`)
+    }
+    if (!/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(id)) refuse('id', 'must be the id of the plugin, a dot and a name of its own')
+    if (ids.has(id)) refuse('id', 'is contributed twice')
+    ids.add(id)
+    requireMembers(declared, refuse)
+    return { declared, source: sourceOf(declared, refuse) }
+  })
+}
+
+type Refuse = (member: string, rule: string) => never
+
+const requireMembers = ({ kind, title, of = [], viewer }: WebContribution, refuse: Refuse): void => {
+  if (!kinds.has(kind)) refuse('kind', `must be one of ${[...kinds].join(', ')}`)
+  if (!title?.en) refuse('title', 'must have a text for `en`')
+  if (onResources.has(kind) !== of.length > 0) refuse('of', 'must name kinds of resources for tabs, panels and actions, and for no others')
+  if ((kind === 'viewer') !== (viewer !== undefined)) refuse('viewer', 'must be given for viewers, and for no others')
+  if (!viewer) return
+  const wrongType = viewer.mediaTypes.find(type => !mediaType.test(type))
+  if (wrongType !== undefined) refuse('viewer.mediaTypes', `has ${wrongType}, which is no media type in lower case`)
+  const wrongEnding = viewer.extensions.find(extension => !/^[a-z0-9]+(?:\.[a-z0-9]+)*$/.test(extension))
+  if (wrongEnding !== undefined) refuse('viewer.extensions', `has ${wrongEnding}: without a dot before it, in lower case`)
+  if (viewer.mediaTypes.length + viewer.extensions.length === 0) refuse('viewer', 'must name media types or extensions')
+  if (!(Number.isSafeInteger(viewer.maxBytes) && viewer.maxBytes > 0)) refuse('viewer.maxBytes', 'must be a whole number of bytes')
+  if (viewer.trust !== 'page' && viewer.trust !== 'frame') refuse('viewer.trust', 'must be `page` or `frame`')
+  if (!Number.isFinite(viewer.rank)) refuse('viewer.rank', 'must be a number')
+}
+
+const sourceOf = ({ id, module, assets = [] }: WebContribution, refuse: Refuse): Source => {
+  if (typeof module === 'string' && pluginOf(id) === 'web') return { built: module }
+  const paths = [module, ...assets].map((file, at) => {
+    const member = at === 0 ? 'module' : 'assets'
+    const url = URL.parse(String(file))
+    if (url?.protocol !== 'file:') return refuse(member, 'must be a file: `new URL("./viewer.js", import.meta.url)`')
+    const path = fileURLToPath(url)
+    if (!existsSync(path)) refuse(member, `names ${path}, which does not exist`)
+    if (!fileName.test(basename(path))) refuse(member, `names ${basename(path)}: letters, digits, dots, hyphens and underscores only`)
+    return path
+  })
+  const [path = ''] = paths
+  const elsewhere = paths.find(each => dirname(each) !== dirname(path))
+  if (elsewhere !== undefined) refuse('assets', `names ${elsewhere}, which is not in the folder of the module`)
+  if (!/\.m?js$/.test(path)) refuse('module', 'must be JavaScript: a file that ends in .js or .mjs')
+  return { module: path, files: [...new Set(paths)] }
+}

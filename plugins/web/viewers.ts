@@ -1,0 +1,90 @@
+import { webContribution } from 'pounce/sdk'
+import type { ViewerRange, WebText } from 'pounce/sdk/kit'
+
+/** A viewer of our own: `app/viewers/<name>/index.ts`, whose texts are `viewer.<name>.*` in `app/locales`. */
+interface OwnViewer extends Omit<ViewerRange, 'trust'> {
+  readonly name: string
+  readonly title: WebText
+}
+
+const MB = 1_000_000
+/** Read in parts, so that size does not matter. */
+const anySize = Number.MAX_SAFE_INTEGER
+
+/** Text by another name. */
+const textTypes = ['json', 'xml', 'x-yaml', 'yaml', 'javascript', 'toml', 'x-sh', 'sql', 'ld+json', 'geo+json', 'x-ndjson']
+  .map(name => `application/${name}`)
+  .concat('image/svg+xml', 'model/gltf+json')
+
+/** In alphabetical order; `rank` decides which of several comes first. */
+const viewers: readonly OwnViewer[] = [
+  {
+    name: 'document',
+    title: { en: 'Formatted', de: 'Formatiert' },
+    mediaTypes: ['text/html'],
+    extensions: [],
+    maxBytes: anySize,
+    rank: 30,
+  },
+  {
+    // Read by ranges; a shared ending is told by the first bytes.
+    name: 'hdf5',
+    title: { en: 'Tree and values', de: 'Baum und Werte' },
+    mediaTypes: ['application/x-hdf5', 'application/x-hdf', 'application/vnd.hdfgroup.hdf5', 'application/x-netcdf', 'application/netcdf'],
+    extensions: ['h5', 'hdf5', 'hdf', 'he5', 'nc', 'nc4', 'cdf', 'nxs', 'nx5', 'nexus'],
+    maxBytes: anySize,
+    rank: 60,
+  },
+  {
+    name: 'markdown',
+    title: { en: 'Formatted', de: 'Formatiert' },
+    mediaTypes: ['text/markdown', 'text/x-markdown'],
+    extensions: ['md', 'markdown'],
+    maxBytes: anySize,
+    rank: 40,
+  },
+  {
+    name: 'media',
+    title: { en: 'Player', de: 'Wiedergabe' },
+    mediaTypes: ['audio/*', 'video/*'],
+    extensions: [],
+    maxBytes: anySize,
+    rank: 50,
+  },
+  {
+    name: 'pdf',
+    title: { en: 'Pages', de: 'Seiten' },
+    mediaTypes: ['application/pdf'],
+    extensions: ['pdf'],
+    maxBytes: 2000 * MB,
+    rank: 60,
+  },
+  {
+    // Larger ones would take seconds, and memory without end.
+    name: 'picture',
+    title: { en: 'Picture', de: 'Bild' },
+    mediaTypes: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp'],
+    extensions: [],
+    maxBytes: 40 * MB,
+    rank: 50,
+  },
+  {
+    name: 'plain',
+    title: { en: 'Text', de: 'Text' },
+    mediaTypes: ['text/*', ...textTypes],
+    extensions: [],
+    maxBytes: anySize,
+    rank: 10,
+  },
+]
+
+/** Viewers that come with the web interface, contributed as those of other plugins are. */
+export const ownViewers = viewers.map(({ name, title, ...range }) =>
+  webContribution({
+    id: `web.${name}`,
+    kind: 'viewer',
+    title,
+    module: `viewers/${name}/index.ts`,
+    viewer: { ...range, trust: 'page' },
+  }),
+)
