@@ -27,6 +27,15 @@ const viewers: readonly OwnViewer[] = [
     rank: 30,
   },
   {
+    // Pictures with a place and archives with shapes; it declines the others.
+    name: 'geo',
+    title: { en: 'Map', de: 'Karte' },
+    mediaTypes: ['application/geo+json', 'application/vnd.geo+json', 'image/tiff', 'application/zip', 'application/x-zip-compressed'],
+    extensions: ['geojson', 'tif', 'tiff', 'zip'],
+    maxBytes: anySize,
+    rank: 65,
+  },
+  {
     // Read by ranges; a shared ending is told by the first bytes.
     name: 'hdf5',
     title: { en: 'Tree and values', de: 'Baum und Werte' },

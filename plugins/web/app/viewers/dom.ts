@@ -63,7 +63,7 @@ export const makeTable = (
     make('caption', {}, caption),
     ...(heads.length === 0
       ? []
-      : [make('thead', {}, make('tr', {}, ...heads.map(text => make('th', { scope: 'col' }, text))))]),
+      : [make('thead', {}, make('tr', {}, ...heads.map(text => (text === '' ? make('td') : make('th', { scope: 'col' }, text)))))]),
     make(
       'tbody',
       {},

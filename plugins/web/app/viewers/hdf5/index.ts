@@ -65,7 +65,7 @@ const draw = async (element: HTMLElement, host: ViewerHost, { call, format, sign
     const ours = drawn.signal
     const remember = (): void => host.state.set(node.path === '/' ? undefined : `${look}:${node.path}`)
     remember()
-    const title = make('h3', { dir: 'auto' }, node.name)
+    const title = make('h2', { dir: 'auto' }, node.name)
     if (node.target !== undefined) {
       about.replaceChildren(title, make('p', { className: 'help' }, t('viewer.hdf5.link', { target: node.target })))
       return
