@@ -27,10 +27,18 @@ const viewers: readonly OwnViewer[] = [
     rank: 30,
   },
   {
+    name: 'deep-zoom',
+    title: { en: 'Zoom', de: 'Lupe' },
+    mediaTypes: ['image/tiff', 'image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/bmp', 'application/dzi'],
+    extensions: ['tif', 'tiff', 'ome.tif', 'ome.tiff'],
+    maxBytes: anySize,
+    rank: 45,
+  },
+  {
     // Pictures with a place and archives with shapes; it declines the others.
     name: 'geo',
     title: { en: 'Map', de: 'Karte' },
-    mediaTypes: ['application/geo+json', 'application/vnd.geo+json', 'image/tiff', 'application/zip', 'application/x-zip-compressed'],
+    mediaTypes: ['application/geo+json', 'application/vnd.geo+json', 'image/tiff', 'application/zip', 'application/x-zip-compressed', 'multi/files-zipped'],
     extensions: ['geojson', 'tif', 'tiff', 'zip'],
     maxBytes: anySize,
     rank: 65,
