@@ -69,6 +69,15 @@ const viewers: readonly OwnViewer[] = [
     rank: 50,
   },
   {
+    // Read whole, and drawn by the graphics card.
+    name: 'model',
+    title: { en: '3D model', de: '3D-Modell' },
+    mediaTypes: ['model/*'],
+    extensions: ['gltf', 'glb', 'ply', 'obj', 'stl'],
+    maxBytes: 100 * MB,
+    rank: 60,
+  },
+  {
     name: 'pdf',
     title: { en: 'Pages', de: 'Seiten' },
     mediaTypes: ['application/pdf'],

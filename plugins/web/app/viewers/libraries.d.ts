@@ -8,3 +8,7 @@ declare module 'topojson-client' {
   import type { FeatureCollection } from 'geojson'
   export const feature: (topology: unknown, object: unknown) => FeatureCollection
 }
+declare module 'three/examples/jsm/libs/draco/gltf/draco_wasm_wrapper.js' {
+  const make: (options: object) => unknown
+  export default make
+}
