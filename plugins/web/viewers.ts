@@ -41,6 +41,32 @@ export const viewers: readonly OwnViewer[] = [
     rank: 30,
   },
   {
+    name: 'deep-zoom',
+    title: { en: 'Zoom', de: 'Lupe' },
+    mediaTypes: ['image/tiff', 'image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/bmp', 'application/dzi'],
+    extensions: ['tif', 'tiff', 'ome.tif', 'ome.tiff'],
+    maxBytes: anySize,
+    rank: 45,
+  },
+  {
+    // Pictures with a place and archives with shapes; it declines the others.
+    name: 'geo',
+    title: { en: 'Map', de: 'Karte' },
+    mediaTypes: ['application/geo+json', 'application/vnd.geo+json', 'image/tiff', 'application/zip', 'application/x-zip-compressed', 'multi/files-zipped'],
+    extensions: ['geojson', 'tif', 'tiff', 'zip'],
+    maxBytes: anySize,
+    rank: 65,
+  },
+  {
+    // Read by ranges; a shared ending is told by the first bytes.
+    name: 'hdf5',
+    title: { en: 'Tree and values', de: 'Baum und Werte' },
+    mediaTypes: ['application/x-hdf5', 'application/x-hdf', 'application/vnd.hdfgroup.hdf5', 'application/x-netcdf', 'application/netcdf'],
+    extensions: ['h5', 'hdf5', 'hdf', 'he5', 'nc', 'nc4', 'cdf', 'nxs', 'nx5', 'nexus'],
+    maxBytes: anySize,
+    rank: 60,
+  },
+  {
     name: 'markdown',
     title: { en: 'Formatted', de: 'Formatiert' },
     mediaTypes: ['text/markdown', 'text/x-markdown'],
@@ -62,6 +88,11 @@ export const viewers: readonly OwnViewer[] = [
     title: { en: 'Notebook', de: 'Notebook' },
     mediaTypes: ['application/x-ipynb+json', 'application/vnd.jupyter'],
     extensions: ['ipynb'],
+    // Read whole, and drawn by the graphics card.
+    name: 'model',
+    title: { en: '3D model', de: '3D-Modell' },
+    mediaTypes: ['model/*'],
+    extensions: ['gltf', 'glb', 'ply', 'obj', 'stl'],
     maxBytes: 100 * MB,
     rank: 60,
   },
@@ -71,6 +102,11 @@ export const viewers: readonly OwnViewer[] = [
     mediaTypes: ['application/vnd.apache.parquet', 'application/x-parquet', 'application/parquet'],
     extensions: ['parquet', 'pq', 'geoparquet'],
     maxBytes: anySize,
+    name: 'pdf',
+    title: { en: 'Pages', de: 'Seiten' },
+    mediaTypes: ['application/pdf'],
+    extensions: ['pdf'],
+    maxBytes: 2000 * MB,
     rank: 60,
   },
   {

@@ -1,0 +1,88 @@
+/** A file as a tree of groups and arrays: what the viewer shows of HDF5 and NetCDF alike. */
+export interface ScientificFile {
+  readonly format: string
+  children(path: string): NodeList
+  describe(path: string): Description
+  /** The values of a part, `[start, stop)` for each dimension, in the order in which they are stored. */
+  slice(path: string, ranges: readonly (readonly [number, number])[]): Slice
+}
+
+export interface NodeList {
+  readonly nodes: readonly TreeNode[]
+  /** How many there are; only the first are listed. */
+  readonly total: number
+}
+
+export interface TreeNode {
+  readonly name: string
+  readonly path: string
+  /** `link`: leads to another file or nowhere, and is not followed. */
+  readonly kind: 'group' | 'array' | 'link' | 'type'
+  readonly shape?: readonly number[]
+  readonly target?: string
+}
+
+export interface Description {
+  readonly kind: TreeNode['kind']
+  readonly attributes: readonly (readonly [name: string, value: string])[]
+  readonly shape: readonly number[]
+  readonly type: string
+  readonly storage: readonly string[]
+  readonly isNumeric: boolean
+  readonly units: string
+  readonly dimensions: readonly string[]
+  /** Whether values are multiplied and shifted as their attributes say. */
+  readonly isScaled: boolean
+}
+
+/** Numbers, missing ones as NaN; or texts. */
+export type Slice = Float64Array | readonly string[]
+
+export const maxNodes = 2000
+const maxText = 2000
+
+export const cut = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText)} …` : text)
+
+/** A value of any shape as text. */
+export const textOf = (value: unknown): string => {
+  if (typeof value === 'string') return cut(value)
+  if (value === null || value === undefined) return ''
+  if (ArrayBuffer.isView(value) || Array.isArray(value)) {
+    const items = value as unknown as ArrayLike<unknown>
+    const shown = Array.from({ length: Math.min(items.length, 100) }, (_, at) => textOf(items[at]))
+    return cut(`${shown.join(', ')}${items.length > shown.length ? ' …' : ''}`)
+  }
+  if (typeof value === 'object') return cut(JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each)) ?? '')
+  return String(value)
+}
+
+/** What the conventions of NetCDF say about packed values. */
+export interface Packing {
+  readonly scale: number
+  readonly offset: number
+  readonly missing: readonly number[]
+}
+
+export const packingOf = (valueOf: (name: string) => unknown): Packing => {
+  const number = (name: string): number | undefined => {
+    const value = valueOf(name)
+    const one = ArrayBuffer.isView(value) || Array.isArray(value) ? (value as unknown as ArrayLike<unknown>)[0] : value
+    return typeof one === 'number' || typeof one === 'bigint' ? Number(one) : undefined
+  }
+  return {
+    scale: number('scale_factor') ?? 1,
+    offset: number('add_offset') ?? 0,
+    missing: [number('_FillValue'), number('missing_value')].filter(each => each !== undefined),
+  }
+}
+
+export const isPacked = ({ scale, offset }: Packing): boolean => scale !== 1 || offset !== 0
+
+export const unpacked = (values: Float64Array, { scale, offset, missing }: Packing): Float64Array => {
+  if (scale === 1 && offset === 0 && missing.length === 0) return values
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] as number
+    values[at] = missing.includes(value) ? Number.NaN : value * scale + offset
+  }
+  return values
+}

@@ -1,0 +1,41 @@
+import type { ViewerHost } from '../host.ts'
+import type { TiffPages, TiffPart } from './tiff-worker.ts'
+import { callsThrough } from './worker-calls.ts'
+
+/** Pixels of a picture without coarser copies, all of which has to be decoded to show it. */
+export const maxPixels = 64_000_000
+
+export interface OpenedTiff extends TiffPages {
+  readonly read: (page: number, part: TiffPart) => Promise<ImageData>
+  readonly close: () => void
+}
+
+/** Opens a TIFF in a worker, which reads it by ranges. Rejects where it is none. */
+export const openTiff = async (host: ViewerHost): Promise<OpenedTiff> => {
+  const worker = new Worker(new URL('./tiff-worker.ts', import.meta.url), { type: 'module', name: 'tiff' })
+  const close = (): void => worker.terminate()
+  host.signal.addEventListener('abort', close)
+  // An empty read tells the page that this is at work.
+  const call = callsThrough(worker, { reading: () => void host.read(0, 0) })
+  const broken = new Promise<never>((_, reject) => worker.addEventListener('error', reject))
+  broken.catch(() => undefined)
+  try {
+    const opened = await Promise.race([call<TiffPages>('open', new URL(host.url, location.href).href), broken])
+    const read = async (page: number, part: TiffPart): Promise<ImageData> => {
+      const pixels = await call<Uint8Array>('read', page, part)
+      return new ImageData(new Uint8ClampedArray(pixels.buffer as ArrayBuffer), part.width, part.height)
+    }
+    return { ...opened, read, close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+/** Whether the first bytes are those of a TIFF, or of a BigTIFF. */
+export const isTiff = async (host: ViewerHost): Promise<boolean> => {
+  const [one, other, ...rest] = await host.read(0, 4)
+  const isLittle = one === 0x49 && other === 0x49
+  const version = isLittle ? rest[0] : rest[1]
+  return (isLittle || (one === 0x4d && other === 0x4d)) && (version === 42 || version === 43)
+}

@@ -1,0 +1,2 @@
+/** Why a model is not loaded, in a sentence for the person. */
+export class Refusal extends Error {}
