@@ -120,7 +120,7 @@ const entryFiles = (entry: ManifestChunk, manifest: Readonly<Record<string, Mani
     styles: [...new Set(chunks.flatMap(chunk => chunk.css ?? []))],
     modules: chunks.filter(chunk => chunk !== entry).map(chunk => chunk.file),
     fonts: [...new Set(chunks.flatMap(chunk => chunk.assets ?? []))].filter(
-      file => file.includes('next-latin') || file.includes('newsreader'),
+      file => file.includes('next-latin-wght') || file.includes('newsreader'),
     ),
   }
 }

@@ -6,7 +6,6 @@ import { refreshSession, type Session } from '../lib/session.ts'
 import { useAct } from '../lib/use-act.ts'
 import { FormError, SubmitButton } from './form-parts.tsx'
 import { toast } from './toasts.tsx'
-import '../styles/entry.css'
 
 /** Whether the server is public or private, in plain words. Nothing is chosen beforehand. */
 export const ReadAccessChoice = ({

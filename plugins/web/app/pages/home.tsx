@@ -15,7 +15,6 @@ import { t } from '../lib/i18n.ts'
 import { useRecent } from '../lib/recent.ts'
 import { allOf, type ListedKind, type ListQuery, pathTo, useResourceList } from '../lib/resources.ts'
 import { refreshSession, type Session, useSession } from '../lib/session.ts'
-import '../styles/resource-list.css'
 
 const icons: Readonly<Record<string, IconName>> = { dataset: 'database', collection: 'library', space: 'users', file: 'file' }
 

@@ -12,7 +12,6 @@ import { t } from '../lib/i18n.ts'
 import { makeSampleDataset } from '../lib/sample.ts'
 import { changeSession, useSession } from '../lib/session.ts'
 import { useAct } from '../lib/use-act.ts'
-import '../styles/entry.css'
 
 /** The first run: from the printed link to the first dataset. */
 export const WelcomePage = () => {
