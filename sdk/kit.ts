@@ -65,6 +65,7 @@ export type { CallerJob, KeyLimits, StepUp } from './model/caller.ts'
 export { lifeStates } from './model/kind.ts'
 export { fullNameOf, type PasskeyRecord, type SecondFactorChange, type SecondFactorRecord, type UserProfile } from './model/people.ts'
 export { allPermissions, defaultRoles, readingPermissions, type Verb, verbOf } from './model/permission.ts'
+export { ReadAccessOrigin } from './model/read-access.ts'
 export { type DatasetAccess, type FileScan, type FileStatus, noStatistics, type SpaceAccess, type Statistics } from './model/records.ts'
 export { namedBy } from './named-by.ts'
 export { naturalKey } from './natural-key.ts'
@@ -132,7 +133,7 @@ export {
   type SessionSource,
   type TrashCapability,
 } from './ports/session.ts'
-export { acceptsTerms, siteName } from './ports/site.ts'
+export { acceptsTerms, type SiteSettings, siteName } from './ports/site.ts'
 export { maskedUri } from './ports/status.ts'
 export type { ChargedTo } from './ports/storage-quotas.ts'
 export type { Bus, BusListener, Heartbeat, Job, JobResult, JobStatus, QueueFacts, TransportListener } from './ports/transport.ts'

@@ -79,6 +79,7 @@ export const getPage = route({
     { path: '/signup' },
     { path: '/reset' },
     { path: '/welcome' },
+    { path: '/admin/access' },
     { path: '/accessibility' },
   ],
   summary: 'Show a page of the web interface',

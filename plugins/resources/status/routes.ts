@@ -5,6 +5,7 @@ import {
   Extractors,
   Installation,
   isServerAdmin,
+  Policy,
   routesFor,
   SearchIndex,
   type StatusPart,
@@ -104,7 +105,7 @@ class CachedTotals {
 }
 wire(CachedTotals, Counters)
 
-const route = routesFor('status', { totals: CachedTotals, installation: Installation, parts: ComponentStatus })
+const route = routesFor('status', { totals: CachedTotals, installation: Installation, policy: Policy, parts: ComponentStatus })
 
 const untold = { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 0, users: 0 } as const
 
@@ -148,10 +149,10 @@ export const getStatus = route({
       }),
     ),
   },
-  async handle({ caller }, { totals, installation, parts }) {
+  async handle({ caller }, { totals, installation, policy, parts }) {
     const isForAdmin = isServerAdmin(caller)
     const [counts, plugins, storage, extractors] = await Promise.all([
-      isForAdmin || !installation.isPrivate ? totals.known() : untold,
+      isForAdmin || !policy.isPrivate ? totals.known() : untold,
       parts.plugins(isForAdmin),
       parts.storage(isForAdmin),
       parts.extractors(),

@@ -44,6 +44,7 @@ const routeTree = root.addChildren([
   page('/reset', reset, 'ResetPage'),
   page('/reset/$token', reset, 'ResetPage'),
   page('/welcome', () => import('./pages/welcome.tsx'), 'WelcomePage'),
+  page('/admin/access', () => import('./pages/read-access.tsx'), 'ReadAccessPage'),
   page('/accessibility', () => import('./pages/accessibility.tsx'), 'AccessibilityPage'),
 ])
 

@@ -76,6 +76,33 @@ const entries = (): Readonly<Record<string, string>> => {
   const named = viewers.map(file => [`viewer-${basename(dirname(file))}`, join(import.meta.dirname, file)] as const)
   return { main: join(import.meta.dirname, 'main.tsx'), frame: join(import.meta.dirname, 'frame/main.ts'), ...Object.fromEntries(named) }
 }
+const isOwn = (id: string): boolean => !id.includes('node_modules')
+
+/**
+ * So that a page is few requests, and none loads much that others need: libraries and own modules of the first script, controls by the pages that use them,
+ * what most pages with lists share. Only the last two take along what their modules import: a control is imported by way of a module that has all.
+ */
+const chunkGroups = [
+  {
+    name: 'libraries',
+    priority: 4,
+    includeDependenciesRecursively: false,
+    test: /node_modules[\\/](?:react|react-dom|scheduler|use-sync-external-store|i18next|react-i18next|@tanstack[\\/](?:react-router|router-core|history|react-store|store|react-query|query-core))[\\/]/,
+  },
+  { name: 'app', priority: 3, tags: ['$initial' as const], includeDependenciesRecursively: false, test: isOwn },
+  {
+    name: 'lists',
+    priority: 2,
+    minShareCount: 2,
+    includeDependenciesRecursively: false,
+    test: (id: string) =>
+      isOwn(id) &&
+      !/[\\/](?:thing-parts|read-access|resource-list|virtual-grid|grid-[\w-]+|collection-tree|selection[\w-]*)\.tsx?$/.test(id),
+  },
+  { name: 'grids', priority: 2, minShareCount: 2, includeDependenciesRecursively: false, test: isOwn },
+  { name: 'controls', priority: 1, tags: ['$initial' as const], entriesAware: true, entriesAwareMergeThreshold: 60_000 },
+  { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 15_000 },
+]
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -94,6 +121,8 @@ export default defineConfig({
       input: entries(),
       // Pages call what viewers export.
       preserveEntrySignatures: 'exports-only',
+      input: join(import.meta.dirname, 'main.tsx'),
+      output: { codeSplitting: { groups: chunkGroups } },
       // "use client" of React's libraries means nothing here.
       onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
     },

@@ -1,4 +1,3 @@
-import '../styles/dataset.css'
 import { usePrefetchQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type DragEvent, useCallback, useEffect, useRef, useState } from 'react'
