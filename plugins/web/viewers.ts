@@ -52,7 +52,14 @@ export const viewers: readonly OwnViewer[] = [
     // Pictures with a place and archives with shapes; it declines the others.
     name: 'geo',
     title: { en: 'Map', de: 'Karte' },
-    mediaTypes: ['application/geo+json', 'application/vnd.geo+json', 'image/tiff', 'application/zip', 'application/x-zip-compressed', 'multi/files-zipped'],
+    mediaTypes: [
+      'application/geo+json',
+      'application/vnd.geo+json',
+      'image/tiff',
+      'application/zip',
+      'application/x-zip-compressed',
+      'multi/files-zipped',
+    ],
     extensions: ['geojson', 'tif', 'tiff', 'zip'],
     maxBytes: anySize,
     rank: 65,
@@ -83,11 +90,6 @@ export const viewers: readonly OwnViewer[] = [
     rank: 50,
   },
   {
-    // Read as a whole.
-    name: 'notebook',
-    title: { en: 'Notebook', de: 'Notebook' },
-    mediaTypes: ['application/x-ipynb+json', 'application/vnd.jupyter'],
-    extensions: ['ipynb'],
     // Read whole, and drawn by the graphics card.
     name: 'model',
     title: { en: '3D model', de: '3D-Modell' },
@@ -97,11 +99,23 @@ export const viewers: readonly OwnViewer[] = [
     rank: 60,
   },
   {
+    // Read as a whole.
+    name: 'notebook',
+    title: { en: 'Notebook', de: 'Notebook' },
+    mediaTypes: ['application/x-ipynb+json', 'application/vnd.jupyter'],
+    extensions: ['ipynb'],
+    maxBytes: 100 * MB,
+    rank: 60,
+  },
+  {
     name: 'parquet',
     title: { en: 'Table', de: 'Tabelle' },
     mediaTypes: ['application/vnd.apache.parquet', 'application/x-parquet', 'application/parquet'],
     extensions: ['parquet', 'pq', 'geoparquet'],
     maxBytes: anySize,
+    rank: 60,
+  },
+  {
     name: 'pdf',
     title: { en: 'Pages', de: 'Seiten' },
     mediaTypes: ['application/pdf'],

@@ -1,6 +1,6 @@
 import 'ol/ol.css'
-import type { FeatureLike } from 'ol/Feature'
 import type Feature from 'ol/Feature'
+import type { FeatureLike } from 'ol/Feature'
 import GeoJSON from 'ol/format/GeoJSON'
 import type BaseLayer from 'ol/layer/Base'
 import ImageLayer from 'ol/layer/Image'
@@ -68,7 +68,11 @@ interface Drawn {
 /** A map with its controls; the arrow keys move it and + and − zoom while it has the focus. */
 const drawMap = (element: HTMLElement, host: ViewerHost, signal: AbortSignal, extent: () => readonly number[]): Drawn => {
   const { t } = host
-  const stage = make('div', { className: 'view-stage geo-map', tabIndex: 0, attributes: { role: 'application', 'aria-label': t('viewer.geo.map', { name: host.thing.name }) } })
+  const stage = make('div', {
+    className: 'view-stage geo-map',
+    tabIndex: 0,
+    attributes: { role: 'application', 'aria-label': t('viewer.geo.map', { name: host.thing.name }) },
+  })
   const status = makeStatus()
   const map = new OlMap({ controls: [], view: new View({ center: [0, 0], zoom: 1, maxZoom: 24 }) })
   const zoom = (by: number): void => void map.getView().animate({ zoom: (map.getView().getZoom() ?? 1) + by, duration: 0 })
@@ -107,7 +111,9 @@ const readFeatures = async (host: ViewerHost): Promise<FeaturesFound & { readonl
     return (await isZip(host)) ? await featuresOfShapes(host) : await featuresOfJson(host)
   } catch (cause) {
     if (cause instanceof Error && cause.name === 'Error' && !/zip|shape|header|EOCD/i.test(cause.message)) throw cause
-    throw new Error(host.t(cause instanceof RangeError && cause.message === 'Too large' ? 'viewer.geo.tooLarge' : 'viewer.geo.damaged'), { cause })
+    throw new Error(host.t(cause instanceof RangeError && cause.message === 'Too large' ? 'viewer.geo.tooLarge' : 'viewer.geo.damaged'), {
+      cause,
+    })
   }
 }
 
@@ -131,7 +137,14 @@ const showFeatures = async (element: HTMLElement, host: ViewerHost, signal: Abor
   map.addLayer(layer as BaseLayer)
   fit()
   const about = make('div')
-  const number = make('input', { className: 'input geo-number', type: 'number', min: '1', max: String(read.length), attributes: { 'aria-label': t('viewer.geo.feature') }, on: { change: () => choose((Number.parseInt(number.value, 10) || 1) - 1) } })
+  const number = make('input', {
+    className: 'input geo-number',
+    type: 'number',
+    min: '1',
+    max: String(read.length),
+    attributes: { 'aria-label': t('viewer.geo.feature') },
+    on: { change: () => choose((Number.parseInt(number.value, 10) || 1) - 1) },
+  })
   const choose = (at: number, move = true): void => {
     if (read.length === 0) return
     chosen = Math.min(read.length - 1, Math.max(0, at))
@@ -139,10 +152,15 @@ const showFeatures = async (element: HTMLElement, host: ViewerHost, signal: Abor
     layer.changed()
     const one = read[chosen] as Feature
     about.replaceChildren(attributesOf(one, chosen, host))
-    status.textContent = t('viewer.geo.chosen', { number: chosen + 1, all: read.length, kind: one.getGeometry()?.getType() ?? t('viewer.geo.noPlace') })
+    status.textContent = t('viewer.geo.chosen', {
+      number: chosen + 1,
+      all: read.length,
+      kind: one.getGeometry()?.getType() ?? t('viewer.geo.noPlace'),
+    })
     host.state.set(String(chosen + 1))
     const box = one.getGeometry()?.getExtent()
-    if (move && box?.every(Number.isFinite)) map.getView().setCenter([((box[0] ?? 0) + (box[2] ?? 0)) / 2, ((box[1] ?? 0) + (box[3] ?? 0)) / 2])
+    if (move && box?.every(Number.isFinite))
+      map.getView().setCenter([((box[0] ?? 0) + (box[2] ?? 0)) / 2, ((box[1] ?? 0) + (box[3] ?? 0)) / 2])
   }
   bar.append(
     make(
@@ -183,7 +201,9 @@ const attributesOf = (feature: Feature, at: number, { t }: ViewerHost): HTMLElem
     .slice(0, maxAttributes)
     .map(([name, value]) => [name, textOf(value)] as const)
   const caption = t('viewer.geo.attributes', { number: at + 1 })
-  return rows.length === 0 ? make('p', { className: 'help' }, t('viewer.geo.noAttributes')) : makeScroller(caption, makeTable(caption, [], rows, true))
+  return rows.length === 0
+    ? make('p', { className: 'help' }, t('viewer.geo.noAttributes'))
+    : makeScroller(caption, makeTable(caption, [], rows, true))
 }
 
 const showRaster = async (element: HTMLElement, host: ViewerHost, signal: AbortSignal): Promise<void> => {
@@ -219,7 +239,9 @@ const showRaster = async (element: HTMLElement, host: ViewerHost, signal: AbortS
   // Web Mercator ends at 85 degrees.
   const inside = place.isGeographic ? [box[0] ?? -180, Math.max(-85, box[1] ?? -85), box[2] ?? 180, Math.min(85, box[3] ?? 85)] : box
   const { map, status, fit } = drawMap(element, host, signal, () => transformExtent(inside, projection, 'EPSG:3857'))
-  map.addLayer(new ImageLayer({ source: new ImageStatic({ url, projection, imageExtent: box, interpolate: false }), opacity: 0.85, zIndex: 1 }))
+  map.addLayer(
+    new ImageLayer({ source: new ImageStatic({ url, projection, imageExtent: box, interpolate: false }), opacity: 0.85, zIndex: 1 }),
+  )
   fit()
   status.textContent = t('viewer.geo.raster', { width, height, bands, type, projection: `EPSG:${place.epsg}` })
 }

@@ -46,8 +46,6 @@ export const callsThrough = (port: Port, handlers: Handlers): (<T>(name: string,
     }) as Promise<T>
 }
 
-/** Lets messages that came in meanwhile be answered. */
-export const nextTurn = (): Promise<void> => new Promise(resolve => setTimeout(resolve))
 const channel = new MessageChannel()
 const turns: (() => void)[] = []
 channel.port1.onmessage = () => turns.shift()?.()
