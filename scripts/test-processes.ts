@@ -10,7 +10,7 @@ export type TestProcess = readonly string[]
 
 /** Their tests wait for the program more than they compute, so that they do not hold each other up, and most start it, which is what is to be saved. */
 const sharedByPath =
-  /^(?:core\/(?:cli|http|kernel|openapi)|plugins\/(?:access|audit|resources)|sdk|test\/api)\/(?!.*(?:killed|\.browser|\.live)\b)/
+  /^(?:core\/(?:cli|http|kernel|openapi)|plugins\/(?:access|audit|extractors|previewers|resources|transport)|sdk|test\/(?:access|api|clients|geostreams))\/(?!.*(?:killed|\.browser|\.live)\b)/
 
 /** What is of the whole process, or is measured of it; `In a process of its own` is for what does not show. */
 const aloneByText =
