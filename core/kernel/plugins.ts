@@ -11,6 +11,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const tree = join(root, 'plugins')
 const idPattern = /^[a-z0-9-]+(?:\.[a-z0-9-]+)?$/
 
+/** The plugins that a bundle of the server holds, by id; empty where the tree runs as it is. */
+export const bundledPlugins = new Map<string, () => Promise<{ readonly plugin?: unknown }>>()
+
 /** A plugin to load, as named in the configuration or passed by a test. */
 export interface PluginRequest {
   readonly plugin: string | Plugin
@@ -49,6 +52,8 @@ const indexOf = (folder: string): string => {
 /** Packages that were requested, and from where. */
 const packages = new Map<string, string>()
 let isHooked = false
+/** The module that the imports below are in: that of the bundle, where they are in one. */
+const here = pathToFileURL(import.meta.filename).href
 
 /**
  * A plugin from outside the tree imports `pounce/sdk`. It must get the SDK of this kernel, wherever the plugin lies:
@@ -61,7 +66,7 @@ const hookResolution = (): void => {
     resolve: (specifier, context, next) => {
       if (specifier === 'pounce/sdk' || specifier.startsWith('pounce/sdk/'))
         return next(specifier, { ...context, parentURL: import.meta.url })
-      const from = context.parentURL === import.meta.url ? packages.get(specifier) : undefined
+      const from = context.parentURL === here ? packages.get(specifier) : undefined
       if (from === undefined) return next(specifier, context)
       try {
         return next(specifier, { ...context, parentURL: pathToFileURL(join(from, 'pounce.json')).href })
@@ -101,9 +106,10 @@ const isMissing = (error: unknown, source: string): boolean =>
 
 const importPlugin = async (source: string, from: string | undefined): Promise<Plugin> => {
   const url = urlOf(source, from)
+  const load = bundledPlugins.get(source) ?? ((): Promise<{ readonly plugin?: unknown }> => import(url))
   let module: { readonly plugin?: unknown }
   try {
-    module = (await import(url)) as { readonly plugin?: unknown }
+    module = await load()
   } catch (error) {
     if (isMissing(error, source))
       throw new StartupError(
