@@ -4,7 +4,7 @@ import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Plugin, RolldownOutput } from 'rolldown'
-import { ownPluginFile, ownPluginIds } from '../core/kernel/plugins.ts'
+import { ownPluginFile, ownPluginIds } from '../core/own-plugins.ts'
 
 /** The program's folder. */
 export const root: string = fileURLToPath(new URL('../', import.meta.url))
@@ -54,7 +54,7 @@ const usualModules = (): readonly string[] => {
 
 const entryModule = (): string =>
   [
-    `import { bundledPlugins } from ${JSON.stringify(join(root, 'core/kernel/plugins.ts'))}`,
+    `import { bundledPlugins } from ${JSON.stringify(join(root, 'core/own-plugins.ts'))}`,
     ...ownPluginIds().map(id => `bundledPlugins.set(${JSON.stringify(id)}, () => import(${JSON.stringify(indexFile(id))}))`),
     `export { run } from ${JSON.stringify(join(root, 'core/cli/run.ts'))}`,
     `export { surviveClosedPipes } from ${JSON.stringify(join(root, 'core/cli/output.ts'))}`,
