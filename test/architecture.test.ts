@@ -7,7 +7,8 @@ import { isRoute, type Route } from 'pounce/sdk'
 import { allPermissions } from 'pounce/sdk/kit'
 import { kernelSchema } from '../core/kernel/config/kernel-schema.ts'
 import { nodeOf } from '../core/kernel/config/schema-tree.ts'
-import { loadPlugins, ownPluginIds } from '../core/kernel/plugins.ts'
+import { loadPlugins } from '../core/kernel/plugins.ts'
+import { ownPluginIds } from '../core/own-plugins.ts'
 import { settingsOf } from '../scripts/docs/configuration-page.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
