@@ -12,20 +12,12 @@ if (major < 24 || (major === 24 && minor < 7)) {
   process.exit(1)
 }
 
-// With modules compiled the last time a start takes half the time. Threads and child processes find the place by the variable; without it each of them
-// would load the type stripper.
-process.env['NODE_COMPILE_CACHE'] ??= join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'pounce', 'compiled')
-module.enableCompileCache(process.env['NODE_COMPILE_CACHE'])
-
-await import('./resolve.js')
-const { run } = await import('./cli/run.ts')
-const { standardOutput, surviveClosedPipes } = await import('./cli/output.ts')
 // Tests that change the program's modules set the variable: they change those of the tree.
 const bundle = process.env['POUNCE_TEST_TREE'] === undefined ? currentBundle() : undefined
 enableCompileCache(bundle?.id ?? 'tree')
 if (bundle) resolveInBundle(bundle)
 else await import('./resolve.js')
-const { run, surviveClosedPipes } = bundle
+const { run, standardOutput, surviveClosedPipes } = bundle
   ? await import(`${bundle.url}pounce.js`)
   : { ...(await import('./cli/run.ts')), ...(await import('./cli/output.ts')) }
 surviveClosedPipes()

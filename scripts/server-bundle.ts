@@ -57,7 +57,7 @@ const entryModule = (): string =>
     `import { bundledPlugins } from ${JSON.stringify(join(root, 'core/own-plugins.ts'))}`,
     ...ownPluginIds().map(id => `bundledPlugins.set(${JSON.stringify(id)}, () => import(${JSON.stringify(indexFile(id))}))`),
     `export { run } from ${JSON.stringify(join(root, 'core/cli/run.ts'))}`,
-    `export { surviveClosedPipes } from ${JSON.stringify(join(root, 'core/cli/output.ts'))}`,
+    `export { standardOutput, surviveClosedPipes } from ${JSON.stringify(join(root, 'core/cli/output.ts'))}`,
   ].join('\n')
 
 /** V8 keeps text in two bytes per character when one character needs them. */

@@ -221,7 +221,7 @@ const draw = (element: HTMLElement, host: ViewerHost, object: Object3D, box: Box
   element.append(view)
   controls.addEventListener('change', render)
   controls.addEventListener('end', remember)
-  const resized = new ResizeObserver(fit)
+  const resized = new ResizeObserver(frameAll)
   resized.observe(stage)
   const [theta = home.theta, phi = home.phi, far] = placeOf(host.state.get()) ?? []
   look(theta, phi, far === undefined ? home.far : far * radius)
