@@ -10,6 +10,7 @@ import { AppBuild } from './app-build.ts'
 const kinds: ReadonlySet<string> = new Set(['viewer', 'page', 'admin', 'tab', 'panel', 'action'])
 /** Those shown on the pages of resources. */
 const onResources: ReadonlySet<string> = new Set(['tab', 'panel', 'action'])
+const pagesWithParts: ReadonlySet<string> = new Set(['dataset', 'file'])
 const mediaType = /^[a-z0-9][\w.+-]*\/(?:\*|[a-z0-9][\w.+-]*)$/
 const fileName = /^[\w.-]{1,100}$/
 
@@ -174,6 +175,8 @@ const requireMembers = ({ kind, title, of = [], viewer }: WebContribution, refus
   if (!kinds.has(kind)) refuse('kind', `must be one of ${[...kinds].join(', ')}`)
   if (!title?.en) refuse('title', 'must have a text for `en`')
   if (onResources.has(kind) !== of.length > 0) refuse('of', 'must name kinds of resources for tabs, panels and actions, and for no others')
+  const elsewhere = of.find(one => !pagesWithParts.has(one))
+  if (elsewhere !== undefined) refuse('of', `has ${elsewhere}: parts are shown on the pages of ${[...pagesWithParts].join(' and ')}`)
   if ((kind === 'viewer') !== (viewer !== undefined)) refuse('viewer', 'must be given for viewers, and for no others')
   if (!viewer) return
   const wrongType = viewer.mediaTypes.find(type => !mediaType.test(type))

@@ -103,6 +103,18 @@ export const getPageByToken = route({
   handle: plainPage,
 })
 
+export const getPartPage = route({
+  method: 'GET',
+  path: '/parts/:id',
+  summary: 'Show a page that a plugin adds to the web interface',
+  description,
+  permission: 'anyone',
+  beforeTerms: true,
+  params: s.Object({ id: s.String({ maxLength: 100 }) }),
+  responses: page,
+  handle: plainPage,
+})
+
 export const getSpacePage = route({
   method: 'GET',
   path: '/spaces/:id',
