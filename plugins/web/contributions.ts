@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Caller, type Contributions, isServerAdmin, Policy, s, wire } from 'pounce/sdk'
+import { type Caller, type Contributions, isServerAdmin, Policy, type Previewer, s, wire } from 'pounce/sdk'
 import { type WebContribution, WebContributions } from 'pounce/sdk/kit'
 import { AppBuild } from './app-build.ts'
 
@@ -121,6 +121,18 @@ export class WebParts {
     return { module: at(source.module), styles: source.files.filter(path => path.endsWith('.css')).map(at) }
   }
 
+  /** The address of the module of the viewer that shows what a previewer is for; absent where none does. */
+  async moduleFor({ mediaTypes }: Previewer): Promise<string | undefined> {
+    const fitting = this.#parts
+      .filter(({ declared }) => declared.viewer?.mediaTypes.some(type => mediaTypes.some(other => overlaps(type, other))))
+      .sort((one, other) => (other.declared.viewer?.rank ?? 0) - (one.declared.viewer?.rank ?? 0))
+    for (const { declared, source } of fitting) {
+      const addresses = await this.#addresses(declared.id, source)
+      if (addresses) return addresses.module
+    }
+    return undefined
+  }
+
   /** A file of a contribution; the digest is of all its files, so each address has one content forever. */
   async file(digest: string, name: string): Promise<ServedFile | undefined> {
     return (await this.#files()).get(digest)?.get(name)
@@ -153,6 +165,11 @@ export class WebParts {
   }
 }
 wire(WebParts, WebContributions, AppBuild, Policy)
+
+const overlaps = (one: string, other: string): boolean =>
+  one === other ||
+  (one.endsWith('/*') && other.startsWith(one.slice(0, -1))) ||
+  (other.endsWith('/*') && one.startsWith(other.slice(0, -1)))
 
 const checked = (contributions: readonly WebContribution[]): readonly Part[] => {
   const ids = new Set<string>()
