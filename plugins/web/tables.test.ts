@@ -35,7 +35,13 @@ const trickyRows = (count: number): string[][] => {
 
 test('a table has the cells that were written, whatever is in them and however its lines end', async t => {
   const rows = trickyRows(3000)
-  for (const options of [{}, { record_delimiter: '\r\n', quoted_match: /\n/ }, { delimiter: ';' }, { delimiter: '\t' }, { quoted: true }] as const) {
+  for (const options of [
+    {},
+    { record_delimiter: '\r\n', quoted_match: /\n/ },
+    { delimiter: ';' },
+    { delimiter: '\t' },
+    { quoted: true },
+  ] as const) {
     const table = await opened(stringify([['id', 'one', 'two', 'three'], ...rows], options))
     t.deepEqual(
       table.source.columns.map(({ name }) => name),
