@@ -63,6 +63,16 @@ Made by \`scripts/make-test-data.ts\`; the same program always writes the same b
 | \`tone.wav\` | WAV, 1 s of 440 Hz, mono, 16 bit, 8 kHz |
 | \`bundle.zip\` | ZIP of three files, one of them in a folder |
 | \`empty.bin\` | nothing: 0 bytes |
+| \`plots.json\`, \`plots.xml\` | Three plots as JSON, with a number of 20 digits, and as XML |
+
+Written by programs of the field, and CC0 as well:
+
+| File | What it is | Written by |
+| --- | --- | --- |
+| \`trees.parquet\` | 1,200 rows in 3 row groups, Zstandard: integers, a dictionary, times, numbers with missing values, booleans, structs, lists | pyarrow 26.0.1 |
+| \`heights.ipynb\` | Jupyter notebook (4.5): Markdown, code, and a table, text, a picture and an error as outputs | hand |
+
+Files named \`damaged\` are the same files cut in the middle; \`damaged.csv\` is Latin-1, with a quote that is never closed and rows of other lengths.
 `
 
 /** One second of 440 Hz: mono, 16 bit, 8 kHz. */

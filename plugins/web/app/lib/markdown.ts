@@ -17,10 +17,13 @@ const dataPicture = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*
  * console. What keeps the page safe is DOMPurify.
  */
 const handlers = /\son\w+\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi
+const styleElements = /<style\b[\s\S]*?(?:<\/style\s*>|$)/gi
 const styles = /\sstyle\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi
+/** HTML without what browsers report. */
+const quiet = (html: string): string => html.replace(styleElements, '').replace(handlers, '').replace(styles, '')
 const marked = new Marked({
   gfm: true,
-  renderer: { html: ({ text }) => text.replace(handlers, '').replace(styles, '') },
+  renderer: { html: ({ text }) => quiet(text) },
   // The page has its own title, and the section of the text a heading below it.
   walkTokens: token => {
     if (token.type === 'heading') token.depth = Math.min(6, token.depth + 2)
@@ -54,10 +57,4 @@ const sanitized = (html: string): string =>
 export const htmlOf = (text: string): string => sanitized(marked.parse(text, { async: false }))
 
 /** HTML that other people's programs wrote, in the same way harmless. */
-export const harmlessHtml = (html: string): string =>
-  sanitized(
-    html
-      .replace(/<style[\s\S]*?<\/style\s*>/gi, '')
-      .replace(handlers, '')
-      .replace(styles, ''),
-  )
+export const harmlessHtml = (html: string): string => sanitized(quiet(html))

@@ -45,14 +45,3 @@ export const callsThrough = (port: Port, handlers: Handlers): (<T>(name: string,
       port.postMessage({ call: name, id: lastId, args }, [])
     }) as Promise<T>
 }
-
-const channel = new MessageChannel()
-const turns: (() => void)[] = []
-channel.port1.onmessage = () => turns.shift()?.()
-
-/** Lets messages that came in meanwhile be answered. */
-export const nextTurn = (): Promise<void> =>
-  new Promise(resolve => {
-    turns.push(resolve)
-    channel.port2.postMessage(undefined)
-  })

@@ -1,5 +1,5 @@
 import { type AsyncBuffer, type Compressors, type FileMetaData, parquetMetadataAsync, parquetRead, parquetSchema } from 'hyparquet'
-import { nextTurn } from '../lib/worker-calls.ts'
+import { nextTurn } from '../lib/next-turn.ts'
 import type { Cell, ColumnType, ReadBytes, TableColumn, TableProgress, TableSource } from '../table/engine/table-source.ts'
 import { maxCoveredBytes } from '../table/engine/table-source.ts'
 import { TypeCount } from '../table/engine/values.ts'
@@ -137,6 +137,7 @@ export class ParquetSource implements TableSource {
       coveredRows: this.#coveredRows,
       isCovered: true,
       isCoverPartial: this.#coveredRows < this.#rows,
+      longRows: 0,
       readBytes: this.#sizeBytes,
       sizeBytes: this.#sizeBytes,
     }

@@ -43,6 +43,7 @@ export interface CellRow {
 export interface CellGridHandle {
   /** Scrolls to a cell and gives it the focus. */
   focusCell(place: CellPlace): void
+  toTop(): void
 }
 
 interface CellGridProps {
@@ -78,7 +79,12 @@ export const CellGrid = (props: CellGridProps) => {
     reveal(box.current, next, place, rows)
     onRange({ from: isExtending && next.row >= 0 && range.from.row >= 0 ? range.from : next, to: next })
   }
-  useImperativeHandle(props.handle, () => ({ focusCell: to => move(to) }))
+  useImperativeHandle(props.handle, () => ({
+    focusCell: to => move(to),
+    toTop: () => {
+      if (box.current) box.current.scrollTop = 0
+    },
+  }))
 
   useLayoutEffect(() => {
     if (!shouldFocus.current) return

@@ -45,7 +45,7 @@ const ahead = 200
 /** A table with everything around it: find, filters, statistics, plot, and the value of a cell. */
 export const TableView = <W, D>({ host, client, opened, state, format, notes }: TableViewProps<W, D>) => {
   const { columns } = opened
-  const [order, setOrder] = useState<TableOrder>(state.order)
+  const [order, arrange] = useState<TableOrder>(state.order)
   const [find, setFind] = useState(state.order.search)
   const [range, setRange] = useState<CellRange>(() => {
     const place = { row: state.row, column: Math.min(state.column, columns.length - 1) }
@@ -59,13 +59,26 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
   const { progress, isReading, readOn, look } = useProgress(client, opened.progress, onFailure)
   const { version, count: arranged, isBusy } = useOrder(client, order, onFailure)
   const isArranged = arranged !== undefined
+  // What somebody sorts or filters is looked at from its beginning; a link leads to where it leads.
+  const isChanged = useRef(false)
+  const setOrder = useCallback((change: (before: TableOrder) => TableOrder) => {
+    isChanged.current = true
+    arrange(change)
+  }, [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when the rows have their new order
+  useEffect(() => {
+    if (!isChanged.current) return
+    isChanged.current = false
+    grid.current?.toTop()
+    setRange(({ to }) => ({ from: { row: Math.min(0, to.row), column: to.column }, to: { row: Math.min(0, to.row), column: to.column } }))
+  }, [version])
   const count = arranged ?? progress.rows
   const { row, onWindow } = useRows(client, count, columns.length, version, onFailure)
 
   useEffect(() => {
-    const timer = setTimeout(() => setOrder(before => (before.search === find ? before : { ...before, search: find })), 300)
+    const timer = setTimeout(() => find === order.search || setOrder(before => ({ ...before, search: find })), 300)
     return () => clearTimeout(timer)
-  }, [find])
+  }, [find, order.search, setOrder])
   useEffect(() => {
     const text = textOfState({ order, row: range.to.row, column: range.to.column, wish: state.wish })
     const timer = setTimeout(() => text === host.state.get() || host.state.set(text), 300)
@@ -240,6 +253,9 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
       {isArranged && progress.isCoverPartial && (
         <p className="viewer-warning">{t('viewer.table.partly', { count: progress.coveredRows, shown: number(progress.coveredRows) })}</p>
       )}
+      {progress.longRows > 0 && (
+        <p className="viewer-warning">{t('viewer.table.longRows', { count: progress.longRows, shown: number(progress.longRows) })}</p>
+      )}
       {notes.map(note => (
         <p key={note} className="viewer-warning">
           {note}
@@ -248,7 +264,13 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
       {failure !== undefined && (
         <div role="alert" className="viewer-warning failed">
           <p>{failure}</p>
-          <Button icon="rotate-cw" onPress={() => setFailure(undefined)}>
+          <Button
+            icon="rotate-cw"
+            onPress={() => {
+              setFailure(undefined)
+              if (window) onWindow(window)
+            }}
+          >
             {t('tryAgain')}
           </Button>
         </div>

@@ -7,6 +7,7 @@ import { TextView } from './text-view.tsx'
 
 /** Text and code: the first part at once, more on request. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
+  if (host.thing.sizeBytes === 0) throw new Error(host.t('viewer.emptyFile'))
   if (isBinary(await host.read(0, 4096))) throw new Error(host.t('viewer.text.binary'))
   const source = new TextSource(host)
   return drawn(element, host.language, createElement(TextView, { host, source, first: await source.more() }))

@@ -1,3 +1,4 @@
+import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import type { TreeNode } from '../lib/tree-view.tsx'
 
@@ -36,7 +37,7 @@ const cut = (text: string): string => (text.length > maxValue ? `${text.slice(0,
 /** A value and what is in it as a tree. `path` is how programs get to it: `plots[1].name`. */
 export const nodeOf = (label: string, value: unknown, path: string): TreeNode => {
   if (Array.isArray(value)) {
-    const note = t('viewer.text.items', { count: value.length })
+    const note = t('viewer.text.items', { count: value.length, shown: number(value.length) })
     return {
       ...{ id: path, label, value: note, kind: 'note', childCount: value.length },
       children: () => itemNodes(value, path, 0, value.length),
@@ -46,7 +47,13 @@ export const nodeOf = (label: string, value: unknown, path: string): TreeNode =>
   if (typeof value === 'object' && value !== null) {
     const keys = Object.keys(value)
     return {
-      ...{ id: path, label, value: t('viewer.text.members', { count: keys.length }), kind: 'note', childCount: keys.length },
+      ...{
+        id: path,
+        label,
+        value: t('viewer.text.members', { count: keys.length, shown: number(keys.length) }),
+        kind: 'note',
+        childCount: keys.length,
+      },
       children: () => keys.map(key => nodeOf(key, (value as Readonly<Record<string, unknown>>)[key], path + step(key))),
     }
   }

@@ -1,5 +1,5 @@
 import { encodingOf } from '../../lib/encoding.ts'
-import { nextTurn } from '../../lib/worker-calls.ts'
+import { nextTurn } from '../../lib/next-turn.ts'
 import { type Dialect, type DialectWish, dialectOf, longestOf, parsed, typesOf } from './dialect.ts'
 import { RowScanner } from './row-scanner.ts'
 import { type Cell, maxCoveredBytes, type ReadBytes, type TableColumn, type TableProgress, type TableSource } from './table-source.ts'
@@ -49,6 +49,7 @@ export class CsvSource implements TableSource {
   #read: ReadBytes
   #sizeBytes: number
   #kept: Uint8Array
+  #keptBytes: number
   #keptLength = 0
   #position: number
   #scanner: RowScanner
@@ -56,11 +57,12 @@ export class CsvSource implements TableSource {
   #keptRows = 0
   #keptEnd = 0
   #rows = 0
+  #longRows = 0
   #marks: Mark[] = []
   #cache = new Map<Mark, readonly (readonly string[])[]>()
   #isEnded = false
-  #recoder: TextDecoder | undefined
-  #decoder: TextDecoder
+  #recoded: ((bytes: Uint8Array, isLast: boolean) => Uint8Array) | undefined
+  #textOf: (bytes: Uint8Array) => string
   #reading: Promise<void> = Promise.resolve()
   /** Bytes before the table: a byte order mark, lines of comment. */
   #headerBytes: number
@@ -68,12 +70,14 @@ export class CsvSource implements TableSource {
   /** Whether the file goes on after what is kept. */
   #isKeptFull = false
 
-  static async open(read: ReadBytes, sizeBytes: number, wish: DialectWish): Promise<CsvSource> {
+  /** `keptBytes` of it are kept in memory. */
+  static async open(read: ReadBytes, sizeBytes: number, wish: DialectWish, keptBytes = maxCoveredBytes): Promise<CsvSource> {
     const sample = await read(0, Math.min(sizeBytes, sampleBytes))
-    return new CsvSource(read, sizeBytes, sample, wish)
+    return new CsvSource(read, sizeBytes, sample, wish, keptBytes)
   }
 
-  private constructor(read: ReadBytes, sizeBytes: number, sample: Uint8Array, wish: DialectWish) {
+  private constructor(read: ReadBytes, sizeBytes: number, sample: Uint8Array, wish: DialectWish, keptBytes: number) {
+    this.#keptBytes = keptBytes
     const encoding = wish.encoding ?? encodingOf(sample)
     const text = new TextDecoder(encoding).decode(sample, { stream: true })
     const { dialect, rows, preambleLength, isHeaderCommented, decimal } = dialectOf(text, encoding, wish)
@@ -93,15 +97,19 @@ export class CsvSource implements TableSource {
     })
     // Texts of two bytes a character are kept as UTF-8, so that rows are found in one way.
     const isWideText = encoding.startsWith('utf-16')
-    this.#recoder = isWideText ? new TextDecoder(encoding) : undefined
-    this.#decoder = new TextDecoder(isWideText ? 'utf-8' : encoding)
+    if (isWideText) {
+      const wide = new TextDecoder(encoding)
+      this.#recoded = (bytes, isLast) => new TextEncoder().encode(wide.decode(bytes, { stream: !isLast }))
+    }
+    const decoder = new TextDecoder(isWideText ? 'utf-8' : encoding)
+    this.#textOf = bytes => decoder.decode(bytes)
     const hasMark = sample[0] === 0xef && sample[1] === 0xbb && sample[2] === 0xbf
     this.#position = hasMark && encoding === 'utf-8' ? 3 : 0
     const preamble = encoding === 'windows-1252' ? preambleLength : new TextEncoder().encode(text.slice(0, preambleLength)).length
     this.#headerBytes = preamble + (isWideText ? 0 : this.#position)
     if (isWideText) this.#skipped = preamble
     else this.#position = this.#headerBytes
-    this.#kept = new Uint8Array(Math.min(maxCoveredBytes, sizeBytes * (isWideText ? 2 : 1)) + 4)
+    this.#kept = new Uint8Array(Math.min(keptBytes, sizeBytes * (isWideText ? 2 : 1)) + 4)
     this.#scanner = new RowScanner(0, dialect.delimiter, dialect.newline)
   }
 
@@ -113,6 +121,7 @@ export class CsvSource implements TableSource {
       coveredRows: Math.max(0, this.#keptRows - header),
       isCovered: this.#isEnded || this.#isKeptFull,
       isCoverPartial: this.#isKeptFull,
+      longRows: this.#longRows,
       readBytes: Math.min(this.#position, this.#sizeBytes),
       sizeBytes: this.#sizeBytes,
     }
@@ -141,7 +150,7 @@ export class CsvSource implements TableSource {
     const raw = this.#position < end ? await this.#read(this.#position, end) : new Uint8Array()
     const isLast = raw.length === 0 || this.#position + raw.length >= this.#sizeBytes
     this.#position += raw.length
-    const bytes = this.#recoder ? new TextEncoder().encode(this.#recoder.decode(raw, { stream: !isLast })) : raw
+    const bytes = this.#recoded?.(raw, isLast) ?? raw
     this.#take(bytes.subarray(this.#skipped))
     this.#skipped = 0
     if (!isLast) return
@@ -161,7 +170,7 @@ export class CsvSource implements TableSource {
   }
 
   #take(bytes: Uint8Array): void {
-    const room = this.#isKeptFull ? 0 : Math.min(bytes.length, maxCoveredBytes - this.#keptLength)
+    const room = this.#isKeptFull ? 0 : Math.min(bytes.length, this.#keptBytes - this.#keptLength)
     if (room > 0) {
       this.#kept.set(bytes.subarray(0, room), this.#keptLength)
       this.#keptLength += room
@@ -170,12 +179,12 @@ export class CsvSource implements TableSource {
     if (room === bytes.length) return
     this.#isKeptFull = true
     // What is not kept of a text of two bytes a character cannot be found again.
-    if (this.#recoder) this.#isEnded = true
+    if (this.#recoded) this.#isEnded = true
     else this.#scanner.take(bytes.subarray(room), (start, end) => this.#foundRow(start, end))
   }
 
   #foundRow(start: number, end: number): void {
-    if (end <= maxCoveredBytes && !this.#isKeptFull) {
+    if (end <= this.#keptBytes && !this.#isKeptFull) {
       this.#starts.push(start)
       this.#keptRows++
       this.#keptEnd = end
@@ -186,6 +195,7 @@ export class CsvSource implements TableSource {
       else last.end = end
     }
     this.#rows++
+    if (end - start > maxRowBytes) this.#longRows++
   }
 
   async rows(numbers: readonly number[], firstColumn: number, endColumn: number): Promise<readonly (readonly Cell[])[]> {
@@ -226,7 +236,7 @@ export class CsvSource implements TableSource {
   }
 
   #parsed(bytes: Uint8Array): string[][] {
-    return parsed(this.#decoder.decode(bytes), this.dialect.delimiter, this.dialect.newline)
+    return parsed(this.#textOf(bytes), this.dialect.delimiter, this.dialect.newline)
   }
 
   async #distantRow(row: number): Promise<readonly string[]> {

@@ -18,6 +18,7 @@ export class RowScanner {
   #isFieldStart = true
   #mayReopen = false
   #isReported = false
+  #last = 0
   #delimiter: number
   #newline: number
   #hasQuotes: boolean
@@ -42,6 +43,7 @@ export class RowScanner {
     if (!this.#hasQuotes || (!this.#isQuoted && bytes.indexOf(quote) < 0)) this.#takePlain(bytes, first, found)
     else this.#takeQuoted(bytes, first, found)
     this.#at = first + bytes.length
+    this.#last = bytes.at(-1) ?? this.#last
     if (this.#isReported || this.#at - this.rowStart <= maxRowBytes) return
     found(this.rowStart, this.#at)
     this.#isReported = true
@@ -70,7 +72,7 @@ export class RowScanner {
     const end = first + at + 1
     this.rowStart = end
     const length = end - start
-    const isEmpty = length === 1 || (length === 2 && at > 0 && bytes[at - 1] === carriage && this.#newline === feed)
+    const isEmpty = length === 1 || (length === 2 && (at > 0 ? bytes[at - 1] : this.#last) === carriage && this.#newline === feed)
     if (!isEmpty && !this.#isReported) found(start, end)
     this.#isReported = false
   }

@@ -22,6 +22,8 @@ export interface TableProgress {
   readonly isCovered: boolean
   /** Whether rows are left out by sorting, filters, statistics and plots. */
   readonly isCoverPartial: boolean
+  /** Rows of which only the beginning is shown. */
+  readonly longRows: number
   readonly readBytes: number
   readonly sizeBytes: number
 }

@@ -1,0 +1,251 @@
+import { readFile } from 'node:fs/promises'
+import test, { type ExecutionContext } from 'ava'
+import { stringify } from 'csv-stringify/sync'
+import { notebookOf } from './app/viewers/notebook/notebook-data.ts'
+import { ParquetSource } from './app/viewers/parquet/parquet-source.ts'
+import { CsvSource } from './app/viewers/table/engine/csv-source.ts'
+import type { DialectWish } from './app/viewers/table/engine/dialect.ts'
+import { plotOf } from './app/viewers/table/engine/plot-data.ts'
+import { RowScanner } from './app/viewers/table/engine/row-scanner.ts'
+import { TableEngine } from './app/viewers/table/engine/table-engine.ts'
+
+const readerOf = (bytes: Uint8Array) => async (start: number, end: number) => bytes.slice(start, end)
+const dataFile = (name: string): Promise<Buffer> => readFile(new URL(`../../test/data/${name}`, import.meta.url))
+const always = () => true
+
+const opened = async (content: string | Uint8Array, wish: DialectWish = {}, keptBytes?: number) => {
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content)
+  const source = await CsvSource.open(readerOf(bytes), bytes.length, wish, keptBytes)
+  await source.readOn('all', always)
+  return { source, engine: new TableEngine(source) }
+}
+
+const cellsOf = async ({ source, engine }: Awaited<ReturnType<typeof opened>>) => {
+  const { cells } = await engine.rows(0, source.progress.rows, 0, source.columns.length)
+  return cells.map(row => [...row])
+}
+
+/** Cells that are hard to write, and always the same. */
+const trickyRows = (count: number): string[][] => {
+  const texts = ['plain', 'with, comma', 'a "quote" within', 'two\nlines', 'Köln 観測 🌧', ' spaces ', '"', '1,5', "it's; a\ttab"]
+  return Array.from({ length: count }, (_, row) =>
+    Array.from({ length: 4 }, (_, column) => (column === 0 ? String(row) : (texts[(row * 7 + column * 3) % texts.length] ?? ''))),
+  )
+}
+
+test('a table has the cells that were written, whatever is in them and however its lines end', async t => {
+  const rows = trickyRows(3000)
+  for (const options of [
+    {},
+    { record_delimiter: '\r\n', quoted_match: /\n/ },
+    { delimiter: ';' },
+    { delimiter: '\t' },
+    { quoted: true },
+  ] as const) {
+    const table = await opened(stringify([['id', 'one', 'two', 'three'], ...rows], options))
+    t.deepEqual(
+      table.source.columns.map(({ name }) => name),
+      ['id', 'one', 'two', 'three'],
+    )
+    t.deepEqual(await cellsOf(table), rows)
+  }
+})
+
+test('what is not kept in memory is found again, row by row, to the last one', async t => {
+  const rows = trickyRows(5000)
+  const { source, engine } = await opened(stringify([['id', 'one', 'two', 'three'], ...rows]), {}, 20_000)
+  const { progress } = source
+  t.is(progress.rows, 5000)
+  t.true(progress.isCoverPartial)
+  t.true(progress.coveredRows < 1000)
+  for (const row of [0, progress.coveredRows - 1, progress.coveredRows, 2500, 4999])
+    t.deepEqual((await engine.rows(row, row + 1, 0, 4)).cells, [rows[row]], `row ${row}`)
+  // Sorted is what is kept, and no row besides.
+  t.is(await engine.arrange({ sort: { column: 0, isDescending: true }, filters: [], search: '' }), progress.coveredRows)
+})
+
+test('rows begin at the same bytes whatever the pieces that a file comes in', t => {
+  const bytes = new TextEncoder().encode('a,"b\n""c""",d\r\n\r\n"x",y"z\n,"",\nlast')
+  const found = (size: number): readonly string[] => {
+    const scanner = new RowScanner(0, ',', '\n')
+    const rows: string[] = []
+    const note = (start: number, end: number) => void rows.push(new TextDecoder().decode(bytes.subarray(start, end)))
+    for (let at = 0; at < bytes.length; at += size) scanner.take(bytes.subarray(at, at + size), note)
+    scanner.end(note)
+    return rows
+  }
+  const expected = ['a,"b\n""c""",d\r\n', '"x",y"z\n', ',"",\n', 'last']
+  for (const size of [1, 2, 3, 5, 8, 100]) t.deepEqual(found(size), expected, `pieces of ${size}`)
+})
+
+test('encoding, delimiter, decimal sign, comments and header are recognized, and can be chosen', async t => {
+  const text = 'Straße;Länge\nGrüner Weg;1,5\nAm Hügel;2,25\n'
+  for (const bytes of [
+    Buffer.from(text),
+    Buffer.from(`\ufeff${text}`),
+    Buffer.from(text, 'latin1'),
+    Buffer.from(`\ufeff${text}`, 'utf16le'),
+    Buffer.from(text, 'utf16le').swap16(),
+  ]) {
+    const table = await opened(bytes)
+    t.deepEqual(
+      table.source.columns.map(({ name, type }) => [name, type]),
+      [
+        ['Straße', 'text'],
+        ['Länge', 'number'],
+      ],
+    )
+    t.deepEqual(await cellsOf(table), [
+      ['Grüner Weg', '1,5'],
+      ['Am Hügel', '2,25'],
+    ])
+    const [, length] = await table.engine.statistics([0, 1])
+    t.is(length?.measures?.max, 2.25)
+  }
+  const commented = await opened('# measured in March\n#chrom\tstart\nchr1\t10\n')
+  t.deepEqual(
+    commented.source.columns.map(({ name }) => name),
+    ['chrom', 'start'],
+  )
+  const chosen = await opened('a,b\n1,2\n', { hasHeader: false, delimiter: ';' })
+  t.deepEqual(await cellsOf(chosen), [['a,b'], ['1,2']])
+})
+
+test('a quote that is never closed, rows of other lengths and a line without end hide no other row', async t => {
+  const damaged = await opened(await dataFile('damaged.csv'))
+  t.deepEqual(
+    (await cellsOf(damaged)).map(([station]) => station),
+    ['Köln', 'Bonn', 'Aachen', 'Trier'],
+  )
+  const long = await opened(`a,b\n1,2\n${'x,'.repeat(3_000_000)}\n3,4\n`)
+  t.is(long.source.progress.rows, 3)
+  t.is(long.source.progress.longRows, 1)
+  t.deepEqual((await long.engine.rows(2, 3, 0, 2)).cells, [['3', '4']])
+})
+
+const numbers = async (t: ExecutionContext) => {
+  // Worked out by hand below: 1 … 9, two missing, one text.
+  const rows = [3, 1, 2, 'NA', 9, 7, 8, '', 4, 6, 5].map((value, at) => `${value},${['b', 'a', 'c'][at % 3]},2026-03-${10 + at}`)
+  const table = await opened(`value,name,day\n${rows.join('\n')}\n`)
+  t.is(table.source.progress.rows, 11)
+  return table
+}
+
+test('statistics are those of textbooks', async t => {
+  const { engine } = await numbers(t)
+  const [value, name, day] = await engine.statistics([0, 1, 2])
+  t.like(value, { type: 'integer', rows: 11, missing: 2, unfit: 0, distinct: 9, histogram: [1, 1, 1, 1, 1, 1, 1, 1, 1] })
+  t.is(value?.measures?.min, 1)
+  t.is(value?.measures?.max, 9)
+  t.is(value?.measures?.mean, 5)
+  t.is(value?.measures?.median, 5)
+  // The squares of the distances from 5 add up to 60; 60 / 8 is 7.5.
+  t.true(Math.abs((value?.measures?.deviation ?? 0) - Math.sqrt(7.5)) < 1e-12)
+  t.deepEqual(name?.frequent, [
+    { value: 'a', count: 4 },
+    { value: 'b', count: 4 },
+    { value: 'c', count: 3 },
+  ])
+  t.is(day?.type, 'date')
+  t.is(day?.measures?.min, Date.UTC(2026, 2, 10))
+  t.is(day?.measures?.max, Date.UTC(2026, 2, 20))
+})
+
+test('rows are sorted as numbers, dates or texts with what is missing last, and filtered by each kind of condition', async t => {
+  const { engine } = await numbers(t)
+  const column = async (at: number): Promise<unknown> => (await engine.rows(0, 20, at, at + 1)).cells.map(([cell]) => cell)
+  await engine.arrange({ sort: { column: 0, isDescending: true }, filters: [], search: '' })
+  t.deepEqual(await column(0), ['9', '8', '7', '6', '5', '4', '3', '2', '1', 'NA', ''])
+  await engine.arrange({ sort: { column: 1, isDescending: false }, filters: [{ column: 0, kind: 'atLeast', value: '6' }], search: '' })
+  t.deepEqual(await column(0), ['9', '8', '6', '7'])
+  const counts: Readonly<Record<string, number | undefined>> = {
+    equals: await engine.arrange({ filters: [{ column: 0, kind: 'equals', value: '7.0' }], search: '' }),
+    differs: await engine.arrange({ filters: [{ column: 0, kind: 'differs', value: '7' }], search: '' }),
+    missing: await engine.arrange({ filters: [{ column: 0, kind: 'missing', value: '' }], search: '' }),
+    present: await engine.arrange({ filters: [{ column: 0, kind: 'present', value: '' }], search: '' }),
+    atMost: await engine.arrange({ filters: [{ column: 2, kind: 'atMost', value: '2026-03-12' }], search: '' }),
+    contains: await engine.arrange({ filters: [{ column: 1, kind: 'contains', value: 'A' }], search: '' }),
+    search: await engine.arrange({ filters: [], search: '03-1' }),
+  }
+  t.deepEqual(counts, { equals: 1, differs: 8, missing: 2, present: 9, atMost: 3, contains: 4, search: 10 })
+  t.is(await engine.arrange({ filters: [], search: '' }), undefined)
+})
+
+test('a later request takes the place of an earlier one', async t => {
+  const { engine } = await numbers(t)
+  const first = engine.arrange({ filters: [], search: 'a' })
+  const second = engine.arrange({ filters: [], search: 'b' })
+  await t.throwsAsync(first, { name: 'Superseded' })
+  t.is(await second, 4)
+})
+
+test('a plot of many rows keeps the extremes', t => {
+  const values = Float64Array.from({ length: 100_000 }, (_, at) => Math.sin(at / 500))
+  values[54_321] = 40
+  values[12_345] = -30
+  values[777] = Number.NaN
+  const { x, ys, rows, isReduced, steps } = plotOf(undefined, [values])
+  t.is(rows, 100_000)
+  t.true(isReduced)
+  t.true(x.length < 10_000)
+  t.is(ys[0]?.[x.indexOf(54_322)], 40)
+  t.is(ys[0]?.[x.indexOf(12_346)], -30)
+  t.is(steps[0]?.ys[0]?.count, 4999)
+})
+
+test('Parquet is read by row group: its values, types and what is missing', async t => {
+  const bytes = new Uint8Array(await dataFile('trees.parquet'))
+  const ranges: number[] = []
+  const source = await ParquetSource.open(async (start, end) => {
+    ranges.push(end - start)
+    return bytes.slice(start, end)
+  }, bytes.length)
+  const engine = new TableEngine(source)
+  t.deepEqual(
+    source.columns.map(({ name, type }) => [name, type]),
+    [
+      ['plot', 'integer'],
+      ['species', 'text'],
+      ['measured', 'date'],
+      ['height', 'number'],
+      ['alive', 'boolean'],
+      ['leaf', 'text'],
+      ['readings', 'text'],
+    ],
+  )
+  t.like(source.details, { rowGroups: 3, codecs: ['ZSTD'] })
+  // As they were written: one hour and 1 cm a row, from 2026-03-01 and 5 m.
+  const { cells } = await engine.rows(1199, 1200, 0, 7)
+  t.deepEqual(cells, [['1199', 'Pinus sylvestris', '2026-04-19T23:00:00.000Z', '16.99', 'true', '{"length":3,"width":1}', '[1199,1200]']])
+  const [height] = await engine.statistics([3])
+  t.like(height, { missing: 24, rows: 1200, type: 'number' })
+  t.is(height?.measures?.min, 5.01)
+  t.is(
+    await engine.arrange({
+      sort: { column: 3, isDescending: true },
+      filters: [{ column: 1, kind: 'equals', value: 'Picea abies' }],
+      search: '',
+    }),
+    300,
+  )
+  t.deepEqual((await engine.rows(0, 1, 0, 1)).cells, [['1198']])
+  const damaged = new Uint8Array(await dataFile('damaged.parquet'))
+  await t.throwsAsync(ParquetSource.open(readerOf(damaged), damaged.length))
+})
+
+test('a notebook keeps no terminal codes, only pictures of four types, and says what is not shown', async t => {
+  const notebook = notebookOf(await dataFile('heights.ipynb').then(String))
+  t.is(notebook?.language, 'python')
+  t.deepEqual(
+    notebook?.cells.map(({ kind, outputs }) => [kind, ...outputs.map(output => output.kind)]),
+    [['markdown'], ['code', 'html'], ['code', 'text'], ['code', 'picture'], ['code', 'error'], ['raw']],
+  )
+  const [error] = notebook?.cells[4]?.outputs ?? []
+  t.true(error?.kind === 'error' && !error.text.includes('\u001b'))
+  const outputs = (data: object) =>
+    notebookOf(JSON.stringify({ cells: [{ cell_type: 'code', source: '', outputs: [{ output_type: 'display_data', data }] }] }))?.cells[0]
+      ?.outputs
+  t.deepEqual(outputs({ 'image/svg+xml': '<svg/>' }), [{ kind: 'unknown', types: ['image/svg+xml'] }])
+  t.deepEqual(outputs({ 'image/png': '"><script>', 'text/plain': 'kept' }), [{ kind: 'text', text: 'kept' }])
+  for (const text of ['', '[]', '{"cells": 1}', 'null', await dataFile('damaged.ipynb').then(String)]) t.is(notebookOf(text), undefined)
+})

@@ -1,0 +1,249 @@
+import { readFile } from 'node:fs/promises'
+import test, { type ExecutionContext } from 'ava'
+import type { Browser, Page } from 'playwright-core'
+import { bootForTest } from 'pounce/sdk/testing'
+import { zip } from '../../scripts/test-data/zip.ts'
+import { browserTests } from '../../test/support/real-browsers.ts'
+import { newDataset, upload } from '../../test/support/scene.ts'
+import { webBuild } from '../../test/support/web-build.ts'
+import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
+
+const { test: inChromium, launch } = browserTests(test, 'chromium')
+/** One after the other: they share a browser, and tables are read as fast as the machine can. */
+const inBrowser = inChromium.serial
+const server = await bootForTest({})
+const call = server.as(server.admin.key)
+let browser: Browser | undefined
+let dataset = ''
+test.before(async () => {
+  await webBuild()
+  dataset = await newDataset(call, { name: 'Tables and text' })
+})
+test.after.always(() => Promise.all([browser?.close(), server.stop()]))
+
+const dataFile = (name: string): Promise<Buffer> => readFile(new URL(`../../test/data/${name}`, import.meta.url))
+const fileOf = async (name: string, content?: string | Uint8Array, type = 'application/octet-stream'): Promise<string> =>
+  `/files/${await upload(call, dataset, content ?? (await dataFile(name)), name, { type })}`
+
+const openPage = async (t: ExecutionContext) => {
+  browser ??= await launch()
+  return webPage(t, browser, server.url, server.admin)
+}
+
+/** What axe finds in light and dark, and pixels to scroll sideways on a small screen. */
+const findings = async (page: Page): Promise<readonly string[]> => {
+  const found = [...(await axeFindings(page))]
+  await page.emulateMedia({ colorScheme: 'dark' })
+  found.push(...(await axeFindings(page)))
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 320, height: 800 })
+  const pixels = await sidewaysScroll(page)
+  await page.setViewportSize({ width: 1280, height: 860 })
+  return pixels > 0 ? [...found, `${pixels} px wider than the window`] : found
+}
+
+/** Texts of a column in view. */
+const column = (page: Page, at: number): Promise<readonly string[]> =>
+  page
+    .locator(`.cell-body [data-cell$=":${at}"]`)
+    .evaluateAll(cells =>
+      (cells as unknown as { readonly dataset: { readonly cell: string }; readonly textContent: string }[])
+        .sort((one, other) => Number.parseInt(one.dataset.cell, 10) - Number.parseInt(other.dataset.cell, 10))
+        .map(({ textContent }) => textContent),
+    )
+
+inBrowser('a table is sorted, filtered, counted, plotted and copied, and a link leads to the same view of it', async t => {
+  const { page, problems } = await openPage(t)
+  // 5,000 rows: n counts down from 5,000, and group is n modulo 4, missing where that is 0.
+  const rows = Array.from({ length: 5000 }, (_, at) => 5000 - at)
+  const content = `n,group,day\n${rows.map(n => `${n},${n % 4 === 0 ? '' : `g${n % 4}`},2026-03-${String(1 + (n % 28)).padStart(2, '0')}`).join('\n')}\n`
+  await page.goto(await fileOf('counts.csv', content, 'text/csv'))
+  const grid = page.getByRole('grid', { name: 'Table counts.csv' })
+  await grid.waitFor()
+  t.is(await grid.getAttribute('aria-rowcount'), '5001')
+  await page.getByText('1 – 5,000').waitFor()
+  t.deepEqual(await findings(page), [])
+
+  // By keyboard to the last row, and back to the heading.
+  await page.locator('[data-cell="0:0"]').click()
+  await page.keyboard.press('Control+End')
+  await page.locator('[data-cell="4999:2"]:focus').waitFor()
+  t.is(await page.locator('[data-cell="4999:0"]').innerText(), '1')
+  await page.getByRole('button', { name: 'n', exact: true }).click()
+  await page.getByText('n, ascending').waitFor()
+  await page.locator('[data-cell="0:0"]', { hasText: /^1$/ }).waitFor()
+  t.deepEqual((await column(page, 0)).slice(0, 5), ['1', '2', '3', '4', '5'])
+
+  await page.getByRole('button', { name: 'Statistics and filter of group' }).click()
+  const panel = page.getByRole('complementary', { name: 'Column group' })
+  await panel.getByText('1,250 (25%)').waitFor()
+  t.deepEqual(await findings(page), [])
+  await panel.getByRole('button', { name: 'Filter: g3' }).click()
+  await page.getByText('1,250 of 5,000 rows').waitFor()
+  await page.locator('[data-cell="0:0"]', { hasText: /^3$/ }).waitFor()
+  t.deepEqual((await column(page, 0)).slice(0, 3), ['3', '7', '11'])
+  await page.keyboard.press('Escape')
+  await page.getByRole('searchbox', { name: 'Find in all columns' }).fill('4999')
+  await page.getByText('1 of 5,000 rows').waitFor()
+
+  // The same view from its address.
+  await page.waitForURL(/4999/)
+  await page.goto(page.url())
+  await page.getByText('1 of 5,000 rows').waitFor()
+  await page.getByRole('searchbox', { name: 'Find in all columns' }).fill('')
+  await page.getByText('1,250 of 5,000 rows').waitFor()
+
+  await page.locator('[data-cell="0:0"]', { hasText: /^3$/ }).click()
+  await page.locator('[data-cell="1:1"]').click({ modifiers: ['Shift'] })
+  await page.keyboard.press('Control+c')
+  await page.getByText('4 cells copied').waitFor()
+  t.is(await page.evaluate('navigator.clipboard.readText()'), '3\tg3\n7\tg3')
+
+  await page.getByRole('button', { name: 'Plot' }).click()
+  await page.getByRole('img', { name: 'Plot of n over day' }).waitFor()
+  await page.getByText('Values as a table').click()
+  // 20 steps of equal numbers of rows, under a row of headings.
+  t.is(await page.getByRole('region', { name: 'Values as a table' }).getByRole('row').count(), 21)
+  t.deepEqual(await findings(page), [])
+  t.deepEqual(problems, [])
+})
+
+inBrowser('5,000 columns, a line of 30 MB, damaged and empty tables are shown or explained, and the page lives', async t => {
+  const { page, problems } = await openPage(t)
+  const line = (row: number): string => Array.from({ length: 5000 }, (_, at) => (row === 0 ? `c${at}` : row * at)).join('\t')
+  await page.goto(await fileOf('wide.tsv', Array.from({ length: 30 }, (_, row) => line(row)).join('\n'), 'text/tab-separated-values'))
+  await page.locator('[data-cell="0:0"]').click()
+  await page.keyboard.press('End')
+  await page.locator('[data-cell="0:4999"]', { hasText: '4999' }).waitFor()
+  t.true((await page.locator('[data-cell]').count()) < 600)
+  await page.goto(await fileOf('line.csv', 'ab,'.repeat(10_000_000), 'text/csv'))
+  await page.getByText('The table has more columns: the first 10,000 are shown.').waitFor()
+  await page.getByText('1 row is longer than 1 MB').waitFor()
+  await page.goto(await fileOf('damaged.csv', undefined, 'text/csv'))
+  await page.getByRole('gridcell', { name: 'Aachen' }).waitFor()
+  await page.goto(await fileOf('binary.csv', await dataFile('photo.jpg'), 'text/csv'))
+  await page.getByText('The file is not a table: it holds binary data.').waitFor()
+  t.deepEqual(await findings(page), [])
+  await page.goto(await fileOf('empty.csv', '', 'text/csv'))
+  await page.getByText('The file is empty.').waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('Parquet has the grid of all tables, with the types that it declares', async t => {
+  const { page, problems } = await openPage(t)
+  await page.goto(await fileOf('trees.parquet'))
+  await page.getByRole('gridcell', { name: 'Quercus robur' }).first().waitFor()
+  await page.getByText('1,200 rows').waitFor()
+  await page.getByText('5.01 – 16.99').waitFor()
+  await page.getByRole('button', { name: 'File format' }).click()
+  await page.getByText('ZSTD').waitFor()
+  t.deepEqual(await findings(page), [])
+  await page.goto(await fileOf('damaged.parquet'))
+  await page.getByText('The Parquet file is damaged or not complete.').waitFor()
+  await page.getByRole('link', { name: 'Download' }).last().waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('text is coloured and searched, JSON and XML are trees, and what is not well-formed is shown as text', async t => {
+  const { page, problems } = await openPage(t)
+  const code = `# a comment\nimport math\n\n${'x'.repeat(30_000)}\n${Array.from({ length: 2000 }, (_, at) => `value_${at} = ${at}`).join('\n')}\n`
+  await page.goto(await fileOf('script.py', code, 'text/x-python'))
+  await page.getByText('1 line is longer than 20,000 characters and is cut.').waitFor()
+  const text = page.getByRole('textbox', { name: 'script.py' })
+  await text.getByText('import', { exact: true }).waitFor()
+  t.deepEqual(await findings(page), [])
+  await text.click()
+  await page.keyboard.press('Control+f')
+  await page.keyboard.type('value_1777')
+  await page.keyboard.press('Enter')
+  // Line 1,777 of the values, which begin in line 5.
+  await page.waitForURL(/line%3D1782/)
+  await page.locator('.cm-searchMatch').first().waitFor()
+
+  await page.goto(await fileOf('plots.json', undefined, 'application/json'))
+  const tree = page.getByRole('tree', { name: 'Content of plots.json' })
+  await tree.getByText('12345678901234567890').waitFor()
+  t.deepEqual(await findings(page), [])
+  await tree.getByRole('treeitem').first().focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.getByText('$.plots', { exact: true }).waitFor()
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Control+c')
+  await page.getByRole('button', { name: 'Show as text' }).click()
+  await page.getByRole('textbox', { name: 'plots.json' }).waitFor()
+  await page.goto(await fileOf('damaged.json', undefined, 'application/json'))
+  await page.getByText('The file is not valid JSON (line 15), so it is shown as text.').waitFor()
+
+  const entities =
+    '<!DOCTYPE a [<!ENTITY x SYSTEM "http://elsewhere.invalid/x">]><a b="1"><c>Köln</c><script>document.title = "taken"</script></a>'
+  await page.goto(await fileOf('tree.xml', entities, 'application/xml'))
+  await page.getByRole('treeitem', { name: 'Köln' }).waitFor()
+  t.is(await page.title(), 'tree.xml · Pounce')
+  await page.goto(await fileOf('bytes.txt', await dataFile('photo.jpg'), 'text/plain'))
+  await page.getByText('The file is not text: it holds binary data.').waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('a notebook shows its cells and what they put out, and nothing in it runs', async t => {
+  const { page, problems } = await openPage(t)
+  await page.goto(await fileOf('heights.ipynb'))
+  await page.getByRole('heading', { name: 'Heights of beeches' }).waitFor()
+  await page.getByRole('cell', { name: 'Quercus robur' }).waitFor()
+  await page.getByText("AttributeError: no attribute 'nothing'").waitFor()
+  t.is(
+    await page
+      .getByRole('img', { name: 'Picture that cell 4 put out' })
+      .evaluate(image => (image as unknown as { readonly naturalWidth: number }).naturalWidth),
+    48,
+  )
+  t.deepEqual(await findings(page), [])
+  const html =
+    '<script>document.title = "taken"</script><img src="https://elsewhere.invalid/a.png" onerror="document.title = \'taken\'"><a href="javascript:document.title=1">link</a><style>body { display: none }</style><iframe src="/"></iframe>'
+  const hostile = {
+    cells: [
+      { cell_type: 'markdown', source: html },
+      { cell_type: 'code', source: '', outputs: [{ output_type: 'display_data', data: { 'text/html': [html, '<b>kept</b>'] } }] },
+      {
+        cell_type: 'code',
+        source: '',
+        outputs: [{ output_type: 'display_data', data: { 'application/javascript': 'document.title = 1' } }],
+      },
+    ],
+  }
+  await page.goto(await fileOf('hostile.ipynb', JSON.stringify(hostile)))
+  await page.getByText('kept').waitFor()
+  await page.getByText('An output of a type that is not shown: application/javascript').waitFor()
+  t.is(await page.locator('.notebook :is(script, iframe, style, img, a[href])').count(), 0)
+  t.is(await page.title(), 'hostile.ipynb · Pounce')
+  await page.goto(await fileOf('damaged.ipynb'))
+  await page.getByText('The notebook is damaged or not complete.').waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('an archive is a list of folders; one file of it is looked at or saved; bombs are not unpacked', async t => {
+  const { page, problems } = await openPage(t)
+  await page.goto(await fileOf('bundle.zip', undefined, 'application/zip'))
+  const grid = page.getByRole('grid', { name: 'Files in bundle.zip' })
+  await grid.getByText('readme.txt').waitFor()
+  t.deepEqual(await findings(page), [])
+  await grid.getByRole('row', { name: 'tables' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('stations.csv').dblclick()
+  await page.getByText('500 rows').waitFor()
+  await page.getByRole('gridcell', { name: 'Köln' }).first().waitFor()
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download this file' }).click()])
+  t.deepEqual(await readFile((await saved.path()) ?? ''), await dataFile('stations.csv'))
+  t.deepEqual(await findings(page), [])
+  await page.goto(page.url())
+  await page.getByText('500 rows').waitFor()
+
+  // The list says 1,000 bytes where there are 20 million.
+  const bomb = zip([{ name: 'bomb.txt', bytes: Buffer.alloc(20_000_000), fields: { sizeBytes: 1000 } }])
+  await page.goto(await fileOf('bomb.zip', bomb, 'application/zip'))
+  await page.getByText('bomb.txt').dblclick()
+  await page.getByText('The file is larger than the archive says; it was not unpacked.').waitFor()
+  await page.goto(await fileOf('damaged.zip', undefined, 'application/zip'))
+  await page.getByText('The ZIP archive is damaged or not complete.').waitFor()
+  t.deepEqual(problems, [])
+})
