@@ -20,9 +20,9 @@ module.enableCompileCache(process.env['NODE_COMPILE_CACHE'])
 
 await import('./resolve.js')
 const { run } = await import('./cli/run.ts')
-const { surviveClosedPipes } = await import('./cli/output.ts')
+const { standardOutput, surviveClosedPipes } = await import('./cli/output.ts')
 surviveClosedPipes()
-process.exitCode = await run(process.argv.slice(2))
+process.exitCode = await run(process.argv.slice(2), standardOutput)
 // A plugin whose start was given up may have left timers and sockets that would keep the process. What is still being written goes first.
 setInterval(() => {
   if (process.stdout.writableLength + process.stderr.writableLength === 0) process.exit()

@@ -228,12 +228,4 @@ export {
 } from './route.ts'
 export * as s from './schema.ts'
 export { StagedBlob } from './staged-blob.ts'
-export {
-  type MountedPart,
-  type ViewedThing,
-  type ViewerHost,
-  type WebContribution,
-  WebContributions,
-  webContribution,
-} from './web.ts'
 export { needsOf, wire } from './wire.ts'

@@ -163,6 +163,17 @@ export { msOfTime, readTime } from './times.ts'
 export { clearTrashEveryMs, Trash, type TrashOf, trashIndexes, trashSettings } from './trash.ts'
 export { trimEnd } from './trim-end.ts'
 export { orNotFound, type Rewritten, updateWithRetry } from './update-with-retry.ts'
-export type { PartElement, ViewerRange, WebContributionKind, WebText } from './web.ts'
+export {
+  type MountedPart,
+  type PartElement,
+  type PartSubject,
+  type ViewerHost,
+  type ViewerRange,
+  type WebContribution,
+  type WebContributionKind,
+  WebContributions,
+  type WebText,
+  webContribution,
+} from './web.ts'
 export { type ThreadOptions, type ThreadReply, WorkerClient } from './worker-client.ts'
 export { youngGarbage } from './young-garbage.ts'

@@ -66,7 +66,7 @@ export const webContribution = (declared: WebContribution): Provision =>
   )
 
 /** What a part is about: a file, a preview of one, or another resource. */
-export interface ViewedThing {
+export interface PartSubject {
   readonly kind: Kind
   readonly id: string
   readonly name: string
@@ -82,7 +82,7 @@ export interface ViewedThing {
 /** What the page does for a part. Version 1: members may be added to it, and none is removed. */
 export interface ViewerHost {
   readonly version: 1
-  readonly thing: ViewedThing
+  readonly thing: PartSubject
   /** Address of the bytes, of the origin of the page; empty in a frame. */
   readonly url: string
   /** Bytes from `start` to before `end`, no more than there are. Rejects with a message for the person. */
@@ -110,7 +110,7 @@ export type PartElement = typeof globalThis extends { readonly HTMLElement: { re
 /** What the module of a contribution exports. */
 export interface MountedPart {
   /** Whether there is anything to show; asked before a tab is drawn. Absent: yes. */
-  canShow?(thing: ViewedThing, host: ViewerHost): boolean | Promise<boolean>
+  canShow?(thing: PartSubject, host: ViewerHost): boolean | Promise<boolean>
   /** Draws into an empty element, and returns what removes it again. Rejects, with a message for the person, where nothing can be shown. */
   mount(element: PartElement, host: ViewerHost): (() => void) | Promise<() => void>
 }

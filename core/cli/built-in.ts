@@ -1,22 +1,41 @@
 import type { Command } from 'pounce/sdk'
 import type { ConfigSources } from '../kernel/config.ts'
+import type { Kernel } from '../kernel/kernel.ts'
 import type { Output } from './output.ts'
+
+/** The server that a command line runs in. */
+export interface CommandHost {
+  readonly kernel: Kernel
+  /** The working directory of the client: paths are relative to it. */
+  readonly folder: string
+}
+
+/** Runs one command line, in a server when there is a host; resolves to the exit code. */
+export type RunLine = (words: readonly string[], output: Output, host?: CommandHost) => Promise<number>
 
 /** What a command of the kernel works with. */
 export interface CommandContext {
   readonly sources: ConfigSources
+  /** The server's own kernel, when the command runs in the server. */
+  readonly running?: Kernel
   readonly arguments: Readonly<Record<string, string>>
   readonly options: Readonly<Record<string, string | boolean>>
   readonly asJson: boolean
   readonly output: Output
   progress(message: string): void
+  /** Runs another command line. */
+  readonly runLine: RunLine
 }
 
 /** Runs a command; what it returns is printed, and `failed` decides on the exit code. */
 export type RunCommand = (context: CommandContext) => Promise<unknown>
 
 /** A command of the kernel. Its code is loaded when it is called. */
-export type BuiltIn = Omit<Command, 'run'> & { load(): Promise<RunCommand> }
+export type BuiltIn = Omit<Command, 'run'> & {
+  /** `server`: runs in the server of the data folder when there is one, otherwise here. */
+  readonly runsIn?: 'server'
+  load(): Promise<RunCommand>
+}
 
 const eventArguments = [{ name: 'consumer', summary: 'Consumer as listed by `events parked`, or `all` for every dead letter' }]
 
@@ -25,6 +44,12 @@ const eventOption = { name: 'event', summary: 'Only the event with this id', tak
 /** Everything `pounce` can do without a plugin. */
 export const builtIns: readonly BuiltIn[] = [
   { name: 'start', summary: 'Start the server', load: async () => (await import('./start.ts')).start },
+  {
+    name: 'status',
+    summary: 'Show the server that runs on the data folder',
+    runsIn: 'server',
+    load: async () => (await import('./inspect-commands.ts')).showStatus,
+  },
   {
     name: 'config print',
     summary: 'Print all settings with their defaults; secrets are masked',
@@ -37,7 +62,8 @@ export const builtIns: readonly BuiltIn[] = [
   },
   {
     name: 'plugin list',
-    summary: 'List the plugins in start order',
+    summary: 'List the plugins in start order, with version, source and health',
+    runsIn: 'server',
     load: async () => (await import('./inspect-commands.ts')).listPlugins,
   },
   {
@@ -69,12 +95,14 @@ export const builtIns: readonly BuiltIn[] = [
   {
     name: 'events parked',
     summary: 'List dead letters: events that failed too often',
+    runsIn: 'server',
     options: [{ name: 'limit', summary: 'Maximum number of events to list (default: 100)', takesValue: true }],
     load: async () => (await import('./events-commands.ts')).listDeadLetters,
   },
   {
     name: 'events retry',
     summary: 'Redeliver dead letters',
+    runsIn: 'server',
     arguments: eventArguments,
     options: [eventOption],
     load: async () => (await import('./events-commands.ts')).retryDeadLetters,
@@ -82,6 +110,7 @@ export const builtIns: readonly BuiltIn[] = [
   {
     name: 'events drop',
     summary: 'Delete dead letters; their work is never done',
+    runsIn: 'server',
     arguments: eventArguments,
     options: [eventOption],
     load: async () => (await import('./events-commands.ts')).dropDeadLetters,
@@ -89,6 +118,7 @@ export const builtIns: readonly BuiltIn[] = [
   {
     name: 'events forget',
     summary: 'Delete the events kept for a consumer whose plugin is not loaded',
+    runsIn: 'server',
     arguments: [{ name: 'consumer', summary: 'Consumer as listed by `doctor`' }],
     load: async () => (await import('./events-commands.ts')).forgetConsumer,
   },

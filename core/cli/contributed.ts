@@ -51,10 +51,11 @@ const merged = (parts: readonly Command[], kernel: Kernel): BuiltIn => {
   return {
     name: first.name,
     summary: first.summary,
+    runsIn: 'server',
     arguments: unique(parts.flatMap(part => part.arguments ?? [])),
     options: unique(parts.flatMap(part => part.options ?? [])),
     load: async () => context =>
-      withKernel(kernel, 'plugins', async () => {
+      withKernel(context, kernel, 'plugins', async () => {
         const input = { arguments: context.arguments, options: context.options }
         const results: (Row | readonly Row[])[] = []
         for (const part of parts) results.push(await part.run(input, message => context.progress(message)))

@@ -26,20 +26,26 @@ const forCommand = (config: Config): Config => {
   return apart
 }
 
-/** Makes a kernel for a command: its log goes to the error stream, warnings and errors only, so that the output is the result alone. */
-export const makeKernel = async ({ sources }: Pick<CommandContext, 'sources'>): Promise<Kernel> => {
+/**
+ * The kernel for a command: that of the server it runs in, or a new one, whose log goes to the error stream, warnings and errors only, so that the
+ * output is the result alone.
+ */
+export const makeKernel = async ({ sources, running }: Pick<CommandContext, 'sources' | 'running'>): Promise<Kernel> => {
+  if (running) return running
   const config = forCommand(await loadConfig(sources))
   const level = config.kernel.log.level === 'debug' ? 'debug' : 'warn'
   const stream = pino.destination({ dest: 2, sync: true })
   return bootKernel(config, { log: createLog({ level, stream, ...(process.stderr.isTTY ? { pretty: prettyLine } : {}) }) })
 }
 
-/** Starts a kernel as far as a command needs it, and stops it afterwards whatever happens. */
+/** Starts a kernel as far as a command needs it, and stops it afterwards whatever happens. That of a server runs already, and goes on. */
 export const withKernel = async <T>(
+  { running }: Pick<CommandContext, 'running'>,
   kernel: Kernel,
   until: NonNullable<StartOptions['until']>,
   work: (kernel: Kernel) => Promise<T>,
 ): Promise<T> => {
+  if (kernel === running) return work(kernel)
   await kernel.start({ until })
   try {
     return await work(kernel)

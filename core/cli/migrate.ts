@@ -10,11 +10,11 @@ import { configFor, parseSide } from './sides.ts'
 
 /** `pounce migrate status`. */
 export const migrationStatus: RunCommand = async context =>
-  withKernel(await makeKernel(context), 'store', kernel => kernel.migrations.status())
+  withKernel(context, await makeKernel(context), 'store', kernel => kernel.migrations.status())
 
 /** `pounce migrate up`. */
 export const migrateUp: RunCommand = async context =>
-  withKernel(await makeKernel(context), 'store', async kernel => {
+  withKernel(context, await makeKernel(context), 'store', async kernel => {
     const { applied } = await kernel.migrations.run(true, message => context.progress(message))
     return { applied }
   })

@@ -6,6 +6,8 @@ export interface Output {
   err(text: string): void
   /** The error stream is a terminal, so a line can be written over. */
   readonly isTerminal: boolean
+  /** The width of the terminal that shows the results; undefined when a file or a program reads them. */
+  readonly columns?: number
 }
 
 /** A reader that has seen enough, such as `head`, closes the pipe: the rest is written to no one, and the command ends as it would. */
@@ -21,6 +23,7 @@ export const standardOutput: Output = {
   out: text => void process.stdout.write(text),
   err: text => void process.stderr.write(text),
   isTerminal: process.stderr.isTTY === true,
+  ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
 }
 
 type Row = Readonly<Record<string, unknown>>
@@ -32,17 +35,24 @@ const cell = (value: unknown): string => {
   return visible(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
-const table = (rows: readonly Row[]): string => {
+/** Cut to the width of the terminal. */
+const fitting = (line: string, columns: number | undefined): string =>
+  columns === undefined || line.length <= columns ? line : `${line.slice(0, Math.max(1, columns - 1))}…`
+
+const table = (rows: readonly Row[], width: number | undefined): string => {
   const columns = [...new Set(rows.flatMap(row => Object.keys(row)))]
   const lines = [columns, ...rows.map(row => columns.map(column => cell(row[column])))]
   const widths = columns.map((_, at) => Math.max(...lines.map(line => line[at]?.length ?? 0)))
   return lines
     .map(
       line =>
-        `${line
-          .map((text, at) => text.padEnd(widths[at] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
+        `${fitting(
+          line
+            .map((text, at) => text.padEnd(widths[at] ?? 0))
+            .join('  ')
+            .trimEnd(),
+          width,
+        )}\n`,
     )
     .join('')
 }
@@ -54,11 +64,11 @@ const facts = (one: Row): string => {
     .join('')
 }
 
-/** A result as text: a table for several, lines for one, or JSON. */
-export const formatted = (result: unknown, asJson: boolean): string => {
+/** A result as text: a table for several, as wide as the terminal if there is one; lines for one; or JSON. */
+export const formatted = (result: unknown, asJson: boolean, columns?: number): string => {
   if (asJson) return `${JSON.stringify(result, null, 2)}\n`
   if (typeof result === 'string') return `${result}\n`
-  if (Array.isArray(result)) return result.length === 0 ? 'nothing\n' : table(result as readonly Row[])
+  if (Array.isArray(result)) return result.length === 0 ? 'nothing\n' : table(result as readonly Row[], columns)
   return facts(result as Row)
 }
 

@@ -1,10 +1,11 @@
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Command as Commander } from 'commander'
 import type { ConfigSources } from '../kernel/config.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
 import { programVersion } from '../services/installation.ts'
-import { type BuiltIn, builtIns } from './built-in.ts'
-import { formatted, type Output, progressOn, standardOutput } from './output.ts'
+import { type BuiltIn, builtIns, type CommandHost, type RunLine } from './built-in.ts'
+import { formatted, type Output, progressOn } from './output.ts'
 
 interface GlobalOptions {
   readonly config?: string
@@ -50,10 +51,24 @@ const sourcesOf = (options: GlobalOptions): ConfigSources => ({
   ...(options.config === undefined ? {} : { file: options.config }),
 })
 
+interface Session {
+  readonly output: Output
+  readonly host: CommandHost | undefined
+  /** Makes the exit code 1. */
+  fail(): void
+}
+
 const camelCase = (name: string): string => name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
+/** An absolute path, as the server has another working directory than its client. */
+const pathFrom = ({ folder }: CommandHost, option: string, path: string): string => {
+  if (/^\/(?:dev|proc)\//.test(path))
+    throw new StartupError(`--${option} ${path}: the command runs in the server, which cannot read this: name a regular file`)
+  return resolve(folder, path)
+}
+
 /** Puts `user create` below `user`. */
-const add = (program: Commander, command: BuiltIn, output: Output, fail: () => void): void => {
+const add = (program: Commander, command: BuiltIn, { output, host, fail }: Session): void => {
   const words = command.name.split(' ')
   const parent = words.slice(0, -1).reduce<Commander>((above, word) => {
     const known = above.commands.find(one => one.name() === word)
@@ -75,19 +90,21 @@ const add = (program: Commander, command: BuiltIn, output: Output, fail: () => v
     try {
       const result = await (await command.load())({
         sources: sourcesOf(global),
+        ...(host && { running: host.kernel }),
         arguments: Object.fromEntries((command.arguments ?? []).map(({ name }, at) => [name, values[at] ?? ''])),
         options: Object.fromEntries(
-          (command.options ?? []).flatMap(({ name }) => {
+          (command.options ?? []).flatMap(({ name, isPath }) => {
             const value = options[camelCase(name)]
-            return value === undefined ? [] : [[name, value]]
+            return value === undefined ? [] : [[name, host && isPath ? pathFrom(host, name, String(value)) : value]]
           }),
         ),
         asJson,
         output,
         progress: progress.report,
+        runLine: run,
       })
       progress.end()
-      if (result !== undefined) output.out(formatted(result, asJson && typeof result !== 'string'))
+      if (result !== undefined) output.out(formatted(result, asJson && typeof result !== 'string', output.columns))
       if (Array.isArray(result) && result.some(row => (row as { ok?: unknown }).ok === false)) fail()
     } finally {
       progress.end()
@@ -96,17 +113,12 @@ const add = (program: Commander, command: BuiltIn, output: Output, fail: () => v
 }
 
 /** Commands of plugins are known only when the plugins are loaded, which the kernel's own commands do not wait for. */
-const addContributed = async (
-  program: Commander,
-  sources: ConfigSources,
-  output: Output,
-  fail: () => void,
-  isHelp: boolean,
-): Promise<void> => {
+const addContributed = async (program: Commander, sources: ConfigSources, session: Session, isHelp: boolean): Promise<void> => {
   try {
     const { makeKernel } = await import('./kernel-session.ts')
     const { contributedCommands } = await import('./contributed.ts')
-    for (const command of contributedCommands(await makeKernel({ sources }))) add(program, command, output, fail)
+    const kernel = await makeKernel({ sources, ...(session.host && { running: session.host.kernel }) })
+    for (const command of contributedCommands(kernel)) add(program, command, session)
   } catch (error) {
     if (!isHelp) throw error
     program.addHelpText('after', `\nPlugin commands are not available: ${messageOf(error)}`)
@@ -120,19 +132,31 @@ const say = (error: unknown, asJson: boolean, output: Output): void => {
   else output.err(`${error.stack ?? error.message}\n`)
 }
 
-const runProgram = async (words: readonly string[], output: Output): Promise<number> => {
+/** The command of the kernel that a command line names: `events retry`. */
+const builtInOf = (operands: readonly string[]): BuiltIn | undefined =>
+  builtIns.find(({ name }) => name.split(' ').every((word, at) => operands[at] === word))
+
+const runProgram = async (words: readonly string[], output: Output, host: CommandHost | undefined): Promise<number> => {
   let code = 0
   const fail = (): void => {
     code = 1
   }
+  const session: Session = { output, host, fail }
   const { Command, CommanderError } = await import('commander')
   const program = describeProgram(new Command('pounce'), output)
-  for (const command of builtIns) add(program, command, output, fail)
+  for (const command of builtIns) if (!host || command.runsIn === 'server') add(program, command, session)
   try {
     const { operands, unknown } = program.parseOptions([...words])
     const isHelp = operands[0] === undefined || operands[0] === 'help' || unknown.includes('--help') || unknown.includes('-h')
     const isOwn = builtIns.some(({ name }) => name.split(' ')[0] === operands[0])
-    if (!isOwn) await addContributed(program, sourcesOf(program.opts<GlobalOptions>()), output, fail, isHelp)
+    const sources = sourcesOf(program.opts<GlobalOptions>())
+    if (!host && !isHelp && (!isOwn || builtInOf(operands)?.runsIn === 'server')) {
+      const { dataFolderOf } = await import('./data-folder.ts')
+      const { runInServer } = await import('./command-socket.ts')
+      const answered = await runInServer(await dataFolderOf(sources), words, output)
+      if (answered !== undefined) return answered
+    }
+    if (!isOwn) await addContributed(program, sources, session, isHelp)
     await program.parseAsync([...words], { from: 'user' })
     return code
   } catch (error) {
@@ -156,15 +180,15 @@ const plainStart = (words: readonly string[]): GlobalOptions | undefined => {
 const runStart = async (options: GlobalOptions, output: Output): Promise<number> => {
   const { start } = await import('./start.ts')
   const { json: asJson = false } = options
-  await start({ sources: sourcesOf(options), arguments: {}, options: {}, asJson, output, progress: () => undefined })
+  await start({ sources: sourcesOf(options), arguments: {}, options: {}, asJson, output, progress: () => undefined, runLine: run })
   return 0
 }
 
-/** Runs one command line; resolves to the exit code. */
-export const run = async (words: readonly string[], output: Output = standardOutput): Promise<number> => {
+/** Runs one command line, in a server when there is a host; resolves to the exit code. */
+export const run: RunLine = async (words, output, host) => {
   try {
-    const options = plainStart(words)
-    return await (options ? runStart(options, output) : runProgram(words, output))
+    const options = host ? undefined : plainStart(words)
+    return await (options ? runStart(options, output) : runProgram(words, output, host))
   } catch (error) {
     say(error, words.includes('--json'), output)
     return 1

@@ -8,6 +8,7 @@ import { loadConfig } from '../kernel/config.ts'
 import { programVersion } from '../services/installation.ts'
 import { createLog, type LogLevel } from '../services/log.ts'
 import type { RunCommand } from './built-in.ts'
+import { serveCommands } from './command-socket.ts'
 import { prettyLine } from './pretty-log.ts'
 
 const lookEveryMs = 1000
@@ -72,7 +73,7 @@ const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readon
 }
 
 /** `pounce start`: serves until SIGTERM or SIGINT. */
-export const start: RunCommand = async ({ sources, output, asJson }) => {
+export const start: RunCommand = async ({ sources, output, asJson, runLine }) => {
   const config = await loadConfig(sources)
   const level = config.kernel.log.level as LogLevel
   // With --json standard output holds one object and nothing else.
@@ -87,12 +88,14 @@ export const start: RunCommand = async ({ sources, output, asJson }) => {
     return undefined
   }
   installCrashHandlers(kernel.log, kernel.get(Metrics))
+  const closeCommands = await serveCommands(kernel, runLine)
   // What was compiled is kept for the next start, also when this one ends with kill -9.
   flushCompileCache()
   releaseStartupMemory()
   if (asJson) output.out(`${JSON.stringify({ url: kernel.address?.url, data: config.kernel.data, version: programVersion })}\n`)
   else output.out(`${await greeting(kernel)}\n`)
   await ended
+  await closeCommands()
   return undefined
 }
 

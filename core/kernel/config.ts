@@ -70,7 +70,7 @@ const readLayer = async (file: string): Promise<Layer> => {
   }
 }
 
-const fileLayers = async ({ defaults, file, overrule }: ConfigSources): Promise<Layer[]> =>
+export const fileLayers = async ({ defaults, file, overrule }: ConfigSources): Promise<Layer[]> =>
   [
     defaults ? { source: 'the defaults', settings: defaults, folder: process.cwd() } : await readLayer(defaultFile),
     ...(file === undefined ? [] : [await readLayer(file)]),
@@ -98,10 +98,12 @@ const loadChosen = async (sources: ConfigSources, files: readonly Layer[]) => {
   return inForce(await loadPlugins(choice.requests), choice)
 }
 
-const choiceOnly: tree.Node = {
+/** The part of the kernel's schema that holds these settings. */
+export const settingsOnly = (...names: readonly string[]): tree.Node => ({
   type: 'object',
-  properties: Object.fromEntries(['plugins', 'replacePlugins', 'basePlugins'].map(name => [name, kernelNode.properties?.[name] ?? {}])),
-}
+  properties: Object.fromEntries(names.map(name => [name, kernelNode.properties?.[name] ?? {}])),
+})
+const choiceOnly = settingsOnly('plugins', 'replacePlugins', 'basePlugins')
 
 /** Where a plugin's settings are. */
 const pathOf = ({ name, plugin }: NamedPlugin): readonly string[] => ((name === plugin.id && plugin.configPath) || name).split('.')
@@ -112,7 +114,7 @@ const reasonAgainst = (name: string, schema: tree.Node): string => {
 }
 
 /** Environment, flags and tests' settings as layers, in this order. */
-const outsideLayers = (sources: ConfigSources, present: tree.Node, plugins: readonly NamedPlugin[] = []) => {
+export const outsideLayers = (sources: ConfigSources, present: tree.Node, plugins: readonly NamedPlugin[] = []) => {
   const schema = tree.withFormerNames(present)
   const environment = fromEnvironment(sources.environment ?? {}, schema, name => unknownSetting(name, schema))
   const nodeAt = (path: readonly string[]) => path.reduce<tree.Node | undefined>((node, key) => node?.properties?.[key], schema)

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Caller, type Contributions, isServerAdmin, Policy, s, type WebContribution, WebContributions, wire } from 'pounce/sdk'
+import { type Caller, type Contributions, isServerAdmin, Policy, s, wire } from 'pounce/sdk'
+import { type WebContribution, WebContributions } from 'pounce/sdk/kit'
 import { AppBuild } from './app-build.ts'
 
 const kinds: ReadonlySet<string> = new Set(['viewer', 'page', 'admin', 'tab', 'panel', 'action'])
@@ -177,7 +178,7 @@ const requireMembers = ({ kind, title, of = [], viewer }: WebContribution, refus
   if (!viewer) return
   const wrongType = viewer.mediaTypes.find(type => !mediaType.test(type))
   if (wrongType !== undefined) refuse('viewer.mediaTypes', `has ${wrongType}, which is no media type in lower case`)
-  const wrongEnding = viewer.extensions.find(extension => !/^[a-z0-9]+(?:\.[a-z0-9]+)*$/.test(extension))
+  const wrongEnding = viewer.extensions.find(extension => !/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(extension))
   if (wrongEnding !== undefined) refuse('viewer.extensions', `has ${wrongEnding}: without a dot before it, in lower case`)
   if (viewer.mediaTypes.length + viewer.extensions.length === 0) refuse('viewer', 'must name media types or extensions')
   if (!(Number.isSafeInteger(viewer.maxBytes) && viewer.maxBytes > 0)) refuse('viewer.maxBytes', 'must be a whole number of bytes')

@@ -1,9 +1,66 @@
 import { Readable } from 'node:stream'
-import { type Bytes, NotFound, routesFor, s } from 'pounce/sdk'
+import { type Bytes, Installation, NotFound, routesFor, s } from 'pounce/sdk'
+import { streamed } from 'pounce/sdk/kit'
+import { AppBuild } from './app-build.ts'
 import { ContributionJson, WebParts } from './contributions.ts'
-import { fileTypes, typeOfFile } from './routes.ts'
+import { fileTypes, forFrames, typeOfFile } from './routes.ts'
+import { basePath } from './shell.ts'
 
-const route = routesFor('web', { parts: WebParts })
+const route = routesFor('web', { parts: WebParts, build: AppBuild, installation: Installation })
+
+/**
+ * The policy of the frames in which parts without trust run. The sandbox takes their origin away, and with it cookies, storage and the API; nothing may be
+ * requested but scripts, style sheets and fonts of this server, which anyone may have.
+ */
+const framePolicy = [
+  'sandbox allow-scripts',
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "style-src 'self' 'unsafe-inline'",
+  'img-src blob: data:',
+  'media-src blob: data:',
+  "font-src 'self' data:",
+  'worker-src blob:',
+  "connect-src 'none'",
+  "frame-src 'none'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'self'",
+  "webrtc 'block'",
+].join('; ')
+
+export const getPartFrame = route({
+  method: 'GET',
+  path: '/web/frame',
+  summary: 'Show the frame that a contribution runs in',
+  description: 'HTML without an origin and without network. The page around it sends the module to load, and the bytes.',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  responses: { 200: s.bytes<Bytes>({ 'text/html': s.bytes() }) },
+  throws: [NotFound],
+  async handle(_, { build, installation }) {
+    const state = await build.state()
+    const files = typeof state === 'string' ? undefined : state.modules.get('frame/main.ts')
+    if (!files) throw new NotFound('page')
+    const at = (file: string): string => `${basePath(installation)}/web/${file}`
+    // Without an origin, all that is loaded is of another one.
+    const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Pounce</title>
+${files.styles.map(file => `<link rel="stylesheet" href="${at(file)}" crossorigin>`).join('\n')}
+<script type="module" src="${at(files.script)}"></script>
+</head>
+<body></body>
+</html>
+`
+    const body: Bytes = { open: () => streamed([Buffer.from(html)]), contentType: 'text/html; charset=utf-8', isTrusted: true }
+    return { status: 200, body, headers: { 'content-security-policy': framePolicy, 'x-dns-prefetch-control': 'off' } }
+  },
+})
 
 export const listWebContributions = route({
   method: 'GET',
@@ -45,7 +102,7 @@ export const getWebPart = route({
     return {
       status: 200,
       body,
-      headers: { 'cache-control': 'public, max-age=31536000, immutable' },
+      headers: { 'cache-control': 'public, max-age=31536000, immutable', ...forFrames },
     }
   },
 })

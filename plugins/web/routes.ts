@@ -155,6 +155,9 @@ export const fileTypes = Object.fromEntries(Object.values(types).map(type => [ty
 export const typeOfFile = (file: string): string =>
   types[(file.split('.').at(-1) ?? '') as keyof typeof types] ?? 'application/octet-stream'
 
+/** Frames of parts have no origin of their own, so what they load has to be readable from any. It is the same for everyone. */
+export const forFrames = { 'access-control-allow-origin': '*' } as const
+
 const encodingFor = (header: string | string[] | undefined, { encodings }: BuiltFile): 'br' | 'gzip' | undefined => {
   const accepted = String(header ?? '')
     .split(',')
@@ -194,6 +197,7 @@ export const getWebFile = route({
         'cache-control': 'public, max-age=31536000, immutable',
         'content-security-policy': workerPolicy,
         vary: 'Accept-Encoding',
+        ...forFrames,
         ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
       },
     }

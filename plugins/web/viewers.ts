@@ -1,8 +1,7 @@
-import { webContribution } from 'pounce/sdk'
-import type { ViewerRange, WebText } from 'pounce/sdk/kit'
+import { type ViewerRange, type WebText, webContribution } from 'pounce/sdk/kit'
 
 /** A viewer of our own: `app/viewers/<name>/index.ts`, whose texts are `viewer.<name>.*` in `app/locales`. */
-interface OwnViewer extends Omit<ViewerRange, 'trust'> {
+export interface OwnViewer extends Omit<ViewerRange, 'trust'> {
   readonly name: string
   readonly title: WebText
 }
@@ -17,7 +16,7 @@ const textTypes = ['json', 'xml', 'x-yaml', 'yaml', 'javascript', 'toml', 'x-sh'
   .concat('image/svg+xml', 'model/gltf+json')
 
 /** In alphabetical order; `rank` decides which of several comes first. */
-const viewers: readonly OwnViewer[] = [
+export const viewers: readonly OwnViewer[] = [
   {
     name: 'document',
     title: { en: 'Formatted', de: 'Formatiert' },

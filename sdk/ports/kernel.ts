@@ -160,6 +160,8 @@ export interface Command {
     readonly summary: string
     readonly takesValue: boolean
     readonly isRequired?: boolean
+    /** A path of a file: `run` receives it absolute, as the command may run in a server with another working directory. */
+    readonly isPath?: boolean
   }[]
   /** What it returns is printed: a table for people, JSON with `--json`. Throw a `Problem` to fail with its message. */
   run(

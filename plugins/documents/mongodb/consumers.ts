@@ -20,7 +20,8 @@ export class Consumers {
   #own: readonly Consumer[] = []
   #others: readonly Consumer[] = []
   readonly #audiences = new Map<string, readonly string[]>()
-  #writtenAt = 0
+  /** The times that this kernel wrote, one of which the server has: an answer may have been lost. */
+  #writtenAt: readonly number[] = []
   #sharedAt = Number.NEGATIVE_INFINITY
 
   constructor(server: MongodbConnection, deliveries: PendingDeliveries) {
@@ -55,12 +56,14 @@ export class Consumers {
   async refresh(now: number): Promise<void> {
     const before = await this.#server.use(() => this.#kept().find({}).toArray())
     const isOwn = ({ _id }: Kept): boolean => this.#own.some(({ name }) => name === _id)
-    if (before.some(one => isOwn(one) && one.at !== this.#writtenAt && one.at > now - absentAfterMs)) this.#sharedAt = performance.now()
+    if (before.some(one => isOwn(one) && !this.#writtenAt.includes(one.at) && one.at > now - absentAfterMs))
+      this.#sharedAt = performance.now()
     const changes = this.#own.map(({ name, types }) => ({
       updateOne: { filter: { _id: name }, update: { $set: { types: types === '*' ? types : [...types], at: now } }, upsert: true },
     }))
+    this.#writtenAt = [...this.#writtenAt, now]
     if (changes.length > 0) await this.#server.use(() => this.#kept().bulkWrite(changes, { ordered: false }))
-    this.#writtenAt = now
+    this.#writtenAt = [now]
     this.#others = before.filter(one => !isOwn(one)).map(({ _id, types }) => ({ name: _id, types }))
     this.#audiences.clear()
   }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { type Collection, event, Unavailable } from 'pounce/sdk'
+import type { Delivery } from 'pounce/sdk/store-kit'
 import { liveTests, type Note, notes } from 'pounce/sdk/testing'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
 import type { MongodbDocuments } from './mongodb-documents.ts'
@@ -62,7 +63,12 @@ for (const mode of ['refuse', 'silent', 'cut'] as const) {
     await back(() => store.get(notes, 'a'))
     t.is((await store.get(notes, 'a'))?.id, 'a')
     await store.commit({ update: 'a', in: notes, set: { name: 'after' } }, says)
-    const claimed = await store.outbox.claim('test/all', { limit: 10, leaseMs: 60_000, owner: 'k' })
+    // The later event follows when the earlier one has left the document, so one claim need not have both.
+    const claimed: Delivery[] = []
+    while (claimed.length < 2) {
+      claimed.push(...(await store.outbox.claim('test/all', { limit: 10, leaseMs: 60_000, owner: 'k' })))
+      await pause(20)
+    }
     t.is(claimed.length, 2)
     await store.outbox.done(
       'test/all',

@@ -18,7 +18,7 @@ export class ExportUser implements Command {
   readonly name = 'user export'
   readonly summary = 'Export the personal data of an account as a ZIP of JSON files'
   readonly arguments = emailArgument
-  readonly options = [{ name: 'to', summary: 'ZIP file to write; must not exist', takesValue: true, isRequired: true }]
+  readonly options = [{ name: 'to', summary: 'ZIP file to write; must not exist', takesValue: true, isRequired: true, isPath: true }]
   readonly #users: Users
   readonly #exporting: PersonalExport
 

@@ -779,6 +779,7 @@ export interface Operations {
   'GET /reset/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /spaces/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /web/assets/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }
+  'GET /web/frame': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /web/parts/{digest}/{file}': { path: { digest: string; file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }
   'GET /api/web/contributions': { path: Record<never, never>; query: { language?: string | undefined }; body: undefined; answer: readonly (Models['WebContribution'])[] }
   'GET /web/sample/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }

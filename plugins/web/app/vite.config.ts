@@ -70,11 +70,11 @@ const developmentPage = (): Plugin => ({
   },
 })
 
-/** The page, and each viewer as a module of its own that the page loads by the address that the server lists. */
+/** The page, what runs in the frames of parts, and each viewer as a module of its own that the page loads by the address that the server lists. */
 const entries = (): Readonly<Record<string, string>> => {
   const viewers = globSync('viewers/*/index.ts', { cwd: import.meta.dirname })
   const named = viewers.map(file => [`viewer-${basename(dirname(file))}`, join(import.meta.dirname, file)] as const)
-  return { main: join(import.meta.dirname, 'main.tsx'), ...Object.fromEntries(named) }
+  return { main: join(import.meta.dirname, 'main.tsx'), frame: join(import.meta.dirname, 'frame/main.ts'), ...Object.fromEntries(named) }
 }
 
 export default defineConfig({

@@ -10,6 +10,7 @@ const passwordOption = {
   name: 'password-file',
   summary: 'File whose first line is the password; by default one is generated and printed',
   takesValue: true,
+  isPath: true,
 } as const
 
 /** A password on the command line would be in everyone's process list, so it comes from a file or is made here. */

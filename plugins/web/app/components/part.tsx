@@ -69,7 +69,8 @@ export const Part = ({ contribution, thing, url, download, state }: PartProps) =
     }
     const mount = async (): Promise<void> => {
       onActivity()
-      const part = await loadPart(contribution)
+      const isFrame = contribution.viewer?.trust === 'frame'
+      const part = isFrame ? (await import('../lib/frame-part.ts')).framePart(contribution, fail) : await loadPart(contribution)
       if (abort.signal.aborted) return
       const host = hostOf({
         contribution,

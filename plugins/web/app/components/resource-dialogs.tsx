@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
-import { queries } from '../lib/queries.ts'
+import { deleting, isReloadable, queries, restoring } from '../lib/queries.ts'
 import { editable, findIn, type Listed, type ListedKind, pageOf, type Source } from '../lib/resources.ts'
 import { TextField } from './controls.tsx'
 import { Dialog, FormDialog } from './dialog.tsx'
@@ -29,15 +29,13 @@ const created = async (kind: ListedKind, name: string, description: string, { sp
 
 /**
  * Loads again what a change may have changed: lists of the kind, the thing itself, and collections, which show what is in them and in each other.
- * What is gone is not asked for again.
  */
-export const refresh = async (
-  kind: ListedKind,
-  { changed, gone }: { readonly changed?: string; readonly gone?: string } = {},
-): Promise<void> => {
+export const refresh = async (kind: ListedKind, changed?: string): Promise<void> => {
   await queries.invalidateQueries({
-    predicate: ({ queryKey: [first, second] }) =>
-      second !== gone && (first === 'collection' || (first === kind && (second === 'list' || second === changed))),
+    predicate: query => {
+      const [first, second] = query.queryKey
+      return (first === 'collection' || (first === kind && (second === 'list' || second === changed))) && isReloadable(query)
+    },
   })
 }
 
@@ -114,7 +112,7 @@ export const EditDialog = ({
   const [description, setDescription] = useState(of.description)
   const submit = async (): Promise<void> => {
     await saved(of, name, description)
-    await refresh(of.kind, { changed: of.id })
+    await refresh(of.kind, of.id)
   }
   return (
     <FormDialog title={t(`edit.${of.kind}`)} action={t('save')} isOpen onClose={onClose} onSubmit={submit}>
@@ -131,14 +129,23 @@ interface Deletable {
 }
 
 const restored = async ({ kind, id }: Deletable): Promise<void> => {
-  await api(kind === 'dataset' ? 'PUT /api/datasets/restore/{id}' : 'PUT /api/collections/restore/{id}', { path: { id } })
-  await refresh(kind, { changed: id })
+  await restoring(id, () =>
+    api(kind === 'dataset' ? 'PUT /api/datasets/restore/{id}' : 'PUT /api/collections/restore/{id}', { path: { id } }),
+  )
+  await refresh(kind, id)
 }
+
+const deletionOf = {
+  dataset: 'DELETE /api/datasets/{id}',
+  collection: 'DELETE /api/collections/{id}',
+  space: 'DELETE /api/spaces/{id}',
+} as const
 
 /** Moves to the trash, and offers to take it back. */
 export const moveToTrash = async (of: Deletable): Promise<void> => {
-  await api(of.kind === 'dataset' ? 'DELETE /api/datasets/{id}' : 'DELETE /api/collections/{id}', { path: { id: of.id } })
-  await refresh(of.kind, { gone: of.id })
+  const path = { id: of.id }
+  await deleting(of.id, () => api(deletionOf[of.kind], { path }))
+  await refresh(of.kind)
   toast(t('delete.trashed', { name: of.name }), { label: t('undo'), run: () => void restored(of).catch(toastFailure) })
 }
 
@@ -162,9 +169,8 @@ export const DeleteDialog = ({
   const contents = useQuery({ queryKey: [of.kind, of.id, 'contents'], queryFn: () => contentsOf(of.id), enabled: isSpace })
   const submit = async (): Promise<void> => {
     const path = { id: of.id }
-    if (isSpace) await api('DELETE /api/spaces/{id}', { path })
-    else await api(of.kind === 'dataset' ? 'DELETE /api/datasets/{id}' : 'DELETE /api/collections/{id}', { path })
-    await refresh(of.kind, { gone: of.id })
+    await deleting(of.id, () => api(deletionOf[of.kind], { path }))
+    await refresh(of.kind)
     onDeleted?.()
   }
   return (

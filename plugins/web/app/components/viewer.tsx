@@ -30,19 +30,21 @@ const surelyBest = 40
 const rankOf = ({ contribution, thing }: Pick<Showing, 'contribution' | 'thing'>): number =>
   (contribution.viewer?.rank ?? 0) - (thing.kind === 'preview' ? previewsAfter : 0)
 
+/** Everything that shows the file itself, and the best that shows each preview. */
 const showingsOf = (all: readonly Contribution[], things: readonly Viewable[]): readonly Showing[] => {
   const previews = things.filter(({ thing }) => thing.kind === 'preview')
   return things
-    .flatMap(one => viewersFor(all, one.thing).map(contribution => ({ ...one, contribution })))
+    .flatMap(one => {
+      const viewers = viewersFor(all, one.thing)
+      return (one.thing.kind === 'preview' ? viewers.slice(0, 1) : viewers).map(contribution => ({ ...one, contribution }))
+    })
     .sort((one, other) => rankOf(other) - rankOf(one))
     .map(one => {
       const { contribution, thing } = one
+      if (thing.kind !== 'preview') return { ...one, label: contribution.title, key: contribution.id }
       const number = previews.findIndex(each => each.thing.id === thing.id) + 1
-      const label =
-        number === 0
-          ? contribution.title
-          : t(previews.length === 1 ? 'viewer.preview' : 'viewer.previewNumber', { title: contribution.title, number })
-      return { ...one, label, key: `${contribution.id}${number === 0 ? '' : `~${thing.id}`}` }
+      const label = t(previews.length === 1 ? 'viewer.preview' : 'viewer.previewNumber', { title: contribution.title, number })
+      return { ...one, label, key: `${contribution.id}~${thing.id}` }
     })
 }
 

@@ -1,5 +1,5 @@
 import { urlOf } from './api.ts'
-import { queries } from './queries.ts'
+import { isReloadable, queries } from './queries.ts'
 import { onSessionChange } from './session.ts'
 
 /** A CloudEvent of `GET /api/live`, as far as pages use it. */
@@ -37,7 +37,7 @@ const markStale = (key: readonly string[]): void => {
     refreshedAt = Date.now()
     const keys = [...stale.values()]
     stale.clear()
-    for (const queryKey of keys) void queries.invalidateQueries({ queryKey })
+    for (const queryKey of keys) void queries.invalidateQueries({ queryKey, predicate: isReloadable })
   }, waitMs())
 }
 
@@ -60,7 +60,7 @@ const hear = (event: LiveEvent): void => {
     const about = event.data[parent]
     for (const one of Array.isArray(about) ? about : [about]) if (typeof one === 'string') markStale([parent, one])
   }
-  if (event.type === 'replay.incomplete') void queries.invalidateQueries()
+  if (event.type === 'replay.incomplete') void queries.invalidateQueries({ predicate: isReloadable })
   for (const listener of listeners) listener(event)
 }
 

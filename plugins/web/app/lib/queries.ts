@@ -1,4 +1,4 @@
-import { QueryClient } from '@tanstack/react-query'
+import { type Query, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './api.ts'
 
 /**
@@ -18,3 +18,31 @@ export const queries = new QueryClient({
     },
   },
 })
+
+const deleted = new Set<string>()
+
+/**
+ * Sends the deletion of a resource. From then on nothing that shows it is loaded again, since the server no longer has it, although live events may
+ * arrive before its page is left.
+ */
+export const deleting = async (id: string, request: () => Promise<unknown>): Promise<void> => {
+  deleted.add(id)
+  try {
+    await request()
+  } catch (error) {
+    deleted.delete(id)
+    throw error
+  }
+}
+
+/** Sends the restoration of a resource that was deleted here. */
+export const restoring = async (id: string, request: () => Promise<unknown>): Promise<void> => {
+  await request()
+  deleted.delete(id)
+}
+
+/** Whether an answer may be loaded again: it is not about a resource that was deleted here. */
+export const isReloadable = ({ queryKey }: Query): boolean => {
+  const key = JSON.stringify(queryKey)
+  return ![...deleted].some(id => key.includes(id))
+}

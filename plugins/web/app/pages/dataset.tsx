@@ -16,7 +16,7 @@ import { api, urlOf } from '../lib/api.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
-import { queries } from '../lib/queries.ts'
+import { deleting, isReloadable, queries, restoring } from '../lib/queries.ts'
 import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
 import { type Dataset, useDataset, useDatasetRights, useDatasetTotals, useIsProcessing } from './dataset/dataset-data.ts'
@@ -133,17 +133,17 @@ const DatasetActions = ({
   const [isAsking, setAsking] = useState(false)
   const hasTrash = session?.capabilities.trash.datasets !== null
   const remove = async (): Promise<void> => {
-    await api('DELETE /api/datasets/{id}', { path: { id } })
+    await deleting(id, () => api('DELETE /api/datasets/{id}', { path: { id } }))
     await navigate({ to: (spaces[0] ? `/spaces/${spaces[0].id}` : '/datasets') as never })
     queries.removeQueries({ queryKey: ['dataset', id] })
-    void queries.invalidateQueries({ queryKey: ['dataset', 'list'] })
+    void queries.invalidateQueries({ queryKey: ['dataset', 'list'], predicate: isReloadable })
     toast(
       t(hasTrash ? 'dataset.trashed' : 'dataset.deleted', { name }),
       hasTrash
         ? {
             label: t('undo'),
             run: () =>
-              void api('PUT /api/datasets/restore/{id}', { path: { id } })
+              void restoring(id, () => api('PUT /api/datasets/restore/{id}', { path: { id } }))
                 .then(() => navigate({ to: `/datasets/${id}` as never }))
                 .catch(error => toast(messageOf(error))),
           }

@@ -12,7 +12,7 @@ import { toast } from '../components/toasts.tsx'
 import { api, urlOf } from '../lib/api.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import { queries } from '../lib/queries.ts'
+import { deleting, queries } from '../lib/queries.ts'
 import { ExtractionResults } from './file/extraction-results.tsx'
 import { type FullFile, placePath, useFile, useNeighbours, useRuns } from './file/file-data.ts'
 import { FileViewer } from './file/file-viewer.tsx'
@@ -131,7 +131,7 @@ const FileMenu = ({ file: { id, name, places, sizeBytes }, mayDelete }: { readon
   const [isAsking, setAsking] = useState(false)
   const dataset = places[0]?.dataset.id
   const remove = async (): Promise<void> => {
-    await api('DELETE /api/files/{id}', { path: { id } })
+    await deleting(id, () => api('DELETE /api/files/{id}', { path: { id } }))
     await navigate({ to: (dataset === undefined ? '/' : `/datasets/${dataset}`) as never })
     queries.removeQueries({ queryKey: ['file', id] })
     if (dataset !== undefined) void queries.invalidateQueries({ queryKey: ['dataset', dataset] })

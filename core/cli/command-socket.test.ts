@@ -1,0 +1,88 @@
+import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import test from 'ava'
+import { tempFolder } from '../../test/support/temp-folder.ts'
+import { pounce, startServer } from '../kernel/fixtures/pounce.ts'
+
+test('commands run in the server of the data folder', async t => {
+  const data = await tempFolder(t)
+  const at = ['--data', data]
+  const absent = await pounce(['status', ...at])
+  t.deepEqual([absent.code, absent.err], [1, `No server runs on the data folder ${data}\n`])
+  const server = await startServer(t, data)
+  const { mode } = await stat(join(data, 'commands.sock'))
+  t.is(mode & 0o777, 0o600)
+
+  const status = await pounce(['status', '--json', ...at])
+  t.like(JSON.parse(status.out), { url: server.url, process: server.pid, ready: true, data })
+  // The same results and exit codes as without a server.
+  const table = await pounce(['greeting', 'say', 'Ada', '--times', '2', '--very-loud', ...at])
+  t.deepEqual([table.code, table.out], [0, 'at  text\n0   ADA\n1   ADA\n'])
+  t.regex(table.err, /^1 of 2\n/)
+  const refused = await pounce(['greeting', 'say', 'nobody', ...at])
+  t.deepEqual([refused.code, refused.out, refused.err], [1, '', 'Nobody is there\n'])
+  const unknown = await pounce(['greeting', 'shout', ...at])
+  t.is(unknown.code, 1)
+  t.regex(unknown.err, /unknown command 'shout'|too many arguments/)
+  const doctor = await pounce(['doctor', '--ill', ...at])
+  t.is(doctor.code, 1)
+  t.is((await pounce(['events', 'parked', '--json', ...at])).out, '[]\n')
+  const plugins = JSON.parse((await pounce(['plugin', 'list', '--json', ...at])).out) as { plugin: string; health: string }[]
+  t.true(plugins.some(({ plugin, health }) => plugin === 'test.commands' && health === 'ok'))
+
+  server.kill('SIGTERM')
+  t.is((await server.ended).code, 0)
+  await t.throwsAsync(stat(join(data, 'commands.sock')), { code: 'ENOENT' })
+})
+
+test('a relative path is meant from the folder in which the command was typed', async t => {
+  const data = await tempFolder(t)
+  const folder = await tempFolder(t)
+  await writeFile(join(folder, 'name.txt'), 'Grace\n')
+  await startServer(t, data)
+  const read = await pounce(['greeting', 'read', '--from', 'name.txt', '--data', data], {}, folder)
+  t.deepEqual([read.code, read.out], [0, 'text  Grace\n'])
+  const pipe = await pounce(['greeting', 'read', '--from', '/dev/stdin', '--data', data], {}, folder)
+  t.is(pipe.code, 1)
+  t.regex(pipe.err, /--from \/dev\/stdin: the command runs in the server, which cannot read this/)
+})
+
+test('the socket that a killed server left is replaced, and without a server commands work on the folder themselves', async t => {
+  const data = await tempFolder(t)
+  const first = await startServer(t, data)
+  first.kill('SIGKILL')
+  await first.ended
+  t.true((await stat(join(data, 'commands.sock'))).isSocket())
+  t.is((await pounce(['greeting', 'say', 'Ada', '--data', data])).code, 0)
+  const second = await startServer(t, data)
+  t.is((JSON.parse((await pounce(['status', '--json', '--data', data])).out) as { process?: number }).process, second.pid)
+})
+
+test('a client that sends nonsense or too much is refused, and the server lives', async t => {
+  const data = await tempFolder(t)
+  await startServer(t, data)
+  const answerTo = (text: string): Promise<string> =>
+    new Promise(done => {
+      let answer = ''
+      const socket = connect(join(data, 'commands.sock'), () => socket.write(text))
+      socket.setEncoding('utf8').on('data', (piece: string) => {
+        answer += piece
+      })
+      socket.on('error', () => undefined)
+      socket.on('close', () => done(answer))
+    })
+  t.regex(await answerTo('hello\n'), /"exit":1/)
+  t.is(await answerTo('x'.repeat(100_000)), '')
+  t.regex(await answerTo(`${JSON.stringify({ words: ['start'], folder: '/', isTerminal: false })}\n`), /unknown command 'start'/)
+  t.is((await pounce(['status', '--data', data])).code, 0)
+})
+
+test('a data folder whose path is too long for a socket serves without one', async t => {
+  const data = join(await tempFolder(t), 'x'.repeat(100))
+  await mkdir(data)
+  await startServer(t, data)
+  const status = await pounce(['status', '--data', data])
+  t.is(status.code, 1)
+  t.regex(status.err, /cannot reach a server on the data folder .* its path is too long/)
+})

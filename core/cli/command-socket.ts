@@ -1,0 +1,140 @@
+import { rm } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Kernel } from '../kernel/kernel.ts'
+import { messageOf } from '../kernel/startup-error.ts'
+import type { RunLine } from './built-in.ts'
+import type { Output } from './output.ts'
+
+/** A command line for the server, in one line of JSON. */
+interface CommandRequest {
+  readonly words: readonly string[]
+  /** Paths in the words are relative to it. */
+  readonly folder: string
+  readonly isTerminal: boolean
+  readonly columns?: number
+}
+
+/** Lines of JSON that answer: what to print, and at the end the exit code. */
+type CommandReply = { readonly out: string } | { readonly err: string } | { readonly exit: number }
+
+const maxRequestBytes = 65_536
+const maxConnections = 16
+const requestLimitMs = 5000
+/** The address of a Unix socket has 108 bytes on Linux, 104 on macOS. */
+const maxPathBytes = 100
+
+/** The socket on which the server of a data folder takes commands; undefined where the system has none for this folder. */
+export const commandSocket = (data: string): string | undefined => {
+  const path = join(resolve(data), 'commands.sock')
+  return process.platform === 'win32' || Buffer.byteLength(path) > maxPathBytes ? undefined : path
+}
+
+const send = (socket: Socket, reply: CommandReply): void => {
+  if (socket.writable) socket.write(`${JSON.stringify(reply)}\n`)
+}
+
+/** The first line of a connection; undefined when none comes in time or it is too long. */
+const firstLine = (socket: Socket): Promise<string | undefined> =>
+  new Promise(done => {
+    let text = ''
+    const timer = setTimeout(() => done(undefined), requestLimitMs)
+    socket.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece
+      const end = text.indexOf('\n')
+      if (end < 0 && text.length <= maxRequestBytes) return
+      clearTimeout(timer)
+      done(end < 0 ? undefined : text.slice(0, end))
+    })
+    socket.on('close', () => {
+      clearTimeout(timer)
+      done(undefined)
+    })
+  })
+
+const serve = async (socket: Socket, kernel: Kernel, runLine: RunLine): Promise<void> => {
+  // A client that has gone does not end the command.
+  socket.on('error', () => undefined)
+  const line = await firstLine(socket)
+  if (line === undefined) {
+    socket.destroy()
+    return
+  }
+  const { words, folder, isTerminal, columns } = JSON.parse(line) as CommandRequest
+  const output: Output = {
+    out: text => send(socket, { out: text }),
+    err: text => send(socket, { err: text }),
+    isTerminal,
+    ...(columns === undefined ? {} : { columns }),
+  }
+  send(socket, { exit: await runLine(words, output, { kernel, folder }) })
+  socket.end()
+}
+
+/**
+ * Runs the commands of `pounce` that need the data of a server that runs: they arrive on a socket in the data folder, which only its owner may use.
+ * Returns what closes it. Call it while the data folder is locked.
+ */
+export const serveCommands = async (kernel: Kernel, runLine: RunLine): Promise<() => Promise<void>> => {
+  const path = commandSocket(kernel.config.kernel.data)
+  if (path === undefined) {
+    kernel.log.debug('No socket for commands: stop the server to run commands on its data folder')
+    return async () => undefined
+  }
+  // What a killed server left.
+  await rm(path, { force: true })
+  const server = createServer(socket => {
+    serve(socket, kernel, runLine).catch((error: unknown) => {
+      send(socket, { err: `${messageOf(error)}\n` })
+      send(socket, { exit: 1 })
+      socket.end()
+    })
+  })
+  server.maxConnections = maxConnections
+  // The socket is made with this mode, so that at no moment another user can open it.
+  const before = process.umask(0o177)
+  try {
+    await new Promise<void>((listening, reject) => {
+      server.once('error', reject).listen(path, listening)
+      process.umask(before)
+    })
+  } catch (error) {
+    kernel.log.warn('No socket for commands: stop the server to run commands on its data folder', { error })
+  } finally {
+    process.umask(before)
+  }
+  return () => new Promise(closed => server.close(() => closed()))
+}
+
+const isAbsent = (error: unknown): boolean => ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+const connected = (path: string): Promise<Socket | undefined> =>
+  new Promise((done, reject) => {
+    const socket = connect(path, () => done(socket))
+    socket.once('error', error => (isAbsent(error) ? done(undefined) : reject(error)))
+  })
+
+/** Has the server of a data folder run a command line. Resolves to the exit code; undefined when no server runs there. */
+export const runInServer = async (data: string, words: readonly string[], output: Output): Promise<number | undefined> => {
+  const path = commandSocket(data)
+  const socket = path === undefined ? undefined : await connected(path)
+  if (socket === undefined) return undefined
+  const request: CommandRequest = {
+    words,
+    folder: process.cwd(),
+    isTerminal: output.isTerminal,
+    ...(output.columns === undefined ? {} : { columns: output.columns }),
+  }
+  // A connection that breaks ends the lines.
+  socket.on('error', () => undefined)
+  socket.write(`${JSON.stringify(request)}\n`)
+  for await (const line of createInterface({ input: socket })) {
+    const reply = JSON.parse(line) as CommandReply
+    if ('out' in reply) output.out(reply.out)
+    else if ('err' in reply) output.err(reply.err)
+    else return reply.exit
+  }
+  output.err('The server stopped before the command ended\n')
+  return 1
+}

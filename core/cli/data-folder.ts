@@ -1,0 +1,9 @@
+import { resolve } from 'node:path'
+import { mergeParts } from '../kernel/config/schema-tree.ts'
+import { type ConfigSources, fileLayers, outsideLayers, settingsOnly } from '../kernel/config.ts'
+
+/** The data folder that a configuration names. Loads no plugins and checks nothing else. */
+export const dataFolderOf = async (sources: ConfigSources): Promise<string> => {
+  const { layers } = outsideLayers(sources, mergeParts([{ name: 'kernel', path: [], schema: settingsOnly('data') }]))
+  return resolve(String([...(await fileLayers(sources)), ...layers].findLast(({ settings }) => 'data' in settings)?.settings['data']))
+}

@@ -1,0 +1,100 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import test from 'ava'
+import { type WebContribution, webContribution } from 'pounce/sdk/kit'
+import { bootForTest } from 'pounce/sdk/testing'
+import { somebody } from '../../test/support/spaces-and-people.ts'
+import { webBuild } from '../../test/support/web-build.ts'
+import { WebParts } from './contributions.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'web-parts-'))
+await writeFile(join(folder, 'part.js'), 'export const mount = () => () => undefined\n')
+await writeFile(join(folder, 'part.css'), 'p { color: red }\n')
+const server = await bootForTest({ also: [fileURLToPath(new URL('../../examples/viewer-spectrum/', import.meta.url))] })
+test.before(webBuild)
+test.after.always(() => Promise.all([server.stop(), rm(folder, { recursive: true })]))
+
+const file = (name: string): URL => pathToFileURL(join(folder, name))
+const viewer = { mediaTypes: ['text/*'], extensions: ['abc'], maxBytes: 100, trust: 'page', rank: 20 } as const
+const good: WebContribution = { id: 'example.parts.one', kind: 'viewer', title: { en: 'One' }, module: file('part.js'), viewer }
+
+/** What a plugin's contributions are refused with at startup. */
+const refusal = (...contributions: readonly WebContribution[]): string | undefined => {
+  const all = () => contributions.map(each => new (webContribution(each).by as new () => WebContribution)())
+  try {
+    new WebParts({ all }, undefined as never, undefined as never).start()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+interface Listed {
+  readonly id: string
+  readonly title: string
+  readonly module: string
+  readonly texts: Readonly<Record<string, string>>
+}
+const list = async (query = ''): Promise<readonly Listed[]> =>
+  (await (await server.as()(`/api/web/contributions${query}`)).json()) as readonly Listed[]
+
+test('a contribution that cannot be right stops the start with its name and the member', t => {
+  t.is(refusal(good), undefined)
+  const wrong = (changes: Partial<WebContribution>, ...also: WebContribution[]) => refusal({ ...good, ...changes }, ...also)
+  t.is(wrong({ id: 'One' }), 'Web contribution One: id must be the id of the plugin, a dot and a name of its own')
+  t.is(wrong({}, good), 'Web contribution example.parts.one: id is contributed twice')
+  t.regex(wrong({ kind: 'gadget' as never }) ?? '', /: kind must be one of viewer, page, admin, tab, panel, action$/)
+  t.regex(wrong({ title: { de: 'Eins' } as never }) ?? '', /: title must have a text for `en`$/)
+  t.regex(wrong({ module: './part.js' }) ?? '', /: module must be a file: /)
+  t.regex(wrong({ module: 'https://elsewhere.example/part.js' }) ?? '', /: module must be a file: /)
+  t.regex(wrong({ module: file('none.js') }) ?? '', /: module names .*none\.js, which does not exist$/)
+  t.regex(wrong({ module: file('part.css') }) ?? '', /: module must be JavaScript: /)
+  t.regex(wrong({ assets: [new URL(import.meta.url)] }) ?? '', /: assets names .*, which is not in the folder of the module$/)
+  t.regex(wrong({ kind: 'tab' }) ?? '', /: of must name kinds of resources/)
+  t.regex(wrong({ viewer: { ...viewer, mediaTypes: ['*/*'] } }) ?? '', /: viewer\.mediaTypes has \*\/\*, which is no media type/)
+  t.regex(wrong({ viewer: { ...viewer, extensions: ['.abc'] } }) ?? '', /: viewer\.extensions has \.abc: without a dot/)
+  t.regex(wrong({ viewer: { ...viewer, trust: 'worker' as never } }) ?? '', /: viewer\.trust must be `page` or `frame`$/)
+  t.regex(wrong({ kind: 'page' }) ?? '', /: viewer must be given for viewers, and for no others$/)
+})
+
+test('contributions of plugins are listed in the language of the page, and their files are served under a digest, for good', async t => {
+  const [spectrum] = (await list('?language=de')).filter(({ id }) => id === 'example.viewer-spectrum.spectrum')
+  t.like(spectrum, { title: 'Spektrum', plugin: 'example.viewer-spectrum' })
+  t.is(spectrum?.texts['y'], 'Intensität')
+  const [english] = (await list('?language=xx')).filter(({ id }) => id === 'example.viewer-spectrum.spectrum')
+  t.is(english?.title, 'Spectrum')
+  const path = spectrum?.module ?? ''
+  t.regex(path, /^\/web\/parts\/[0-9a-f]{32}\/spectrum\.js$/)
+  const response = await server.as()(path)
+  t.is(response.status, 200)
+  t.is(response.headers.get('content-type'), 'text/javascript; charset=utf-8')
+  t.is(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+  t.regex(await response.text(), /export const mount/)
+  for (const other of ['index.ts', '..%2Findex.ts', 'none.js'])
+    t.is((await server.as()(path.replace('spectrum.js', other))).status, 404, other)
+  t.is((await server.as()('/web/parts/0000/spectrum.js')).status, 404)
+})
+
+test('our own viewers are contributions too, each a module of the build', async t => {
+  const own = (await list()).filter(({ id }) => id.startsWith('web.'))
+  t.true(own.length >= 5)
+  for (const { id, module } of own) {
+    t.regex(module, /^\/web\/assets\/viewer-[\w-]+\.js$/, id)
+    t.is((await server.as()(module)).status, 200, id)
+  }
+})
+
+test('the frame of parts is a page without origin and network, for everyone', async t => {
+  const { key } = await somebody(server)
+  for (const caller of [undefined, key]) {
+    const response = await server.as(caller)('/web/frame')
+    t.is(response.status, 200)
+    const policy = response.headers.get('content-security-policy') ?? ''
+    t.regex(policy, /^sandbox allow-scripts; default-src 'none'; script-src 'self'/)
+    t.regex(policy, /connect-src 'none'; frame-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'/)
+    t.false(/allow-same-origin|unsafe-eval'(?!;)|https?:/.test(policy.replace("'wasm-unsafe-eval'", '')))
+    t.false((await response.text()).includes('csp-nonce'))
+  }
+})

@@ -1,0 +1,167 @@
+import type { ExecutionContext, TestFn } from 'ava'
+
+/** A page of a browser, as Playwright has it. */
+export interface BrowserPage {
+  /** Evaluates an expression in the page, and resolves with its value. */
+  evaluate<T>(expression: string): Promise<T>
+}
+
+/** A viewer under test, and a file that it shows. */
+export interface WebPartSubject {
+  /** Shows any page of the web interface of the server that has the module. */
+  readonly page: BrowserPage
+  /** As `GET /api/web/contributions` lists them, below the base URL. */
+  readonly module: string
+  readonly styles: readonly string[]
+  readonly thing: { readonly kind: 'file' | 'preview'; readonly name: string; readonly contentType: string }
+  readonly bytes: Uint8Array
+  /** Addresses of the bytes, and of an empty file, on the server of the page. */
+  readonly url: string
+  readonly emptyUrl: string
+}
+
+/** How a mount went, as the page reports it. */
+interface Mounted {
+  /** Whether `canShow` gives `true` or `false`, or is absent. */
+  readonly canShow: unknown
+  readonly state: 'mounted' | 'rejected' | 'pending' | 'nonsense'
+  /** Of an error: its name and message. */
+  readonly error?: { readonly name: string; readonly message: string }
+  /** Elements and characters of text that were drawn. */
+  readonly drawn: number
+  /** What was left after it was unmounted: elements of its own, elements elsewhere in the page, workers. */
+  readonly left: { readonly own: number; readonly elsewhere: number; readonly workers: number }
+  /** Errors that nobody caught. */
+  readonly uncaught: readonly string[]
+}
+
+const settleMs = 20_000
+
+/** Runs in the page. Text, so that it needs no types of browsers. */
+const harness = `async ({ module, styles, thing, bytes, url, how, settleMs }) => {
+  const part = await import(module)
+  for (const path of styles) {
+    const link = document.createElement('link')
+    link.rel = 'stylesheet'
+    link.href = path
+    await new Promise((resolve, reject) => {
+      link.onload = resolve
+      link.onerror = () => reject(new Error(path + ' cannot be loaded'))
+      document.head.append(link)
+    })
+  }
+  const uncaught = []
+  const note = ({ error, reason, message }) => uncaught.push(String((error ?? reason)?.message ?? message))
+  const workers = new Set()
+  const NativeWorker = window.Worker
+  window.Worker = class extends NativeWorker {
+    constructor(...given) { super(...given); workers.add(this) }
+    terminate() { workers.delete(this); super.terminate() }
+  }
+  addEventListener('error', note)
+  addEventListener('unhandledrejection', note)
+  const all = Uint8Array.from(atob(bytes), character => character.charCodeAt(0))
+  const abort = new AbortController()
+  const shown = { ...thing, id: 'f'.repeat(24), sizeBytes: all.length, rights: [] }
+  const host = {
+    version: 1, thing: shown, url, language: 'en',
+    read: async (start, end) => {
+      if (how === 'failing') throw new Error('The bytes cannot be read.')
+      if (abort.signal.aborted) throw new DOMException('aborted', 'AbortError')
+      return all.slice(start, end)
+    },
+    api: async () => { throw new Error('The server does not answer.') },
+    t: key => key,
+    toast: () => undefined,
+    navigate: () => undefined,
+    state: { get: () => undefined, set: () => undefined },
+    nonce: document.querySelector('meta[property=csp-nonce]')?.nonce ?? '',
+    signal: abort.signal,
+  }
+  const element = document.createElement('div')
+  document.querySelector('main').append(element)
+  const before = document.querySelectorAll('body *').length
+  if (how === 'aborted') abort.abort()
+  const canShow = part.canShow && await Promise.resolve().then(() => part.canShow(shown, host)).catch(() => 'rejected')
+  let remove
+  let error
+  let state = 'pending'
+  await Promise.race([
+    Promise.resolve().then(() => part.mount(element, host)).then(
+      given => { remove = given; state = typeof given === 'function' ? 'mounted' : 'nonsense' },
+      reason => { error = { name: String(reason?.name), message: String(reason?.message) }; state = 'rejected' },
+    ),
+    new Promise(resolve => setTimeout(resolve, settleMs)),
+  ])
+  await new Promise(resolve => setTimeout(resolve, 200))
+  const drawn = element.querySelectorAll('*').length + element.textContent.length
+  abort.abort()
+  if (state === 'mounted') remove()
+  const own = state === 'mounted' ? element.childNodes.length : 0
+  element.remove()
+  await new Promise(resolve => setTimeout(resolve, 200))
+  removeEventListener('error', note)
+  removeEventListener('unhandledrejection', note)
+  window.Worker = NativeWorker
+  const elsewhere = document.querySelectorAll('body *').length - before + 1
+  return { canShow, state, error, drawn, uncaught, left: { own, elsewhere, workers: workers.size } }
+}`
+
+type How = 'well' | 'failing' | 'aborted' | 'empty'
+
+const mountIn = async ({ page, module, styles, thing, bytes, url, emptyUrl }: WebPartSubject, how: How): Promise<Mounted> => {
+  const given = how === 'empty' ? { bytes: '', url: emptyUrl } : { bytes: Buffer.from(bytes).toString('base64'), url }
+  const absent = { url: `/api/files/${'f'.repeat(24)}` }
+  return page.evaluate<Mounted>(
+    `(${harness})(${JSON.stringify({ module, styles, thing, ...given, ...(how === 'failing' ? absent : {}), how, settleMs })})`,
+  )
+}
+
+const requireClean = (t: ExecutionContext, { left, uncaught }: Mounted): void => {
+  t.deepEqual(left, { own: 0, elsewhere: 0, workers: 0 }, 'elements and workers that are left')
+  t.deepEqual(uncaught, [], 'errors that nobody caught')
+}
+
+/** Mounted with something to see, or rejected with a message for the person. */
+const requireAnswer = (t: ExecutionContext, { state, error, drawn }: Mounted): void => {
+  if (state === 'rejected') {
+    t.is(error?.name, 'Error', `a message for the person, not ${error?.name}: ${error?.message}`)
+    t.not(error?.message, '')
+  } else {
+    t.is(state, 'mounted')
+    t.true(drawn > 0, 'nothing is drawn')
+  }
+}
+
+/**
+ * What every viewer promises, in a browser. `name` is for the titles of the tests; `make` is called once per test, with pages that it may share: tests run
+ * one after the other.
+ */
+export function webPartContract(test: TestFn, name: string, make: () => Promise<WebPartSubject>): void {
+  test.serial(`${name} is mounted, and unmounted without leftovers`, async t => {
+    const mounted = await mountIn(await make(), 'well')
+    t.deepEqual([mounted.state, mounted.error], ['mounted', undefined])
+    t.true(mounted.canShow === undefined || mounted.canShow === true, `canShow: ${mounted.canShow}`)
+    t.true(mounted.drawn > 0, 'nothing is drawn')
+    requireClean(t, mounted)
+  })
+
+  test.serial(`${name} bears a signal that is aborted before it is mounted`, async t => {
+    const mounted = await mountIn(await make(), 'aborted')
+    t.not(mounted.state, 'pending')
+    t.not(mounted.state, 'nonsense')
+    requireClean(t, mounted)
+  })
+
+  test.serial(`${name} says that the bytes cannot be read`, async t => {
+    const mounted = await mountIn(await make(), 'failing')
+    requireAnswer(t, mounted)
+    requireClean(t, mounted)
+  })
+
+  test.serial(`${name} bears an empty file`, async t => {
+    const mounted = await mountIn(await make(), 'empty')
+    requireAnswer(t, mounted)
+    requireClean(t, mounted)
+  })
+}
