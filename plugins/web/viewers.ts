@@ -37,7 +37,14 @@ export const viewers: readonly OwnViewer[] = [
     // Pictures with a place and archives with shapes; it declines the others.
     name: 'geo',
     title: { en: 'Map', de: 'Karte' },
-    mediaTypes: ['application/geo+json', 'application/vnd.geo+json', 'image/tiff', 'application/zip', 'application/x-zip-compressed', 'multi/files-zipped'],
+    mediaTypes: [
+      'application/geo+json',
+      'application/vnd.geo+json',
+      'image/tiff',
+      'application/zip',
+      'application/x-zip-compressed',
+      'multi/files-zipped',
+    ],
     extensions: ['geojson', 'tif', 'tiff', 'zip'],
     maxBytes: anySize,
     rank: 65,

@@ -91,7 +91,8 @@ const draw = async (element: HTMLElement, host: ViewerHost, signal: AbortSignal)
           },
         ),
       )
-    if (tiff.total > tiff.pages.length) bar.after(make('p', { className: 'help' }, t('viewer.deepZoom.cut', { shown: tiff.pages.length, all: tiff.total })))
+    if (tiff.total > tiff.pages.length)
+      bar.after(make('p', { className: 'help' }, t('viewer.deepZoom.cut', { shown: tiff.pages.length, all: tiff.total })))
   }
   await opened(viewer, source, host)
 }

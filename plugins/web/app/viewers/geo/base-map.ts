@@ -3,8 +3,8 @@ import VectorLayer from 'ol/layer/Vector'
 import VectorSource from 'ol/source/Vector'
 import { Fill, Stroke, Style } from 'ol/style'
 import { feature } from 'topojson-client'
-import coarseUrl from 'world-atlas/countries-110m.json?url'
 import fineUrl from 'world-atlas/countries-50m.json?url'
+import coarseUrl from 'world-atlas/countries-110m.json?url'
 import { colorOf } from '../dom.ts'
 
 /** Pixels of the map that a metre has where the finer map begins to be worth its size. */

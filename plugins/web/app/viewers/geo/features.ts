@@ -18,7 +18,15 @@ interface GeoJsonLike {
   readonly crs?: { readonly properties?: { readonly name?: unknown } }
 }
 
-const geometries: ReadonlySet<unknown> = new Set(['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon', 'GeometryCollection'])
+const geometries: ReadonlySet<unknown> = new Set([
+  'Point',
+  'MultiPoint',
+  'LineString',
+  'MultiLineString',
+  'Polygon',
+  'MultiPolygon',
+  'GeometryCollection',
+])
 
 export const featuresOfJson = async (host: ViewerHost): Promise<FeaturesFound & { readonly crs: string | undefined }> => {
   const bytes = await host.read(0, host.thing.sizeBytes)

@@ -1,5 +1,4 @@
 import 'ol/ol.css'
-import type { FeatureLike } from 'ol/Feature'
 import type Feature from 'ol/Feature'
 import GeoJSON from 'ol/format/GeoJSON'
 import type BaseLayer from 'ol/layer/Base'
@@ -62,17 +61,21 @@ interface Drawn {
   readonly view: HTMLElement
   readonly bar: HTMLElement
   readonly status: HTMLElement
-  readonly fit: () => void
+  readonly showAll: () => void
 }
 
 /** A map with its controls; the arrow keys move it and + and − zoom while it has the focus. */
 const drawMap = (element: HTMLElement, host: ViewerHost, signal: AbortSignal, extent: () => readonly number[]): Drawn => {
   const { t } = host
-  const stage = make('div', { className: 'view-stage geo-map', tabIndex: 0, attributes: { role: 'application', 'aria-label': t('viewer.geo.map', { name: host.thing.name }) } })
+  const stage = make('div', {
+    className: 'view-stage geo-map',
+    tabIndex: 0,
+    attributes: { role: 'application', 'aria-label': t('viewer.geo.map', { name: host.thing.name }) },
+  })
   const status = makeStatus()
   const map = new OlMap({ controls: [], view: new View({ center: [0, 0], zoom: 1, maxZoom: 24 }) })
   const zoom = (by: number): void => void map.getView().animate({ zoom: (map.getView().getZoom() ?? 1) + by, duration: 0 })
-  const fit = (): void => {
+  const showAll = (): void => {
     const box = extent()
     if (box.length === 4 && box.every(Number.isFinite)) map.getView().fit([...box], { padding: [24, 24, 24, 24], maxZoom: 14 })
   }
@@ -84,7 +87,7 @@ const drawMap = (element: HTMLElement, host: ViewerHost, signal: AbortSignal, ex
       { className: 'group' },
       makeButton(t('viewer.zoomOut'), () => zoom(-1), '−'),
       makeButton(t('viewer.zoomIn'), () => zoom(1), '+'),
-      makeButton(t('viewer.all'), fit),
+      makeButton(t('viewer.all'), showAll),
     ),
   )
   const view = make('div', { className: 'view-box' }, bar, status, stage, make('p', { className: 'help' }, t('viewer.geo.source')))
@@ -98,7 +101,7 @@ const drawMap = (element: HTMLElement, host: ViewerHost, signal: AbortSignal, ex
     map.setTarget(undefined)
     map.dispose()
   })
-  return { map, view, bar, status, fit }
+  return { map, view, bar, status, showAll }
 }
 
 const readFeatures = async (host: ViewerHost): Promise<FeaturesFound & { readonly crs?: string | undefined }> => {
@@ -107,7 +110,9 @@ const readFeatures = async (host: ViewerHost): Promise<FeaturesFound & { readonl
     return (await isZip(host)) ? await featuresOfShapes(host) : await featuresOfJson(host)
   } catch (cause) {
     if (cause instanceof Error && cause.name === 'Error' && !/zip|shape|header|EOCD/i.test(cause.message)) throw cause
-    throw new Error(host.t(cause instanceof RangeError && cause.message === 'Too large' ? 'viewer.geo.tooLarge' : 'viewer.geo.damaged'), { cause })
+    throw new Error(host.t(cause instanceof RangeError && cause.message === 'Too large' ? 'viewer.geo.tooLarge' : 'viewer.geo.damaged'), {
+      cause,
+    })
   }
 }
 
@@ -126,12 +131,19 @@ const showFeatures = async (element: HTMLElement, host: ViewerHost, signal: Abor
   }
   const source = new VectorSource({ features: read })
   let chosen = -1
-  const layer = new VectorLayer({ source, zIndex: 1, style: one => styleOf(one, element, one === read[chosen]) })
-  const { map, view, bar, status, fit } = drawMap(element, host, signal, () => source.getExtent() ?? [])
+  const layer = new VectorLayer({ source, zIndex: 1, style: one => styleOf(element, one === read[chosen]) })
+  const { map, view, bar, status, showAll } = drawMap(element, host, signal, () => source.getExtent() ?? [])
   map.addLayer(layer as BaseLayer)
-  fit()
+  showAll()
   const about = make('div')
-  const number = make('input', { className: 'input geo-number', type: 'number', min: '1', max: String(read.length), attributes: { 'aria-label': t('viewer.geo.feature') }, on: { change: () => choose((Number.parseInt(number.value, 10) || 1) - 1) } })
+  const number = make('input', {
+    className: 'input geo-number',
+    type: 'number',
+    min: '1',
+    max: String(read.length),
+    attributes: { 'aria-label': t('viewer.geo.feature') },
+    on: { change: () => choose((Number.parseInt(number.value, 10) || 1) - 1) },
+  })
   const choose = (at: number, move = true): void => {
     if (read.length === 0) return
     chosen = Math.min(read.length - 1, Math.max(0, at))
@@ -139,10 +151,15 @@ const showFeatures = async (element: HTMLElement, host: ViewerHost, signal: Abor
     layer.changed()
     const one = read[chosen] as Feature
     about.replaceChildren(attributesOf(one, chosen, host))
-    status.textContent = t('viewer.geo.chosen', { number: chosen + 1, all: read.length, kind: one.getGeometry()?.getType() ?? t('viewer.geo.noPlace') })
+    status.textContent = t('viewer.geo.chosen', {
+      number: chosen + 1,
+      all: read.length,
+      kind: one.getGeometry()?.getType() ?? t('viewer.geo.noPlace'),
+    })
     host.state.set(String(chosen + 1))
     const box = one.getGeometry()?.getExtent()
-    if (move && box?.every(Number.isFinite)) map.getView().setCenter([((box[0] ?? 0) + (box[2] ?? 0)) / 2, ((box[1] ?? 0) + (box[3] ?? 0)) / 2])
+    if (move && box?.every(Number.isFinite))
+      map.getView().setCenter([((box[0] ?? 0) + (box[2] ?? 0)) / 2, ((box[1] ?? 0) + (box[3] ?? 0)) / 2])
   }
   bar.append(
     make(
@@ -165,7 +182,7 @@ const showFeatures = async (element: HTMLElement, host: ViewerHost, signal: Abor
   else if (read.length === 0) status.textContent = t('viewer.geo.none')
 }
 
-const styleOf = (feature: FeatureLike, element: HTMLElement, isChosen: boolean): Style => {
+const styleOf = (element: HTMLElement, isChosen: boolean): Style => {
   const color = colorOf(isChosen ? 'sandarac' : 'verdigris', element)
   const fill = new Fill({ color: color.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.25)') })
   const stroke = new Stroke({ color, width: isChosen ? 4 : 2 })
@@ -183,7 +200,9 @@ const attributesOf = (feature: Feature, at: number, { t }: ViewerHost): HTMLElem
     .slice(0, maxAttributes)
     .map(([name, value]) => [name, textOf(value)] as const)
   const caption = t('viewer.geo.attributes', { number: at + 1 })
-  return rows.length === 0 ? make('p', { className: 'help' }, t('viewer.geo.noAttributes')) : makeScroller(caption, makeTable(caption, [], rows, true))
+  return rows.length === 0
+    ? make('p', { className: 'help' }, t('viewer.geo.noAttributes'))
+    : makeScroller(caption, makeTable(caption, [], rows, true))
 }
 
 const showRaster = async (element: HTMLElement, host: ViewerHost, signal: AbortSignal): Promise<void> => {
@@ -218,8 +237,10 @@ const showRaster = async (element: HTMLElement, host: ViewerHost, signal: AbortS
   const box = [...place.box]
   // Web Mercator ends at 85 degrees.
   const inside = place.isGeographic ? [box[0] ?? -180, Math.max(-85, box[1] ?? -85), box[2] ?? 180, Math.min(85, box[3] ?? 85)] : box
-  const { map, status, fit } = drawMap(element, host, signal, () => transformExtent(inside, projection, 'EPSG:3857'))
-  map.addLayer(new ImageLayer({ source: new ImageStatic({ url, projection, imageExtent: box, interpolate: false }), opacity: 0.85, zIndex: 1 }))
-  fit()
+  const { map, status, showAll } = drawMap(element, host, signal, () => transformExtent(inside, projection, 'EPSG:3857'))
+  map.addLayer(
+    new ImageLayer({ source: new ImageStatic({ url, projection, imageExtent: box, interpolate: false }), opacity: 0.85, zIndex: 1 }),
+  )
+  showAll()
   status.textContent = t('viewer.geo.raster', { width, height, bands, type, projection: `EPSG:${place.epsg}` })
 }

@@ -189,7 +189,10 @@ export class ArrayView {
       this.#right !== -1 && this.#right < this.#down ? column * rows + row : row * columns + column
     if (this.#look === 'plot') this.#plot(values as Float64Array, top)
     else if (this.#look === 'map') {
-      const turned = Float64Array.from({ length: rows * columns }, (_, at) => values[placeOf(Math.floor(at / columns), at % columns)] as number)
+      const turned = Float64Array.from(
+        { length: rows * columns },
+        (_, at) => values[placeOf(Math.floor(at / columns), at % columns)] as number,
+      )
       this.#map(turned, rows, columns, top, left)
     } else this.#table(values, { rows, columns, top, left }, placeOf)
   }
@@ -209,9 +212,7 @@ export class ArrayView {
       ...Array.from({ length: columns }, (_, column) => text(values[placeOf(row, column)])),
     ])
     const caption =
-      shape.length === 0
-        ? t('viewer.hdf5.value')
-        : t('viewer.hdf5.shown', { from: top, to: top + rows - 1, all: shape[this.#down] ?? 0 })
+      shape.length === 0 ? t('viewer.hdf5.value') : t('viewer.hdf5.shown', { from: top, to: top + rows - 1, all: shape[this.#down] ?? 0 })
     const table = makeTable(caption, heads, cells, true)
     if (isNumeric) table.classList.add('numbers')
     this.#body.append(makeScroller(t('viewer.hdf5.looks.table'), table))
@@ -223,7 +224,12 @@ export class ArrayView {
     const box = make('div', { className: 'array-plot sheet' })
     this.#body.append(box)
     const value = units === '' ? t('viewer.hdf5.value') : units
-    const texts = { index: t('viewer.hdf5.index'), value, label: t('viewer.hdf5.plotOf', { count: values.length, number: values.length }), language }
+    const texts = {
+      index: t('viewer.hdf5.index'),
+      value,
+      label: t('viewer.hdf5.plotOf', { count: values.length, number: values.length }),
+      language,
+    }
     const stopWatching = new AbortController()
     let undraw = drawLine(box, values, first, texts)
     const redraw = (): void => {

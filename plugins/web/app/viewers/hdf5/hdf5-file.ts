@@ -116,7 +116,9 @@ export class Hdf5File implements ScientificFile {
     if (foreign) throw Object.assign(new Error(foreign.name || String(foreign.id)), { name: 'UnknownFilter' })
     const value = ranges.length === 0 ? found.value : found.slice(ranges.map(([start, stop]) => [start, stop]))
     if (!isNumber(found.metadata)) return (Array.isArray(value) ? value : [value]).map(textOf)
-    const numbers = ArrayBuffer.isView(value) ? Float64Array.from(value as unknown as ArrayLike<number | bigint>, Number) : Float64Array.of(Number(value))
+    const numbers = ArrayBuffer.isView(value)
+      ? Float64Array.from(value as unknown as ArrayLike<number | bigint>, Number)
+      : Float64Array.of(Number(value))
     return unpacked(numbers, this.#packing(found))
   }
 
@@ -163,7 +165,18 @@ interface FoundNode {
 const isDataset = (entity: Entity): entity is Dataset => 'type' in entity && entity.type === 'Dataset'
 
 /** Classes of types as the format numbers them. */
-const classes = { integer: 0, float: 1, string: 3, bitField: 4, opaque: 5, compound: 6, reference: 7, enumeration: 8, variableLength: 9, array: 10 }
+const classes = {
+  integer: 0,
+  float: 1,
+  string: 3,
+  bitField: 4,
+  opaque: 5,
+  compound: 6,
+  reference: 7,
+  enumeration: 8,
+  variableLength: 9,
+  array: 10,
+}
 
 const isNumber = ({ type }: Metadata): boolean => type === classes.integer || type === classes.float || type === classes.enumeration
 

@@ -42,7 +42,13 @@ interface HeatMapTexts {
 /** A matrix in colours, the first row at the top; values by the pointer, or by arrow keys. */
 export const drawHeatMap = (values: Float64Array, rows: number, columns: number, { label, language, say }: HeatMapTexts): HTMLElement => {
   const [low, high] = rangeOf(values)
-  const canvas = make('canvas', { width: columns, height: rows, className: 'heat-map', tabIndex: 0, attributes: { role: 'img', 'aria-label': label } })
+  const canvas = make('canvas', {
+    width: columns,
+    height: rows,
+    className: 'heat-map',
+    tabIndex: 0,
+    attributes: { role: 'img', 'aria-label': label },
+  })
   const pixels = new ImageData(columns, rows)
   for (let at = 0; at < values.length; at++) {
     const value = values[at] as number
@@ -60,7 +66,12 @@ export const drawHeatMap = (values: Float64Array, rows: number, columns: number,
   canvas.addEventListener('pointermove', ({ offsetX, offsetY }) =>
     tell(Math.floor((offsetY / canvas.clientHeight) * rows), Math.floor((offsetX / canvas.clientWidth) * columns)),
   )
-  const steps: Readonly<Record<string, readonly [number, number]>> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+  const steps: Readonly<Record<string, readonly [number, number]>> = {
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+  }
   canvas.addEventListener('keydown', event => {
     const step = steps[event.key]
     if (!step) return

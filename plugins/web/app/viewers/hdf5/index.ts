@@ -105,7 +105,9 @@ const draw = async (element: HTMLElement, host: ViewerHost, { call, format, sign
           id: path,
           label: name,
           isGroup: kind === 'group',
-          ...(kind === 'group' ? {} : { note: kind === 'array' ? (shape ?? []).join(' × ') || t('viewer.hdf5.scalar') : t(`viewer.hdf5.kinds.${kind}`) }),
+          ...(kind === 'group'
+            ? {}
+            : { note: kind === 'array' ? (shape ?? []).join(' × ') || t('viewer.hdf5.scalar') : t(`viewer.hdf5.kinds.${kind}`) }),
         })),
         rest: total > found.length ? t('viewer.hdf5.more', { count: total - found.length, number: total - found.length }) : undefined,
       }

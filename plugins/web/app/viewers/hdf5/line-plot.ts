@@ -31,18 +31,30 @@ interface PlotTexts {
 }
 
 /** Values over their places; gaps where there are none. */
-export const drawLine = (element: HTMLElement, values: Float64Array, first: number, { index, value, label, language }: PlotTexts): (() => void) => {
+export const drawLine = (
+  element: HTMLElement,
+  values: Float64Array,
+  first: number,
+  { index, value, label, language }: PlotTexts,
+): (() => void) => {
   const places = drawnPlaces(values)
   const number = new Intl.NumberFormat(language, { maximumSignificantDigits: 6 })
   const color = colorOf('verdigris', element)
-  const axis = { stroke: colorOf('faded', element), grid: { stroke: colorOf('rule', element), width: 1 }, ticks: { stroke: colorOf('rule', element) } }
+  const axis = {
+    stroke: colorOf('faded', element),
+    grid: { stroke: colorOf('rule', element), width: 1 },
+    ticks: { stroke: colorOf('rule', element) },
+  }
   const plot = new uPlot(
     {
       width: Math.max(200, element.clientWidth),
       height: 360,
       scales: { x: { time: false } },
       axes: [{ ...axis }, { ...axis, size: 70, values: (_, ticks) => ticks.map(each => number.format(each)) }],
-      series: [{ label: index, value: (_, at) => (at === null ? '' : number.format(at)) }, { label: value, stroke: color, width: 1.5, value: (_, at) => (at === null ? '' : number.format(at)) }],
+      series: [
+        { label: index, value: (_, at) => (at === null ? '' : number.format(at)) },
+        { label: value, stroke: color, width: 1.5, value: (_, at) => (at === null ? '' : number.format(at)) },
+      ],
     },
     [places.map(at => at + first), places.map(at => (Number.isFinite(values[at]) ? (values[at] as number) : null))],
     element,

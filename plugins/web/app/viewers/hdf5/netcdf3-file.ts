@@ -59,7 +59,9 @@ export class Netcdf3File implements ScientificFile {
     // A single record variable is not padded to four bytes.
     this.#recordStep =
       records.length === 1 && only
-        ? this.#shape(only).slice(1).reduce((product, each) => product * each, typeOf(only).size)
+        ? this.#shape(only)
+            .slice(1)
+            .reduce((product, each) => product * each, typeOf(only).size)
         : (reader.recordDimension.recordStep ?? 0)
   }
 
@@ -144,4 +146,6 @@ const attributesOf = (attributes: readonly { readonly name: string; readonly val
   attributes.map(({ name, value }) => [name, textOf(value)])
 
 const packing = (variable: Variable): Packing =>
-  packingOf(name => (variable.attributes as readonly { readonly name: string; readonly value: unknown }[]).find(each => each.name === name)?.value)
+  packingOf(
+    name => (variable.attributes as readonly { readonly name: string; readonly value: unknown }[]).find(each => each.name === name)?.value,
+  )

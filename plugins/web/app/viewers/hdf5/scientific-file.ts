@@ -63,9 +63,9 @@ export interface Packing {
   readonly missing: readonly number[]
 }
 
-export const packingOf = (valueOf: (name: string) => unknown): Packing => {
+export const packingOf = (attribute: (name: string) => unknown): Packing => {
   const number = (name: string): number | undefined => {
-    const value = valueOf(name)
+    const value = attribute(name)
     const one = ArrayBuffer.isView(value) || Array.isArray(value) ? (value as unknown as ArrayLike<unknown>)[0] : value
     return typeof one === 'number' || typeof one === 'bigint' ? Number(one) : undefined
   }

@@ -1,6 +1,6 @@
-import DracoDecoderModule from 'three/examples/jsm/libs/draco/gltf/draco_wasm_wrapper.js'
-import wasmUrl from 'three/examples/jsm/libs/draco/gltf/draco_decoder.wasm?url'
 import { BufferAttribute, BufferGeometry } from 'three'
+import wasmUrl from 'three/examples/jsm/libs/draco/gltf/draco_decoder.wasm?url'
+import DracoDecoderModule from 'three/examples/jsm/libs/draco/gltf/draco_wasm_wrapper.js'
 
 type Numbers = Float32Array | Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array
 
@@ -97,7 +97,10 @@ const decoded = (
       const values = copied(draco, Kind, mesh.num_points() * size, (length, at) =>
         decoder.GetAttributeDataArrayForAllPoints(mesh, attribute, draco[type] as number, length, at),
       )
-      geometry.setAttribute(name, new BufferAttribute(values as Float32Array<ArrayBuffer>, size, name === 'color' && !(values instanceof Float32Array)))
+      geometry.setAttribute(
+        name,
+        new BufferAttribute(values as Float32Array<ArrayBuffer>, size, name === 'color' && !(values instanceof Float32Array)),
+      )
     }
     const index = copied(draco, Uint32Array, mesh.num_faces() * 3, (length, at) => decoder.GetTrianglesUInt32Array(mesh, length, at))
     geometry.setIndex(new BufferAttribute(index as Uint32Array<ArrayBuffer>, 1))

@@ -1,6 +1,6 @@
 import { type Object3D, TextureLoader } from 'three'
-import { GLTFLoader, type GLTFParser } from 'three/examples/jsm/loaders/GLTFLoader.js'
 import { MeshoptDecoder } from 'three/examples/jsm/libs/meshopt_decoder.module.js'
+import { GLTFLoader, type GLTFParser } from 'three/examples/jsm/loaders/GLTFLoader.js'
 import type { ViewerHost } from '../host.ts'
 import { DracoMeshes } from './draco.ts'
 import { Refusal } from './refusal.ts'

@@ -26,7 +26,10 @@ const step = Math.PI / 12
 const geometryAsObject = (geometry: BufferGeometry): Object3D => {
   const hasColors = geometry.hasAttribute('color')
   if (!geometry.index && !geometry.hasAttribute('normal') && geometry.userData['isCloud'])
-    return new Points(geometry, new PointsMaterial({ size: 2, sizeAttenuation: false, vertexColors: hasColors, ...(hasColors ? {} : { color: 0x6f9f97 }) }))
+    return new Points(
+      geometry,
+      new PointsMaterial({ size: 2, sizeAttenuation: false, vertexColors: hasColors, ...(hasColors ? {} : { color: 0x6f9f97 }) }),
+    )
   if (!geometry.hasAttribute('normal')) geometry.computeVertexNormals()
   const color = hasColors ? {} : { color: 0xb7b1a3 }
   return new Mesh(geometry, new MeshStandardMaterial({ side: DoubleSide, roughness: 0.8, vertexColors: hasColors, ...color }))
@@ -35,7 +38,8 @@ const geometryAsObject = (geometry: BufferGeometry): Object3D => {
 const load = async (bytes: Uint8Array, host: ViewerHost): Promise<Object3D> => {
   const start = new TextDecoder('latin1').decode(bytes.subarray(0, 4))
   const name = host.thing.name.toLowerCase()
-  if (start === 'glTF' || name.endsWith('.gltf') || host.thing.contentType.includes('gltf')) return (await import('./gltf.ts')).loadGltf(bytes, host)
+  if (start === 'glTF' || name.endsWith('.gltf') || host.thing.contentType.includes('gltf'))
+    return (await import('./gltf.ts')).loadGltf(bytes, host)
   const buffer = bytes.slice().buffer
   if (start.startsWith('ply')) {
     const { PLYLoader } = await import('three/examples/jsm/loaders/PLYLoader.js')
@@ -117,19 +121,28 @@ const draw = (element: HTMLElement, host: ViewerHost, object: Object3D, box: Box
   lamp.position.set(1, 1.5, 2)
   camera.add(lamp)
   scene.add(object, camera, new AmbientLight(0xffffff, 1.2))
-  const stage = make('div', { className: 'view-stage', tabIndex: 0, attributes: { role: 'application', 'aria-label': t('viewer.model.stage', { name: host.thing.name }) } })
+  const stage = make('div', {
+    className: 'view-stage',
+    tabIndex: 0,
+    attributes: { role: 'application', 'aria-label': t('viewer.model.stage', { name: host.thing.name }) },
+  })
   const status = makeStatus()
   const number = new Intl.NumberFormat(language, { maximumSignificantDigits: 4 })
   const whole = new Intl.NumberFormat(language)
   status.textContent = t('viewer.model.about', {
     triangles: whole.format(triangles),
     vertices: whole.format(vertices),
-    size: size.toArray().map(each => number.format(each)).join(' × '),
+    size: size
+      .toArray()
+      .map(each => number.format(each))
+      .join(' × '),
   })
   const controls = new OrbitControls(camera, renderer.domElement)
   const home = { theta: 0.6, phi: 1.1, far: radius * 3.2 }
   const look = (theta: number, phi: number, far: number): void => {
-    camera.position.setFromSpherical(new Spherical(Math.min(radius * 50, Math.max(radius * 0.05, far)), Math.min(3.1, Math.max(0.04, phi)), theta))
+    camera.position.setFromSpherical(
+      new Spherical(Math.min(radius * 50, Math.max(radius * 0.05, far)), Math.min(3.1, Math.max(0.04, phi)), theta),
+    )
     controls.update()
     render()
   }
@@ -154,7 +167,7 @@ const draw = (element: HTMLElement, host: ViewerHost, object: Object3D, box: Box
     const now = new Spherical().setFromVector3(camera.position)
     host.state.set([now.theta, now.phi, now.radius / radius].map(each => String(Math.round(each * 100) / 100)).join(','))
   }
-  const fit = (): void => {
+  const resize = (): void => {
     const { clientWidth, clientHeight } = stage
     if (clientWidth === 0 || clientHeight === 0) return
     renderer.setPixelRatio(Math.min(2, devicePixelRatio || 1))
@@ -208,11 +221,11 @@ const draw = (element: HTMLElement, host: ViewerHost, object: Object3D, box: Box
   element.append(view)
   controls.addEventListener('change', render)
   controls.addEventListener('end', remember)
-  const resized = new ResizeObserver(fit)
+  const resized = new ResizeObserver(resize)
   resized.observe(stage)
   const [theta = home.theta, phi = home.phi, far] = placeOf(host.state.get()) ?? []
   look(theta, phi, far === undefined ? home.far : far * radius)
-  fit()
+  resize()
   return () => {
     resized.disconnect()
     controls.dispose()

@@ -136,7 +136,8 @@ const draw = async (element: HTMLElement, host: ViewerHost, opened: PDFDocumentP
   const search = new PdfSearch(opened, pages, shown, {
     signal,
     say: (found, at, isDone) => {
-      status.textContent = isDone && found === 0 ? t('viewer.pdf.notFound') : found === 0 ? '' : t('viewer.pdf.found', { count: found, at, number: found })
+      status.textContent =
+        isDone && found === 0 ? t('viewer.pdf.notFound') : found === 0 ? '' : t('viewer.pdf.found', { count: found, at, number: found })
     },
   })
   const input = make('input', {

@@ -1,4 +1,5 @@
 import WaveSurfer from 'wavesurfer.js'
+// biome-ignore lint/style/noRestrictedImports: a plugin of the library
 import RegionsPlugin from 'wavesurfer.js/dist/plugins/regions.esm.js'
 import { colorOf, make, makeButton, onSchemeChange } from '../dom.ts'
 import type { ViewerHost } from '../host.ts'
@@ -55,13 +56,21 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   const marks = await marksOf(host)
   host.signal.throwIfAborted()
   const stop = new AbortController()
-  const stage = make('div', { className: 'sound-stage sheet', tabIndex: 0, attributes: { role: 'group', 'aria-label': t('viewer.sound.wave', { name: host.thing.name }) } })
+  const stage = make('div', {
+    className: 'sound-stage sheet',
+    tabIndex: 0,
+    attributes: { role: 'group', 'aria-label': t('viewer.sound.wave', { name: host.thing.name }) },
+  })
   const play = makeButton(t('viewer.sound.play'), () => void wave.playPause())
   const time = make('span', { className: 'sound-time' })
   const list = make('ol', { className: 'sound-marks', attributes: { 'aria-label': t('viewer.sound.sections') } })
   const view = make('div', { className: 'view-box' }, make('div', { className: 'view-bar' }, play, time), stage, list)
   element.append(view)
-  const colors = () => ({ waveColor: colorOf('edge', stage), progressColor: colorOf('verdigris', stage), cursorColor: colorOf('sandarac', stage) })
+  const colors = () => ({
+    waveColor: colorOf('edge', stage),
+    progressColor: colorOf('verdigris', stage),
+    cursorColor: colorOf('sandarac', stage),
+  })
   const regions = RegionsPlugin.create()
   const wave = WaveSurfer.create({ container: stage, height: 120, cspNonce: host.nonce, dragToSeek: true, plugins: [regions], ...colors() })
   const close = (): void => {
@@ -108,7 +117,13 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
     const color = colorOf('sandarac', stage).replace(/^rgb\((.*)\)$/, 'rgba($1, 0.25)')
     regions.addRegion({ start, ...(end === undefined ? {} : { end }), drag: false, resize: false, color })
     const until = end === undefined ? '' : ` – ${clock(end)}`
-    list.append(make('li', {}, makeButton(`${clock(start)}${until} ${text}`.trim(), () => go(start))))
+    list.append(
+      make(
+        'li',
+        {},
+        makeButton(`${clock(start)}${until} ${text}`.trim(), () => go(start)),
+      ),
+    )
   }
   list.hidden = marks.length === 0
   onSchemeChange(stop.signal, () => wave.setOptions(colors()))

@@ -13,7 +13,8 @@ const maxAskedBytes = 1_000_000
 
 const read = async (host: ViewerHost): Promise<unknown> => JSON.parse(new TextDecoder().decode(await host.read(0, host.thing.sizeBytes)))
 
-const isNamedSo = ({ contentType, name }: ViewedThing): boolean => /vega/.test(contentType) || /\.(?:vg|vl|vega|vegalite)(?:\.json)?$/i.test(name)
+const isNamedSo = ({ contentType, name }: ViewedThing): boolean =>
+  /vega/.test(contentType) || /\.(?:vg|vl|vega|vegalite)(?:\.json)?$/i.test(name)
 
 /** Charts by their type or name, and other JSON that says that it is one. */
 export const canShow = async (thing: ViewedThing, host: ViewerHost): Promise<boolean> => {
@@ -102,7 +103,9 @@ const draw = async (box: HTMLElement, specification: unknown, grammar: 'vega' | 
   const config = colorsOf(box)
   const quiet = logger(None)
   const compiled =
-    grammar === 'vega' ? (specification as Spec) : ((await import('vega-lite')).compile(specification as never, { config: config as never, logger: quiet as never }).spec as Spec)
+    grammar === 'vega'
+      ? (specification as Spec)
+      : ((await import('vega-lite')).compile(specification as never, { config: config as never, logger: quiet as never }).spec as Spec)
   // The interpreter, as the policy of pages lets no text become code.
   const runtime = parse(compiled, grammar === 'vega' ? (config as never) : undefined, { ast: true })
   const view = new View(runtime, { expr: expressionInterpreter, loader: closedLoader(host), logger: quiet, renderer: 'canvas' } as never)
@@ -110,12 +113,18 @@ const draw = async (box: HTMLElement, specification: unknown, grammar: 'vega' | 
   view.initialize(box).hover()
   await view.runAsync()
   box.querySelector('canvas')?.setAttribute('role', 'img')
-  box.querySelector('canvas')?.setAttribute('aria-label', String(view.description?.() || host.t('viewer.vega.chart', { name: host.thing.name })))
+  box
+    .querySelector('canvas')
+    ?.setAttribute('aria-label', String(view.description?.() || host.t('viewer.vega.chart', { name: host.thing.name })))
   return { view, names: (compiled.data ?? []).map(({ name }) => name) }
 }
 
 const textOf = (value: unknown): string =>
-  value instanceof Date ? value.toISOString() : typeof value === 'object' && value !== null ? JSON.stringify(value).slice(0, 200) : String(value ?? '')
+  value instanceof Date
+    ? value.toISOString()
+    : typeof value === 'object' && value !== null
+      ? JSON.stringify(value).slice(0, 200)
+      : String(value ?? '')
 
 /** What the chart is drawn from, as the values that are nearest to what is seen. */
 const tableOf = (view: View, names: readonly string[], { t, language }: ViewerHost): readonly HTMLElement[] => {
