@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, ok, upload } from '../../test/support/scene.ts'
+import { until } from '../../test/support/until.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
 
@@ -43,7 +44,7 @@ inBrowser('a PDF is drawn by pages, its text is found by the keyboard, and the a
   await page.getByRole('status').filter({ hasText: '1 of 1 match' }).waitFor()
   await page.waitForURL(/view=2/)
   // Marked once the page that it is on is drawn.
-  await page.waitForFunction("CSS.highlights.has('pdf-current')")
+  await until('the mark', () => page.evaluate<boolean>("CSS.highlights.has('pdf-current')"))
   t.is(await page.evaluate("[...CSS.highlights.get('pdf-current')].map(range => range.toString()).join()"), 'Litter traps')
   await page.locator('.pdf-pages').focus()
   await page.keyboard.press('ArrowLeft')
