@@ -1,22 +1,20 @@
-# The web interface is built with the development dependencies, which the server does not need.
-FROM node:24-slim AS web
-WORKDIR /app
-COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY sdk sdk
-COPY plugins/web plugins/web
-RUN node_modules/.bin/vite build --config plugins/web/app/vite.config.ts --logLevel warn
-
-FROM node:24-slim
+# The web interface and the bundle of the server are built with the development dependencies, which the server does not need.
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No package has an install script that is needed.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY config config
 COPY core core
 COPY plugins plugins
+COPY scripts scripts
 COPY sdk sdk
-COPY --from=web /app/plugins/web/dist plugins/web/dist
+RUN node scripts/build-web.ts && node scripts/build-server.ts && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM node:24-slim
+WORKDIR /app
+# With the times of their files: the bundle is used while its sources are as they were.
+COPY --from=build /app .
 RUN mkdir /data && chown node:node /data
 USER node
 ENV NODE_ENV=production POUNCE_DATA=/data POUNCE_HTTP__HOST=0.0.0.0

@@ -1,9 +1,8 @@
 #!/usr/bin/env -S node --max-semi-space-size=4
 // In plain JavaScript: one TypeScript file that is not in the compile cache yet makes Node load its type stripper,
-// 17 MB and 60 ms, and the first file never is. Everything else is TypeScript. V8 reads the flag above when it starts: see docs/decisions/0003.
-import module from 'node:module'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+// 17 MB and 60 ms, and the first file never is. Everything else is TypeScript, or a bundle of it. V8 reads the flag above when it starts: see docs/decisions/0003.
+import { currentBundle, resolveInBundle } from './bundle.js'
+import { enableCompileCache } from './compile-cache.js'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 7)) {
@@ -13,14 +12,14 @@ if (major < 24 || (major === 24 && minor < 7)) {
   process.exit(1)
 }
 
-// With modules compiled the last time a start takes half the time. Threads and child processes find the place by the variable; without it each of them
-// would load the type stripper.
-process.env['NODE_COMPILE_CACHE'] ??= join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'pounce', 'compiled')
-module.enableCompileCache(process.env['NODE_COMPILE_CACHE'])
-
-await import('./resolve.js')
-const { run } = await import('./cli/run.ts')
-const { standardOutput, surviveClosedPipes } = await import('./cli/output.ts')
+// Tests that change the program's modules set the variable: they change those of the tree.
+const bundle = process.env['POUNCE_TEST_TREE'] === undefined ? currentBundle() : undefined
+enableCompileCache(bundle?.id ?? 'tree')
+if (bundle) resolveInBundle(bundle)
+else await import('./resolve.js')
+const { run, standardOutput, surviveClosedPipes } = bundle
+  ? await import(`${bundle.url}pounce.js`)
+  : { ...(await import('./cli/run.ts')), ...(await import('./cli/output.ts')) }
 surviveClosedPipes()
 process.exitCode = await run(process.argv.slice(2), standardOutput)
 // A plugin whose start was given up may have left timers and sockets that would keep the process. What is still being written goes first.

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { glob, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describeServers } from './live-servers.ts'
 import { skipsLine, TapTally, type Totals, totalsLine } from './tap-tally.ts'
+import { type ProcessTime, planProcesses, type TestFile, timesLines } from './test-processes.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const bin = join(root, 'node_modules', '.bin')
@@ -63,25 +64,25 @@ const check = async ({ name, command, words, advice }: Step): Promise<boolean> =
   return code === 0
 }
 
+const testFiles = async (): Promise<readonly TestFile[]> => {
+  const paths = await Array.fromAsync(glob('{core,examples,plugins,scripts,sdk,test}/**/*.test.ts', { cwd: root }))
+  return Promise.all(paths.map(async path => ({ path: path.replaceAll('\\', '/'), text: await readFile(join(root, path), 'utf8') })))
+}
+
 /**
- * Files whose tests all need servers that this run is not given, by the variables that are not set. Each would have a process of its own, half a second
- * of CPU time, to say so.
+ * The variable that is not set and that all tests of a file need to have a server. It would have a process of its own, half a second of CPU time, to
+ * say so.
  */
-const withoutServers = async (): Promise<ReadonlyMap<string, string>> => {
-  const found = new Map<string, string>()
-  for await (const path of glob('{core,plugins,sdk,test}/**/*.live.test.ts', { cwd: root })) {
-    const text = await readFile(join(root, path), 'utf8')
-    if (/^ *test[.(]/m.test(text)) continue
-    const lacking = [...text.matchAll(/\bliveTests\(test[^,]*,([^)]*)\)/g)].map(([, names = '']) =>
-      [...names.matchAll(/\w+/g)].map(([name]) => `POUNCE_TEST_${name}_URL`).filter(variable => !process.env[variable]),
-    )
-    if (lacking.length > 0 && lacking.every(({ length }) => length > 0)) found.set(path, lacking[0]?.join(', ') ?? '')
-  }
-  return found
+const lackedServer = ({ path, text }: TestFile): string | undefined => {
+  if (!path.endsWith('.live.test.ts') || /^ *test[.(]/m.test(text)) return undefined
+  const lacking = [...text.matchAll(/\bliveTests\(test[^,]*,([^)]*)\)/g)].map(([, names = '']) =>
+    [...names.matchAll(/\w+/g)].map(([name]) => `POUNCE_TEST_${name}_URL`).filter(variable => !process.env[variable]),
+  )
+  return lacking.length > 0 && lacking.every(({ length }) => length > 0) ? lacking[0]?.join(', ') : undefined
 }
 
 /** `Test files skipped: 10 (POUNCE_TEST_RABBITMQ_URL not set), 7 (POUNCE_TEST_POSTGIS_URL not set)`. */
-const sayWithoutServers = (reasons: Iterable<string>): void => {
+const sayWithoutServers = (reasons: readonly string[]): void => {
   const files = [...Map.groupBy(reasons, reason => reason)].map(([reason, all]) => `${all.length} (${reason} not set)`)
   if (files.length > 0) say(`Test files skipped: ${files.join(', ')}`)
 }
@@ -89,10 +90,13 @@ const sayWithoutServers = (reasons: Iterable<string>): void => {
 const showEvery = 100
 
 /** Runs ava, showing failures as they come. */
-const runTests = async (words: readonly string[], hits: string): Promise<{ readonly code: number; readonly totals: Totals }> => {
+const runTests = async (
+  words: readonly string[],
+  variables: Readonly<Record<string, string>>,
+): Promise<{ readonly code: number; readonly totals: Totals }> => {
   const began = performance.now()
   const tally = new TapTally()
-  const env = { ...environment, POUNCE_TEST_HITS: hits }
+  const env = { ...environment, ...variables }
   const child = spawn(join(bin, 'ava'), ['--tap', ...words], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = codeOf(child)
   let shown = 0
@@ -111,6 +115,12 @@ const runTests = async (words: readonly string[], hits: string): Promise<{ reado
   return { code: code === 0 && totals.failed > 0 ? 1 : code, totals }
 }
 
+/** The processes of the tests that took most of the CPU, from what they wrote. */
+const sayTimes = async (folder: string): Promise<void> => {
+  const written = await Promise.all((await readdir(folder)).map(name => readFile(join(folder, name), 'utf8')))
+  for (const line of timesLines(written.map(text => JSON.parse(text) as ProcessTime))) say(line)
+}
+
 /** Whether the tests called each route of the reference; says which they did not. */
 const checkCoverage = async (hits: string): Promise<boolean> => {
   // Late: what the types step finds wrong would keep this script from starting.
@@ -126,13 +136,24 @@ const words = process.argv.slice(2)
 let isGood = true
 if (words.length === 0) isGood = (await Promise.all(steps.map(check))).every(Boolean)
 for (const line of await describeServers(process.env)) say(`• ${line}`)
-const skipped = words.length === 0 ? await withoutServers() : new Map<string, string>()
-const patterns = skipped.size === 0 ? words : ['**/*.test.ts', ...[...skipped.keys()].map(path => `!${path}`)]
-const given = process.env['POUNCE_TEST_HITS']
-const hits = given ?? (await mkdtemp(join(tmpdir(), 'pounce-hits-')))
-const { code, totals } = await runTests(patterns, hits)
-if (words.length === 0) isGood = (await checkCoverage(hits)) && isGood
-if (given === undefined) await rm(hits, { recursive: true, force: true })
-sayWithoutServers(skipped.values())
+const folder = await mkdtemp(join(tmpdir(), 'pounce-tests-'))
+const places = {
+  hits: process.env['POUNCE_TEST_HITS'] ?? join(folder, 'hits'),
+  times: join(folder, 'times'),
+  plan: join(folder, 'plan.json'),
+}
+for (const path of [places.hits, places.times]) await mkdir(path, { recursive: true })
+const files = words.length === 0 ? await testFiles() : []
+const plan = planProcesses(files.filter(file => lackedServer(file) === undefined))
+await writeFile(places.plan, JSON.stringify(plan))
+const { code, totals } = await runTests(words.length === 0 ? plan.flatMap(process => process.slice(0, 1)) : words, {
+  POUNCE_TEST_HITS: places.hits,
+  POUNCE_TEST_TIMES: places.times,
+  POUNCE_TEST_PROCESSES: places.plan,
+})
+await sayTimes(places.times)
+if (words.length === 0) isGood = (await checkCoverage(places.hits)) && isGood
+await rm(folder, { recursive: true, force: true })
+sayWithoutServers(files.flatMap(file => lackedServer(file) ?? []))
 say(totalsLine(totals))
 process.exitCode = code === 0 && !isGood ? 1 : code

@@ -22,7 +22,10 @@ export interface ViewerRange {
   readonly rank: number
 }
 
-/** Where something is shown in the web interface: a `viewer` of files and previews, pages, and parts of the pages of resources. */
+/**
+ * Where something is shown in the web interface: `viewer` for files and previews; `page` at an address of its own, with a link in the header, and `admin`
+ * the same for server administrators; `tab`, `panel` (in the margin) and `action` (in the menu, shown in a dialog) on the pages of resources.
+ */
 export type WebContributionKind = 'viewer' | 'page' | 'admin' | 'tab' | 'panel' | 'action'
 
 /** What a plugin adds to the web interface. Data only; the code is in `module`, and runs in the browser. */
@@ -37,7 +40,7 @@ export interface WebContribution {
   readonly assets?: readonly (string | URL)[]
   /** Without it the part is not shown: on the resource it is about, or, for pages, without one. */
   readonly permission?: Permission
-  /** Kinds of resources that tabs, panels and actions are shown on. */
+  /** Kinds of resources that tabs, panels and actions are shown on: `dataset` and `file`. */
   readonly of?: readonly Kind[]
   /** Lower ones come first. */
   readonly order?: number
@@ -65,9 +68,9 @@ export const webContribution = (declared: WebContribution): Provision =>
     },
   )
 
-/** What a part is about: a file, a preview of one, or another resource. */
+/** What a part is about: a file, a preview of one, another resource, or for pages the page itself. */
 export interface PartSubject {
-  readonly kind: Kind
+  readonly kind: Kind | 'page'
   readonly id: string
   readonly name: string
   /** Empty for what has no bytes. */

@@ -7,7 +7,8 @@ import { isRoute, type Route } from 'pounce/sdk'
 import { allPermissions } from 'pounce/sdk/kit'
 import { kernelSchema } from '../core/kernel/config/kernel-schema.ts'
 import { nodeOf } from '../core/kernel/config/schema-tree.ts'
-import { loadPlugins, ownPluginIds } from '../core/kernel/plugins.ts'
+import { loadPlugins } from '../core/kernel/plugins.ts'
+import { ownPluginIds } from '../core/own-plugins.ts'
 import { settingsOf } from '../scripts/docs/configuration-page.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -51,12 +52,13 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
   'plugins/transport/rabbitmq': ['amqplib'],
 }
 
-/** Plugins that need a server, and run where `use` names them. */
+/** Plugins that need a server or a key, and run where the configuration names them. */
 const usedOnly: readonly string[] = [
   'audit.syslog',
   'audit.webhook',
   'auth.ldap',
   'auth.oidc',
+  'blobs.encrypted',
   'blobs.s3',
   'documents.mongodb',
   'geo.postgis',
@@ -209,16 +211,43 @@ test('a library that is declared for code is imported there', t => {
 
 /** Libraries of the web interface; the build puts them into the files that browsers load. */
 const browserVendors = [
+  '@codemirror/language',
+  '@codemirror/language-data',
+  '@codemirror/search',
+  '@codemirror/state',
+  '@codemirror/view',
+  '@lezer/highlight',
   '@tanstack/react-query',
   '@tanstack/react-router',
   '@tanstack/react-virtual',
   'dompurify',
+  'geojson',
+  'geotiff',
+  'h5wasm',
+  'hyparquet',
+  'hyparquet-compressors',
   'i18next',
   'marked',
+  'netcdfjs',
+  'ol',
+  'openseadragon',
+  'papaparse',
+  'pdfjs-dist',
   'react',
   'react-aria-components',
   'react-dom',
+  'shpjs',
+  'three',
+  'topojson-client',
   'tus-js-client',
+  'unzipit',
+  'uplot',
+  'vega',
+  'vega-embed',
+  'vega-interpreter',
+  'vega-lite',
+  'wavesurfer.js',
+  'world-atlas',
 ]
 
 test('what runs in browsers imports its own folder and the libraries declared for it, and none of the server but the types of parts', t => {

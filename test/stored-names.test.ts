@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import test from 'ava'
 import { consumerName } from '../core/kernel/event-dispatcher.ts'
-import { loadPlugins, ownPluginIds } from '../core/kernel/plugins.ts'
+import { loadPlugins } from '../core/kernel/plugins.ts'
+import { ownPluginIds } from '../core/own-plugins.ts'
 
 interface StoredNames {
   /** Under these the outbox keeps what each consumer has still to handle. */

@@ -3,8 +3,9 @@ import type { Environment } from '../kernel/config/environment.ts'
 import type { PluginChoice } from '../kernel/config/plugin-choice.ts'
 import { isSettings, type Settings } from '../kernel/config/schema-tree.ts'
 import { type Config, type ConfigSources, loadConfig } from '../kernel/config.ts'
-import { loadPlugins, ownPluginFile, ownPluginIds } from '../kernel/plugins.ts'
+import { loadPlugins } from '../kernel/plugins.ts'
 import { StartupError } from '../kernel/startup-error.ts'
+import { isOwnPlugin, ownPluginIds } from '../own-plugins.ts'
 
 /** `documents.sqlite` is `DOCUMENTS__SQLITE` in a variable. */
 const variablePart = (id: string): string => id.replaceAll('-', '').split('.').join('__')
@@ -51,8 +52,7 @@ export function parseSide(text: string, option: string): Side {
       `${option} ${text}: name the document store and the blob store, such as sqlite+disk or mongodb+s3, and, to migrate datapoints, the datapoint store: sqlite+disk+rtree`,
     )
   const side = { documents: `documents.${documents}`, blobs: `blobs.${blobs}`, ...(points ? { points: `geo.${points}` } : {}) }
-  for (const id of Object.values(side))
-    if (ownPluginFile(id) === undefined) throw new StartupError(`${option} ${text}: ${id} is not part of this version`)
+  for (const id of Object.values(side)) if (!isOwnPlugin(id)) throw new StartupError(`${option} ${text}: ${id} is not part of this version`)
   return side
 }
 

@@ -2,9 +2,10 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import test from 'ava'
 import { isRoute } from 'pounce/sdk'
 import { compileSchema } from '../json-schema.ts'
-import { loadPlugins, ownPluginIds } from '../kernel/plugins.ts'
+import { loadPlugins } from '../kernel/plugins.ts'
 import { answersOf, contentOf } from '../openapi/declared-answers.ts'
 import { openapiDocument } from '../openapi/openapi.ts'
+import { ownPluginIds } from '../own-plugins.ts'
 import { registerRoutes } from './router.ts'
 
 const routes = async () => {

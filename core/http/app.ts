@@ -84,7 +84,7 @@ export interface AppParts {
 export const createApp = (options: HttpOptions, { router, addresses, tracker, writer }: AppParts): Koa => {
   const { config, log, ids, installation, policy, middleware = [], crossOriginHeaders } = options
   const { allowedOrigins, allowedHosts, trustedProxies, budgets } = config
-  const isPrivate = policy?.isPrivate ?? installation.isPrivate
+  const isPrivate = (): boolean => policy?.isPrivate ?? installation.configuredPrivate ?? false
   const access = new RouteAccess(policy, isPrivate)
   const observers = [untrustedProxyWarning(config, log), crossOriginWarning(allowedOrigins, () => installation.baseUrl, log)]
   const chain: readonly Middleware[] = [

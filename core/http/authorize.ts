@@ -49,9 +49,9 @@ export const changesSomething = ({ req, isHead }: RequestContext, { effects }: D
 /** Decides whether a caller may use a route; throws the refusal. */
 export class RouteAccess {
   readonly #policy: Policy | undefined
-  readonly #isPrivate: boolean
+  readonly #isPrivate: () => boolean
 
-  constructor(policy: Policy | undefined, isPrivate: boolean) {
+  constructor(policy: Policy | undefined, isPrivate: () => boolean) {
     this.#policy = policy
     this.#isPrivate = isPrivate
   }
@@ -85,7 +85,7 @@ export class RouteAccess {
       throw new Forbidden('The key of a job allows only extractor requests: use your own API key')
     switch (declaration.permission) {
       case 'reader':
-        if (this.#isPrivate) requireAccount(caller)
+        if (this.#isPrivate()) requireAccount(caller)
         return
       case 'signedIn':
         requireAccount(caller)
@@ -123,7 +123,7 @@ export class RouteAccess {
 
   /** True where anonymous callers get 404 for an absent resource: when reading, on a public server. */
   #tellsOfAbsence(permission: Permission, { method, effects }: Declaration): boolean {
-    return !this.#isPrivate && (readingPermissions.has(permission) || (method === 'GET' && effects === undefined))
+    return !this.#isPrivate() && (readingPermissions.has(permission) || (method === 'GET' && effects === undefined))
   }
 }
 
@@ -197,7 +197,7 @@ export interface AuditOptions {
   readonly trails?: Contributions<AuditTrail>
   readonly accessTrails?: Contributions<AccessTrail>
   readonly policy?: Policy
-  readonly isPrivate: boolean
+  readonly isPrivate: () => boolean
 }
 
 const subjectsOf = ({ declaration }: RegisteredRoute, input: Values, body: unknown): readonly Ref[] => {
@@ -211,7 +211,7 @@ const isForEverybody = (route: RegisteredRoute, { policy, isPrivate }: AuditOpti
   const { permission } = route.declaration
   const right = rightOf(route.declaration)
   if (right) return policy?.can(anonymous, right) === 'yes'
-  return permission === 'anyone' || (permission === 'reader' && !isPrivate)
+  return permission === 'anyone' || (permission === 'reader' && !isPrivate())
 }
 
 const outcomeOf = ({ res, head = {} }: RequestContext, written: number): AccessOutcome => {

@@ -1,8 +1,7 @@
 import type { AnyEvent, Log, Metrics } from 'pounce/sdk'
-import { Semaphore } from 'pounce/sdk/kit'
+import { pause, Semaphore, withTimeLimit } from 'pounce/sdk/kit'
 import type { Delivery, Outbox } from 'pounce/sdk/store-kit'
 import { messageOf } from './startup-error.ts'
-import { pause, withTimeLimit } from './time-limit.ts'
 
 /** How often and how soon something is tried again. */
 export interface RetryRule {

@@ -106,7 +106,8 @@ export class Container {
     child.register('log', { useValue: own.log })
     for (const port of planned.needs) {
       if (takesMany(port as Port<unknown>)) child.register(port, { useValue: this.#contributions(port) })
-      else if (this.has(port)) child.register(port, { useValue: this.#kernel.resolve(port) })
+      // However many wrappers there are, a plugin knows only what is behind itself.
+      else if (this.has(port)) child.register(port.replace(/(?:\/behind)+$/, '/behind'), { useValue: this.#kernel.resolve(port) })
     }
   }
 

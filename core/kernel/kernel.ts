@@ -1,4 +1,5 @@
 import { type Collection, type Command, Commands, DocumentStore, type Port, type Token } from 'pounce/sdk'
+import { withTimeLimit } from 'pounce/sdk/kit'
 import type { Outbox } from 'pounce/sdk/store-kit'
 import type { Http } from '../http/server.ts'
 import type { ReadinessReport } from '../system-routes.ts'
@@ -13,7 +14,6 @@ import { Migrations } from './migrations.ts'
 import { type PeriodicTask, PeriodicWork } from './periodic.ts'
 import { buildPluginGraph, neededBy, type PluginGraph } from './plugin-graph.ts'
 import { refusing, StartupError } from './startup-error.ts'
-import { withTimeLimit } from './time-limit.ts'
 
 type Address = Awaited<ReturnType<Http['listen']>>
 

@@ -1,7 +1,7 @@
 import type { Lifecycle, Log } from 'pounce/sdk'
+import { pause, withTimeLimit } from 'pounce/sdk/kit'
 import type { BuiltPlugin } from './container.ts'
 import { messageOf, StartupError } from './startup-error.ts'
-import { pause, withTimeLimit } from './time-limit.ts'
 
 /** How one plugin is. */
 export interface PluginHealth {

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { type Clock, type Collection, CommitConflict, type DocumentStore, isIn, type Log, type Plugin } from 'pounce/sdk'
+import { pause } from 'pounce/sdk/kit'
 import { idOfName, installationId as metaId, metaRecords, migrationRecords } from './kernel-records.ts'
 import type { Leases } from './leases.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
 import { messageOf, StartupError } from './startup-error.ts'
-import { pause } from './time-limit.ts'
 
 /** A migration and whether it was applied. */
 export interface MigrationState {

@@ -1,6 +1,6 @@
 import type { Log, Metrics } from 'pounce/sdk'
+import { withTimeLimit } from 'pounce/sdk/kit'
 import type { Leases } from './leases.ts'
-import { withTimeLimit } from './time-limit.ts'
 
 /** Work of a plugin that one kernel at a time does now and then. */
 export interface PeriodicTask {

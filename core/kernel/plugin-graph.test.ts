@@ -1,5 +1,7 @@
 import test from 'ava'
 import { behind, definePlugin, port, provide, wire } from 'pounce/sdk'
+import { silent } from 'pounce/sdk/testing'
+import { Container } from './container.ts'
 import { buildPluginGraph } from './plugin-graph.ts'
 
 interface Store {
@@ -9,7 +11,7 @@ const Store = port<Store>('store')
 
 class Plain implements Store {
   get(): string {
-    return 'plain'
+    return 'the store'
   }
 }
 
@@ -54,8 +56,34 @@ test('without it the provider is everybody’s', t => {
   t.is(buildPluginGraph([user, plain], new Set()).providers.get('store'), 'plain')
 })
 
-test('in front of nothing nobody stands, nor two in front of one', t => {
+test('in front of nothing nobody stands', t => {
   t.throws(() => buildPluginGraph([front], new Set()), { message: 'front needs store/behind, which no plugin provides' })
-  const second = named('second', { provides: [provide(Store, Front)], wraps: [Store] })
-  t.throws(() => buildPluginGraph([plain, front, second], new Set()), { message: /front and second both provide store/ })
+})
+
+test('several plugins in front of one port stand in front of each other, the last one listed first', t => {
+  class Second implements Store {
+    readonly #store: Store
+
+    constructor(store: Store) {
+      this.#store = store
+    }
+
+    get(): string {
+      return `second front of ${this.#store.get()}`
+    }
+  }
+  wire(Second, behind(Store))
+  const second = named('second', { provides: [provide(Store, Second)], wraps: [Store] })
+  for (const [listed, answer] of [
+    [[user, second, front, plain], 'front of second front of the store'],
+    [[front, second, user, plain], 'second front of front of the store'],
+  ] as const) {
+    const graph = buildPluginGraph(listed, new Set())
+    const container = new Container(
+      new Map(),
+      listed.map(({ name }) => name),
+    )
+    for (const one of graph.order) container.build(one, { config: {}, log: silent }, new Set())
+    t.is(container.get(port<User>('user')).store.get(), answer)
+  }
 })

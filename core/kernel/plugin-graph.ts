@@ -80,19 +80,32 @@ const refuseUnwired = (name: string, plugin: Plugin): void => {
       throw new StartupError(`${name}: ${cls.name} takes ${cls.length} arguments but wire() names ${needsOf(cls).length} of them`)
 }
 
-/** Ports of a copy are qualified by its name, so that the first one keeps the plain port; a wrapped port is its wrapper's. */
-const provisionsOf = ({ name, plugin }: NamedPlugin, isCopy: boolean, wrapped: ReadonlySet<AnyPort>): GraphProvision[] =>
+/** For each port that is wrapped, the names of its wrappers as listed: each stands in front of the one before it. */
+type Wrappers = ReadonlyMap<AnyPort, readonly string[]>
+
+const behindSuffix = behind('' as AnyPort)
+
+/** The port as this plugin provides it, or, with `more`, as it takes it from what stands behind it. */
+const standing = (port: AnyPort, name: string, wrappers: Wrappers, more = 0): AnyPort => {
+  const names = wrappers.get(port) ?? []
+  return `${port}${behindSuffix.repeat(names.length - names.indexOf(name) - 1 + more)}` as AnyPort
+}
+
+/** Ports of a copy are qualified by its name, so that the first one keeps the plain port; a wrapped port is its last wrapper's. */
+const provisionsOf = ({ name, plugin }: NamedPlugin, isCopy: boolean, wrappers: Wrappers): GraphProvision[] =>
   (plugin.provides ?? []).map(({ port, by }) => {
     if (takesMany(port)) return { port, by }
-    if (isCopy) return { port: `${port}@${name}`, by }
-    return { port: wrapped.has(port) && !plugin.wraps?.includes(port) ? behind(port) : port, by }
+    return { port: isCopy ? `${port}@${name}` : standing(port, name, wrappers), by }
   })
 
-const planOne = (one: NamedPlugin, isCopy: boolean, wrapped: ReadonlySet<AnyPort>): PluginNode => {
+const planOne = (one: NamedPlugin, isCopy: boolean, wrappers: Wrappers): PluginNode => {
   refuseUnwired(one.name, one.plugin)
   const own = new Set<string>((one.plugin.provides ?? []).map(({ port }) => port).filter(port => !takesMany(port)))
-  const needs = new Set<string>(wantedBy(one.plugin).filter(port => !own.has(port) && !ownPorts.has(port)))
-  return { ...one, provides: provisionsOf(one, isCopy, wrapped), needs: [...needs] }
+  const wanted = wantedBy(one.plugin).filter(port => !own.has(port) && !ownPorts.has(port))
+  const asTaken = (port: AnyPort) =>
+    port.endsWith(behindSuffix) ? standing(port.slice(0, -behindSuffix.length) as AnyPort, one.name, wrappers, 1) : port
+  const needs = new Set<string>(wanted.map(asTaken))
+  return { ...one, provides: provisionsOf(one, isCopy, wrappers), needs: [...needs] }
 }
 
 const findProviders = (listed: readonly PluginNode[], reserved: ReadonlySet<string>): Map<string, string> => {
@@ -137,9 +150,10 @@ export const buildPluginGraph = (
 ): PluginGraph => {
   refuseForeign(plugins)
   const seen = new Set<Plugin>()
-  const wrapped = new Set(plugins.flatMap(({ plugin }) => plugin.wraps ?? []))
+  const wraps = plugins.flatMap(({ name, plugin }) => (plugin.wraps ?? []).map(port => ({ port, name })))
+  const wrappers = new Map([...Map.groupBy(wraps, ({ port }) => port)].map(([port, some]) => [port, some.map(({ name }) => name)]))
   const listed = plugins.map(one => {
-    const planned = planOne(one, seen.has(one.plugin), wrapped)
+    const planned = planOne(one, seen.has(one.plugin), wrappers)
     seen.add(one.plugin)
     return planned
   })

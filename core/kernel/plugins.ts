@@ -1,15 +1,14 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'pounce/sdk'
 import { didYouMean } from 'pounce/sdk/kit'
+import { bundledPlugins, isOwnPlugin, ownIdPattern, ownPluginFile, ownPluginIds } from '../own-plugins.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
 import { messageOf, StartupError } from './startup-error.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const tree = join(root, 'plugins')
-const idPattern = /^[a-z0-9-]+(?:\.[a-z0-9-]+)?$/
 
 /** A plugin to load, as named in the configuration or passed by a test. */
 export interface PluginRequest {
@@ -22,22 +21,6 @@ export interface PluginRequest {
 /** Folders that `./` and `../` start from are made absolute while it is known which file or person named them. */
 export const absoluteSource = (source: string, from: string): string => (/^\.\.?(\/|$)/.test(source) ? resolve(from, source) : source)
 
-/** The entry file of a plugin of our own tree, when there is one. */
-export const ownPluginFile = (id: string): string | undefined => {
-  const file = join(tree, ...id.split('.'), 'index.ts')
-  return idPattern.test(id) && existsSync(file) ? file : undefined
-}
-
-const folders = (path: string): string[] =>
-  existsSync(path) ? readdirSync(path, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : [])) : []
-
-/** Ids of all plugins that come with this version. */
-export const ownPluginIds = (): string[] =>
-  folders(tree)
-    .flatMap(kind => [kind, ...folders(join(tree, kind)).map(name => `${kind}.${name}`)])
-    .filter(id => ownPluginFile(id) !== undefined)
-    .sort()
-
 const indexOf = (folder: string): string => {
   if (!existsSync(folder)) throw new StartupError(`The plugin folder ${folder} does not exist`)
   if (!statSync(folder).isDirectory()) return folder
@@ -49,6 +32,8 @@ const indexOf = (folder: string): string => {
 /** Packages that were requested, and from where. */
 const packages = new Map<string, string>()
 let isHooked = false
+/** The module that the imports below are in: that of the bundle, where they are in one. */
+const here = pathToFileURL(import.meta.filename).href
 
 /**
  * A plugin from outside the tree imports `pounce/sdk`. It must get the SDK of this kernel, wherever the plugin lies:
@@ -61,7 +46,7 @@ const hookResolution = (): void => {
     resolve: (specifier, context, next) => {
       if (specifier === 'pounce/sdk' || specifier.startsWith('pounce/sdk/'))
         return next(specifier, { ...context, parentURL: import.meta.url })
-      const from = context.parentURL === import.meta.url ? packages.get(specifier) : undefined
+      const from = context.parentURL === here ? packages.get(specifier) : undefined
       if (from === undefined) return next(specifier, context)
       try {
         return next(specifier, { ...context, parentURL: pathToFileURL(join(from, 'pounce.json')).href })
@@ -86,7 +71,7 @@ const urlOf = (source: string, from: string | undefined): string => {
     if (isOutside(file)) hookResolution()
     return pathToFileURL(file).href
   }
-  if (idPattern.test(source) && source.includes('.') && folders(tree).includes(source.split('.')[0] ?? ''))
+  if (ownIdPattern.test(source) && source.includes('.') && ownPluginIds().some(id => id.split('.')[0] === source.split('.')[0]))
     throw new StartupError(`${source} is not part of this version${didYouMean(source, ownPluginIds(), 0.4)}`)
   hookResolution()
   if (from !== undefined) packages.set(source, from)
@@ -100,10 +85,11 @@ const isMissing = (error: unknown, source: string): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(`'${source}'`)
 
 const importPlugin = async (source: string, from: string | undefined): Promise<Plugin> => {
-  const url = urlOf(source, from)
+  const url = bundledPlugins.has(source) ? '' : urlOf(source, from)
+  const load = bundledPlugins.get(source) ?? ((): Promise<{ readonly plugin?: unknown }> => import(url))
   let module: { readonly plugin?: unknown }
   try {
-    module = (await import(url)) as { readonly plugin?: unknown }
+    module = await load()
   } catch (error) {
     if (isMissing(error, source))
       throw new StartupError(
@@ -119,21 +105,21 @@ const namePattern = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/
 
 /** An id of ours means settings, collections and progress of ours. */
 const refuseName = (source: string, plugin: Plugin, name: string, isOwn: boolean): void => {
-  if (typeof plugin.id !== 'string' || !(isOwn ? idPattern : namePattern).test(plugin.id))
+  if (typeof plugin.id !== 'string' || !(isOwn ? ownIdPattern : namePattern).test(plugin.id))
     throw new StartupError(
       `The plugin ${source} has the id "${plugin.id}": an id is two or more parts of lower-case letters, digits and hyphens, joined by dots, such as example.bookmarks. Change it in definePlugin`,
     )
-  if (!isOwn && ownPluginFile(plugin.id) !== undefined)
+  if (!isOwn && isOwnPlugin(plugin.id))
     throw new StartupError(`The plugin ${source} has the id ${plugin.id}, which is the id of a plugin of Pounce: change it in definePlugin`)
-  if (name !== plugin.id && ownPluginFile(name) !== undefined)
+  if (name !== plugin.id && isOwnPlugin(name))
     throw new StartupError(`The plugin ${source} cannot be named ${name}, the id of a plugin of Pounce: choose another name for "as"`)
 }
 
-const isInTree = (source: string): boolean => ownPluginFile(source) !== undefined || (isAbsolute(source) && !isOutside(source))
+const isInTree = (source: string): boolean => isOwnPlugin(source) || (isAbsolute(source) && !isOutside(source))
 
 const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedPlugin> => {
   const plugin = typeof source === 'string' ? await importPlugin(source, from) : source
-  if (typeof source === 'string' && ownPluginFile(source) !== undefined && plugin.id !== source)
+  if (typeof source === 'string' && isOwnPlugin(source) && plugin.id !== source)
     throw new StartupError(`The plugin in the folder of ${source} has the id ${plugin.id}`)
   const name = as ?? plugin.id
   // A plugin passed by a test may replace one of ours.

@@ -12,7 +12,7 @@ export class InstallationInfo implements Installation {
   readonly dataFolder: string
   readonly plugins: readonly string[]
   readonly roles: ReadonlySet<'http' | 'worker'>
-  readonly isPrivate: boolean
+  readonly configuredPrivate?: boolean
   readonly admins: Installation['admins']
   #instance: string | undefined
   #baseUrl: string
@@ -22,7 +22,7 @@ export class InstallationInfo implements Installation {
     this.dataFolder = data
     this.plugins = plugins
     this.roles = new Set(roles)
-    this.isPrivate = access.private
+    if (access.private !== undefined) this.configuredPrivate = access.private
     this.admins = [
       ...(admin.email === undefined ? [] : [{ email: admin.email, ...(admin.password === undefined ? {} : { password: admin.password }) }]),
       ...admins.filter(email => email !== admin.email).map(email => ({ email })),

@@ -11,7 +11,7 @@ async function freshStore(t: ExecutionContext): Promise<{ store: GzipBlobs; fold
   const folder = await mkdtemp(join(tmpdir(), 'blobs-gzip-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const installation = { instance: 'test', version: '0', dataFolder: folder, baseUrl: '', plugins: [], roles: new Set(['http' as const]) }
-  const store = new GzipBlobs({ folder, level: 1 }, { ...installation, isPrivate: false, admins: [] }, new FixedClock())
+  const store = new GzipBlobs({ folder, level: 1 }, { ...installation, admins: [] }, new FixedClock())
   await store.start()
   return { store, folder }
 }

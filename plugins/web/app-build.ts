@@ -142,7 +142,7 @@ const entryFiles = (entry: ManifestChunk, manifest: Readonly<Record<string, Mani
     styles: stylesOf(chunks),
     modules: chunks.filter(chunk => chunk !== entry).map(chunk => chunk.file),
     fonts: [...new Set(chunks.flatMap(chunk => chunk.assets ?? []))].filter(
-      file => file.includes('next-latin') || file.includes('newsreader'),
+      file => file.includes('next-latin-wght') || file.includes('newsreader'),
     ),
   }
 }

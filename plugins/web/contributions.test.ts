@@ -53,6 +53,7 @@ test('a contribution that cannot be right stops the start with its name and the 
   t.regex(wrong({ module: file('part.css') }) ?? '', /: module must be JavaScript: /)
   t.regex(wrong({ assets: [new URL(import.meta.url)] }) ?? '', /: assets names .*, which is not in the folder of the module$/)
   t.regex(wrong({ kind: 'tab' }) ?? '', /: of must name kinds of resources/)
+  t.regex(wrong({ kind: 'tab', of: ['sensor'] }) ?? '', /: of has sensor: parts are shown on the pages of dataset and file$/)
   t.regex(wrong({ viewer: { ...viewer, mediaTypes: ['*/*'] } }) ?? '', /: viewer\.mediaTypes has \*\/\*, which is no media type/)
   t.regex(wrong({ viewer: { ...viewer, extensions: ['.abc'] } }) ?? '', /: viewer\.extensions has \.abc: without a dot/)
   t.regex(wrong({ viewer: { ...viewer, trust: 'worker' as never } }) ?? '', /: viewer\.trust must be `page` or `frame`$/)
@@ -84,6 +85,16 @@ test('our own viewers are contributions too, each a module of the build', async 
     t.regex(module, /^\/web\/assets\/viewer-[\w-]+\.js$/, id)
     t.is((await server.as()(module)).status, 200, id)
   }
+})
+
+test('the address that a previewer announces leads to the module of the viewer for the same media types', async t => {
+  const { location, status } = await server
+    .as()('/previewers/image/image.js', { redirect: 'manual' })
+    .then(response => ({ status: response.status, location: response.headers.get('location') ?? '' }))
+  t.is(status, 302)
+  const picture = (await list()).find(({ id }) => id === 'web.picture')
+  t.is(location, picture?.module ?? '')
+  for (const path of ['/previewers/image/none.js', '/previewers/none/image.js']) t.is((await server.as()(path)).status, 404, path)
 })
 
 test('the frame of parts is a page without origin and network, for everyone', async t => {

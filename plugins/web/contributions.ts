@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Caller, type Contributions, isServerAdmin, Policy, s, wire } from 'pounce/sdk'
+import { type Caller, type Contributions, isServerAdmin, Policy, type Previewer, s, wire } from 'pounce/sdk'
 import { type WebContribution, WebContributions } from 'pounce/sdk/kit'
 import { AppBuild } from './app-build.ts'
 
 const kinds: ReadonlySet<string> = new Set(['viewer', 'page', 'admin', 'tab', 'panel', 'action'])
 /** Those shown on the pages of resources. */
 const onResources: ReadonlySet<string> = new Set(['tab', 'panel', 'action'])
+const pagesWithParts: ReadonlySet<string> = new Set(['dataset', 'file'])
 const mediaType = /^[a-z0-9][\w.+-]*\/(?:\*|[a-z0-9][\w.+-]*)$/
 const fileName = /^[\w.-]{1,100}$/
 
@@ -120,6 +121,18 @@ export class WebParts {
     return { module: at(source.module), styles: source.files.filter(path => path.endsWith('.css')).map(at) }
   }
 
+  /** The address of the module of the viewer that shows what a previewer is for; absent where none does. */
+  async moduleFor({ mediaTypes }: Previewer): Promise<string | undefined> {
+    const fitting = this.#parts
+      .filter(({ declared }) => declared.viewer?.mediaTypes.some(type => mediaTypes.some(other => overlaps(type, other))))
+      .sort((one, other) => (other.declared.viewer?.rank ?? 0) - (one.declared.viewer?.rank ?? 0))
+    for (const { declared, source } of fitting) {
+      const addresses = await this.#addresses(declared.id, source)
+      if (addresses) return addresses.module
+    }
+    return undefined
+  }
+
   /** A file of a contribution; the digest is of all its files, so each address has one content forever. */
   async file(digest: string, name: string): Promise<ServedFile | undefined> {
     return (await this.#files()).get(digest)?.get(name)
@@ -153,6 +166,11 @@ export class WebParts {
 }
 wire(WebParts, WebContributions, AppBuild, Policy)
 
+const overlaps = (one: string, other: string): boolean =>
+  one === other ||
+  (one.endsWith('/*') && other.startsWith(one.slice(0, -1))) ||
+  (other.endsWith('/*') && one.startsWith(other.slice(0, -1)))
+
 const checked = (contributions: readonly WebContribution[]): readonly Part[] => {
   const ids = new Set<string>()
   return contributions.map(declared => {
@@ -174,6 +192,8 @@ const requireMembers = ({ kind, title, of = [], viewer }: WebContribution, refus
   if (!kinds.has(kind)) refuse('kind', `must be one of ${[...kinds].join(', ')}`)
   if (!title?.en) refuse('title', 'must have a text for `en`')
   if (onResources.has(kind) !== of.length > 0) refuse('of', 'must name kinds of resources for tabs, panels and actions, and for no others')
+  const elsewhere = of.find(one => !pagesWithParts.has(one))
+  if (elsewhere !== undefined) refuse('of', `has ${elsewhere}: parts are shown on the pages of ${[...pagesWithParts].join(' and ')}`)
   if ((kind === 'viewer') !== (viewer !== undefined)) refuse('viewer', 'must be given for viewers, and for no others')
   if (!viewer) return
   const wrongType = viewer.mediaTypes.find(type => !mediaType.test(type))

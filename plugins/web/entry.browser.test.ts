@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Browser, Page } from 'playwright-core'
-import { Greetings, Mailer, Users } from 'pounce/sdk'
+import { Greetings, Mailer } from 'pounce/sdk'
 import { bootForTest, FixedClock, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { codeAt } from '../../test/support/authenticator.ts'
 import { freePort } from '../../test/support/free-port.ts'
@@ -21,9 +21,8 @@ test.after.always(() => browser?.close())
 
 const password = 'correct-horse'
 
-/** The path of the printed link, on a server that nobody administers any more. */
+/** The path of the printed link. */
 const setUpLink = async (server: TestServer): Promise<string> => {
-  await server.get(Users).change(server.admin.id, { set: { status: 'Active' } }, [])
   const lines = await Promise.all(
     server
       .get(Greetings)
@@ -32,6 +31,9 @@ const setUpLink = async (server: TestServer): Promise<string> => {
   )
   return /http:\/\/[^/]+(\/\S+)/.exec(lines.flat().join('\n'))?.[1] ?? ''
 }
+
+/** Whether a stranger gets the list of datasets. */
+const isOpen = async (server: TestServer): Promise<boolean> => (await server.as()('/api/datasets')).status === 200
 
 const fillName = async (page: Page): Promise<void> => {
   await page.getByLabel('First name').fill('Grace')
@@ -42,26 +44,42 @@ const fillName = async (page: Page): Promise<void> => {
 const unexpected = (problems: readonly string[]): readonly string[] => problems.filter(problem => !/status of 40[13]/.test(problem))
 
 inBrowser('from the printed link to a dataset with files, then out and in again', async t => {
-  const server = await bootForTest({ t })
+  const server = await bootForTest({ t, admin: 'none' })
   const { page, problems } = await webPage(t, browser, server.url)
   await page.goto(await setUpLink(server))
   await fillName(page)
   await page.getByLabel('Email address').fill('grace@example.org')
   await page.getByLabel('New password').fill(password)
   await page.getByRole('button', { name: 'Create account' }).click()
+  // The question has no answer beforehand, and nothing is made without one.
+  await page.getByText('Who can read what is on this server?').waitFor()
+  t.is(await page.getByRole('heading', { name: 'Welcome, Grace' }).count(), 0)
+  t.false(await isOpen(server))
+  t.deepEqual(await axeFindings(page), [])
+  await page.getByRole('radio', { name: /^Public/ }).check({ force: true })
+  await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByRole('heading', { name: 'Welcome, Grace' }).waitFor()
   t.is(new URL(page.url()).search, '')
+  t.true(await isOpen(server))
   await page.getByText('This server is public').waitFor()
   await page.getByRole('button', { name: 'Create sample dataset' }).click()
   await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
   const dataset = new URL(page.url()).pathname.split('/').at(-1)
-  const files = (await (await server.as(server.admin.key)(`/api/datasets/${dataset}/listAllFiles`)).json()) as { filename: string }[]
+  const files = (await (await server.as()(`/api/datasets/${dataset}/listAllFiles`)).json()) as { filename: string }[]
   t.deepEqual(files.map(({ filename }) => filename).sort(), ['README.md', 'hill.jpg', 'leaf-area.pdf', 'stations.csv'])
   // A small file is there at once; what became of it is said all the same.
   await page.locator('input[data-add=files]').setInputFiles({ name: 'own.txt', mimeType: 'text/plain', buffer: Buffer.from('own') })
   await page.getByRole('heading', { name: '1 of 1 file uploaded' }).waitFor()
   await page.getByRole('button', { name: 'Close' }).click()
 
+  await page.getByRole('button', { name: 'Account of Grace Hopper' }).click()
+  await page.getByRole('menuitem', { name: 'Public or private' }).click()
+  await page.getByRole('radio', { name: /^Private/ }).check({ force: true })
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('This server is private.').first().waitFor()
+  t.false(await isOpen(server))
+  t.deepEqual(await axeFindings(page), [])
+  await page.goBack()
   await page.getByRole('button', { name: 'Account of Grace Hopper' }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('link', { name: 'Sign in' }).first().click()

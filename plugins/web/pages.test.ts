@@ -44,7 +44,7 @@ test('every address of the interface answers with a page of the same policy, whi
 })
 
 test('files of the interface are cached for good, and sent compressed to who reads that', async t => {
-  const [, path = ''] = /src="([^"]+\.js)"/.exec((await page('/')).text) ?? []
+  const [, path = ''] = /href="([^"]+\/app-[^"]+\.js)"/.exec((await page('/')).text) ?? []
   const plain = await server.as()(path, { headers: { 'accept-encoding': 'identity' } })
   t.is(plain.headers.get('cache-control'), 'public, max-age=31536000, immutable')
   t.is(plain.headers.get('content-type'), 'text/javascript; charset=utf-8')

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
-import { type Bytes, Installation, NotFound, routesFor, s } from 'pounce/sdk'
+import { type Bytes, Installation, NotFound, Previewers, routesFor, s } from 'pounce/sdk'
 import { streamed } from 'pounce/sdk/kit'
 import { AppBuild } from './app-build.ts'
 import { ContributionJson, WebParts } from './contributions.ts'
 import { fileTypes, forFrames, typeOfFile } from './routes.ts'
 import { basePath } from './shell.ts'
 
-const route = routesFor('web', { parts: WebParts, build: AppBuild, installation: Installation })
+const route = routesFor('web', { parts: WebParts, build: AppBuild, installation: Installation, previewers: Previewers })
 
 /**
  * The policy of the frames in which parts without trust run. The sandbox takes their origin away, and with it cookies, storage and the API; nothing may be
@@ -104,5 +104,23 @@ export const getWebPart = route({
       body,
       headers: { 'cache-control': 'public, max-age=31536000, immutable', ...forFrames },
     }
+  },
+})
+
+export const getPreviewerModule = route({
+  method: 'GET',
+  path: '/previewers/:name/:file',
+  summary: 'Get the script of a previewer',
+  description: 'Redirects to the module of the viewer for the same media types: `p_path` and `p_main` of a previewer lead here.',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  params: s.Object({ name: s.String({ maxLength: 100 }), file: s.String({ maxLength: 100 }) }),
+  responses: { 302: s.empty() },
+  throws: [NotFound],
+  async handle({ params }, { parts, previewers, installation }) {
+    const previewer = previewers.all().find(({ path, main }) => path === `/previewers/${params.name}` && main === params.file)
+    const module = previewer && (await parts.moduleFor(previewer))
+    if (module === undefined) throw new NotFound('file')
+    return { status: 302, body: undefined, headers: { location: `${basePath(installation)}${module}`, 'cache-control': 'no-cache' } }
   },
 })

@@ -79,6 +79,7 @@ export const getPage = route({
     { path: '/signup' },
     { path: '/reset' },
     { path: '/welcome' },
+    { path: '/admin/access' },
     { path: '/accessibility' },
   ],
   summary: 'Show a page of the web interface',
@@ -98,6 +99,18 @@ export const getPageByToken = route({
   permission: 'anyone',
   ignoresCredentials: true,
   params: s.Object({ token: s.String({ maxLength: 500 }) }),
+  responses: page,
+  handle: plainPage,
+})
+
+export const getPartPage = route({
+  method: 'GET',
+  path: '/parts/:id',
+  summary: 'Show a page that a plugin adds to the web interface',
+  description,
+  permission: 'anyone',
+  beforeTerms: true,
+  params: s.Object({ id: s.String({ maxLength: 100 }) }),
   responses: page,
   handle: plainPage,
 })

@@ -31,6 +31,9 @@ test.after.always(() => Promise.all([browser?.close(), server.stop()]))
 
 const typeOf = (name: string): string => mime.lookup(name) || 'application/octet-stream'
 
+/** Of endings that viewers share, files that are for this one. */
+const shared: Readonly<Record<string, RegExp>> = { geo: /\.geojson$/, 'deep-zoom': /\.tif$/ }
+
 const isFor = ({ mediaTypes, extensions }: OwnViewer, name: string): boolean =>
   extensions.some(extension => name.toLowerCase().endsWith(`.${extension}`)) ||
   mediaTypes.some(type => type === typeOf(name) || (type.endsWith('/*') && typeOf(name).startsWith(type.slice(0, -1))))
@@ -47,7 +50,7 @@ interface Listed {
 }
 
 const sampleOf = async (viewer: OwnViewer) => {
-  const name = names.find(each => isFor(viewer, each))
+  const name = names.find(each => isFor(viewer, each) && (shared[viewer.name]?.test(each) ?? true))
   if (name !== undefined) return { name, contentType: typeOf(name), bytes: await readFile(new URL(name, folder)) }
   const sample = made[viewer.name]
   if (!sample) throw new Error(`test/data has no file for the viewer ${viewer.name}`)

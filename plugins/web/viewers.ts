@@ -15,8 +15,23 @@ const textTypes = ['json', 'xml', 'x-yaml', 'yaml', 'javascript', 'toml', 'x-sh'
   .map(name => `application/${name}`)
   .concat('image/svg+xml', 'model/gltf+json')
 
+/** Endings of text files whose media type often says nothing. */
+const textEndings =
+  `bat bib c cc cfg clj cmake conf cpp cs css csv cxx dat diff dockerfile ebnf el erl f f90 f95 fasta fastq for geojson gff go gpx gql
+  graphql groovy h hpp hs html ini java jl js json jsonl jsonld jsx kml kt less lisp log lua m md ml mm mjs nb ndjson nt nex nwk patch php pl pm proto ps1
+  py r rb rdf rmd rs rst sas sass scala scss sed sh sps sql srt sty svg swift tab tcl tex toml topojson ts tsv tsx ttl txt vcf vb vhd vtt wat xml xsd xsl
+  yaml yml`.split(/\s+/)
+
 /** In alphabetical order; `rank` decides which of several comes first. */
 export const viewers: readonly OwnViewer[] = [
+  {
+    name: 'archive',
+    title: { en: 'Archive', de: 'Archiv' },
+    mediaTypes: ['application/zip', 'application/x-zip-compressed', 'multi/files-zipped'],
+    extensions: ['zip'],
+    maxBytes: anySize,
+    rank: 30,
+  },
   {
     name: 'document',
     title: { en: 'Formatted', de: 'Formatiert' },
@@ -84,6 +99,23 @@ export const viewers: readonly OwnViewer[] = [
     rank: 60,
   },
   {
+    // Read as a whole.
+    name: 'notebook',
+    title: { en: 'Notebook', de: 'Notebook' },
+    mediaTypes: ['application/x-ipynb+json', 'application/vnd.jupyter'],
+    extensions: ['ipynb'],
+    maxBytes: 100 * MB,
+    rank: 60,
+  },
+  {
+    name: 'parquet',
+    title: { en: 'Table', de: 'Tabelle' },
+    mediaTypes: ['application/vnd.apache.parquet', 'application/x-parquet', 'application/parquet'],
+    extensions: ['parquet', 'pq', 'geoparquet'],
+    maxBytes: anySize,
+    rank: 60,
+  },
+  {
     name: 'pdf',
     title: { en: 'Pages', de: 'Seiten' },
     mediaTypes: ['application/pdf'],
@@ -101,10 +133,18 @@ export const viewers: readonly OwnViewer[] = [
     rank: 50,
   },
   {
-    name: 'plain',
+    name: 'table',
+    title: { en: 'Table', de: 'Tabelle' },
+    mediaTypes: ['text/csv', 'text/tab-separated-values', 'application/csv'],
+    extensions: ['csv', 'tsv', 'tab'],
+    maxBytes: anySize,
+    rank: 60,
+  },
+  {
+    name: 'text',
     title: { en: 'Text', de: 'Text' },
     mediaTypes: ['text/*', ...textTypes],
-    extensions: [],
+    extensions: textEndings,
     maxBytes: anySize,
     rank: 10,
   },

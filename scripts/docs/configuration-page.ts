@@ -1,7 +1,8 @@
 import { variableFor } from '../../core/kernel/config/environment.ts'
 import { kernelSchema } from '../../core/kernel/config/kernel-schema.ts'
 import { type Node, nodeOf } from '../../core/kernel/config/schema-tree.ts'
-import { loadPlugins, ownPluginIds } from '../../core/kernel/plugins.ts'
+import { loadPlugins } from '../../core/kernel/plugins.ts'
+import { ownPluginIds } from '../../core/own-plugins.ts'
 
 /** One setting as the page lists it. */
 export interface Setting {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRoute, type Route } from 'pounce/sdk'
 import type { Declaration } from '../../core/http/router.ts'
-import { loadPlugins, ownPluginIds } from '../../core/kernel/plugins.ts'
+import { loadPlugins } from '../../core/kernel/plugins.ts'
+import { ownPluginIds } from '../../core/own-plugins.ts'
 import { systemRoutes } from '../../core/system-routes.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

@@ -130,8 +130,8 @@ export interface Installation {
   readonly plugins: readonly string[]
   /** Which of `http` and `worker` this kernel is. */
   readonly roles: ReadonlySet<'http' | 'worker'>
-  /** Only signed-in people may read (`access.private`). */
-  readonly isPrivate: boolean
+  /** `access.private`, where it is set. Whether the server is private now: `Policy.isPrivate`. */
+  readonly configuredPrivate?: boolean
   /** Server admins named by the configuration. One with a password gets an account at the first start; the others become admins when their account is made. */
   readonly admins: readonly { readonly email: string; readonly password?: string }[]
 }

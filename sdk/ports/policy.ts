@@ -1,6 +1,7 @@
 import type { Caller } from '../model/caller.ts'
 import type { Kind, LifeState, Ref } from '../model/kind.ts'
 import type { Permission } from '../model/permission.ts'
+import type { ReadAccessOrigin } from '../model/read-access.ts'
 import { contributions, port } from '../port.ts'
 import type { Where } from './document-store.ts'
 
@@ -55,10 +56,21 @@ export interface Policy {
     ref?: Ref,
     reader?: Caller,
   ): Promise<{ verdict: AccessDecision; because: readonly string[] }>
-  /** True when reading requires sign-in (`POUNCE_ACCESS__PRIVATE=true`). */
+  /** True when reading requires sign-in. May change while the server runs: see `ReadAccess`. */
   readonly isPrivate: boolean
 }
 export const Policy = port<Policy>('policy')
+
+/** Who may read without signing in: everyone on a public server, no one on a private one. Known without a query; a change counts within a second on every kernel. */
+export interface ReadAccess {
+  readonly isPrivate: boolean
+  readonly origin: ReadAccessOrigin
+  /** Makes a new installation private until an admin chooses. No effect where it is configured, chosen or asked already. */
+  ask(): Promise<void>
+  /** `Conflict` where it is configured. */
+  choose(isPrivate: boolean): Promise<void>
+}
+export const ReadAccess = port<ReadAccess>('readAccess')
 
 /** The part of the index that a caller may view. */
 export type SearchScope =

@@ -1,6 +1,6 @@
 import test from 'ava'
-import type { Contributions, Site, SiteSettings } from 'pounce/sdk'
-import { acceptsTerms, checkMail, siteName } from 'pounce/sdk/kit'
+import type { Contributions, Site } from 'pounce/sdk'
+import { acceptsTerms, checkMail, type SiteSettings, siteName } from 'pounce/sdk/kit'
 
 const sites = (...names: readonly string[]): Contributions<Site> => ({
   all: () => names.map(displayName => ({ settings: async () => ({ displayName }) as SiteSettings }) as Site),

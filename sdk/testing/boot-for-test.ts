@@ -20,6 +20,8 @@ export interface BootOptions {
   /** Settings as in a configuration file; stronger than `env`. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
+  /** `none`: a new installation without any account. */
+  readonly admin?: 'none'
   readonly clock?: Clock
   /** Instances in the place of what the kernel or a plugin provides, by port. */
   readonly overrides?: Readonly<Record<string, unknown>>
@@ -144,7 +146,7 @@ export const bootForTest = async (options: BootOptions = {}): Promise<TestServer
       defaults: {
         basePlugins: shipped.basePlugins,
         data: folder,
-        admin: account,
+        ...(options.admin === 'none' ? {} : { admin: account }),
         log: { level: process.env['POUNCE_TEST_LOG'] ?? 'silent' },
       },
       plugins,

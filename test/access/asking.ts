@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext, TestFn } from 'ava'
 import { isFullRun } from 'pounce/sdk/testing'
 import { type Dice, dice, sampleSeed } from '../support/dice.ts'
 import type { CallerName } from './callers.ts'
@@ -12,11 +12,11 @@ import { sendings } from './sent.ts'
 import { makeWorld } from './world.ts'
 
 /** The usual run samples one in this many; a full run executes all. */
-const callersLeftOut = 6
-const thingsLeftOut = 4
-const pairsLeftOut = 30
-const deedsOfPair = 24
-const otherDeeds = 96
+const callersLeftOut = 9
+const thingsLeftOut = 6
+const pairsLeftOut = 45
+const deedsOfPair = 36
+const otherDeeds = 144
 
 /** What every sample includes, whatever the seed: each address of a route, each caller, each state. */
 const namesIn = ({ address, caller, at }: Cell): readonly string[] => [
@@ -97,7 +97,13 @@ const report = (t: ExecutionContext, mode: Mode, counts: Counts, { seed, left }:
 }
 
 /** Registers the tests of a part of the routes, or of some of them, on a server of a mode. */
-export const matrixTests = (mode: Mode, part: number, parts: number, isAsked: (route: MatrixRoute) => boolean = () => true): void => {
+export const matrixTests = (
+  test: TestFn,
+  mode: Mode,
+  part: number,
+  parts: number,
+  isAsked: (route: MatrixRoute) => boolean = () => true,
+): void => {
   const sample = new Sample(mode)
   test.serial(`part ${part + 1} of ${parts} of the matrix of a ${mode} server agrees with the oracle`, async t => {
     t.timeout(900_000)

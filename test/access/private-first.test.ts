@@ -1,3 +1,4 @@
+import test from 'ava'
 import { matrixTests } from './asking.ts'
 
-matrixTests('private', 0, 2)
+matrixTests(test, 'private', 0, 2)

@@ -1,3 +1,4 @@
+import test from 'ava'
 import { matrixTests } from './asking.ts'
 
-matrixTests('public', 1, 2)
+matrixTests(test, 'public', 1, 2)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { byExtractor, documentsOf } from '../support/annotated.ts'
 import { newDataset, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { webUrl } from '../support/web-urls.ts'
 
 let server: TestServer
 let ann: Somebody
@@ -56,7 +57,7 @@ const { value } = fc.letrec(tie => ({
 }))
 const members = fc.dictionary(key, value, { maxKeys: 6, noNullPrototype: true })
 const content = fc.oneof(members, fc.array(value, { maxLength: 5 }))
-const context = fc.option(fc.oneof(fc.string({ unit: 'grapheme' }), members, fc.array(fc.oneof(fc.webUrl(), members), { maxLength: 4 })), {
+const context = fc.option(fc.oneof(fc.string({ unit: 'grapheme' }), members, fc.array(fc.oneof(webUrl(), members), { maxLength: 4 })), {
   nil: undefined,
 })
 

@@ -4,7 +4,8 @@ import test from 'ava'
 import { isRoute, type Route } from 'pounce/sdk'
 import { allPermissions } from 'pounce/sdk/kit'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
-import { loadPlugins, ownPluginIds } from '../../core/kernel/plugins.ts'
+import { loadPlugins } from '../../core/kernel/plugins.ts'
+import { ownPluginIds } from '../../core/own-plugins.ts'
 import { resolved } from '../support/resolved-document.ts'
 
 interface Operation {

@@ -24,7 +24,7 @@ export function startedIndex(
   settings = { timeLimitMs: 60_000, threadFrom: 5000 },
 ): FtsSearch {
   const installation = { instance: 'test', version: '0', dataFolder, baseUrl: '', plugins: [], roles: new Set(['http' as const]) }
-  const index = new FtsSearch(settings, { ...installation, isPrivate: false, admins: [] }, log)
+  const index = new FtsSearch(settings, { ...installation, admins: [] }, log)
   index.start()
   t.teardown(() => index.dispose())
   return index

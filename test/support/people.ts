@@ -12,11 +12,13 @@ export interface Person {
   readonly asAdmin: TestFetch
 }
 
-let made = 0
+/** How many were made on a server: several files of tests may run in one process. */
+const counts = new WeakMap<TestServer, number>()
 
 /** Makes an account and a key for it, by HTTP. */
 export const newPerson = async (server: TestServer, name = 'person'): Promise<Person> => {
-  made += 1
+  const made = (counts.get(server) ?? 0) + 1
+  counts.set(server, made)
   const email = `${name}${made}@example.org`
   const password = `secret of ${name} ${made}`
   const account = { email, password, firstName: name, lastName: `Number ${made}` }

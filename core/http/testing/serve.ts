@@ -26,7 +26,6 @@ const installation: Installation = {
   baseUrl: 'https://data.example.org',
   plugins: [],
   roles: new Set(['http']),
-  isPrivate: false,
   admins: [],
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { EnvironmentAlias } from 'pounce/sdk'
 import { editDistance, nearest } from 'pounce/sdk/kit'
+import { isOwnPlugin } from '../../own-plugins.ts'
 import type { NamedPlugin } from '../plugin-graph.ts'
-import { ownPluginFile } from '../plugins.ts'
 import { messageOf } from '../startup-error.ts'
 import { coerce } from './coerce.ts'
 import { type Node, recordOf, settingNames } from './schema-tree.ts'
@@ -160,7 +160,7 @@ export const unknownSetting = (name: string, schema: Node): UnknownSetting => {
   const [kind = '', plugin = ''] = name.split('.')
   const id = `${kind}.${plugin}`
   const all = settingNames(schema)
-  if (ownPluginFile(id) === undefined) return { candidates: all }
+  if (!isOwnPlugin(id)) return { candidates: all }
   const candidates = all.filter(one => one.startsWith(`${id}.`))
   if (schema.properties?.[kind]?.properties?.[plugin] === undefined)
     return { because: `belongs to the plugin ${id}, which is in neither "plugins" nor "replacePlugins"`, candidates: all }

@@ -40,7 +40,11 @@ export const kernelSchema = s.Object({
     { default: {}, description: 'HTTP server' },
   ),
   access: s.Object(
-    { private: s.Boolean({ default: false, description: 'Require sign-in for all reads' }) },
+    {
+      private: s.Optional(
+        s.Boolean({ description: 'Require sign-in for all reads. Default: what an admin chose at the first start or later' }),
+      ),
+    },
     { default: {}, description: 'Access to the server' },
   ),
   log: s.Object(

@@ -1,9 +1,13 @@
-import { definePlugin, Policy, provide, SessionSources } from 'pounce/sdk'
+import { definePlugin, Policy, provide, ReadAccess, SessionSources } from 'pounce/sdk'
 import { config, DownloadCapability, ResourcePolicy } from './resource-policy.ts'
+import * as routes from './routes.ts'
+import { readAccess, StoredReadAccess } from './stored-read-access.ts'
 
 export const plugin = definePlugin({
   id: 'access.policy',
   summary: 'Authorization: rights from authorship, space roles and public flags.',
   config,
-  provides: [provide(Policy, ResourcePolicy), provide(SessionSources, DownloadCapability)],
+  routes,
+  collections: [readAccess],
+  provides: [provide(Policy, ResourcePolicy), provide(ReadAccess, StoredReadAccess), provide(SessionSources, DownloadCapability)],
 })

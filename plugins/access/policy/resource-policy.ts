@@ -5,7 +5,6 @@ import {
   type Contributions,
   configPort,
   eq,
-  Installation,
   isIn,
   isSuperAdmin,
   type Kind,
@@ -13,6 +12,7 @@ import {
   or,
   type Permission,
   type Policy,
+  ReadAccess,
   type Ref,
   type Resource,
   Resources,
@@ -69,18 +69,24 @@ export const DownloadCapability = capabilitiesBy(configPort(config), ({ allowAno
 
 /** Rights from authorship, roles held in spaces and public flags (reference, api-platform §2, "Resource rules"). */
 export class ResourcePolicy implements Policy {
-  readonly isPrivate: boolean
+  #access: ReadAccess
   #mode: Mode
   #reader: RightsReader
 
-  constructor(settings: Settings, installation: Installation, resources: Contributions<Resource>) {
-    this.isPrivate = installation.isPrivate
+  constructor(settings: Settings, access: ReadAccess, resources: Contributions<Resource>) {
+    this.#access = access
     this.#mode = {
-      isPrivate: installation.isPrivate,
+      get isPrivate() {
+        return access.isPrivate
+      },
       isDownloadOpen: settings.allowAnonymousDownload,
       areGeostreamsOpen: settings.makeGeostreamsPublicReadable,
     }
     this.#reader = new RightsReader(resources)
+  }
+
+  get isPrivate(): boolean {
+    return this.#access.isPrivate
   }
 
   can(caller: Caller, permission: Permission): AccessDecision {
@@ -214,4 +220,4 @@ export class ResourcePolicy implements Policy {
     return { verdict: 'no', because: `nobody is signed in, and ${permission} is not for everybody` }
   }
 }
-wire(ResourcePolicy, configPort(config), Installation, Resources)
+wire(ResourcePolicy, configPort(config), ReadAccess, Resources)

@@ -28,7 +28,6 @@ export async function startedStore(folder: string, disk: Disk = realDisk): Promi
     baseUrl: '',
     plugins: [],
     roles: new Set(['http' as const]),
-    isPrivate: false,
     admins: [],
   }
   const store = new DiskBlobs({ folder }, installation, new FixedClock(), silent, disk)

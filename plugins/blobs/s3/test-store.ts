@@ -55,7 +55,6 @@ export async function startedStore(t: { teardown(fn: () => Promise<void>): void 
     baseUrl: '',
     plugins: [],
     roles: new Set(['http' as const]),
-    isPrivate: false,
     admins: [],
   }
   const clock = new FixedClock()

@@ -7,14 +7,13 @@ import {
   event,
   Invalid,
   type Site,
-  type SiteSettings,
   type Stored,
   type StoredEvent,
   type Time,
   Users,
   wire,
 } from 'pounce/sdk'
-import { personalRecords } from 'pounce/sdk/kit'
+import { personalRecords, type SiteSettings } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 
 /** One record: what was set so far. */

@@ -1,5 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { webUrl } from '../../../test/support/web-urls.ts'
 import { nameFrom } from './upload-by-url.ts'
 
 test('the last part of an address names what is there, unless the other server does', t => {
@@ -26,7 +27,7 @@ test('for every URL and response the name is valid in a path', t => {
     name !== '' && name.length <= 255 && name !== '.' && name !== '..' && !/[\p{Cc}/\\]/u.test(name) && name.isWellFormed()
   t.notThrows(() =>
     fc.assert(
-      fc.property(fc.webUrl(), fc.string({ unit: 'binary', maxLength: 400 }), fc.string({ unit: 'binary' }), (url, path, header) => {
+      fc.property(webUrl(), fc.string({ unit: 'binary', maxLength: 400 }), fc.string({ unit: 'binary' }), (url, path, header) => {
         const address = `${url}/${encodeURIComponent(path.toWellFormed())}`
         return isSafe(nameFrom([address], header)) && isSafe(nameFrom([address], `attachment; filename="${header}"`))
       }),

@@ -60,7 +60,7 @@ async function kernels(t: Parameters<typeof freshIndex>[0], hold: () => Promise<
   const searchables = { all: () => [searchable] }
   const make = (roles: readonly ('http' | 'worker')[] = ['http', 'worker']): IndexRebuilder => {
     const contents = new IndexSources(new Indexer(index, searchables, metadata, comments, sections), searchables, files)
-    const place = { instance: 'test', version: '0', dataFolder: '', baseUrl: '', plugins: [], isPrivate: false, admins: [] }
+    const place = { instance: 'test', version: '0', dataFolder: '', baseUrl: '', plugins: [], admins: [] }
     return new IndexRebuilder(
       index,
       contents,

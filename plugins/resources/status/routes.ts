@@ -5,6 +5,7 @@ import {
   Extractors,
   Installation,
   isServerAdmin,
+  Policy,
   routesFor,
   SearchIndex,
   type StatusPart,
@@ -14,6 +15,7 @@ import {
   Transports,
   wire,
 } from 'pounce/sdk'
+import { withTimeLimit } from 'pounce/sdk/kit'
 
 type Facts = Readonly<Record<string, unknown>>
 
@@ -73,17 +75,7 @@ class ComponentStatus {
 wire(ComponentStatus, Installation, SearchIndex, Transports, Extractors, StatusParts)
 
 /** Rejects when it takes longer than anyone waits for a status. */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${patienceMs} ms`)), patienceMs)
-  })
-  try {
-    return await Promise.race([work, limit])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const inTime = <T>(work: Promise<T>): Promise<T> => withTimeLimit(work, patienceMs, `no response within ${patienceMs} ms`)
 
 async function factsOf(part: StatusPart, isForAdmin: boolean): Promise<Facts | boolean> {
   const answer = await inTime(part.check()).then(
@@ -113,7 +105,7 @@ class CachedTotals {
 }
 wire(CachedTotals, Counters)
 
-const route = routesFor('status', { totals: CachedTotals, installation: Installation, parts: ComponentStatus })
+const route = routesFor('status', { totals: CachedTotals, installation: Installation, policy: Policy, parts: ComponentStatus })
 
 const untold = { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 0, users: 0 } as const
 
@@ -157,10 +149,10 @@ export const getStatus = route({
       }),
     ),
   },
-  async handle({ caller }, { totals, installation, parts }) {
+  async handle({ caller }, { totals, installation, policy, parts }) {
     const isForAdmin = isServerAdmin(caller)
     const [counts, plugins, storage, extractors] = await Promise.all([
-      isForAdmin || !installation.isPrivate ? totals.known() : untold,
+      isForAdmin || !policy.isPrivate ? totals.known() : untold,
       parts.plugins(isForAdmin),
       parts.storage(isForAdmin),
       parts.extractors(),

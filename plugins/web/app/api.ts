@@ -15,7 +15,7 @@ export interface Models {
   BulkOutcome: { readonly type: string; readonly id: string; readonly state: "waiting" | "done" | "failed"; readonly code?: string; readonly message?: string }
   BulkReport: { readonly inserted: number; readonly refused: number; readonly lines: readonly ({ readonly line: number; readonly field?: string; readonly message: string })[] }
   CacheEntry: { readonly route: string; readonly filesize: number; readonly created: string }
-  Capabilities: { readonly signUp: "open" | "approval" | "off"; readonly mail: boolean; readonly private: boolean; readonly anonymousDownload: boolean; readonly uploads: { readonly resumable: { readonly path: string; readonly maxBytes: number; readonly maxOpen: number; readonly expireHours: number } | null; readonly maxUrlBytes: number | null }; readonly trash: { readonly datasets: { readonly clearAfterDays: number } | null; readonly collections: { readonly clearAfterDays: number } | null }; readonly live: string | null; readonly geostreams: boolean; readonly search: { readonly maxQueryLength: number; readonly maxPageSize: number; readonly maxOffset: number } | null; readonly licenses: readonly ({ readonly type: string; readonly text: string; readonly url: string })[]; readonly setupPending: boolean; readonly providers: string }
+  Capabilities: { readonly signUp: "open" | "approval" | "off"; readonly mail: boolean; readonly private: boolean; readonly accessOrigin: "configuration" | "admin" | "pending" | "default"; readonly anonymousDownload: boolean; readonly uploads: { readonly resumable: { readonly path: string; readonly maxBytes: number; readonly maxOpen: number; readonly expireHours: number } | null; readonly maxUrlBytes: number | null }; readonly trash: { readonly datasets: { readonly clearAfterDays: number } | null; readonly collections: { readonly clearAfterDays: number } | null }; readonly live: string | null; readonly geostreams: boolean; readonly search: { readonly maxQueryLength: number; readonly maxPageSize: number; readonly maxOffset: number } | null; readonly licenses: readonly ({ readonly type: string; readonly text: string; readonly url: string })[]; readonly setupPending: boolean; readonly providers: string }
   CheckedUpload: { readonly path: string; readonly state: "absent" | "same" | "other" | "invalid"; readonly id: string | null; readonly message?: string }
   ChosenArchive: { readonly id: string; readonly url: string; readonly filename: string; readonly size: number; readonly files: number; readonly expires: string }
   ClientPreferences: Readonly<Record<string, unknown>>
@@ -55,7 +55,7 @@ export interface Models {
   FileStorageReport: { readonly file_type: string; readonly id: string; readonly name: string; readonly owner: string; readonly owner_email: string; readonly owner_id: string; readonly size_kb: number; readonly uploaded: string | null; readonly location: string; readonly parent_datasets: readonly (string)[]; readonly parent_collections: readonly (string)[]; readonly parent_spaces: readonly (string)[]; readonly space_owners: readonly (string)[]; readonly space_admins: readonly (string)[] }
   FileSummary: { readonly id: string; readonly name: string; readonly status: string; readonly thumbnail: string | null; readonly created: string; readonly resource_type: "file" }
   FileTags: { readonly id: string; readonly filename: string; readonly tags: readonly (string)[]; readonly items: readonly ({ readonly id: string; readonly name: string })[] }
-  FirstAdmin: { readonly token: string; readonly email: string; readonly password: string; readonly firstName: string; readonly lastName: string }
+  FirstAdmin: { readonly token: string; readonly email: string; readonly password: string; readonly firstName: string; readonly lastName: string; readonly private?: boolean }
   Folder: { readonly id: string; readonly name: string; readonly parentDatasetID: string; readonly parentId: string; readonly parentType: string; readonly files: string; readonly folders: string; readonly created: string }
   FolderMove: { readonly status: string; readonly folderId: string; readonly newname: string }
   FollowResult: { readonly status: string; readonly recommendations?: readonly ({ readonly id: string; readonly name: string; readonly objectType: string })[] }
@@ -140,6 +140,8 @@ export interface Models {
   Queue: { readonly queue: string; readonly waiting: number; readonly running: number; readonly consumers: number; readonly dead: number }
   Quota: { readonly usedBytes: number; readonly maxBytes: number; readonly usedFiles: number; readonly maxFiles: number; readonly isEnforced: boolean }
   QuotaLimits: { readonly maxBytes?: number | null; readonly maxFiles?: number | null }
+  ReadAccess: { readonly private: boolean; readonly origin: "configuration" | "admin" | "pending" | "default" }
+  ReadAccessChange: { readonly private: boolean }
   Readiness: { readonly ready: boolean; readonly plugins?: readonly ({ readonly id: string; readonly ok: boolean; readonly message?: string })[]; readonly waiting?: number; readonly parked?: number; readonly absentConsumers?: readonly ({ readonly consumer: string; readonly waiting: number; readonly oldest: string | null })[] }
   ReceivedInvitation: { readonly id: string; readonly space: { readonly id: string; readonly name: string }; readonly role: { readonly id: string; readonly name: string }; readonly message: string; readonly author: Models['UserSummary']; readonly created: string; readonly expires: string }
   ReindexProgress: { readonly state: "never" | "queued" | "running" | "done" | "failed"; readonly count: number; readonly total: number | null; readonly reason: string | null; readonly requested: string | null; readonly started: string | null; readonly ended: string | null; readonly problem: string | null }
@@ -168,6 +170,7 @@ export interface Models {
   SessionSite: { readonly name: string; readonly welcome: string; readonly terms: boolean; readonly termsChanged: string | null; readonly sensors: string; readonly sensor: string; readonly parameters: string; readonly parameter: string; readonly version: string }
   SessionState: { readonly user: (Models['SessionUser']) | null; readonly site: Models['SessionSite']; readonly capabilities: Models['Capabilities']; readonly preferences: Models['ClientPreferences'] }
   SessionUser: { readonly id: string; readonly firstName: string; readonly lastName: string; readonly fullName: string; readonly email: string; readonly avatar: string; readonly status: "Active" | "Inactive" | "ReadOnly" | "Admin"; readonly superAdmin: boolean; readonly via: string; readonly isLimited: boolean; readonly termsPending: boolean; readonly secondFactorPending: boolean; readonly rights: readonly (string)[]; readonly storage: { readonly usedBytes: number; readonly maxBytes: number; readonly usedFiles: number; readonly maxFiles: number } | null; readonly counts: { readonly invitations?: number; readonly requests?: number; readonly notifications?: number } }
+  SetUpLink: { readonly isOpen: boolean; readonly private: boolean | null }
   SignInProvider: { readonly id: string; readonly label: string; readonly kind: "password" | "site"; readonly url: string }
   SignUp: { readonly token: string; readonly firstName: string; readonly lastName: string; readonly password: string; readonly acceptTerms?: boolean }
   SiteSettings: { readonly theme: string; readonly displayName: string; readonly welcomeMessage: string; readonly googleAnalytics: string; readonly amplitudeApikey: string; readonly sensors: string; readonly sensor: string; readonly parameters: string; readonly parameter: string; readonly tosText: string; readonly tosHtml: boolean; readonly tosChanged: string | null }
@@ -214,6 +217,7 @@ export interface Models {
 
 /** Every operation, by method and path. */
 export interface Operations {
+  'PUT /api/admin/access': { path: Record<never, never>; query: Record<never, never>; body: Models['ReadAccessChange']; answer: Models['ReadAccess'] }
   'POST /api/users/acceptTerms': { path: Record<never, never>; query: Record<never, never>; body: { readonly tosChanged?: string }; answer: Models['Success'] }
   'POST /api/password': { path: Record<never, never>; query: Record<never, never>; body: Models['PasswordChange']; answer: Models['Success'] }
   'DELETE /api/sessions': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined }
@@ -268,7 +272,7 @@ export interface Operations {
   'GET /api/login/{provider}/callback': { path: { provider: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'GET /api/login/providers': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['SignInProvider'])[] }
   'GET /api/login/{provider}': { path: { provider: string }; query: { returnTo?: string | undefined }; body: undefined; answer: undefined }
-  'GET /api/setup': { path: Record<never, never>; query: { token: string }; body: undefined; answer: { readonly isOpen: boolean } }
+  'GET /api/setup': { path: Record<never, never>; query: { token: string }; body: undefined; answer: Models['SetUpLink'] }
   'POST /api/setup': { path: Record<never, never>; query: Record<never, never>; body: Models['FirstAdmin']; answer: { readonly id: string } }
   'GET /setup': { path: Record<never, never>; query: { token: string }; body: undefined; answer: string }
   'POST /setup': { path: Record<never, never>; query: Record<never, never>; body: Models['FirstAdmin']; answer: { readonly id: string } }
@@ -774,12 +778,15 @@ export interface Operations {
   'GET /signup': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /reset': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /welcome': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
+  'GET /admin/access': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /accessibility': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /signup/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /reset/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
+  'GET /parts/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /spaces/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /web/assets/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }
   'GET /web/frame': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
+  'GET /previewers/{name}/{file}': { path: { name: string; file: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'GET /web/parts/{digest}/{file}': { path: { digest: string; file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }
   'GET /api/web/contributions': { path: Record<never, never>; query: { language?: string | undefined }; body: undefined; answer: readonly (Models['WebContribution'])[] }
   'GET /web/sample/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }

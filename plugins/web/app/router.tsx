@@ -11,7 +11,11 @@ const root = createRootRoute({
 
 /** All that the address holds besides the path: text by name. Pages read and write their own names. */
 const searchText = (search: Record<string, unknown>): Record<string, string> =>
-  Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)]))
+  Object.fromEntries(
+    Object.entries(search)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, String(value)]),
+  )
 
 const page = <const P extends string>(path: P, load: () => Promise<Record<string, unknown>>, name: string) =>
   createRoute({
@@ -37,6 +41,7 @@ const routeTree = root.addChildren([
   page('/collections/$id', collection, 'CollectionPage'),
   page('/datasets/$id', () => import('./pages/dataset.tsx'), 'DatasetPage'),
   page('/files/$id', () => import('./pages/file.tsx'), 'FilePage'),
+  page('/parts/$id', () => import('./pages/part.tsx'), 'PartPage'),
   page('/search', () => import('./pages/search.tsx'), 'SearchPage'),
   page('/login', () => import('./pages/sign-in.tsx'), 'SignInPage'),
   page('/signup', signUp, 'SignUpPage'),
@@ -44,6 +49,7 @@ const routeTree = root.addChildren([
   page('/reset', reset, 'ResetPage'),
   page('/reset/$token', reset, 'ResetPage'),
   page('/welcome', () => import('./pages/welcome.tsx'), 'WelcomePage'),
+  page('/admin/access', () => import('./pages/read-access.tsx'), 'ReadAccessPage'),
   page('/accessibility', () => import('./pages/accessibility.tsx'), 'AccessibilityPage'),
 ])
 

@@ -77,6 +77,74 @@ const entries = (): Readonly<Record<string, string>> => {
   return { main: join(import.meta.dirname, 'main.tsx'), frame: join(import.meta.dirname, 'frame/main.ts'), ...Object.fromEntries(named) }
 }
 
+const isOwn = (id: string): boolean => !id.includes('node_modules')
+
+/** Modules that the script of the pages needs at once, and all that pages may load. Viewers and frames are entries too, and must not enlarge them. */
+const ofPages = { first: new Set<string>(), all: new Set<string>() }
+
+const findModulesOfPages = (): Plugin => ({
+  name: 'modules-of-pages',
+  apply: 'build',
+  buildEnd() {
+    const reach = (id: string, found: Set<string>, isLazy: boolean): void => {
+      if (found.has(id)) return
+      found.add(id)
+      const info = this.getModuleInfo(id)
+      for (const each of [...(info?.importedIds ?? []), ...(isLazy ? (info?.dynamicallyImportedIds ?? []) : [])]) reach(each, found, isLazy)
+    }
+    const main = join(import.meta.dirname, 'main.tsx')
+    reach(main, ofPages.first, false)
+    reach(main, ofPages.all, true)
+  },
+})
+
+/**
+ * So that a page is few requests, and none loads much that others need: libraries and own modules of the first script, controls by the pages that use them,
+ * what most pages with lists share. Only the last two take along what their modules import: a control is imported by way of a module that has all.
+ */
+const chunkGroups = [
+  {
+    name: 'libraries',
+    priority: 4,
+    includeDependenciesRecursively: false,
+    test: /node_modules[\\/](?:react|react-dom|scheduler|use-sync-external-store|i18next|react-i18next|@tanstack[\\/](?:react-router|router-core|history|react-store|store|react-query|query-core))[\\/]/,
+  },
+  { name: 'app', priority: 3, includeDependenciesRecursively: false, test: (id: string) => isOwn(id) && ofPages.first.has(id) },
+  {
+    name: 'lists',
+    priority: 2,
+    minShareCount: 2,
+    includeDependenciesRecursively: false,
+    test: (id: string) =>
+      isOwn(id) &&
+      ofPages.all.has(id) &&
+      !/[\\/](?:markdown|safe-html|thing-parts|read-access|resource-list|virtual-grid|grid-[\w-]+|collection-tree|selection[\w-]*)\.tsx?$/.test(
+        id,
+      ),
+  },
+  {
+    name: 'grids',
+    priority: 2,
+    minShareCount: 2,
+    includeDependenciesRecursively: false,
+    test: (id: string) => isOwn(id) && ofPages.all.has(id),
+  },
+  {
+    name: 'controls',
+    priority: 1,
+    test: (id: string) => ofPages.first.has(id),
+    entriesAware: true,
+    entriesAwareMergeThreshold: 60_000,
+  },
+  {
+    name: 'shared',
+    minShareCount: 2,
+    test: (id: string) => ofPages.all.has(id),
+    entriesAware: true,
+    entriesAwareMergeThreshold: 15_000,
+  },
+]
+
 export default defineConfig({
   root: import.meta.dirname,
   // Relative, as the server may be below a path of its proxy.
@@ -93,14 +161,15 @@ export default defineConfig({
     rolldownOptions: {
       input: entries(),
       // Pages call what viewers export.
-      preserveEntrySignatures: 'exports-only',
+      preserveEntrySignatures: 'allow-extension',
+      output: { codeSplitting: { groups: chunkGroups } },
       // "use client" of React's libraries means nothing here.
       onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
     },
   },
   // Workers load their parts on demand.
   worker: { format: 'es' },
-  plugins: [icons(), compressedCopies(), developmentPage()],
+  plugins: [icons(), findModulesOfPages(), compressedCopies(), developmentPage()],
   server: {
     proxy: { '^/(?:api|docs|web/sample|openapi\\.json)(?:[/?]|$)': process.env['POUNCE_URL'] ?? 'http://127.0.0.1:9000' },
   },

@@ -124,6 +124,7 @@ export const needsOfWords: Needs = {
   getVersion: 'anyone',
   // admin
   changeAppearance: 'serverAdmin',
+  setReadAccess: 'serverAdmin',
   deleteQuarantined: 'serverAdmin',
   listQuarantine: 'serverAdmin',
   releaseQuarantined: 'serverAdmin',

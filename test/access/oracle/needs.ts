@@ -24,8 +24,16 @@ export interface Need {
   readonly isEach: boolean
 }
 
+const read = new Map<string, readonly (readonly Need[])[]>()
+
 /** All of the outer must hold, one of each inner. */
-export const readNeeds = (text: string): readonly (readonly Need[])[] =>
+export const readNeeds = (text: string): readonly (readonly Need[])[] => {
+  const found = read.get(text) ?? parsed(text)
+  read.set(text, found)
+  return found
+}
+
+const parsed = (text: string): readonly (readonly Need[])[] =>
   text.split(';').map(all =>
     all.split('|').map(one => {
       const words = one.trim().split(' ')

@@ -2,10 +2,10 @@ import {
   type AccountStatus,
   anonymous,
   type Caller,
-  type Installation,
   type Kind,
   type Membership,
   type Permission,
+  type ReadAccess,
   type Resource,
   type Rights,
 } from 'pounce/sdk'
@@ -63,17 +63,8 @@ export const policyOn = (
   sources: { all(): readonly Resource[] },
   { isPrivate = false, allowAnonymousDownload = false, makeGeostreamsPublicReadable = true } = {},
 ): ResourcePolicy => {
-  const installation: Installation = {
-    instance: 'test',
-    version: '0',
-    dataFolder: '/nowhere',
-    baseUrl: 'http://localhost',
-    isPrivate,
-    plugins: [],
-    roles: new Set(),
-    admins: [],
-  }
-  return new ResourcePolicy({ allowAnonymousDownload, makeGeostreamsPublicReadable }, installation, sources)
+  const access: ReadAccess = { isPrivate, origin: 'configuration', ask: async () => undefined, choose: async () => undefined }
+  return new ResourcePolicy({ allowAnonymousDownload, makeGeostreamsPublicReadable }, access, sources)
 }
 
 /** A membership with one of the default roles, or with permissions of its own. */

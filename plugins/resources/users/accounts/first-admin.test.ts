@@ -135,7 +135,7 @@ test('the page of the link checks whether it is valid, and claims it', async t =
   t.regex(await linkOf(server), /\/welcome\?token=/)
   const newer = new URL(await linkOf(server)).searchParams.get('token')
   t.is((await server.as()(`/api/setup?token=${token}`)).status, 403)
-  t.deepEqual(await (await server.as()(`/api/setup?token=${newer}`)).json(), { isOpen: true })
+  t.deepEqual(await (await server.as()(`/api/setup?token=${newer}`)).json(), { isOpen: true, private: null })
   const pending = async () =>
     ((await (await server.as()('/api/session')).json()) as { capabilities: { setupPending: boolean } }).capabilities
   t.true((await pending()).setupPending)

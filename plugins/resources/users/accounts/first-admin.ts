@@ -7,8 +7,10 @@ import {
   Forbidden,
   type Greeting,
   Installation,
+  Invalid,
   KnownPages,
   Log,
+  ReadAccess,
   type Stored,
   Taken,
   type UserRecord,
@@ -16,7 +18,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { checkedEmail, type PageAddresses, pathOfPage } from 'pounce/sdk/kit'
-import { settings } from '../collections.ts'
+import { users as accounts, settings } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'
 import { AccountAdministration } from './account-administration.ts'
@@ -31,6 +33,7 @@ export class FirstAdmin implements Greeting {
   #users: Users
   #accounts: AccountAdministration
   #installation: Installation
+  #access: ReadAccess
   #log: Log
 
   constructor(
@@ -40,6 +43,7 @@ export class FirstAdmin implements Greeting {
     users: Users,
     accounts: AccountAdministration,
     installation: Installation,
+    access: ReadAccess,
     log: Log,
   ) {
     this.#page = setUpPage
@@ -48,10 +52,14 @@ export class FirstAdmin implements Greeting {
     this.#users = users
     this.#accounts = accounts
     this.#installation = installation
+    this.#access = access
     this.#log = log
   }
 
-  /** Makes the configured admin while there is none, and admins of accounts that the configuration names. Idempotent. */
+  /**
+   * Makes the configured admin while there is none, and admins of accounts that the configuration names; a server without any account is private until its
+   * first admin has chosen. Idempotent.
+   */
   async start(): Promise<void> {
     for (const { email, password } of this.#installation.admins) {
       const user = await this.#users.byEmail(email)
@@ -63,6 +71,7 @@ export class FirstAdmin implements Greeting {
       else if (user && user.status !== 'Admin') await this.#accounts.setStatus(user.id, 'Admin')
       else if (!user && password !== undefined && !(await this.#accounts.hasAdmin())) await this.#make(email, password)
     }
+    if (!(await this.#hasAccounts())) await this.#access.ask()
   }
 
   /** A fresh link each time the server starts without an admin; the link before it is worth nothing then. */
@@ -77,12 +86,18 @@ export class FirstAdmin implements Greeting {
     ]
   }
 
-  /** Makes the first admin for the holder of the token, once. `Forbidden` with a wrong or used token, or when there is an admin. */
+  /**
+   * Makes the first admin for the holder of the token, once, and stores whether reading requires sign-in, if given. `Forbidden` with a wrong or used token, or when there is an admin; `Invalid` for a choice that the
+   * configuration has made.
+   */
   async claim(
     token: string,
     account: { readonly email: string; readonly password: string; readonly firstName: string; readonly lastName: string },
+    isPrivate?: boolean,
   ): Promise<UserRecord & Stored> {
     if (!(await this.isOpen(token))) throw new Forbidden('This setup link is no longer valid; restart the server for a new one')
+    if (isPrivate !== undefined && this.#access.origin === 'configuration' && isPrivate !== this.#access.isPrivate)
+      throw new Invalid('access.private is set in the configuration, which overrides any other choice')
     const email = checkedEmail(account.email)
     if (await this.#users.byEmail(email)) throw new Taken('byEmail', `An account for ${email} already exists`)
     const value = sha256(token)
@@ -90,6 +105,7 @@ export class FirstAdmin implements Greeting {
     try {
       const made = await this.#users.create({ ...account, email, status: 'Admin' })
       this.#log.info('first server admin created', { user: made.id })
+      if (isPrivate !== undefined && this.#access.origin !== 'configuration') await this.#access.choose(isPrivate)
       return made
     } catch (error) {
       await this.#keep(value)
@@ -101,6 +117,10 @@ export class FirstAdmin implements Greeting {
   async isOpen(token: string): Promise<boolean> {
     const kept = await this.#documents.get(settings, id)
     return kept !== undefined && isSameDigest(kept.value, sha256(token)) && !(await this.#accounts.hasAdmin())
+  }
+
+  async #hasAccounts(): Promise<boolean> {
+    return (await this.#documents.find(accounts, { using: 'byCreated', limit: 1 })).items.length > 0
   }
 
   async #make(email: string, password: string): Promise<void> {
@@ -130,4 +150,4 @@ export class FirstAdmin implements Greeting {
     }
   }
 }
-wire(FirstAdmin, configPort(config), KnownPages, DocumentStore, Users, AccountAdministration, Installation, Log)
+wire(FirstAdmin, configPort(config), KnownPages, DocumentStore, Users, AccountAdministration, Installation, ReadAccess, Log)

@@ -5,6 +5,7 @@ import {
   isSuperAdmin,
   type Permission,
   Policy,
+  ReadAccess,
   SessionSources,
   type Site,
   Sites,
@@ -21,6 +22,7 @@ import {
   type CapabilityPart,
   fullNameOf,
   licenseChoices,
+  ReadAccessOrigin,
   type SessionSource,
   type UnreadCount,
 } from 'pounce/sdk/kit'
@@ -69,6 +71,7 @@ const CapabilitiesJson = s.model(
     }),
     mail: s.Boolean({ description: 'False if no mail plugin is loaded and emails are written to the log' }),
     private: s.Boolean({ description: 'Sign-in is required for reading' }),
+    accessOrigin: ReadAccessOrigin,
     anonymousDownload: s.Boolean({ description: 'Everyone may download what they may view' }),
     uploads: s.Object({
       resumable: orNull(
@@ -85,7 +88,7 @@ const CapabilitiesJson = s.model(
     providers: s.String({ description: 'Path of the list of sign-in providers' }),
   }),
   {
-    ...{ signUp: 'approval', mail: true, private: false, anonymousDownload: false },
+    ...{ signUp: 'approval', mail: true, private: false, accessOrigin: 'admin', anonymousDownload: false },
     uploads: {
       resumable: { path: '/api/uploads', maxBytes: 10_995_116_277_760, maxOpen: 100, expireHours: 168 },
       maxUrlBytes: 1_099_511_627_776,
@@ -164,6 +167,7 @@ export class SessionView {
   readonly #accounts: AccountAdministration
   readonly #preferences: ClientPreferences
   readonly #policy: Policy
+  readonly #access: ReadAccess
   readonly #sites: Contributions<Site>
   readonly #unread: Contributions<UnreadCount>
   readonly #sources: Contributions<SessionSource>
@@ -176,6 +180,7 @@ export class SessionView {
     accounts: AccountAdministration,
     preferences: ClientPreferences,
     policy: Policy,
+    access: ReadAccess,
     sites: Contributions<Site>,
     unread: Contributions<UnreadCount>,
     sources: Contributions<SessionSource>,
@@ -185,6 +190,7 @@ export class SessionView {
     this.#accounts = accounts
     this.#preferences = preferences
     this.#policy = policy
+    this.#access = access
     this.#sites = sites
     this.#unread = unread
     this.#sources = sources
@@ -252,14 +258,15 @@ export class SessionView {
       uploads: { ...uploads },
       trash: { ...trash },
       search: search && { ...search },
-      private: this.#installation.isPrivate,
+      private: this.#access.isPrivate,
+      accessOrigin: this.#access.origin,
       licenses: licenseChoices().map(choice => ({ ...choice })),
       setupPending: !this.#hasAdmin,
       providers: '/api/login/providers',
     }
   }
 }
-wire(SessionView, Installation, Users, AccountAdministration, ClientPreferences, Policy, Sites, UnreadCounts, SessionSources)
+wire(SessionView, Installation, Users, AccountAdministration, ClientPreferences, Policy, ReadAccess, Sites, UnreadCounts, SessionSources)
 
 /** False for limited keys and for accounts that are not admitted yet: these get nothing of the account but whose it is. */
 const isWholeAccount = ({ scope, limits, user }: Caller): boolean =>

@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router'
 import type { RefObject } from 'react'
 import { Header, Menu, MenuItem, MenuSection, Popover, Separator } from 'react-aria-components'
 import { storageText } from '../lib/format.ts'
@@ -20,10 +21,12 @@ export const AccountPopup = ({
   readonly trigger: RefObject<HTMLElement | null>
   readonly onClose: () => void
 }) => {
+  const navigate = useNavigate()
   const act = (key: string): void => {
     onClose()
     if (key === 'sign-out') void signOut().catch(toastFailure)
     if (key === 'keys') openKeysHelp()
+    if (key === 'read-access') void navigate({ to: '/admin/access' })
   }
   return (
     <Popover className="popover" placement="bottom end" triggerRef={trigger} isOpen onOpenChange={open => open || onClose()}>
@@ -56,6 +59,11 @@ export const AccountPopup = ({
         <MenuItem id="keys" className="menu-item">
           {t('keys.title')}
         </MenuItem>
+        {user?.status === 'Admin' && (
+          <MenuItem id="read-access" className="menu-item">
+            {t('readAccess.title')}
+          </MenuItem>
+        )}
         {user && (
           <MenuItem id="sign-out" className="menu-item">
             {t('signOut')}

@@ -1,6 +1,5 @@
 import { t } from '../lib/i18n.ts'
 import { Dialog } from './dialog.tsx'
-import '../styles/entry.css'
 
 const groups = {
   everywhere: { search: ['/', 'Ctrl K'], help: ['?'], close: ['Esc'] },

@@ -1,4 +1,3 @@
-import '../styles/search.css'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'

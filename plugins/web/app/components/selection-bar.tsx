@@ -1,4 +1,3 @@
-import '../styles/selection-bar.css'
 import { useLayoutEffect, useRef, useState } from 'react'
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
 import { bytes, number } from '../lib/format.ts'

@@ -1,6 +1,7 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { api, serverEvents, urlOf } from '../lib/api.ts'
+import { useContributions } from '../lib/contributions.ts'
 import { t } from '../lib/i18n.ts'
 import { useInterruption, useSession } from '../lib/session.ts'
 import { AccountMenu } from './account-menu.tsx'
@@ -32,6 +33,7 @@ export const Shell = () => {
           <Link to="/datasets" className="button quiet">
             {t('explore.title')}
           </Link>
+          <PartLinks />
           <UploadTray />
           {session && <AccountMenu session={session} />}
         </nav>
@@ -47,6 +49,17 @@ export const Shell = () => {
     </>
   )
 }
+
+/** Pages of plugins. */
+const PartLinks = () =>
+  (useContributions() ?? [])
+    .filter(({ kind }) => kind === 'page' || kind === 'admin')
+    .sort((one, other) => one.order - other.order)
+    .map(({ id, title }) => (
+      <Link key={id} to={`/parts/${id}` as never} className="button quiet">
+        {title}
+      </Link>
+    ))
 
 const SessionDialogs = lazy(async () => ({ default: (await import('./session-dialogs.tsx')).SessionDialogs }))
 

@@ -1,9 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useMemo } from 'react'
+import { useAddressState, useAsked } from '../lib/asked-parts.ts'
 import { type Contribution, useContributions, viewersFor } from '../lib/contributions.ts'
 import { t } from '../lib/i18n.ts'
-import { hostOf, loadPart } from '../lib/viewer-host.ts'
-import type { ViewedThing, ViewerHost } from '../viewers/host.ts'
+import type { ViewedThing } from '../viewers/host.ts'
 import { Loading } from './page-parts.tsx'
 import { Part } from './part.tsx'
 
@@ -46,68 +46,6 @@ const showingsOf = (all: readonly Contribution[], things: readonly Viewable[]): 
       const label = t(previews.length === 1 ? 'viewer.preview' : 'viewer.previewNumber', { title: contribution.title, number })
       return { ...one, label, key: `${contribution.id}~${thing.id}` }
     })
-}
-
-const noState: ViewerHost['state'] = { get: () => undefined, set: () => undefined }
-
-/** Asks the module of a viewer whether it has anything to show; a module that fails says so when it is mounted. */
-const canShow = async ({ contribution, thing, url }: Showing): Promise<boolean> => {
-  try {
-    const part = await loadPart(contribution)
-    if (!part.canShow) return true
-    const { signal } = new AbortController()
-    const host = hostOf({ contribution, thing, url, state: noState, navigate: () => undefined, signal, onActivity: () => undefined })
-    return await part.canShow(thing, host)
-  } catch {
-    return true
-  }
-}
-
-/** Showings without those whose viewer declines, which are asked in their order; undefined until the first is found. */
-const useAsked = (showings: readonly Showing[]): readonly Showing[] | undefined => {
-  const [answers, setAnswers] = useState<ReadonlyMap<string, boolean>>(new Map())
-  const asked = useRef(new Set<string>())
-  useEffect(() => {
-    const ask = async (): Promise<void> => {
-      for (const one of showings) {
-        if (asked.current.has(one.key)) continue
-        asked.current.add(one.key)
-        const answer = one.contribution.viewer?.trust === 'frame' || (await canShow(one))
-        setAnswers(known => new Map(known).set(one.key, answer))
-      }
-    }
-    void ask()
-  }, [showings])
-  const undecided = showings.findIndex(({ key }) => !answers.has(key))
-  const known = showings.filter(({ key }) => answers.get(key))
-  return known.length === 0 && undecided !== -1 ? undefined : known
-}
-
-/** One text in the address, written at most a few times a second: browsers limit how often it may change. */
-const useAddressState = (): ViewerHost['state'] => {
-  const { view } = useSearch({ strict: false }) as Readonly<Record<string, string>>
-  const navigate = useNavigate()
-  const latest = useRef(view)
-  latest.current = view
-  const timer = useRef(0)
-  useEffect(() => () => clearTimeout(timer.current), [])
-  return useMemo(
-    () => ({
-      get: () => latest.current,
-      set: value => {
-        latest.current = value
-        clearTimeout(timer.current)
-        timer.current = window.setTimeout(() => {
-          void navigate({
-            search: (search: Readonly<Record<string, unknown>>) => ({ ...search, view: value }),
-            replace: true,
-            resetScroll: false,
-          } as never)
-        }, 250)
-      },
-    }),
-    [navigate],
-  )
 }
 
 interface ViewerProps {

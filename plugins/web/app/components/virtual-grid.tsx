@@ -1,6 +1,5 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table cannot position its rows, and lays out a few thousand at most
 // biome-ignore-all lint/a11y/useFocusableInteractive: rows have the focus, cells have none
-import '../styles/virtual-grid.css'
 import { useId, useImperativeHandle, useMemo, useRef, useState } from 'react'
 import { t } from '../lib/i18n.ts'
 import { GridBody } from './grid-body.tsx'

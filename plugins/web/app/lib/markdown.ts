@@ -9,6 +9,9 @@ const isOfThisServer = (address: string): boolean => {
   }
 }
 
+/** Pictures that are within the text, as notebooks have them. */
+const dataPicture = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*$/
+
 /**
  * Browsers report handlers in HTML as violations of the policy as soon as it is parsed, though they never run; without this a README would fill the
  * console. What keeps the page safe is DOMPurify.
@@ -28,7 +31,8 @@ const purify = DOMPurify()
 purify.addHook('afterSanitizeAttributes', element => {
   if (element.tagName === 'IMG') {
     // The policy of the page forbids pictures of other servers, which would learn who reads this.
-    if (!isOfThisServer(element.getAttribute('src') ?? '')) element.replaceWith(element.getAttribute('alt') ?? '')
+    const source = element.getAttribute('src') ?? ''
+    if (!isOfThisServer(source) && !dataPicture.test(source)) element.replaceWith(element.getAttribute('alt') ?? '')
     return
   }
   const href = element.getAttribute('href')
@@ -38,11 +42,22 @@ purify.addHook('afterSanitizeAttributes', element => {
   } else if (!href.startsWith('#')) element.removeAttribute('href')
 })
 
-/** HTML of Markdown that other people wrote: nothing in it runs, looks like a part of the page, or asks another server. */
-export const htmlOf = (text: string): string =>
-  purify.sanitize(marked.parse(text, { async: false }), {
+const sanitized = (html: string): string =>
+  purify.sanitize(html, {
     USE_PROFILES: { html: true },
     FORBID_TAGS: ['style', 'form', 'input', 'button', 'select', 'textarea', 'iframe', 'video', 'audio', 'source', 'picture', 'svg', 'math'],
-    FORBID_ATTR: ['style', 'class', 'srcset', 'background', 'name'],
+    FORBID_ATTR: ['style', 'class', 'srcset', 'background', 'border', 'name'],
     SANITIZE_NAMED_PROPS: true,
   })
+
+/** HTML of Markdown that other people wrote: nothing in it runs, looks like a part of the page, or asks another server. */
+export const htmlOf = (text: string): string => sanitized(marked.parse(text, { async: false }))
+
+/** HTML that other people's programs wrote, in the same way harmless. */
+export const harmlessHtml = (html: string): string =>
+  sanitized(
+    html
+      .replace(/<style[\s\S]*?<\/style\s*>/gi, '')
+      .replace(handlers, '')
+      .replace(styles, ''),
+  )

@@ -1,7 +1,6 @@
 import { KeyList } from '../components/keys-dialog.tsx'
 import { PageTitle } from '../components/page-parts.tsx'
 import { t } from '../lib/i18n.ts'
-import '../styles/entry.css'
 
 const tested = ['axe', 'keyboard', 'contrast', 'reflow', 'motion', 'grid'] as const
 const limits = ['people', 'documents', 'readers'] as const

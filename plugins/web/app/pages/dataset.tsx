@@ -1,4 +1,3 @@
-import '../styles/dataset.css'
 import { usePrefetchQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type DragEvent, useCallback, useEffect, useRef, useState } from 'react'
@@ -9,16 +8,19 @@ import { Dialog, FormDialog } from '../components/dialog.tsx'
 import { EditableText } from '../components/editable-text.tsx'
 import { Icon } from '../components/icon.tsx'
 import { DotProgress, FactLine, FailurePage, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { ActionDialog, PartPanels, PartTabs, useParts } from '../components/part-slots.tsx'
 import { TagList } from '../components/tag-list.tsx'
 import { toast } from '../components/toasts.tsx'
 import { addFiles } from '../components/upload-tray.tsx'
 import { api, urlOf } from '../lib/api.ts'
+import type { Contribution } from '../lib/contributions.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
 import { deleting, isReloadable, queries, restoring } from '../lib/queries.ts'
 import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
+import type { ViewedThing } from '../viewers/host.ts'
 import { type Dataset, useDataset, useDatasetRights, useDatasetTotals, useIsProcessing } from './dataset/dataset-data.ts'
 import { pageQuery } from './dataset/entries.ts'
 import { startDownload } from './dataset/entry-acts.ts'
@@ -47,13 +49,18 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
   const drop = useFileDrop(id, name, folder, rights.has('AddResourceToDataset'))
   const edit = (changes: Changes): Promise<void> => editDataset(dataset, changes)
   const [place] = spaces
+  const thing: ViewedThing = {
+    ...{ kind: 'dataset', id, name, contentType: '', sizeBytes: 0, datasetId: id },
+    ...(folder === undefined ? {} : { folderId: folder }),
+    rights: [...rights] as unknown as ViewedThing['rights'],
+  }
   return (
     <div className={drop.isOver ? 'dataset-page drop-target' : 'dataset-page'} {...drop.handlers}>
       <PageTitle
         name={name}
         path={place ? [{ name: place.name, to: `/spaces/${place.id}` }] : []}
         onRename={rights.has('EditDataset') ? text => edit({ name: text }) : undefined}
-        actions={<DatasetActions dataset={dataset} rights={rights} isSignedIn={user !== undefined} />}
+        actions={<DatasetActions dataset={dataset} rights={rights} isSignedIn={user !== undefined} thing={thing} />}
       >
         <FactLine
           facts={[
@@ -70,10 +77,23 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
       </PageTitle>
       <div className="with-margin">
         <div className="dataset-files">
-          <FileBrowser dataset={dataset} rights={rights} onDownload={() => setDownloading(true)} />
-          {rights.has('DownloadFiles') && <Readme dataset={id} folder={folder} />}
+          <PartTabs
+            thing={thing}
+            own={[
+              {
+                key: 'files',
+                label: t('dataset.files'),
+                content: (
+                  <>
+                    <FileBrowser dataset={dataset} rights={rights} onDownload={() => setDownloading(true)} />
+                    {rights.has('DownloadFiles') && <Readme dataset={id} folder={folder} />}
+                  </>
+                ),
+              },
+            ]}
+          />
         </div>
-        <DatasetMargin dataset={dataset} rights={rights} onDescribe={text => edit({ description: text })} />
+        <DatasetMargin dataset={dataset} rights={rights} thing={thing} onDescribe={text => edit({ description: text })} />
       </div>
       {isDownloading && <DownloadDialog id={id} total={total} totalBytes={totalBytes} onClose={() => setDownloading(false)} />}
     </div>
@@ -123,11 +143,15 @@ const DatasetActions = ({
   dataset: { id, name, following, spaces },
   rights,
   isSignedIn,
+  thing,
 }: {
   readonly dataset: Dataset
   readonly rights: ReadonlySet<string>
   readonly isSignedIn: boolean
+  readonly thing: ViewedThing
 }) => {
+  const actions = useParts('action', thing)
+  const [action, setAction] = useState<Contribution>()
   const session = useSession()
   const navigate = useNavigate()
   const [isAsking, setAsking] = useState(false)
@@ -171,6 +195,7 @@ const DatasetActions = ({
           <Menu
             onAction={what => {
               if (what === 'link') void copyText(new URL(urlOf(`/datasets/${id}`), location.href).href, t('copied'))
+              else if (what !== 'delete') setAction(actions.find(one => one.id === what))
               else if (hasTrash) void remove().catch(error => toast(messageOf(error)))
               else setAsking(true)
             }}
@@ -179,6 +204,11 @@ const DatasetActions = ({
               <Icon name="copy" />
               {t('dataset.copyLink')}
             </MenuItem>
+            {actions.map(one => (
+              <MenuItem key={one.id} id={one.id} className="menu-item">
+                {one.title}
+              </MenuItem>
+            ))}
             {rights.has('DeleteDataset') && (
               <MenuItem id="delete" className="menu-item destroys">
                 <Icon name="trash" />
@@ -188,6 +218,7 @@ const DatasetActions = ({
           </Menu>
         </Popover>
       </MenuTrigger>
+      {action && <ActionDialog contribution={action} thing={thing} onClose={() => setAction(undefined)} />}
       {isAsking && (
         <FormDialog
           title={t('dataset.delete.one', { name })}
@@ -207,10 +238,12 @@ const DatasetActions = ({
 const DatasetMargin = ({
   dataset: { id, description, tags, creators, author, license },
   rights,
+  thing,
   onDescribe,
 }: {
   readonly dataset: Dataset
   readonly rights: ReadonlySet<string>
+  readonly thing: ViewedThing
   readonly onDescribe: (text: string) => Promise<void>
 }) => {
   const isProcessing = useIsProcessing(id)
@@ -287,6 +320,7 @@ const DatasetMargin = ({
           {license.rightsHolder !== '' && <p className="help">{t('dataset.rightsHolder', { name: license.rightsHolder })}</p>}
         </section>
       )}
+      <PartPanels thing={thing} />
       <section>
         <h2>{t('dataset.identifier')}</h2>
         <CopyText text={id} label={t('dataset.copyIdentifier', { id })} />

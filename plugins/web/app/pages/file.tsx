@@ -1,4 +1,3 @@
-import '../styles/file.css'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
@@ -7,15 +6,17 @@ import { CopyText, copyText } from '../components/copy-text.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { EditableText } from '../components/editable-text.tsx'
 import { DotProgress, FactLine, Failure, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { ActionDialog, PartPanels, PartTabs, useParts } from '../components/part-slots.tsx'
 import { TagList } from '../components/tag-list.tsx'
 import { toast } from '../components/toasts.tsx'
 import { api, urlOf } from '../lib/api.ts'
+import type { Contribution } from '../lib/contributions.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { deleting, queries } from '../lib/queries.ts'
 import { ExtractionResults } from './file/extraction-results.tsx'
 import { type FullFile, placePath, useFile, useNeighbours, useRuns } from './file/file-data.ts'
-import { FileViewer } from './file/file-viewer.tsx'
+import { FileViewer, thingOf } from './file/file-viewer.tsx'
 
 export const FilePage = () => {
   const { id } = useParams({ strict: false }) as { readonly id: string }
@@ -66,8 +67,21 @@ const FileView = ({ file }: { readonly file: FullFile }) => {
       <Warnings file={file} />
       <div className="with-margin">
         <div className="file-content">
-          <FileViewer file={file} />
-          <ExtractionResults file={id} />
+          <PartTabs
+            thing={thingOf(file)}
+            own={[
+              {
+                key: 'content',
+                label: t('file.content'),
+                content: (
+                  <>
+                    <FileViewer file={file} />
+                    <ExtractionResults file={id} />
+                  </>
+                ),
+              },
+            ]}
+          />
         </div>
         <FileMargin file={file} onEdit={edit} />
       </div>
@@ -126,7 +140,10 @@ const Neighbours = ({ id }: { readonly id: string }) => {
   )
 }
 
-const FileMenu = ({ file: { id, name, places, sizeBytes }, mayDelete }: { readonly file: FullFile; readonly mayDelete: boolean }) => {
+const FileMenu = ({ file, mayDelete }: { readonly file: FullFile; readonly mayDelete: boolean }) => {
+  const { id, name, places, sizeBytes } = file
+  const actions = useParts('action', thingOf(file))
+  const [action, setAction] = useState<Contribution>()
   const navigate = useNavigate()
   const [isAsking, setAsking] = useState(false)
   const dataset = places[0]?.dataset.id
@@ -145,12 +162,18 @@ const FileMenu = ({ file: { id, name, places, sizeBytes }, mayDelete }: { readon
           <Menu
             onAction={what => {
               if (what === 'link') void copyText(new URL(urlOf(`/files/${id}`), location.href).href, t('copied'))
-              else setAsking(true)
+              else if (what === 'delete') setAsking(true)
+              else setAction(actions.find(one => one.id === what))
             }}
           >
             <MenuItem id="link" className="menu-item">
               {t('file.copyLink')}
             </MenuItem>
+            {actions.map(one => (
+              <MenuItem key={one.id} id={one.id} className="menu-item">
+                {one.title}
+              </MenuItem>
+            ))}
             {mayDelete && (
               <MenuItem id="delete" className="menu-item destroys">
                 {t('file.delete.action')}
@@ -159,6 +182,7 @@ const FileMenu = ({ file: { id, name, places, sizeBytes }, mayDelete }: { readon
           </Menu>
         </Popover>
       </MenuTrigger>
+      {action && <ActionDialog contribution={action} thing={thingOf(file)} onClose={() => setAction(undefined)} />}
       {isAsking && (
         <FormDialog
           title={t('file.delete.title', { name })}
@@ -240,6 +264,7 @@ const FileMargin = ({ file, onEdit }: { readonly file: FullFile; readonly onEdit
           <p dir="auto">{originalName}</p>
         </section>
       )}
+      <PartPanels thing={thingOf(file)} />
       <section>
         <h2>{t('file.identifier')}</h2>
         <CopyText text={id} label={t('file.copyIdentifier', { id })} />

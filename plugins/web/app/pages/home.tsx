@@ -15,14 +15,17 @@ import { t } from '../lib/i18n.ts'
 import { useRecent } from '../lib/recent.ts'
 import { allOf, type ListedKind, type ListQuery, pathTo, useResourceList } from '../lib/resources.ts'
 import { refreshSession, type Session, useSession } from '../lib/session.ts'
-import '../styles/resource-list.css'
 
 const icons: Readonly<Record<string, IconName>> = { dataset: 'database', collection: 'library', space: 'users', file: 'file' }
 
 export const HomePage = () => {
   const session = useSession()
   if (!session) return <Loading />
-  return session.user ? <OwnHome user={session.user} /> : <StrangersHome session={session} />
+  return session.user ? (
+    <OwnHome user={session.user} isAccessPending={session.capabilities.accessOrigin === 'pending'} />
+  ) : (
+    <StrangersHome session={session} />
+  )
 }
 
 const Counts = () => {
@@ -146,7 +149,7 @@ const ShortList = ({ kind, query = {}, none }: { readonly kind: ListedKind; read
   )
 }
 
-const OwnHome = ({ user }: { readonly user: NonNullable<Session['user']> }) => {
+const OwnHome = ({ user, isAccessPending }: { readonly user: NonNullable<Session['user']>; readonly isAccessPending: boolean }) => {
   const navigate = useNavigate()
   const { dialog, show } = useResourceActions()
   const canCreate = user.rights.includes('CreateDataset')
@@ -170,6 +173,14 @@ const OwnHome = ({ user }: { readonly user: NonNullable<Session['user']> }) => {
           </Button>
         )}
       </div>
+      {isAccessPending && user.status === 'Admin' && (
+        <Empty title={t('readAccess.pendingTitle')}>
+          <p>{t('readAccess.pending')}</p>
+          <Link to="/admin/access" className="button">
+            {t('readAccess.pendingLink')}
+          </Link>
+        </Empty>
+      )}
       <Invitations count={user.counts.invitations} />
       <div className="columns">
         <RecentlyUsed user={user.id} />

@@ -11,7 +11,6 @@ import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { changeSession } from '../lib/session.ts'
 import { useAct } from '../lib/use-act.ts'
-import '../styles/entry.css'
 
 export const ResetPage = () => {
   const token = useLinkToken()

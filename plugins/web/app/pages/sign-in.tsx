@@ -6,7 +6,6 @@ import { base } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { pathOfHere } from '../lib/paths.ts'
 import { changeSession, useSession } from '../lib/session.ts'
-import '../styles/entry.css'
 
 export const SignInPage = () => {
   const { next } = useSearch({ strict: false }) as { readonly next?: string }

@@ -12,7 +12,6 @@ import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { changeSession, useSession } from '../lib/session.ts'
 import { useAct } from '../lib/use-act.ts'
-import '../styles/entry.css'
 
 export const SignUpPage = () => {
   const token = useLinkToken()

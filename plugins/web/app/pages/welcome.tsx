@@ -6,12 +6,12 @@ import { Button, TextField } from '../components/controls.tsx'
 import { FormError, SubmitButton } from '../components/form-parts.tsx'
 import { NewAccountFields } from '../components/new-account-fields.tsx'
 import { DotProgress, Failure, Loading, PageTitle } from '../components/page-parts.tsx'
+import { ReadAccess, ReadAccessChoice } from '../components/read-access.tsx'
 import { ApiError, api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { makeSampleDataset } from '../lib/sample.ts'
 import { changeSession, useSession } from '../lib/session.ts'
 import { useAct } from '../lib/use-act.ts'
-import '../styles/entry.css'
 
 /** The first run: from the printed link to the first dataset. */
 export const WelcomePage = () => {
@@ -49,13 +49,17 @@ const FirstAccount = ({ token }: { readonly token: string }) => {
   const link = useQuery({ queryKey: ['setup-link', token], queryFn: () => api('GET /api/setup', { query: { token } }), retry: false })
   const [email, setEmail] = useState('')
   const [account, setAccount] = useState({ firstName: '', lastName: '', password: '' })
+  const [isPrivate, setPrivate] = useState<boolean>()
   const { isBusy, error, run } = useAct()
   if (link.error instanceof ApiError && link.error.status === 403)
     return <UsedLink isPending={session?.capabilities.setupPending ?? true} />
   if (link.error) return <Failure error={link.error} retry={() => void link.refetch()} />
   if (!link.data) return <Loading />
+  const isAsked = link.data.private === null
   const submit = async (): Promise<void> => {
-    await api('POST /api/setup', { body: { token, email, ...account } })
+    await api('POST /api/setup', {
+      body: { token, email, ...account, ...(isAsked && isPrivate !== undefined ? { private: isPrivate } : {}) },
+    })
     await api('POST /api/login', { body: { email, password: account.password } })
     await changeSession()
   }
@@ -71,6 +75,14 @@ const FirstAccount = ({ token }: { readonly token: string }) => {
       <NewAccountFields account={account} onChange={setAccount}>
         <TextField label={t('email')} type="email" autoComplete="username" value={email} onChange={setEmail} maxLength={320} isRequired />
       </NewAccountFields>
+      {isAsked ? (
+        <ReadAccessChoice isPrivate={isPrivate} onChange={setPrivate} />
+      ) : (
+        <p className="faded">
+          {link.data.private ? t('readAccess.isPrivate') : t('readAccess.isPublic')}{' '}
+          {t('readAccess.configured', { setting: 'access.private' })}
+        </p>
+      )}
       <FormError text={error} />
       <SubmitButton isBusy={isBusy}>{t('welcome.action')}</SubmitButton>
     </Form>
@@ -99,22 +111,14 @@ const FirstData = () => {
   return (
     <div className="entry">
       <PageTitle name={t('welcome.hello', { name: session.user.firstName })} />
-      <WhoCanRead isPrivate={session.capabilities.private} canDownload={session.capabilities.anonymousDownload} />
-      {session.user.rights.includes('CreateDataset') && <FirstDataset />}
+      <section className="stack">
+        <h2 className="section-title">{t('readAccess.title')}</h2>
+        <ReadAccess session={session} />
+      </section>
+      {session.capabilities.accessOrigin !== 'pending' && session.user.rights.includes('CreateDataset') && <FirstDataset />}
     </div>
   )
 }
-
-const WhoCanRead = ({ isPrivate, canDownload }: { readonly isPrivate: boolean; readonly canDownload: boolean }) => (
-  <section className="stack">
-    <h2 className="section-title">{isPrivate ? t('welcome.isPrivate') : t('welcome.isPublic')}</h2>
-    <p>
-      {isPrivate ? t('welcome.privateText') : t('welcome.publicText')} {!isPrivate && !canDownload && t('welcome.downloadText')}
-    </p>
-    <p className="faded">{isPrivate ? t('welcome.toPublic') : t('welcome.toPrivate')}</p>
-    <pre className="setting">{`POUNCE_ACCESS__PRIVATE=${isPrivate ? 'false' : 'true'}`}</pre>
-  </section>
-)
 
 const FirstDataset = () => {
   const navigate = useNavigate()

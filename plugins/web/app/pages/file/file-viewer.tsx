@@ -20,11 +20,16 @@ const placeOf = ({ places, rights }: FullFile): Pick<ViewedThing, 'datasetId' | 
   }
 }
 
+/** The file, as parts are told of it. */
+export const thingOf = (file: FullFile): ViewedThing => {
+  const { id, name, contentType, sizeBytes } = file
+  return { kind: 'file', id, name, contentType, sizeBytes, ...placeOf(file) }
+}
+
 const itself = (file: FullFile): readonly Viewable[] => {
-  const { id, name, contentType, sizeBytes, mayDownload } = file
+  const { id, mayDownload } = file
   if (!mayDownload) return []
-  const thing: ViewedThing = { kind: 'file', id, name, contentType, sizeBytes, ...placeOf(file) }
-  return [{ thing, url: urlOf(`/api/files/${id}`, { tracking: false }), download: urlOf(`/api/files/${id}`) }]
+  return [{ thing: thingOf(file), url: urlOf(`/api/files/${id}`, { tracking: false }), download: urlOf(`/api/files/${id}`) }]
 }
 
 type Preview = NonNullable<ReturnType<typeof usePreviews>['data']>[number]

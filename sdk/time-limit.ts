@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Rejects with `message` when the work takes longer than `limitMs`; the work itself is not stopped. */
-export const withTimeLimit = async <T>(work: Promise<T> | T, limitMs: number, message: string): Promise<T> => {
+/** Rejects when the work takes longer than `limitMs`, with a message or an error; the work itself is not stopped, and what becomes of it is ignored. */
+export const withTimeLimit = async <T>(work: Promise<T> | T, limitMs: number, late: string | (() => Error)): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(message)), limitMs)
+    timer = setTimeout(() => reject(typeof late === 'string' ? new Error(late) : late()), limitMs)
   })
   try {
     return await Promise.race([work, limit])

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+
+// In the order of the plan of `npm test`: see scripts/test-processes.ts.
+const plan = process.env['POUNCE_TEST_PROCESSES']
+const places = new Map(plan === undefined ? [] : JSON.parse(readFileSync(plan, 'utf8')).map(([first], place) => [first, place]))
+const placeOf = file => places.get(relative(import.meta.dirname, file).replaceAll('\\', '/')) ?? places.size
+
+export default {
+  files: ['**/*.test.ts', '!node_modules/**'],
+  extensions: ['ts'],
+  require: [
+    './core/resolve.js',
+    './test/coverage/record-hits.ts',
+    './test/support/check-answers.ts',
+    './test/support/cheap-passwords.ts',
+    './test/support/cheap-syncs.ts',
+    './test/support/share-process.ts',
+  ],
+  sortTestFiles: (one, other) => placeOf(one) - placeOf(other),
+  timeout: '3m',
+  concurrency: 2,
+  workerThreads: false,
+  nodeArguments: ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16', '--max-semi-space-size=32'],
+}

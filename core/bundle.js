@@ -1,0 +1,45 @@
+// In plain JavaScript, like main.js that loads it first. The bundle is the server in a few files; docs/decisions/0045 says why.
+import { readFileSync, statSync } from 'node:fs'
+import module from 'node:module'
+
+const folder = new URL('../dist/', import.meta.url)
+const root = new URL('../', import.meta.url)
+
+/** Image layers keep whole seconds. */
+const isSameTime = (now, then) => now === then || now === Math.floor(then / 1000) * 1000
+
+const isUnchanged = ([path, sizeBytes, changed]) => {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found !== undefined && found.size === sizeBytes && isSameTime(found.mtimeMs, changed)
+}
+
+/**
+ * The bundle, when each file that it was made of is as it was then: looking at a thousand of them takes 4 ms. A package has the bundle alone, and no
+ * files to compare it with.
+ */
+export const currentBundle = (manifest = new URL('manifest.json', folder)) => {
+  let found
+  try {
+    found = JSON.parse(readFileSync(manifest, 'utf8'))
+  } catch {
+    return undefined
+  }
+  const { pathname } = root
+  const path = decodeURIComponent(process.platform === 'win32' ? pathname.slice(1) : pathname)
+  for (const [name, ...stamp] of found.files ?? []) if (!isUnchanged([path + name, ...stamp])) return undefined
+  return { id: found.id, url: new URL(found.folder, manifest).href, sdk: found.sdk }
+}
+
+/** Plugins from outside, migrations and whatever else imports the SDK get the bundle's: in a second copy the kernel's classes would be unknown. */
+export const resolveInBundle = ({ url, sdk }) => {
+  const entries = new Map(Object.entries(sdk).map(([name, file]) => [name, url + file]))
+  module.registerHooks({
+    resolve(specifier, context, next) {
+      const entry = entries.get(specifier)
+      if (entry !== undefined) return { url: entry, format: 'module', shortCircuit: true }
+      if (!context.parentURL?.startsWith(url)) return next(specifier, context)
+      if (specifier.startsWith('node:') && module.isBuiltin(specifier)) return { url: specifier, format: 'builtin', shortCircuit: true }
+      return next(specifier, context)
+    },
+  })
+}

@@ -1,0 +1,29 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const tree = fileURLToPath(new URL('../plugins/', import.meta.url))
+
+/** What an id of a plugin of ours looks like. */
+export const ownIdPattern = /^[a-z0-9-]+(?:\.[a-z0-9-]+)?$/
+
+/** Loads the plugins that a bundle of the server holds, by id; empty where the tree runs as it is. */
+export const bundledPlugins = new Map<string, () => Promise<{ readonly plugin?: unknown }>>()
+
+/** The entry file of a plugin of our own tree, when there is one. */
+export const ownPluginFile = (id: string): string | undefined => {
+  const file = join(tree, ...id.split('.'), 'index.ts')
+  return ownIdPattern.test(id) && existsSync(file) ? file : undefined
+}
+
+/** Whether a plugin comes with this version. A package has the bundle only. */
+export const isOwnPlugin = (id: string): boolean => bundledPlugins.has(id) || ownPluginFile(id) !== undefined
+
+const folders = (path: string): string[] =>
+  existsSync(path) ? readdirSync(path, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : [])) : []
+
+/** Ids of all plugins that come with this version. */
+export const ownPluginIds = (): string[] => {
+  const named = folders(tree).flatMap(kind => [kind, ...folders(join(tree, kind)).map(name => `${kind}.${name}`)])
+  return [...new Set([...bundledPlugins.keys(), ...named.filter(id => ownPluginFile(id) !== undefined)])].sort()
+}

@@ -1,0 +1,99 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useMemo } from 'react'
+import { useAddressState, useAsked } from '../lib/asked-parts.ts'
+import { type Contribution, partsFor, useContributions } from '../lib/contributions.ts'
+import { t } from '../lib/i18n.ts'
+import type { ViewedThing } from '../viewers/host.ts'
+import { Dialog } from './dialog.tsx'
+import { Part } from './part.tsx'
+
+const none: readonly Contribution[] = []
+const noState = { get: () => undefined, set: () => undefined }
+
+/** Parts of plugins for a resource that have something to show there. */
+export const useParts = (kind: 'tab' | 'panel' | 'action', thing: ViewedThing): readonly Contribution[] => {
+  const all = useContributions() ?? none
+  const { id, kind: thingKind } = thing
+  const rights = thing.rights.join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asked again for another resource and other rights, not for each change of its name
+  const parts = useMemo(
+    () => partsFor(all, kind, thing).map(contribution => ({ key: `${contribution.id}/${id}`, contribution, thing, url: '' })),
+    [all, kind, id, thingKind, rights],
+  )
+  return useAsked(parts)?.map(({ contribution }) => contribution) ?? none
+}
+
+/** A tab of the interface itself. */
+export interface OwnTab {
+  readonly key: string
+  readonly label: string
+  readonly content: ReactNode
+}
+
+interface PartTabsProps {
+  readonly thing: ViewedThing
+  /** The first is shown unless the address names another one. */
+  readonly own: readonly [OwnTab, ...OwnTab[]]
+}
+
+/** Tabs of a resource: our own, and those of plugins. With one there is nothing to choose, and no tabs are drawn. */
+export const PartTabs = ({ thing, own }: PartTabsProps) => {
+  const parts = useParts('tab', thing)
+  const { tab } = useSearch({ strict: false }) as Readonly<Record<string, string>>
+  const navigate = useNavigate()
+  const state = useAddressState()
+  const tabs: readonly OwnTab[] = [
+    ...own,
+    ...parts.map(contribution => ({
+      key: contribution.id,
+      label: contribution.title,
+      content: <Part key={contribution.id} contribution={contribution} thing={thing} url="" state={state} />,
+    })),
+  ]
+  const [first] = own
+  const chosen = tabs.find(({ key }) => key === tab) ?? first
+  const choose = (key: string): void =>
+    void navigate({
+      search: (search: Readonly<Record<string, unknown>>) => ({ ...search, tab: key === first.key ? undefined : key, view: undefined }),
+      resetScroll: false,
+    } as never)
+  return (
+    <>
+      {tabs.length > 1 && (
+        <fieldset className="viewer-choice" aria-label={t('part.tabs')}>
+          {tabs.map(({ key, label }) => (
+            <button key={key} type="button" className="button quiet" aria-pressed={key === chosen.key} onClick={() => choose(key)}>
+              {label}
+            </button>
+          ))}
+        </fieldset>
+      )}
+      {chosen.content}
+    </>
+  )
+}
+
+/** Panels of plugins, for the margin. */
+export const PartPanels = ({ thing }: { readonly thing: ViewedThing }) => (
+  <>
+    {useParts('panel', thing).map(contribution => (
+      <section key={contribution.id}>
+        <h2>{contribution.title}</h2>
+        <Part contribution={contribution} thing={thing} url="" state={noState} />
+      </section>
+    ))}
+  </>
+)
+
+interface ActionDialogProps {
+  readonly contribution: Contribution
+  readonly thing: ViewedThing
+  readonly onClose: () => void
+}
+
+/** An action of a plugin that was chosen from the menu of a resource. */
+export const ActionDialog = ({ contribution, thing, onClose }: ActionDialogProps) => (
+  <Dialog title={contribution.title} isOpen onClose={onClose}>
+    <Part contribution={contribution} thing={thing} url="" state={noState} />
+  </Dialog>
+)

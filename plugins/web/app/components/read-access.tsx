@@ -1,0 +1,83 @@
+import { useState } from 'react'
+import { Form, Label, Radio, RadioGroup } from 'react-aria-components'
+import { api } from '../lib/api.ts'
+import { t } from '../lib/i18n.ts'
+import { refreshSession, type Session } from '../lib/session.ts'
+import { useAct } from '../lib/use-act.ts'
+import { FormError, SubmitButton } from './form-parts.tsx'
+import { toast } from './toasts.tsx'
+
+/** Whether the server is public or private, in plain words. Nothing is chosen beforehand. */
+export const ReadAccessChoice = ({
+  isPrivate,
+  onChange,
+}: {
+  readonly isPrivate: boolean | undefined
+  readonly onChange: (isPrivate: boolean) => void
+}) => (
+  <RadioGroup
+    className="access-choice"
+    value={isPrivate === undefined ? null : isPrivate ? 'private' : 'public'}
+    onChange={value => onChange(value === 'private')}
+    isRequired
+  >
+    <Label>{t('readAccess.question')}</Label>
+    <Radio value="public" className="access-option">
+      <b>{t('readAccess.public')}</b>
+      <span>{t('readAccess.publicText')}</span>
+    </Radio>
+    <Radio value="private" className="access-option">
+      <b>{t('readAccess.private')}</b>
+      <span>{t('readAccess.privateText')}</span>
+    </Radio>
+  </RadioGroup>
+)
+
+/** Who can read, with what changes it for those who may. */
+export const ReadAccess = ({ session: { user, capabilities } }: { readonly session: Session }) => {
+  const { private: isPrivate, accessOrigin } = capabilities
+  if (user?.status !== 'Admin' || accessOrigin === 'configuration')
+    return (
+      <>
+        <AccessInForce capabilities={capabilities} />
+        {accessOrigin === 'configuration' && <p className="faded">{t('readAccess.configured', { setting: 'access.private' })}</p>}
+      </>
+    )
+  return (
+    <>
+      {accessOrigin === 'pending' ? <p>{t('readAccess.pending')}</p> : <AccessInForce capabilities={capabilities} />}
+      <ChangeForm key={String(isPrivate)} isPrivate={accessOrigin === 'pending' ? undefined : isPrivate} />
+    </>
+  )
+}
+
+const AccessInForce = ({ capabilities }: { readonly capabilities: Session['capabilities'] }) => (
+  <p>
+    <b>{capabilities.private ? t('readAccess.isPrivate') : t('readAccess.isPublic')}</b>{' '}
+    {capabilities.private ? t('readAccess.privateText') : t('readAccess.publicText')}{' '}
+    {!capabilities.private && !capabilities.anonymousDownload && t('readAccess.downloadText')}
+  </p>
+)
+
+const ChangeForm = ({ isPrivate }: { readonly isPrivate: boolean | undefined }) => {
+  const [chosen, choose] = useState(isPrivate)
+  const { isBusy, error, run } = useAct()
+  const save = async (): Promise<void> => {
+    const answer = await api('PUT /api/admin/access', { body: { private: chosen === true } })
+    await refreshSession()
+    toast(answer.private ? t('readAccess.isPrivate') : t('readAccess.isPublic'))
+  }
+  return (
+    <Form
+      className="form"
+      onSubmit={event => {
+        event.preventDefault()
+        void run(save)
+      }}
+    >
+      <ReadAccessChoice isPrivate={chosen} onChange={choose} />
+      <FormError text={error} />
+      {chosen !== isPrivate && <SubmitButton isBusy={isBusy}>{t('save')}</SubmitButton>}
+    </Form>
+  )
+}

@@ -1,0 +1,76 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import type { ViewedThing, ViewerHost } from '../viewers/host.ts'
+import type { Contribution } from './contributions.ts'
+import { hostOf, loadPart } from './viewer-host.ts'
+
+/** What may be shown, if its module agrees. */
+export interface AskedPart {
+  readonly key: string
+  readonly contribution: Contribution
+  readonly thing: ViewedThing
+  /** Address of the bytes; empty for what has none. */
+  readonly url: string
+}
+
+const noState: ViewerHost['state'] = { get: () => undefined, set: () => undefined }
+
+/** Asks a module whether it has anything to show; a module that fails says so when it is mounted. */
+const canShow = async ({ contribution, thing, url }: AskedPart): Promise<boolean> => {
+  try {
+    const part = await loadPart(contribution)
+    if (!part.canShow) return true
+    const { signal } = new AbortController()
+    const host = hostOf({ contribution, thing, url, state: noState, navigate: () => undefined, signal, onActivity: () => undefined })
+    return await part.canShow(thing, host)
+  } catch {
+    return true
+  }
+}
+
+/** Parts without those that decline, which are asked in their order; undefined until the first is found. */
+export const useAsked = <P extends AskedPart>(parts: readonly P[]): readonly P[] | undefined => {
+  const [answers, setAnswers] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const asked = useRef(new Set<string>())
+  useEffect(() => {
+    const ask = async (): Promise<void> => {
+      for (const one of parts) {
+        if (asked.current.has(one.key)) continue
+        asked.current.add(one.key)
+        const answer = one.contribution.viewer?.trust === 'frame' || (await canShow(one))
+        setAnswers(known => new Map(known).set(one.key, answer))
+      }
+    }
+    void ask()
+  }, [parts])
+  const undecided = parts.findIndex(({ key }) => !answers.has(key))
+  const known = parts.filter(({ key }) => answers.get(key))
+  return known.length === 0 && undecided !== -1 ? undefined : known
+}
+
+/** One text in the address, written at most a few times a second: browsers limit how often it may change. */
+export const useAddressState = (): ViewerHost['state'] => {
+  const { view } = useSearch({ strict: false }) as Readonly<Record<string, string>>
+  const navigate = useNavigate()
+  const latest = useRef(view)
+  latest.current = view
+  const timer = useRef(0)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return useMemo(
+    () => ({
+      get: () => latest.current,
+      set: value => {
+        latest.current = value
+        clearTimeout(timer.current)
+        timer.current = window.setTimeout(() => {
+          void navigate({
+            search: (search: Readonly<Record<string, unknown>>) => ({ ...search, view: value }),
+            replace: true,
+            resetScroll: false,
+          } as never)
+        }, 250)
+      },
+    }),
+    [navigate],
+  )
+}

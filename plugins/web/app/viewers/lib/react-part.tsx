@@ -1,0 +1,11 @@
+import '../../styles/viewer-parts.css'
+import type { ReactNode } from 'react'
+import { I18nProvider } from 'react-aria-components'
+import { createRoot } from 'react-dom/client'
+
+/** Draws a viewer made with React, and returns what removes it. */
+export const drawn = (element: HTMLElement, language: string, content: ReactNode): (() => void) => {
+  const root = createRoot(element)
+  root.render(<I18nProvider locale={language}>{content}</I18nProvider>)
+  return () => root.unmount()
+}

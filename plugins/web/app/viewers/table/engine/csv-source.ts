@@ -1,0 +1,273 @@
+import { encodingOf } from '../../lib/encoding.ts'
+import { nextTurn } from '../../lib/worker-calls.ts'
+import { type Dialect, type DialectWish, dialectOf, longestOf, parsed, typesOf } from './dialect.ts'
+import { RowScanner } from './row-scanner.ts'
+import { type Cell, maxCoveredBytes, type ReadBytes, type TableColumn, type TableProgress, type TableSource } from './table-source.ts'
+
+const sampleBytes = 65_536
+const pieceBytes = 4_000_000
+/** Longer rows are cut there. */
+const maxRowBytes = 1_000_000
+const maxColumns = 10_000
+/** Rows between two known places of the part of the file that is not kept. */
+const rowsPerMark = 256
+const maxMarkBytes = 2_000_000
+const blockBytes = 1_000_000
+
+/** Numbers of bytes at which rows begin. */
+class Offsets {
+  #values = new Uint32Array(4096)
+  length = 0
+
+  push(value: number): void {
+    if (this.length === this.#values.length) {
+      const larger = new Uint32Array(this.length * 2)
+      larger.set(this.#values)
+      this.#values = larger
+    }
+    this.#values[this.length++] = value
+  }
+
+  at(index: number): number {
+    return this.#values[index] ?? 0
+  }
+}
+
+interface Mark {
+  readonly row: number
+  readonly start: number
+  end: number
+}
+
+/** A delimited text. Its beginning is kept in memory; of the rest, only where every 256th row begins. */
+export class CsvSource implements TableSource {
+  readonly columns: readonly TableColumn[]
+  readonly decimal: '.' | ','
+  readonly dialect: Dialect
+  /** Whether there are more columns than are shown. */
+  readonly isWide: boolean
+  #read: ReadBytes
+  #sizeBytes: number
+  #kept: Uint8Array
+  #keptLength = 0
+  #position: number
+  #scanner: RowScanner
+  #starts = new Offsets()
+  #keptRows = 0
+  #keptEnd = 0
+  #rows = 0
+  #marks: Mark[] = []
+  #cache = new Map<Mark, readonly (readonly string[])[]>()
+  #isEnded = false
+  #recoder: TextDecoder | undefined
+  #decoder: TextDecoder
+  #reading: Promise<void> = Promise.resolve()
+  /** Bytes before the table: a byte order mark, lines of comment. */
+  #headerBytes: number
+  #skipped = 0
+  /** Whether the file goes on after what is kept. */
+  #isKeptFull = false
+
+  static async open(read: ReadBytes, sizeBytes: number, wish: DialectWish): Promise<CsvSource> {
+    const sample = await read(0, Math.min(sizeBytes, sampleBytes))
+    return new CsvSource(read, sizeBytes, sample, wish)
+  }
+
+  private constructor(read: ReadBytes, sizeBytes: number, sample: Uint8Array, wish: DialectWish) {
+    const encoding = wish.encoding ?? encodingOf(sample)
+    const text = new TextDecoder(encoding).decode(sample, { stream: true })
+    const { dialect, rows, preambleLength, isHeaderCommented, decimal } = dialectOf(text, encoding, wish)
+    this.#read = read
+    this.#sizeBytes = sizeBytes
+    this.dialect = dialect
+    this.decimal = decimal
+    const widest = Math.max(1, ...rows.slice(0, 200).map(({ length }) => length))
+    this.isWide = widest > maxColumns
+    const count = Math.min(maxColumns, widest)
+    const [head = []] = rows
+    const types = typesOf(dialect.hasHeader ? rows.slice(1, 500) : rows.slice(0, 500), count, decimal)
+    const longest = longestOf(rows.slice(dialect.hasHeader ? 1 : 0, 100), count)
+    this.columns = types.map((type, at) => {
+      const name = dialect.hasHeader ? (head[at] ?? '').trim() : ''
+      return { name: isHeaderCommented && at === 0 ? name.replace(/^#\s*/, '') : name, type, longest: longest[at] ?? 0 }
+    })
+    // Texts of two bytes a character are kept as UTF-8, so that rows are found in one way.
+    const isWideText = encoding.startsWith('utf-16')
+    this.#recoder = isWideText ? new TextDecoder(encoding) : undefined
+    this.#decoder = new TextDecoder(isWideText ? 'utf-8' : encoding)
+    const hasMark = sample[0] === 0xef && sample[1] === 0xbb && sample[2] === 0xbf
+    this.#position = hasMark && encoding === 'utf-8' ? 3 : 0
+    const preamble = encoding === 'windows-1252' ? preambleLength : new TextEncoder().encode(text.slice(0, preambleLength)).length
+    this.#headerBytes = preamble + (isWideText ? 0 : this.#position)
+    if (isWideText) this.#skipped = preamble
+    else this.#position = this.#headerBytes
+    this.#kept = new Uint8Array(Math.min(maxCoveredBytes, sizeBytes * (isWideText ? 2 : 1)) + 4)
+    this.#scanner = new RowScanner(0, dialect.delimiter, dialect.newline)
+  }
+
+  get progress(): TableProgress {
+    const header = this.dialect.hasHeader ? 1 : 0
+    return {
+      rows: Math.max(0, this.#rows - header),
+      isComplete: this.#isEnded,
+      coveredRows: Math.max(0, this.#keptRows - header),
+      isCovered: this.#isEnded || this.#isKeptFull,
+      isCoverPartial: this.#isKeptFull,
+      readBytes: Math.min(this.#position, this.#sizeBytes),
+      sizeBytes: this.#sizeBytes,
+    }
+  }
+
+  async readOn(until: 'more' | 'covered' | 'all', isWanted: () => boolean): Promise<void> {
+    let isFirst = true
+    const isEnough = (): boolean =>
+      this.#isEnded || (until === 'more' && !isFirst) || (until === 'covered' && this.#isKeptFull) || !isWanted()
+    // One at a time: pieces must come in their order.
+    const before = this.#reading
+    const reading = (async () => {
+      await before.catch(() => undefined)
+      while (!isEnough()) {
+        isFirst = false
+        await this.#readPiece()
+        await nextTurn()
+      }
+    })()
+    this.#reading = reading
+    await reading
+  }
+
+  async #readPiece(): Promise<void> {
+    const end = Math.min(this.#sizeBytes, this.#position + (this.#rows === 0 && this.#keptLength === 0 ? 1_000_000 : pieceBytes))
+    const raw = this.#position < end ? await this.#read(this.#position, end) : new Uint8Array()
+    const isLast = raw.length === 0 || this.#position + raw.length >= this.#sizeBytes
+    this.#position += raw.length
+    const bytes = this.#recoder ? new TextEncoder().encode(this.#recoder.decode(raw, { stream: !isLast })) : raw
+    this.#take(bytes.subarray(this.#skipped))
+    this.#skipped = 0
+    if (!isLast) return
+    this.#endRows()
+    this.#isEnded = true
+  }
+
+  /** A quote that is never closed is taken for a character: the rows after it are rows. */
+  #endRows(): void {
+    const found = (start: number, end: number): void => this.#foundRow(start, end)
+    if (this.#scanner.isQuoted && !this.#isKeptFull) {
+      const { rowStart } = this.#scanner
+      this.#scanner = new RowScanner(rowStart, this.dialect.delimiter, this.dialect.newline, false)
+      this.#scanner.take(this.#kept.subarray(rowStart, this.#keptLength), found)
+    }
+    this.#scanner.end(found)
+  }
+
+  #take(bytes: Uint8Array): void {
+    const room = this.#isKeptFull ? 0 : Math.min(bytes.length, maxCoveredBytes - this.#keptLength)
+    if (room > 0) {
+      this.#kept.set(bytes.subarray(0, room), this.#keptLength)
+      this.#keptLength += room
+      this.#scanner.take(bytes.subarray(0, room), (start, end) => this.#foundRow(start, end))
+    }
+    if (room === bytes.length) return
+    this.#isKeptFull = true
+    // What is not kept of a text of two bytes a character cannot be found again.
+    if (this.#recoder) this.#isEnded = true
+    else this.#scanner.take(bytes.subarray(room), (start, end) => this.#foundRow(start, end))
+  }
+
+  #foundRow(start: number, end: number): void {
+    if (end <= maxCoveredBytes && !this.#isKeptFull) {
+      this.#starts.push(start)
+      this.#keptRows++
+      this.#keptEnd = end
+    } else {
+      const last = this.#marks.at(-1)
+      if (!last || this.#rows - last.row >= rowsPerMark || end - last.start > maxMarkBytes)
+        this.#marks.push({ row: this.#rows, start, end })
+      else last.end = end
+    }
+    this.#rows++
+  }
+
+  async rows(numbers: readonly number[], firstColumn: number, endColumn: number): Promise<readonly (readonly Cell[])[]> {
+    const header = this.dialect.hasHeader ? 1 : 0
+    const found: (readonly Cell[])[] = []
+    for (let at = 0; at < numbers.length; ) {
+      const row = (numbers[at] ?? 0) + header
+      if (row >= this.#keptRows) {
+        found.push((await this.#distantRow(row)).slice(firstColumn, endColumn))
+        at++
+        continue
+      }
+      let count = 1
+      while (numbers[at + count] === row - header + count && row + count < this.#keptRows && count < 500) count++
+      for (const cells of this.#keptText(row, row + count)) found.push(cells.slice(firstColumn, endColumn))
+      at += count
+    }
+    return found
+  }
+
+  #endOf(row: number): number {
+    return row + 1 < this.#keptRows ? this.#starts.at(row + 1) : this.#keptEnd
+  }
+
+  /** Rows of what is kept, from `first` to before `end`. */
+  #keptText(first: number, end: number): readonly (readonly string[])[] {
+    const start = this.#starts.at(first)
+    const stop = this.#endOf(end - 1)
+    if (stop - start <= maxRowBytes || end - first > 1) {
+      const isShort = stop - start <= maxRowBytes * 4
+      const rows = isShort ? this.#parsed(this.#kept.subarray(start, stop)) : []
+      if (rows.length === end - first) return rows
+      // A row that is not well-formed: each by itself.
+      if (end - first > 1) return Array.from({ length: end - first }, (_, at) => this.#keptText(first + at, first + at + 1)[0] ?? [])
+      return [rows[0] ?? []]
+    }
+    return [this.#parsed(this.#kept.subarray(start, start + maxRowBytes))[0] ?? []]
+  }
+
+  #parsed(bytes: Uint8Array): string[][] {
+    return parsed(this.#decoder.decode(bytes), this.dialect.delimiter, this.dialect.newline)
+  }
+
+  async #distantRow(row: number): Promise<readonly string[]> {
+    let low = 0
+    let high = this.#marks.length - 1
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if ((this.#marks[middle]?.row ?? 0) <= row) low = middle
+      else high = middle - 1
+    }
+    const mark = this.#marks[low]
+    if (!mark) return []
+    let rows = this.#cache.get(mark)
+    if (!rows) {
+      const from = mark.start + this.#headerBytes
+      rows = this.#parsed(await this.#read(from, Math.min(mark.end + this.#headerBytes, from + maxMarkBytes)))
+      this.#cache.set(mark, rows)
+      const [oldest] = this.#cache.keys()
+      if (this.#cache.size > 40 && oldest) this.#cache.delete(oldest)
+    }
+    return rows[row - mark.row] ?? []
+  }
+
+  async scan(
+    columns: readonly number[],
+    visit: (firstRow: number, values: readonly (readonly Cell[])[]) => void,
+    isWanted: () => boolean,
+  ): Promise<void> {
+    const header = this.dialect.hasHeader ? 1 : 0
+    for (let first = header; first < this.#keptRows; ) {
+      let end = first + 1
+      const start = this.#starts.at(first)
+      while (end < this.#keptRows && end - first < 20_000 && this.#endOf(end) - start <= blockBytes) end++
+      const rows = this.#keptText(first, end)
+      visit(
+        first - header,
+        columns.map(column => rows.map(row => row[column] ?? '')),
+      )
+      first = end
+      await nextTurn()
+      if (!isWanted()) return
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Papa from 'papaparse'
+import type { Encoding } from '../../lib/encoding.ts'
+import { numberOf, TypeCount } from './values.ts'
+
+/** How a text file writes a table. */
+export interface Dialect {
+  readonly encoding: Encoding
+  readonly delimiter: string
+  readonly newline: '\n' | '\r' | '\r\n'
+  readonly hasHeader: boolean
+}
+
+/** What a person chose instead of what was found. */
+export type DialectWish = Partial<Pick<Dialect, 'encoding' | 'delimiter' | 'hasHeader'>>
+
+/** Delimiters that can be chosen. */
+export const delimiters = [',', ';', '\t', '|', ' '] as const
+
+const newlineOf = (text: string): Dialect['newline'] => {
+  const at = text.indexOf('\n')
+  if (at < 0) return text.includes('\r') ? '\r' : '\n'
+  return text[at - 1] === '\r' ? '\r\n' : '\n'
+}
+
+/** Rows of a text that is in memory. */
+export const parsed = (text: string, delimiter: string, newline: Dialect['newline']): string[][] =>
+  Papa.parse<string[]>(text, { delimiter, newline, quoteChar: '"', skipEmptyLines: true }).data
+
+const looksLikeHeader = (rows: readonly (readonly string[])[], isCut: boolean): boolean => {
+  const [head = [], ...rest] = rows
+  if (rest.length === 0 && isCut) return false
+  const names = head.map(cell => cell.trim())
+  const isNamed = names.filter(name => name !== '' && Number.isNaN(numberOf(name, '.'))).length
+  // An unnamed first column holds the numbers of rows.
+  return isNamed >= names.length - 1 && isNamed > 0 && new Set(names).size === names.length
+}
+
+/** Text before the table: lines that begin with `#`. The last of them may be the header. */
+const preambleOf = (text: string, newline: string, delimiter: string): { readonly length: number; readonly hasHeader: boolean } => {
+  let length = 0
+  let last = ''
+  while (text[length] === '#') {
+    const end = text.indexOf(newline, length)
+    if (end < 0) return { length: 0, hasHeader: false }
+    last = text.slice(length, end)
+    length = end + newline.length
+  }
+  const next = text.slice(length, length + 100_000).split(newline, 1)[0] ?? ''
+  const columns = (line: string): number => line.split(delimiter).length
+  return last !== '' && columns(last) > 1 && columns(last) === columns(next)
+    ? { length: length - last.length - newline.length, hasHeader: true }
+    : { length, hasHeader: false }
+}
+
+const guessedOf = (text: string, newline: Dialect['newline'], among: readonly string[]) =>
+  Papa.parse<string[]>(text, { preview: 50, newline, skipEmptyLines: true, delimitersToGuess: [...among] })
+
+const delimiterOf = (text: string, newline: Dialect['newline']): string => {
+  const { delimiter } = guessedOf(text, newline, delimiters.slice(0, 4)).meta
+  if (delimiter !== ',') return delimiter
+  // Where commas are within numbers, something else is between them.
+  const other = guessedOf(text, newline, delimiters.slice(1, 4))
+  const [first] = other.data
+  const isEven = first !== undefined && first.length > 1 && other.data.every(({ length }) => length === first.length)
+  return isEven && other.data.some(row => row.some(cell => /^[+-]?\d+,\d+$/.test(cell))) ? other.meta.delimiter : ','
+}
+
+/** What the beginning of a text says about the table in it. */
+export const dialectOf = (text: string, encoding: Encoding, wish: DialectWish) => {
+  const newline = newlineOf(text)
+  const commented = text.slice(0, 1) === '#'
+  const body = commented ? text.slice(preambleOf(text, newline, '\u0000').length) : text
+  const delimiter = wish.delimiter ?? delimiterOf(body.slice(0, 200_000), newline)
+  const preamble = commented ? preambleOf(text, newline, delimiter) : { length: 0, hasHeader: false }
+  // The last line of the sample is not whole.
+  const sample = parsed(text.slice(preamble.length), delimiter, newline)
+  const rows = sample.length > 2 && text.length > 60_000 ? sample.slice(0, -1) : sample
+  const hasHeader = wish.hasHeader ?? (preamble.hasHeader || looksLikeHeader(rows.slice(0, 50), text.length > 60_000))
+  const dialect: Dialect = { encoding, delimiter, newline, hasHeader }
+  return { dialect, rows, preambleLength: preamble.length, isHeaderCommented: preamble.hasHeader, decimal: decimalOf(rows, delimiter) }
+}
+
+/** A comma where several numbers have one and none a point. */
+const decimalOf = (rows: readonly (readonly string[])[], delimiter: string): '.' | ',' => {
+  if (delimiter === ',') return '.'
+  let commas = 0
+  for (const row of rows.slice(0, 200))
+    for (const cell of row) {
+      if (/^[+-]?\d+\.\d+$/.test(cell)) return '.'
+      if (/^[+-]?\d+,\d+$/.test(cell)) commas++
+    }
+  return commas > 0 ? ',' : '.'
+}
+
+/** Types by the first rows, below the header. */
+export const typesOf = (rows: readonly (readonly string[])[], columns: number, decimal: '.' | ',') =>
+  Array.from({ length: columns }, (_, column) => {
+    const count = new TypeCount()
+    for (const row of rows) count.add(row[column] ?? '', decimal)
+    return count.type
+  })
+
+/** Characters of the longest text in each column. */
+export const longestOf = (rows: readonly (readonly string[])[], columns: number): readonly number[] =>
+  Array.from({ length: columns }, (_, column) => Math.max(0, ...rows.map(row => row[column]?.length ?? 0)))

@@ -1,0 +1,110 @@
+const quote = 34
+const feed = 10
+const carriage = 13
+/** A quoted text that goes on for longer was not meant to be one. */
+const maxQuotedBytes = 4_000_000
+/** A row that goes on for longer is reported when it is that long: its end may be far. */
+const maxRowBytes = 4_000_000
+
+/**
+ * Finds where the rows of a table begin, in bytes that come piece by piece. Quoted texts may hold line breaks; a quote in the middle of a text is one of its
+ * characters, as in PapaParse. Empty lines are no rows.
+ */
+export class RowScanner {
+  /** Where the row begins that is not ended yet, in bytes from the beginning of the file. */
+  rowStart: number
+  #at: number
+  #isQuoted = false
+  #isFieldStart = true
+  #mayReopen = false
+  #isReported = false
+  #delimiter: number
+  #newline: number
+  #hasQuotes: boolean
+
+  /** Without `hasQuotes`, a quote is a character like any other. */
+  constructor(start: number, delimiter: string, newline: '\n' | '\r' | '\r\n', hasQuotes = true) {
+    this.rowStart = start
+    this.#at = start
+    this.#delimiter = delimiter.charCodeAt(0)
+    this.#hasQuotes = hasQuotes
+    this.#newline = newline === '\r' ? carriage : feed
+  }
+
+  /** Whether a quoted text is not ended yet. */
+  get isQuoted(): boolean {
+    return this.#isQuoted
+  }
+
+  /** Takes the next bytes, and reports each row that ends in them. */
+  take(bytes: Uint8Array, found: (start: number, end: number) => void): void {
+    const first = this.#at
+    if (!this.#hasQuotes || (!this.#isQuoted && bytes.indexOf(quote) < 0)) this.#takePlain(bytes, first, found)
+    else this.#takeQuoted(bytes, first, found)
+    this.#at = first + bytes.length
+    if (this.#isReported || this.#at - this.rowStart <= maxRowBytes) return
+    found(this.rowStart, this.#at)
+    this.#isReported = true
+  }
+
+  /** The last row, which may have no line break. */
+  end(found: (start: number, end: number) => void): void {
+    if (this.#at > this.rowStart && !this.#isReported) found(this.rowStart, this.#at)
+    this.rowStart = this.#at
+  }
+
+  #takePlain(bytes: Uint8Array, first: number, found: (start: number, end: number) => void): void {
+    for (let from = 0; ; ) {
+      const at = bytes.indexOf(this.#newline, from)
+      if (at < 0) break
+      this.#endRow(bytes, first, at, found)
+      from = at + 1
+    }
+    const last = bytes[bytes.length - 1]
+    if (last !== undefined) this.#isFieldStart = last === this.#delimiter || last === this.#newline
+    this.#mayReopen = false
+  }
+
+  #endRow(bytes: Uint8Array, first: number, at: number, found: (start: number, end: number) => void): void {
+    const start = this.rowStart
+    const end = first + at + 1
+    this.rowStart = end
+    const length = end - start
+    const isEmpty = length === 1 || (length === 2 && at > 0 && bytes[at - 1] === carriage && this.#newline === feed)
+    if (!isEmpty && !this.#isReported) found(start, end)
+    this.#isReported = false
+  }
+
+  #takeQuoted(bytes: Uint8Array, first: number, found: (start: number, end: number) => void): void {
+    let isQuoted = this.#isQuoted
+    let isFieldStart = this.#isFieldStart
+    let mayReopen = this.#mayReopen
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at]
+      if (isQuoted) {
+        if (byte === quote) {
+          isQuoted = false
+          mayReopen = true
+        } else if (byte === this.#newline && first + at - this.rowStart > maxQuotedBytes) {
+          isQuoted = false
+          this.#endRow(bytes, first, at, found)
+          isFieldStart = true
+        }
+      } else if (byte === quote) {
+        if (isFieldStart || mayReopen) isQuoted = true
+        isFieldStart = false
+        mayReopen = false
+      } else {
+        mayReopen = false
+        isFieldStart = byte === this.#delimiter
+        if (byte === this.#newline) {
+          this.#endRow(bytes, first, at, found)
+          isFieldStart = true
+        }
+      }
+    }
+    this.#isQuoted = isQuoted
+    this.#isFieldStart = isFieldStart
+    this.#mayReopen = mayReopen
+  }
+}

@@ -1,0 +1,58 @@
+import { t } from '../../lib/i18n.ts'
+import type { ViewedThing } from '../host.ts'
+import type { TreeNode } from '../lib/tree-view.tsx'
+import { nodeOf, parsedJson, parsedLines } from './json-tree.ts'
+import { elementNode, parsedXml, XmlError } from './xml-tree.ts'
+
+export type StructureKind = 'json' | 'jsonLines' | 'xml'
+
+/** Reading larger ones would hold up the page. */
+export const maxTreeLength = 10_000_000
+
+/** What a text is made of, by the media type or the ending of the name. */
+export const structureOf = ({ name, contentType }: ViewedThing): StructureKind | undefined => {
+  const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
+  const ending = name.toLowerCase().split('.').at(-1) ?? ''
+  if (type === 'application/x-ndjson' || ['jsonl', 'ndjson'].includes(ending)) return 'jsonLines'
+  if (type === 'application/json' || type.endsWith('+json') || ['json', 'geojson', 'jsonld', 'topojson'].includes(ending)) return 'json'
+  return type === 'application/xml' ||
+    type === 'text/xml' ||
+    type.endsWith('+xml') ||
+    ['xml', 'xsd', 'xsl', 'kml', 'gpx', 'rdf'].includes(ending)
+    ? 'xml'
+    : undefined
+}
+
+/** A text as a tree, or a sentence about what is wrong with it. */
+export type Structure = { readonly root: TreeNode } | { readonly problem: string }
+
+const lineAt = (text: string, position: number): number => text.slice(0, position).split('\n').length
+
+const jsonProblem = (text: string, error: unknown): string => {
+  const message = error instanceof Error ? error.message : ''
+  const line = /line (\d+)/.exec(message)?.[1]
+  const position = /position (\d+)/.exec(message)?.[1]
+  const at = line
+    ? Number(line)
+    : position
+      ? lineAt(text, Number(position))
+      : /end of/i.test(message)
+        ? lineAt(text, text.length)
+        : undefined
+  return at === undefined ? t('viewer.text.notJson') : t('viewer.text.notJsonAt', { line: at })
+}
+
+/** Reads a text as what it is said to be. */
+export const structured = (kind: StructureKind, text: string): Structure => {
+  try {
+    if (kind === 'xml') {
+      const root = parsedXml(text)
+      return { root: elementNode(root, `/${root.tagName}`) }
+    }
+    return { root: nodeOf('$', kind === 'json' ? parsedJson(text) : parsedLines(text), '$') }
+  } catch (error) {
+    if (error instanceof XmlError)
+      return { problem: error.line === undefined ? t('viewer.text.notXml') : t('viewer.text.notXmlAt', { line: error.line }) }
+    return { problem: jsonProblem(text, error) }
+  }
+}

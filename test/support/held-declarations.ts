@@ -1,0 +1,24 @@
+import type { TestFn } from 'ava'
+
+const held: (() => void)[] = []
+
+/** Declares what was held back, at once. */
+export const declareAll = (): void => {
+  for (const declare of held.splice(0)) declare()
+}
+
+/** As `test`, for one of several files of a process: titles begin with the file, and declarations are held back. */
+export const heldBack = <Test extends object>(test: Test, file: string): Test =>
+  new Proxy(test, {
+    apply(target, self, words: readonly unknown[]) {
+      const [title, ...rest] = words
+      const named = typeof title === 'string' ? [`${file}: ${title}`, ...rest] : words
+      held.push(() => void Reflect.apply(target as (...words: readonly unknown[]) => void, self, named))
+    },
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function' || name === 'macro') return value
+      if (name === 'skipIf' || name === 'runIf') return (condition: unknown) => heldBack(value(condition) as TestFn, file)
+      return heldBack(value, file)
+    },
+  })
