@@ -148,6 +148,24 @@ export const viewers: readonly OwnViewer[] = [
     maxBytes: anySize,
     rank: 10,
   },
+  {
+    // Decoded whole; the player has the longer ones.
+    name: 'sound',
+    title: { en: 'Waveform', de: 'Wellenform' },
+    mediaTypes: ['audio/*'],
+    extensions: [],
+    maxBytes: 20 * MB,
+    rank: 55,
+  },
+  {
+    // Charts by name and type, and JSON that names the schema; it declines the rest.
+    name: 'vega',
+    title: { en: 'Chart', de: 'Diagramm' },
+    mediaTypes: ['application/vnd.vega.v5+json', 'application/vnd.vegalite.v5+json', 'application/vega', 'application/json'],
+    extensions: ['vg.json', 'vl.json', 'vg', 'vl'],
+    maxBytes: 20 * MB,
+    rank: 62,
+  },
 ]
 
 /** Viewers that come with the web interface, contributed as those of other plugins are. */

@@ -6,7 +6,10 @@ import { skippedBecause } from 'pounce/sdk/testing'
 /** Without these Chromium calls hosts of its vendor at each start. */
 const quiet = [
   '--no-sandbox',
-  '--disable-gpu',
+  // 3D by the processor, where there is no graphics card.
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',

@@ -1,6 +1,5 @@
 import 'ol/ol.css'
 import type Feature from 'ol/Feature'
-import type { FeatureLike } from 'ol/Feature'
 import GeoJSON from 'ol/format/GeoJSON'
 import type BaseLayer from 'ol/layer/Base'
 import ImageLayer from 'ol/layer/Image'
@@ -62,7 +61,7 @@ interface Drawn {
   readonly view: HTMLElement
   readonly bar: HTMLElement
   readonly status: HTMLElement
-  readonly fit: () => void
+  readonly showAll: () => void
 }
 
 /** A map with its controls; the arrow keys move it and + and − zoom while it has the focus. */
@@ -76,7 +75,7 @@ const drawMap = (element: HTMLElement, host: ViewerHost, signal: AbortSignal, ex
   const status = makeStatus()
   const map = new OlMap({ controls: [], view: new View({ center: [0, 0], zoom: 1, maxZoom: 24 }) })
   const zoom = (by: number): void => void map.getView().animate({ zoom: (map.getView().getZoom() ?? 1) + by, duration: 0 })
-  const fit = (): void => {
+  const showAll = (): void => {
     const box = extent()
     if (box.length === 4 && box.every(Number.isFinite)) map.getView().fit([...box], { padding: [24, 24, 24, 24], maxZoom: 14 })
   }
@@ -88,7 +87,7 @@ const drawMap = (element: HTMLElement, host: ViewerHost, signal: AbortSignal, ex
       { className: 'group' },
       makeButton(t('viewer.zoomOut'), () => zoom(-1), '−'),
       makeButton(t('viewer.zoomIn'), () => zoom(1), '+'),
-      makeButton(t('viewer.all'), fit),
+      makeButton(t('viewer.all'), showAll),
     ),
   )
   const view = make('div', { className: 'view-box' }, bar, status, stage, make('p', { className: 'help' }, t('viewer.geo.source')))
@@ -102,7 +101,7 @@ const drawMap = (element: HTMLElement, host: ViewerHost, signal: AbortSignal, ex
     map.setTarget(undefined)
     map.dispose()
   })
-  return { map, view, bar, status, fit }
+  return { map, view, bar, status, showAll }
 }
 
 const readFeatures = async (host: ViewerHost): Promise<FeaturesFound & { readonly crs?: string | undefined }> => {
@@ -132,10 +131,10 @@ const showFeatures = async (element: HTMLElement, host: ViewerHost, signal: Abor
   }
   const source = new VectorSource({ features: read })
   let chosen = -1
-  const layer = new VectorLayer({ source, zIndex: 1, style: one => styleOf(one, element, one === read[chosen]) })
-  const { map, view, bar, status, fit } = drawMap(element, host, signal, () => source.getExtent() ?? [])
+  const layer = new VectorLayer({ source, zIndex: 1, style: one => styleOf(element, one === read[chosen]) })
+  const { map, view, bar, status, showAll } = drawMap(element, host, signal, () => source.getExtent() ?? [])
   map.addLayer(layer as BaseLayer)
-  fit()
+  showAll()
   const about = make('div')
   const number = make('input', {
     className: 'input geo-number',
@@ -183,7 +182,7 @@ const showFeatures = async (element: HTMLElement, host: ViewerHost, signal: Abor
   else if (read.length === 0) status.textContent = t('viewer.geo.none')
 }
 
-const styleOf = (feature: FeatureLike, element: HTMLElement, isChosen: boolean): Style => {
+const styleOf = (element: HTMLElement, isChosen: boolean): Style => {
   const color = colorOf(isChosen ? 'sandarac' : 'verdigris', element)
   const fill = new Fill({ color: color.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.25)') })
   const stroke = new Stroke({ color, width: isChosen ? 4 : 2 })
@@ -238,10 +237,10 @@ const showRaster = async (element: HTMLElement, host: ViewerHost, signal: AbortS
   const box = [...place.box]
   // Web Mercator ends at 85 degrees.
   const inside = place.isGeographic ? [box[0] ?? -180, Math.max(-85, box[1] ?? -85), box[2] ?? 180, Math.min(85, box[3] ?? 85)] : box
-  const { map, status, fit } = drawMap(element, host, signal, () => transformExtent(inside, projection, 'EPSG:3857'))
+  const { map, status, showAll } = drawMap(element, host, signal, () => transformExtent(inside, projection, 'EPSG:3857'))
   map.addLayer(
     new ImageLayer({ source: new ImageStatic({ url, projection, imageExtent: box, interpolate: false }), opacity: 0.85, zIndex: 1 }),
   )
-  fit()
+  showAll()
   status.textContent = t('viewer.geo.raster', { width, height, bands, type, projection: `EPSG:${place.epsg}` })
 }

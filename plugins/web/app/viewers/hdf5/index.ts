@@ -1,5 +1,6 @@
 import { make, makeScroller, makeTable } from '../dom.ts'
 import type { ViewerHost } from '../host.ts'
+import { atWork } from '../lib/at-work.ts'
 import { Tree } from '../lib/tree.ts'
 import { callsThrough } from '../lib/worker-calls.ts'
 import { ArrayView, type Look } from './array-view.ts'
@@ -31,8 +32,7 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   }
   host.signal.addEventListener('abort', () => worker.terminate())
   try {
-    // An empty read tells the page that this is at work.
-    const call = callsThrough(worker, { reading: () => void host.read(0, 0) })
+    const call = callsThrough(worker, { reading: () => atWork(host) })
     const broken = new Promise<never>((_, reject) => worker.addEventListener('error', reject))
     broken.catch(() => undefined)
     const url = new URL(host.url, location.href).href

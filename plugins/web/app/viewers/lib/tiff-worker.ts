@@ -47,10 +47,18 @@ const typeOf = (image: GeoTIFFImage): string => {
   return `${format}${image.getBitsPerSample()}`
 }
 
+/** While it works, it says so. */
+const sayingSo = async <T>(work: Promise<T>): Promise<T> => {
+  const beat = setInterval(() => void tell('reading'), 2000)
+  try {
+    return await work
+  } finally {
+    clearInterval(beat)
+  }
+}
+
 const open = async (url: string): Promise<TiffPages> => {
-  const call = (): void => void tell('reading')
   file = await fromUrl(url, { allowFullFile: false } as never)
-  call()
   const count = Math.min(maxImages, await file.getImageCount())
   const made: { images: GeoTIFFImage[] }[] = []
   for (let at = 0; at < count; at++) {
@@ -164,4 +172,7 @@ const read = async (page: number, part: TiffPart): Promise<Uint8Array> => {
   return pixels
 }
 
-const tell = callsThrough(self as unknown as Parameters<typeof callsThrough>[0], { open, read })
+const tell = callsThrough(self as unknown as Parameters<typeof callsThrough>[0], {
+  open: (url: string) => sayingSo(open(url)),
+  read: (page: number, part: TiffPart) => sayingSo(read(page, part)),
+})

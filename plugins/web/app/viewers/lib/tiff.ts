@@ -1,4 +1,5 @@
 import type { ViewerHost } from '../host.ts'
+import { atWork } from './at-work.ts'
 import type { TiffPages, TiffPart } from './tiff-worker.ts'
 import { callsThrough } from './worker-calls.ts'
 
@@ -15,8 +16,7 @@ export const openTiff = async (host: ViewerHost): Promise<OpenedTiff> => {
   const worker = new Worker(new URL('./tiff-worker.ts', import.meta.url), { type: 'module', name: 'tiff' })
   const close = (): void => worker.terminate()
   host.signal.addEventListener('abort', close)
-  // An empty read tells the page that this is at work.
-  const call = callsThrough(worker, { reading: () => void host.read(0, 0) })
+  const call = callsThrough(worker, { reading: () => atWork(host) })
   const broken = new Promise<never>((_, reject) => worker.addEventListener('error', reject))
   broken.catch(() => undefined)
   try {

@@ -167,7 +167,7 @@ const draw = (element: HTMLElement, host: ViewerHost, object: Object3D, box: Box
     const now = new Spherical().setFromVector3(camera.position)
     host.state.set([now.theta, now.phi, now.radius / radius].map(each => String(Math.round(each * 100) / 100)).join(','))
   }
-  const frameAll = (): void => {
+  const resize = (): void => {
     const { clientWidth, clientHeight } = stage
     if (clientWidth === 0 || clientHeight === 0) return
     renderer.setPixelRatio(Math.min(2, devicePixelRatio || 1))
@@ -221,11 +221,11 @@ const draw = (element: HTMLElement, host: ViewerHost, object: Object3D, box: Box
   element.append(view)
   controls.addEventListener('change', render)
   controls.addEventListener('end', remember)
-  const resized = new ResizeObserver(frameAll)
+  const resized = new ResizeObserver(resize)
   resized.observe(stage)
   const [theta = home.theta, phi = home.phi, far] = placeOf(host.state.get()) ?? []
   look(theta, phi, far === undefined ? home.far : far * radius)
-  frameAll()
+  resize()
   return () => {
     resized.disconnect()
     controls.dispose()

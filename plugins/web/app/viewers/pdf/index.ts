@@ -1,4 +1,4 @@
-import { getDocument, PDFDataRangeTransport, type PDFDocumentProxy, PDFWorker } from 'pdfjs-dist'
+import { getDocument, PDFDataRangeTransport, type PDFDocumentProxy, PDFWorker, TextLayer } from 'pdfjs-dist'
 import { make, makeButton, makeChoice, makeStatus } from '../dom.ts'
 import type { ViewerHost } from '../host.ts'
 import { PdfAssets } from './pdf-assets.ts'
@@ -74,6 +74,8 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   const stop = new AbortController()
   const close = (): void => {
     stop.abort()
+    // It keeps a canvas in the page to measure text with.
+    TextLayer.cleanup()
     worker.destroy()
     port.terminate()
     element.replaceChildren()

@@ -1,17 +1,8 @@
-/** Character maps, fonts and decoders that pdf.js asks for by their names, from this server. */
-const urls = import.meta.glob<string>(
-  [
-    '../../../../../node_modules/pdfjs-dist/cmaps/*.bcmap',
-    '../../../../../node_modules/pdfjs-dist/standard_fonts/*.{pfb,ttf}',
-    '../../../../../node_modules/pdfjs-dist/wasm/{jbig2,openjpeg}.wasm',
-  ],
-  { query: '?url', import: 'default', eager: true },
-)
-const byName = new Map(Object.entries(urls).map(([path, url]) => [path.slice(path.lastIndexOf('/') + 1), url]))
-
+/** Hands to pdf.js what it asks for by name. The list of addresses is loaded with the first. */
 export class PdfAssets {
   async fetch({ filename }: { readonly kind: string; readonly filename: string }): Promise<Uint8Array> {
-    const url = byName.get(filename)
+    const { urls } = await import('./asset-urls.ts')
+    const url = Object.entries(urls).find(([path]) => path.endsWith(`/${filename}`))?.[1]
     if (url === undefined) throw new Error(`Not part of pdf.js: ${filename}`)
     const response = await fetch(url)
     if (!response.ok) throw new Error(`${response.status} ${url}`)

@@ -1,0 +1,131 @@
+import WaveSurfer from 'wavesurfer.js'
+// biome-ignore lint/style/noRestrictedImports: a plugin of the library
+import RegionsPlugin from 'wavesurfer.js/dist/plugins/regions.esm.js'
+import { colorOf, make, makeButton, onSchemeChange } from '../dom.ts'
+import type { ViewerHost } from '../host.ts'
+import '../viewers.css'
+import './sound.css'
+
+const stepSeconds = 5
+/** Each is asked for by itself. */
+const maxSections = 50
+
+interface Section {
+  readonly id: string
+  readonly description: string
+  readonly tags: readonly string[]
+  /** Seconds as text. */
+  readonly startTime: string
+  readonly endTime: number | null
+}
+
+interface Mark {
+  readonly start: number
+  readonly end: number | undefined
+  readonly text: string
+}
+
+/** Sections of the file that have a time. A preview has none. */
+const marksOf = async (host: ViewerHost): Promise<readonly Mark[]> => {
+  if (host.thing.kind !== 'file') return []
+  try {
+    const ids = (await host.api(`/api/files/${host.thing.id}/sections`)) as readonly string[]
+    const sections = await Promise.all(ids.slice(0, maxSections).map(id => host.api(`/api/sections/${id}`) as Promise<Section>))
+    return sections
+      .map(({ startTime, endTime, description, tags }) => ({
+        start: Number(startTime),
+        end: endTime ?? undefined,
+        text: [description, tags.join(', ')].filter(each => each !== '').join(' · '),
+      }))
+      .filter(({ start }) => start >= 0)
+      .sort((one, other) => one.start - other.start)
+  } catch {
+    // The sound can be heard without.
+    return []
+  }
+}
+
+const clock = (seconds: number): string => {
+  const whole = Math.floor(seconds)
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}.${Math.floor((seconds - whole) * 10)}`
+}
+
+export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
+  const { t } = host
+  const bytes = await host.read(0, host.thing.sizeBytes)
+  const marks = await marksOf(host)
+  host.signal.throwIfAborted()
+  const stop = new AbortController()
+  const stage = make('div', {
+    className: 'sound-stage sheet',
+    tabIndex: 0,
+    attributes: { role: 'group', 'aria-label': t('viewer.sound.wave', { name: host.thing.name }) },
+  })
+  const play = makeButton(t('viewer.sound.play'), () => void wave.playPause())
+  const time = make('span', { className: 'sound-time' })
+  const list = make('ol', { className: 'sound-marks', attributes: { 'aria-label': t('viewer.sound.sections') } })
+  const view = make('div', { className: 'view-box' }, make('div', { className: 'view-bar' }, play, time), stage, list)
+  element.append(view)
+  const colors = () => ({
+    waveColor: colorOf('edge', stage),
+    progressColor: colorOf('verdigris', stage),
+    cursorColor: colorOf('sandarac', stage),
+  })
+  const regions = RegionsPlugin.create()
+  const wave = WaveSurfer.create({ container: stage, height: 120, cspNonce: host.nonce, dragToSeek: true, plugins: [regions], ...colors() })
+  const close = (): void => {
+    stop.abort()
+    wave.destroy()
+    view.remove()
+  }
+  const broken = new Promise<never>((_, reject) => wave.on('error', reject))
+  broken.catch(() => undefined)
+  try {
+    const type = host.thing.contentType.split(';')[0] ?? ''
+    await Promise.race([wave.loadBlob(new Blob([bytes as Uint8Array<ArrayBuffer>], type.startsWith('audio/') ? { type } : {})), broken])
+    if (!(wave.getDuration() > 0)) throw new RangeError('No sound')
+  } catch (cause) {
+    close()
+    host.signal.throwIfAborted()
+    throw new Error(t('viewer.sound.damaged'), { cause })
+  }
+  const tell = (): void => {
+    time.textContent = `${clock(wave.getCurrentTime())} / ${clock(wave.getDuration())}`
+  }
+  const name = (): void => {
+    play.textContent = t(wave.isPlaying() ? 'viewer.sound.pause' : 'viewer.sound.play')
+  }
+  wave.on('timeupdate', tell)
+  wave.on('seeking', tell)
+  for (const event of ['play', 'pause', 'finish'] as const) wave.on(event, name)
+  tell()
+  const go = (seconds: number): void => wave.setTime(Math.min(wave.getDuration(), Math.max(0, seconds)))
+  const acts: Readonly<Record<string, () => void>> = {
+    ' ': () => void wave.playPause(),
+    ArrowLeft: () => go(wave.getCurrentTime() - stepSeconds),
+    ArrowRight: () => go(wave.getCurrentTime() + stepSeconds),
+    Home: () => go(0),
+    End: () => go(wave.getDuration()),
+  }
+  stage.addEventListener('keydown', event => {
+    const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : acts[event.key]
+    if (!act) return
+    event.preventDefault()
+    act()
+  })
+  for (const { start, end, text } of marks) {
+    const color = colorOf('sandarac', stage).replace(/^rgb\((.*)\)$/, 'rgba($1, 0.25)')
+    regions.addRegion({ start, ...(end === undefined ? {} : { end }), drag: false, resize: false, color })
+    const until = end === undefined ? '' : ` – ${clock(end)}`
+    list.append(
+      make(
+        'li',
+        {},
+        makeButton(`${clock(start)}${until} ${text}`.trim(), () => go(start)),
+      ),
+    )
+  }
+  list.hidden = marks.length === 0
+  onSchemeChange(stop.signal, () => wave.setOptions(colors()))
+  return close
+}

@@ -1,0 +1,51 @@
+/** Values that a sequence in a chart may make. */
+const maxSequence = 1_000_000
+
+type Json = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Each object in a specification; those inside of data are values of people, and not looked at. */
+const objectsIn = function* (value: unknown): Generator<Json> {
+  if (Array.isArray(value)) for (const each of value) yield* objectsIn(each)
+  if (!isObject(value)) return
+  yield value
+  for (const [name, each] of Object.entries(value)) if (name !== 'values') yield* objectsIn(each)
+}
+
+/** The grammar of a chart: by the schema that it names, else by what only one of both has. */
+export const grammarOf = (specification: unknown): 'vega' | 'vega-lite' | undefined => {
+  if (!isObject(specification)) return undefined
+  const schema = String(specification['$schema'] ?? '')
+  if (/\/vega-lite\//.test(schema)) return 'vega-lite'
+  if (/\/vega\//.test(schema)) return 'vega'
+  if (Array.isArray(specification['marks'])) return 'vega'
+  const views = ['mark', 'layer', 'hconcat', 'vconcat', 'concat', 'facet', 'repeat', 'spec']
+  return views.some(name => name in specification) ? 'vega-lite' : undefined
+}
+
+/** The first address that data or pictures would be loaded from. */
+export const outsideLink = (specification: unknown): string | undefined => {
+  for (const one of objectsIn(specification)) {
+    const data = one['data']
+    const sources = [one, ...(Array.isArray(data) ? data : [data])]
+    for (const source of sources) {
+      const url = isObject(source) ? source['url'] : undefined
+      if (typeof url === 'string' && !url.startsWith('data:')) return url
+    }
+  }
+  return undefined
+}
+
+const isLong = (sequence: unknown): boolean => {
+  if (!isObject(sequence)) return false
+  const [start, stop, step] = [sequence['start'] ?? 0, sequence['stop'] ?? 0, sequence['step'] ?? 1].map(Number)
+  const length = Math.abs(((stop ?? 0) - (start ?? 0)) / (step || Number.MIN_VALUE))
+  return !(length <= maxSequence)
+}
+
+/** Whether a chart makes more values by itself than a browser should. */
+export const makesTooMuch = (specification: unknown): boolean => {
+  for (const one of objectsIn(specification)) if ((one['type'] === 'sequence' && isLong(one)) || isLong(one['sequence'])) return true
+  return false
+}

@@ -1,0 +1,211 @@
+import { readFile } from 'node:fs/promises'
+import test from 'ava'
+import mime from 'mime-types'
+import type { Browser, Page } from 'playwright-core'
+import { bootForTest } from 'pounce/sdk/testing'
+import { browserTests } from '../../test/support/real-browsers.ts'
+import { newDataset, ok, upload } from '../../test/support/scene.ts'
+import { until } from '../../test/support/until.ts'
+import { webBuild } from '../../test/support/web-build.ts'
+import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
+
+const { test: inBrowser, launch } = browserTests(test, 'chromium')
+const server = await bootForTest({})
+const call = server.as(server.admin.key)
+let browser: Browser
+let dataset: string
+test.before(async () => {
+  await webBuild()
+  browser = await launch().catch(() => undefined as unknown as Browser)
+  dataset = await newDataset(call, { name: 'Viewers' })
+})
+test.after.always(() => Promise.all([browser?.close(), server.stop()]))
+
+const typeOf = (name: string): string => mime.lookup(name) || 'application/octet-stream'
+
+const keep = async (name: string): Promise<string> =>
+  upload(call, dataset, await readFile(new URL(`../../test/data/${name}`, import.meta.url)), name, { type: typeOf(name) })
+
+/** Opens the page of a file, and waits for what is shown of it. */
+const show = async (page: Page, id: string, query = ''): Promise<void> => {
+  await page.goto(`/files/${id}${query}`)
+  await page.locator('.part[aria-busy=false]').waitFor({ timeout: 45_000 })
+}
+
+const viewOf = (page: Page): string | null => new URL(page.url()).searchParams.get('view')
+
+inBrowser('a PDF is drawn by pages, its text is found by the keyboard, and the address keeps the page', async t => {
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await show(page, await keep('paper.pdf'))
+  await page.locator('.pdf-text').getByText('Abstract').waitFor()
+  await page.locator('.pdf-pages').focus()
+  await page.keyboard.press('Control+f')
+  await page.keyboard.type('LITTER traps')
+  await page.getByRole('status').filter({ hasText: '1 of 1 match' }).waitFor()
+  await page.waitForURL(/view=2/)
+  // Marked once the page that it is on is drawn.
+  await until('the mark', () => page.evaluate<boolean>("CSS.highlights.has('pdf-current')"))
+  t.is(await page.evaluate("[...CSS.highlights.get('pdf-current')].map(range => range.toString()).join()"), 'Litter traps')
+  await page.locator('.pdf-pages').focus()
+  await page.keyboard.press('ArrowLeft')
+  await page.waitForURL(url => !url.searchParams.has('view'))
+  await page.keyboard.press('+')
+  await page.waitForURL(/view=1(?:@|%40)/)
+  await page.reload()
+  await page.locator('.pdf-pages').waitFor()
+  t.not(await page.getByLabel('Zoom', { exact: true }).inputValue(), 'width')
+  t.deepEqual(problems, [])
+})
+
+/** A NetCDF-3 file of one array of numbers, 0 but for the last. */
+const longNetcdf = (length: number): Buffer => {
+  const header = Buffer.alloc(128)
+  const words = [0x43444601, 0, 10, 1, 1, 0x78000000, length, 0, 0, 11, 1, 1, 0x76000000, 1, 0, 0, 0, 5, 4 * length, 128]
+  for (const [at, word] of words.entries()) header.writeUInt32BE(word, 4 * at)
+  const values = Buffer.alloc(4 * length)
+  values.writeFloatBE(7.5, 4 * (length - 1))
+  return Buffer.concat([header, values])
+}
+
+inBrowser('HDF5 and NetCDF are a tree with tables, plots and maps, and a large file is read in part', async t => {
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await show(page, await keep('field.h5'))
+  await page.getByRole('tree').getByRole('treeitem').first().focus()
+  for (const key of ['End', 'Home', 'ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key)
+  await page.getByRole('treeitem', { name: /image/ }).waitFor()
+  for (let step = 0; step < 3; step++) await page.keyboard.press('ArrowDown')
+  const chosen = page.getByRole('region', { name: 'Chosen item' })
+  await chosen.getByRole('heading', { name: 'image' }).waitFor()
+  // Row 3, column 4 of x × y.
+  t.is(await chosen.getByRole('row').nth(4).getByRole('cell').nth(4).textContent(), '12')
+  await chosen.getByLabel('Show as').selectOption('map')
+  const map = chosen.getByRole('img', { name: /Heat map of 40 rows and 60 columns/ })
+  await map.focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowRight')
+  await chosen.getByText('Row 1, column 1: 1', { exact: true }).waitFor()
+  t.is(viewOf(page), 'map:/entry/image')
+
+  await show(page, await keep('sst.nc'), '?view=table:/sst')
+  // Index 0 of time: the first value is missing; 1 × 10 + 2 is packed as a tenth, from 10.
+  const cells = chosen.getByRole('row')
+  t.is(await cells.nth(1).getByRole('cell').nth(0).textContent(), '')
+  t.is(await cells.nth(2).getByRole('cell').nth(2).textContent(), '11.2')
+  await chosen.getByLabel('Show as').selectOption('plot')
+  await chosen.getByRole('img', { name: /Line plot of 9 values/ }).waitFor()
+
+  const length = 10_000_000
+  const large = await upload(call, dataset, longNetcdf(length), 'long.nc', { type: 'application/x-netcdf' })
+  let received = 0
+  page.on('response', response => {
+    if (response.url().includes(`/api/files/${large}`)) received += Number(response.headers()['content-length'] ?? 0)
+  })
+  await show(page, large, '?view=table:/v')
+  await chosen.getByRole('spinbutton', { name: 'From row' }).fill(String(length))
+  await page.keyboard.press('Tab')
+  await chosen.getByText(`Rows ${length - 50} to ${length - 1} of ${length}`).waitFor()
+  t.is(await chosen.getByRole('row').nth(50).getByRole('cell').textContent(), '7.5')
+  t.true(received > 0 && received < 4_000_000, `${received} of 40,000,128 bytes`)
+  t.deepEqual(problems, [])
+})
+
+inBrowser('maps show features of GeoJSON and shapefiles with their attributes, and pictures with a place', async t => {
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await show(page, await keep('areas.geojson'))
+  const attributes = page.getByRole('table', { name: /Attributes/ })
+  await page.getByRole('button', { name: 'Next feature' }).press('Enter')
+  await page.getByRole('button', { name: 'Next feature' }).press('Enter')
+  await page.getByText('Feature 2 of 4: Point').waitFor()
+  t.deepEqual(await attributes.getByRole('cell').allTextContents(), ['Köln', '3', '9', '<b>near the bridge</b>'])
+  t.is(viewOf(page) ?? '2', '2')
+  await show(page, await keep('plots.zip'), '?view=2')
+  t.deepEqual(await attributes.getByRole('cell').allTextContents(), ['Übungsfeld', '8'])
+  await show(page, await keep('elevation.tif'))
+  await page.getByText('180 × 90 pixels, bands: 1, int16, EPSG:4326').waitFor()
+  await page.getByRole('application', { name: /Map of elevation\.tif/ }).waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('large pictures zoom, models turn, sound plays with its sections as marks, charts have a table', async t => {
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await show(page, await keep('sections.tif'))
+  await page.getByLabel('Page').selectOption('2 of 3')
+  await page.getByText('180 × 90 pixels, bands: 1, uint16').waitFor()
+  for (const name of ['pebble.glb', 'draco.glb', 'pebble.ply']) {
+    await show(page, await keep(name))
+    await page.getByText('320 triangles, 162 vertices').waitFor()
+  }
+  await page.getByRole('application', { name: /3D model/ }).focus()
+  await page.keyboard.press('ArrowLeft')
+  await page.waitForURL(/view=0\.34/)
+
+  const tone = await keep('tone.wav')
+  await ok(call('/api/sections', { method: 'POST', json: { file_id: tone, startTime: 0.5, endTime: 0.75, description: 'Louder' } }))
+  await show(page, tone)
+  await page.getByRole('button', { name: /0:00\.5 – 0:00\.7 Louder/ }).click()
+  await page.getByText('0:00.5 / 0:01.0').waitFor()
+  await page.getByRole('group', { name: /Waveform/ }).focus()
+  await page.keyboard.press('Home')
+  await page.getByText('0:00.0 / 0:01.0').waitFor()
+  await page.keyboard.press(' ')
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor()
+
+  await show(page, await keep('leaf-area.vl.json'))
+  await page.getByRole('img', { name: 'Leaf area by plot' }).waitFor()
+  await page.getByText('Data of the chart').click()
+  t.is(await page.getByRole('table').getByRole('row').count(), 7)
+  t.deepEqual(problems, [])
+})
+
+const refused: readonly (readonly [name: string, viewer: string, sentence: RegExp])[] = [
+  ['damaged.pdf', 'pdf', /not a PDF that can be read/],
+  ['damaged.h5', 'hdf5', /not an HDF5 or NetCDF file/],
+  ['damaged.nc', 'hdf5', /not an HDF5 or NetCDF file/],
+  ['damaged.geojson', 'geo', /no GeoJSON, shapefile or GeoTIFF/],
+  ['damaged-shapes.zip', 'geo', /no GeoJSON, shapefile or GeoTIFF/],
+  ['damaged.tif', 'deep-zoom', /picture cannot be read/],
+  ['huge.tif', 'deep-zoom', /50000 × 50000 pixels are too many/],
+  ['damaged.glb', 'model', /model cannot be read/],
+  ['outside-links.gltf', 'model', /needs another file, https:\/\/example\.org\/mesh\.bin/],
+  ['damaged.wav', 'sound', /sound cannot be played/],
+  ['damaged.vl.json', 'vega', /chart cannot be drawn/],
+  ['outside-data.vl.json', 'vega', /needs data from https:\/\/example\.org\/data\.csv/],
+]
+
+inBrowser('a damaged file, one of too many pixels and one that leads outside are a sentence and the download', async t => {
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  for (const [name, viewer, sentence] of refused) {
+    await show(page, await keep(name), `?viewer=web.${viewer}`)
+    const alert = page.getByRole('main').getByRole('alert')
+    t.regex((await alert.textContent()) ?? '', sentence, name)
+    t.true(await alert.getByRole('link', { name: 'Download' }).isVisible(), name)
+  }
+  t.deepEqual(problems, [])
+})
+
+inBrowser('axe finds nothing on these viewers in light and dark, and none scrolls sideways at 320 pixels', async t => {
+  const { page } = await webPage(t, browser, server.url, server.admin)
+  const findings: string[] = []
+  const shown: readonly (readonly [name: string, query?: string])[] = [
+    ['paper.pdf'],
+    ['field.h5', '?view=map:/entry/image'],
+    ['sst.nc', '?view=table:/sst'],
+    ['areas.geojson', '?view=2'],
+    ['sections.tif'],
+    ['pebble.glb'],
+    ['tone.wav'],
+    ['leaf-area.vl.json'],
+  ]
+  for (const [name, query] of shown) {
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize({ width: 1280, height: 860 })
+    await show(page, await keep(name), query)
+    findings.push(...(await axeFindings(page)).map(finding => `${name} light: ${finding}`))
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.setViewportSize({ width: 320, height: 700 })
+    findings.push(...(await axeFindings(page)).map(finding => `${name} dark: ${finding}`))
+    const pixels = await sidewaysScroll(page)
+    if (pixels > 0) findings.push(`${name} scrolls sideways by ${pixels} pixels`)
+  }
+  t.deepEqual(findings, [])
+})
