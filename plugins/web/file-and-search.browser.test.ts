@@ -1,10 +1,12 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
+import { DocumentStore } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, ok, upload, uploadData } from '../../test/support/scene.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
+import { extractions } from '../resources/extractions/collections.ts'
 
 const { test: inBrowser, launch } = browserTests(test, 'chromium')
 const server = await bootForTest({})
@@ -24,12 +26,27 @@ const findings = async (page: Page): Promise<readonly string[]> => {
   return pixels > 0 ? [...found, `${pixels} px wider than the window`] : found
 }
 
+/** An extractor that has failed before anybody looks. */
+const failedRun = async (file: string): Promise<void> => {
+  const [start, status] = [new Date().toISOString(), 'StatusMessage.error: no picture']
+  const outcome = { state: 'failed', status, lines: [{ status, at: start }], start, end: start, endHeard: start } as const
+  const run = {
+    target: { kind: 'file', id: file },
+    extractor: 'lab.shapes',
+    queue: 'lab.shapes',
+    user: null,
+    trigger: 'manual',
+    chain: [],
+  } as const
+  await server.get(DocumentStore).commit({ insert: { id: file, ...run, ...outcome }, into: extractions })
+}
+
 inBrowser('a file shows what it is while extractors work on it, and the next one of its list is a key away', async t => {
   const dataset = await newDataset(call, { name: 'Stations' })
   await upload(call, dataset, '# Notes\n\n<script>document.title = "taken"</script>', 'a-notes.md', { type: 'text/markdown' })
   const table = await upload(call, dataset, 'station,rain\nKöln,7\n', 'b-rain.csv', { type: 'text/csv', query: '' })
   await upload(call, dataset, 'x'.repeat(300_000), 'c-long.txt')
-  await upload(call, dataset, Buffer.from('not a picture'), 'd-broken.png', { type: 'image/png' })
+  const broken = await upload(call, dataset, Buffer.from('not a picture'), 'd-broken.png', { type: 'image/png' })
   const browser = await launch()
   t.teardown(() => browser.close())
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
@@ -53,6 +70,15 @@ inBrowser('a file shows what it is while extractors work on it, and the next one
   await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' })
   await page.keyboard.press('j')
   await page.getByText('The file cannot be shown here').waitFor()
+  // The failure is told by the list too, on a page that saw nothing of it happen.
+  await failedRun(broken)
+  await page.reload()
+  await page.getByRole('heading', { name: 'Failed extractions' }).waitFor()
+  await page.goto(`/datasets/${dataset}`)
+  await page
+    .getByRole('row', { name: /d-broken\.png/ })
+    .getByText('Failed')
+    .waitFor()
   t.deepEqual(problems, [])
 })
 

@@ -40,6 +40,8 @@ export interface Models {
   ExtractionLogEntry: { readonly clientIP: string; readonly fileid: string; readonly filename: string; readonly fileType: string; readonly filesize: number; readonly uploadDate: number; readonly extractors: readonly (string)[]; readonly startTime: string; readonly endTime: string | null }
   ExtractionReport: { readonly userid: string; readonly username: string; readonly email: string; readonly resource_id: string; readonly resource_type: string; readonly space_id: readonly (string)[]; readonly extractor: string; readonly job_id: string; readonly job_type: "queue" | "work"; readonly status_count: number; readonly last_status: string; readonly start: string; readonly end: string; readonly duration_ms: number }
   ExtractionRequest: { readonly extractor?: string; readonly parameters?: Readonly<Record<string, unknown>> }
+  ExtractionState: { readonly id: string; readonly state: "processing" | "failed"; readonly extractor: string; readonly message: string }
+  ExtractionTargets: { readonly ids: readonly (string)[] }
   Extractor: ({ readonly id: string; readonly updated: string; readonly permissions: readonly ({ readonly resourceType: string; readonly id: string })[]; readonly unique_key?: string } & Models['ExtractorInfo'])
   ExtractorInfo: { readonly name: string; readonly version: string; readonly description: string; readonly author: string; readonly contributors: readonly (string)[]; readonly contexts: unknown; readonly repository: readonly ({ readonly repType: string; readonly repUrl: string })[]; readonly external_services: readonly (string)[]; readonly libraries: readonly (string)[]; readonly bibtex: readonly (string)[]; readonly maturity: string; readonly defaultLabels: readonly (string)[]; readonly process: { readonly dataset?: readonly (string)[]; readonly file?: readonly (string)[]; readonly metadata?: readonly (string)[] }; readonly categories: readonly (string)[]; readonly parameters: Readonly<Record<string, unknown>> }
   ExtractorInstances: { readonly ip: string; readonly extractor_name: string; readonly count: number }
@@ -149,6 +151,7 @@ export interface Models {
   RelationResult: { readonly status: string; readonly message: string; readonly id?: string }
   ResendDeliveries: { readonly since: string; readonly until?: string; readonly state?: "delivered" | "failed" | "all" }
   ResentDeliveries: { readonly resent: number; readonly hasMore: boolean }
+  ResourceExtraction: (Models['Extraction'] & { readonly state: "processing" | "done" | "failed" | "cancelled" })
   ResourceReport: { readonly type: "collection" | "dataset" | "file"; readonly id: string; readonly name: string; readonly owner: string; readonly owner_id: string; readonly size_kb: number | null; readonly location: string | null; readonly parent_datasets: readonly (string)[] | null; readonly status: string | null; readonly views: number | null; readonly last_viewed: string | null; readonly downloads: number | null; readonly last_downloaded: string | null; readonly parent_collections: readonly (string)[]; readonly parent_spaces: readonly (string)[]; readonly "uploaded/created": string | null }
   Role: { readonly id: string; readonly name: string; readonly description: string; readonly permissions: readonly (string)[] }
   RoleChange: { readonly name?: string; readonly description?: string; readonly permissions?: readonly (string)[] }
@@ -626,9 +629,10 @@ export interface Operations {
   'GET /api/extractions/{id}/status': { path: { id: string }; query: Record<never, never>; body: undefined; answer: (Readonly<Record<string, string>> | "no file") }
   'GET /api/datasets/{id}/isBeingProcessed': { path: { id: string }; query: Record<never, never>; body: undefined; answer: { readonly isBeingProcessed: string } }
   'GET /api/files/{id}/isBeingProcessed': { path: { id: string }; query: Record<never, never>; body: undefined; answer: { readonly isBeingProcessed: string } }
-  'GET /api/datasets/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Extraction'])[] }
+  'GET /api/datasets/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['ResourceExtraction'])[] }
   'POST /api/datasets/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: Models['ExtractionRequest']; answer: Models['SubmittedJob'] }
-  'GET /api/files/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Extraction'])[] }
+  'POST /api/extractions/states': { path: Record<never, never>; query: Record<never, never>; body: Models['ExtractionTargets']; answer: readonly (Models['ExtractionState'])[] }
+  'GET /api/files/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['ResourceExtraction'])[] }
   'POST /api/files/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: Models['ExtractionRequest']; answer: Models['SubmittedJob'] }
   'GET /api/datasets/{id}/extractions/pending': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Job'])[] }
   'GET /api/files/{id}/extractions/pending': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Job'])[] }

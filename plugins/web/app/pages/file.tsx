@@ -174,7 +174,9 @@ const FileMenu = ({ file: { id, name, places, sizeBytes }, mayDelete }: { readon
 const FileMargin = ({ file, onEdit }: { readonly file: FullFile; readonly onEdit: (send: Promise<unknown>) => Promise<void> }) => {
   const { id, description, tags, places, sha256, originalName, name } = file
   const rights = new Set(file.rights)
-  const working = useRuns(id).filter(run => run.state === 'working')
+  const runs = useRuns(id)
+  const working = runs.filter(run => run.state === 'processing')
+  const failed = runs.filter(run => run.state === 'failed')
   return (
     <aside className="page-margin" aria-label={t('file.about')}>
       {(description !== '' || rights.has('EditFile')) && (
@@ -198,6 +200,12 @@ const FileMargin = ({ file, onEdit }: { readonly file: FullFile; readonly onEdit
           <h2>{t('file.processing')}</h2>
           <DotProgress label={t('file.processing')} />
           <p className="at-work">{working.map(run => run.extractor).join(', ')}</p>
+        </section>
+      )}
+      {failed.length > 0 && (
+        <section>
+          <h2>{t('failedExtractions')}</h2>
+          <p className="failed">{failed.map(run => run.extractor).join(', ')}</p>
         </section>
       )}
       {(tags.length > 0 || rights.has('AddTag')) && (
