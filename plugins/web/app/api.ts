@@ -139,6 +139,7 @@ export interface Models {
   Profile: { readonly biography?: string; readonly institution?: string; readonly orcidId?: string; readonly position?: string; readonly currentprojects?: readonly (string)[]; readonly pastprojects?: readonly (string)[] }
   ProfileChange: { readonly firstName?: string; readonly lastName?: string; readonly biography?: string | null; readonly institution?: string | null; readonly orcidId?: string | null; readonly position?: string | null; readonly currentprojects?: readonly (string)[] | null; readonly pastprojects?: readonly (string)[] | null; readonly avatarUrl?: string | null; readonly notifications?: "none" | "direct" | "hourly" | "daily" }
   QuarantinedFile: { readonly id: string; readonly filename: string; readonly size: number; readonly sha256: string; readonly signature: string; readonly date: string; readonly authorId: string; readonly author: string; readonly datasets: readonly (string)[] }
+  QueryConditions: { readonly join: "and" | "or"; readonly conditions: readonly ({ readonly not: boolean; readonly field: string | null; readonly operator: ":" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "exists" | "missing"; readonly values: readonly ({ readonly is: "words" | "phrase" | "expression"; readonly text: string })[] })[] | null }
   Queue: { readonly queue: string; readonly waiting: number; readonly running: number; readonly consumers: number; readonly dead: number }
   Quota: { readonly usedBytes: number; readonly maxBytes: number; readonly usedFiles: number; readonly maxFiles: number; readonly isEnforced: boolean }
   QuotaLimits: { readonly maxBytes?: number | null; readonly maxFiles?: number | null }
@@ -660,6 +661,7 @@ export interface Operations {
   'GET /api/search/json': { path: Record<never, never>; query: { query: string; grouping?: "AND" | "OR" | undefined; from?: number | undefined; size?: number | undefined; page?: number | undefined }; body: undefined; answer: Models['SearchResult'] }
   'GET /api/metadata/autocompletenames': { path: Record<never, never>; query: { filter?: string | undefined }; body: undefined; answer: readonly (string)[] }
   'GET /api/tags': { path: Record<never, never>; query: { prefix?: string | undefined; limit?: number | undefined; kind?: "file" | "dataset" | "collection" | undefined }; body: undefined; answer: readonly (Models['Tag'])[] }
+  'GET /api/search/conditions': { path: Record<never, never>; query: { query: string }; body: undefined; answer: Models['QueryConditions'] }
   'GET /api/search/quick': { path: Record<never, never>; query: { prefix: string }; body: undefined; answer: Models['NamedResources'] }
   'GET /api/search/fields': { path: Record<never, never>; query: { prefix?: string | undefined; limit?: number | undefined }; body: undefined; answer: readonly ({ readonly field: string; readonly count: number })[] }
   'GET /api/search/values': { path: Record<never, never>; query: { field: string; prefix?: string | undefined; limit?: number | undefined }; body: undefined; answer: readonly ({ readonly value: (string | number); readonly count: number })[] }
