@@ -1,4 +1,4 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
 import { IconButton } from '../components/controls.tsx'
@@ -13,7 +13,7 @@ import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { queries } from '../lib/queries.ts'
 import { ExtractionResults } from './file/extraction-results.tsx'
-import { type FullFile, placePath, useFile, useNeighbours, useRuns } from './file/file-data.ts'
+import { type FullFile, placePath, useFile, useNeighbours, useRuns, useVersions } from './file/file-data.ts'
 import { FileViewer } from './file/file-viewer.tsx'
 
 export const FilePage = () => {
@@ -92,6 +92,36 @@ const Warnings = ({ file: { mayDownload, status, scan, damaged } }: { readonly f
     <p role="note" className="sheet file-warning">
       {text}
     </p>
+  )
+}
+
+/** Other uploads of the same name, where there are any. */
+const Versions = ({ id }: { readonly id: string }) => {
+  const versions = useVersions(id)
+  if (versions.length < 2) return null
+  return (
+    <section>
+      <h2>{t('file.versions')}</h2>
+      <ul>
+        {versions.map(version => (
+          <li key={version.id}>
+            {version.id === id ? (
+              <b>
+                <Time of={version.created} />
+              </b>
+            ) : (
+              <Link to="/files/$id" params={{ id: version.id }}>
+                <Time of={version.created} />
+              </Link>
+            )}{' '}
+            <span className="help">
+              {bytes(version.sizeBytes)} · {version.author.fullName}
+              {version.id === id && ` · ${t('file.thisVersion')}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 
@@ -238,6 +268,7 @@ const FileMargin = ({ file, onEdit }: { readonly file: FullFile; readonly onEdit
           </ul>
         </section>
       )}
+      <Versions id={id} />
       {originalName !== name && (
         <section>
           <h2>{t('file.originalName')}</h2>

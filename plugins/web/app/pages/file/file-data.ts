@@ -53,6 +53,13 @@ export const useRuns = (id: string): readonly Run[] => {
   return [...newest.values()]
 }
 
+/** Files of the same name in the same folder, newest first, this one included. */
+export const useVersions = (id: string) =>
+  useQuery({
+    queryKey: ['file', id, 'versions'],
+    queryFn: ({ signal }) => api('GET /api/files/{id}/versions', { path: { id }, signal }),
+  }).data ?? []
+
 export const useMetadata = (id: string) =>
   useQuery({
     queryKey: ['file', id, 'metadata'],
