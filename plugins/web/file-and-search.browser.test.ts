@@ -1,10 +1,12 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
+import { DocumentStore } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, ok, upload, uploadData } from '../../test/support/scene.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
+import { extractions } from '../resources/extractions/collections.ts'
 
 const { test: inBrowser, launch } = browserTests(test, 'chromium')
 const server = await bootForTest({})
@@ -24,12 +26,27 @@ const findings = async (page: Page): Promise<readonly string[]> => {
   return pixels > 0 ? [...found, `${pixels} px wider than the window`] : found
 }
 
+/** An extractor that has failed before anybody looks. */
+const failedRun = async (file: string): Promise<void> => {
+  const [start, status] = [new Date().toISOString(), 'StatusMessage.error: no picture']
+  const outcome = { state: 'failed', status, lines: [{ status, at: start }], start, end: start, endHeard: start } as const
+  const run = {
+    target: { kind: 'file', id: file },
+    extractor: 'lab.shapes',
+    queue: 'lab.shapes',
+    user: null,
+    trigger: 'manual',
+    chain: [],
+  } as const
+  await server.get(DocumentStore).commit({ insert: { id: file, ...run, ...outcome }, into: extractions })
+}
+
 inBrowser('a file shows what it is while extractors work on it, and the next one of its list is a key away', async t => {
   const dataset = await newDataset(call, { name: 'Stations' })
   await upload(call, dataset, '# Notes\n\n<script>document.title = "taken"</script>', 'a-notes.md', { type: 'text/markdown' })
   const table = await upload(call, dataset, 'station,rain\nKöln,7\n', 'b-rain.csv', { type: 'text/csv', query: '' })
   await upload(call, dataset, 'x'.repeat(300_000), 'c-long.txt')
-  await upload(call, dataset, Buffer.from('not a picture'), 'd-broken.png', { type: 'image/png' })
+  const broken = await upload(call, dataset, Buffer.from('not a picture'), 'd-broken.png', { type: 'image/png' })
   const browser = await launch()
   t.teardown(() => browser.close())
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
@@ -52,6 +69,16 @@ inBrowser('a file shows what it is while extractors work on it, and the next one
   await page.getByText('1 line is longer than 20,000 characters and is cut.').waitFor()
   await page.keyboard.press('j')
   await page.getByText('The picture cannot be shown').waitFor()
+  await page.getByText('The file cannot be shown here').waitFor()
+  // The failure is told by the list too, on a page that saw nothing of it happen.
+  await failedRun(broken)
+  await page.reload()
+  await page.getByRole('heading', { name: 'Failed extractions' }).waitFor()
+  await page.goto(`/datasets/${dataset}`)
+  await page
+    .getByRole('row', { name: /d-broken\.png/ })
+    .getByText('Failed')
+    .waitFor()
   t.deepEqual(problems, [])
 })
 
@@ -83,4 +110,58 @@ inBrowser('a search says where hits are and why they match, is narrowed by facet
 
   await page.goto('/search?query=%28leaf')
   await page.getByText('The query cannot be understood').waitFor()
+})
+
+inBrowser('a query is built of rows or written as text, whichever is changed; it is saved, opened and deleted', async t => {
+  await newDataset(call, { name: 'Alder plots', description: 'wet sand' })
+  await newDataset(call, { name: 'Alder hill', description: 'dry sand' })
+  await server.drained()
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto('/search?query=alder+NOT+description%3Adry')
+  await page.getByRole('link', { name: 'Alder plots' }).waitFor()
+  await page.getByRole('button', { name: 'Query builder' }).click()
+  const text = page.getByLabel('Query as text')
+  const rows = page.getByRole('combobox', { name: 'Field' })
+  await rows.nth(1).waitFor()
+  t.is(await rows.nth(1).inputValue(), 'description')
+  t.is(await page.getByLabel('Negation').nth(1).inputValue(), 'true')
+  t.deepEqual(await findings(page), [])
+
+  await page.getByLabel('Negation').nth(1).selectOption('Without')
+  await page.getByLabel('Comparison').nth(1).selectOption('contains phrase')
+  await page.getByLabel('Value').nth(1).fill('wet "sand')
+  t.is(await text.inputValue(), 'alder NOT description:"wet \\"sand"')
+  await page.getByLabel('Value').nth(1).fill('wet sand')
+  await page.getByLabel('Negation').nth(0).selectOption('Without')
+  t.is(await text.inputValue(), 'NOT alder NOT description:"wet sand"')
+
+  await text.fill('alder AND (sand')
+  await page.locator('.query-error').waitFor()
+  await text.fill('alder AND (sand OR clay)')
+  await page.getByText('can only be edited as text').waitFor()
+  await text.fill('name:hill OR depth>12')
+  await rows.nth(1).waitFor()
+  await page.waitForFunction("document.querySelectorAll('.query-row input')[2]?.value === 'depth'")
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/query=name%3Ahill\+OR\+depth%3E12/)
+  await page.getByRole('link', { name: 'Alder hill' }).waitFor()
+
+  await page.getByRole('button', { name: 'Save search' }).click()
+  await page.getByLabel('Name').fill('Hills')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.goto('/search')
+  await page.getByRole('link', { name: 'Hills' }).click()
+  await page.getByRole('link', { name: 'Alder hill' }).waitFor()
+  await page.goto('/search')
+  t.deepEqual(await findings(page), [])
+  await page.getByRole('button', { name: 'Delete saved search Hills' }).click()
+  await page.getByRole('link', { name: 'Hills' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('link', { name: 'Hills' }).waitFor()
+  t.deepEqual(
+    problems.filter(problem => !/status of 400/.test(problem)),
+    [],
+  )
 })

@@ -3,6 +3,7 @@
  */
 
 export { checkQuery } from './check-query.ts'
+export { conditionsOf, type QueryCondition, type QueryConditions } from './conditions.ts'
 export { compareField, comparingOf, fieldContains, operatorSigns } from './fields.ts'
 export { readQuery } from './read-query.ts'
 export { readRegex } from './read-regex.ts'

@@ -231,3 +231,36 @@ test.serial('a job that cannot be published ends at once: its run does not wait 
   bus.fault = undefined
   t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.error: The job could not be handed over.', Status: 'Done' })
 })
+
+test('of many files and datasets those are told that are processed or failed, by the latest run of each extractor', async t => {
+  const dataset = await newDataset(ann.call)
+  const [working, failed, mended, done] = await Promise.all([1, 2, 3, 4].map(at => upload(ann.call, dataset, `words ${at}`, `${at}.txt`)))
+  await server.drained()
+  const end = async (kind: 'files' | 'datasets', id: string, status: string, extractor = 'm.any') => {
+    await bus.tell(await asked(kind, id, { extractor }), status, { extractor })
+  }
+  await end('files', failed!, 'StatusMessage.error: no words')
+  await end('files', failed!, 'StatusMessage.done: counted', 'm.other')
+  await end('files', mended!, 'StatusMessage.error: no words')
+  await end('files', mended!, 'StatusMessage.done: counted')
+  await end('files', done!, 'StatusMessage.done: counted')
+  await end('datasets', dataset, 'StatusMessage.error: too few files')
+  await asked('files', working!)
+  const states = (ids: readonly (string | undefined)[], call = ann.call) =>
+    ok<{ id: string; state: string; extractor: string; message: string }[]>(
+      call('/api/extractions/states', { method: 'POST', json: { ids } }),
+    )
+  const told = await states([working, failed, mended, done, dataset, unknownId, failed])
+  t.deepEqual(
+    new Map(told.map(({ id, ...state }) => [id, state])),
+    new Map([
+      [working!, { state: 'processing', extractor: 'm.any', message: 'SUBMITTED' }],
+      [failed!, { state: 'failed', extractor: 'm.any', message: 'StatusMessage.error: no words' }],
+      [dataset, { state: 'failed', extractor: 'm.any', message: 'StatusMessage.error: too few files' }],
+    ]),
+  )
+  t.deepEqual(await states([]), [])
+  t.is((await refusal(ann.call('/api/extractions/states', { method: 'POST', json: { ids: ['no id'] } }))).status, 400)
+  await ok(ann.call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
+  t.deepEqual(await states([failed, dataset], bob.call), [])
+})

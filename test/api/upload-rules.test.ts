@@ -191,6 +191,16 @@ test('a file at an address is fetched, named and typed, and records its source',
   t.true(documents.some(each => each['@context'] === 'http://example.org/c'))
 })
 
+test('a file at an address is put into the folder that is asked for', async t => {
+  const dataset = await newDataset(ann.call)
+  const folder = await newFolder(ann.call, dataset, 'a')
+  const send = (id: string) =>
+    ann.call(`/api/datasets/${dataset}/urls?folder_id=${id}`, { method: 'POST', json: { fileurl: `${source}/a/leaf%20one.csv` } })
+  const { id } = await ok<{ id: string }>(send(folder))
+  t.like(await ok(ann.call(`/api/files/${id}/metadata?view=full`)), { places: [{ folder, path: ['a'] }] })
+  t.is((await send(unknownId)).status, 404)
+})
+
 test('the other server may name and type a file, as far as that is safe', async t => {
   const dataset = await newDataset(ann.call)
   const sources = [

@@ -132,6 +132,14 @@ export const getExtractionStatus = route({
   },
 })
 
+const RunOnResource = s.model(
+  'ResourceExtraction',
+  s.Intersect([
+    ShownRun,
+    s.Object({ state: s.Union([s.Literal('processing'), s.Literal('done'), s.Literal('failed'), s.Literal('cancelled')]) }),
+  ]),
+)
+
 const runsOn = (kind: 'file' | 'dataset', plural: string, permission: 'ViewFile' | 'ViewDataset') =>
   route({
     method: 'GET',
@@ -140,15 +148,59 @@ const runsOn = (kind: 'file' | 'dataset', plural: string, permission: 'ViewFile'
     description: 'An addition to Clowder 1.x. At most 100 extractions, each with its latest 100 status messages.',
     permission: { right: permission, on: ref(kind, 'id') },
     params,
-    responses: { 200: s.Array(ShownRun) },
+    responses: { 200: s.Array(RunOnResource) },
     throws: [NotFound],
     async handle({ params }, { extractions }) {
-      return { status: 200, body: (await extractions.of(params, 100)).items.map(showRun) }
+      const { items } = await extractions.of(params, 100)
+      const body = items.map(run => ({ ...showRun(run), state: run.state === 'open' ? ('processing' as const) : run.state }))
+      return { status: 200, body }
     },
   })
 
 export const listFileExtractions = runsOn('file', 'files', 'ViewFile')
 export const listDatasetExtractions = runsOn('dataset', 'datasets', 'ViewDataset')
+
+export const listExtractionStates = route({
+  method: 'POST',
+  path: '/api/extractions/states',
+  summary: 'List which of many files and datasets are being processed or failed',
+  description:
+    'An addition to Clowder 1.x. Nothing is changed. One item for each that the caller may view and that has an unfinished extraction (`processing`) or, without one, an extractor whose latest extraction failed.',
+  permission: 'reader',
+  limitedKeys: 'allowed',
+  body: s.model('ExtractionTargets', s.Object({ ids: s.Array(s.id(), { maxItems: 1000, description: 'Of files and datasets' }) }), {
+    ids: ['5b2a1c8e4f0c2d3a6b7e9f10'],
+  }),
+  responses: {
+    200: s.Array(
+      s.model(
+        'ExtractionState',
+        s.Object({
+          id: s.String(),
+          state: s.Union([s.Literal('processing'), s.Literal('failed')]),
+          extractor: s.String(),
+          message: s.String({ description: 'The latest status message' }),
+        }),
+        { id: '5b2a1c8e4f0c2d3a6b7e9f10', state: 'failed', extractor: 'pounce.csv', message: 'ERROR: no columns' },
+      ),
+    ),
+  },
+  async handle({ body, caller }, { extractions, policy }) {
+    const ids = [...new Set(body.ids)]
+    const [files, datasets] = await Promise.all([
+      policy.allowed(caller, 'ViewFile', 'file', ids, 'readable'),
+      policy.allowed(caller, 'ViewDataset', 'dataset', ids, 'readable'),
+    ])
+    const states = await extractions.statesOn(ids.filter(id => files.has(id) || datasets.has(id)))
+    const shown = [...states].map(([id, { state, extractor, status }]) => ({
+      id,
+      state: state === 'open' ? ('processing' as const) : ('failed' as const),
+      extractor,
+      message: status,
+    }))
+    return { status: 200, body: shown }
+  },
+})
 
 const PendingJob = s.model(
   'Job',

@@ -53,6 +53,46 @@ export class StoredExtractions {
     return new Set(items.map(run => run.target.id))
   }
 
+  /**
+   * What is to be said of at most a thousand resources: a run that is not over, else that the newest run of an extractor failed. Resources without
+   * either are absent.
+   */
+  async statesOn(targets: readonly string[]): Promise<ReadonlyMap<string, ExtractionRun>> {
+    const told = new Map<string, ExtractionRun>()
+    const failed = new Set<string>()
+    for await (const run of this.#runsOn(targets, ['open', 'failed'])) {
+      if (run.state === 'open') told.set(run.target.id, run)
+      else failed.add(run.target.id)
+    }
+    const newest = new Map<string, ExtractionRun>()
+    for await (const run of this.#runsOn([...failed].filter(id => !told.has(id)))) {
+      const key = `${run.target.id} ${run.extractor}`
+      const known = newest.get(key)
+      if (!known || known.start < run.start) newest.set(key, run)
+    }
+    for (const run of newest.values()) if (run.state === 'failed') told.set(run.target.id, run)
+    return told
+  }
+
+  /** At most ten thousand runs: what has more of them than anyone looks at is not worth more. */
+  async *#runsOn(targets: readonly string[], states?: readonly RunState[]): AsyncIterable<ExtractionRun> {
+    if (targets.length === 0) return
+    const on = isIn('target.id', targets)
+    const where = states ? and(on, isIn('state', states)) : on
+    let after: Page<ExtractionRun>['next']
+    for (let page = 0; page < 10; page++) {
+      const { items, next } = await this.#documents.find(extractions, {
+        using: 'byTarget',
+        where,
+        limit: 1000,
+        ...(after ? { after } : {}),
+      })
+      yield* items
+      if (!next) return
+      after = next
+    }
+  }
+
   /** The newest runs of everyone in these states, newest first. */
   async newest(states: readonly RunState[], limit: number): Promise<readonly ExtractionRun[]> {
     const query = { using: 'byState', where: isIn('state', states), sort: newestFirst, limit }

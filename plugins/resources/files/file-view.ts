@@ -1,10 +1,11 @@
-import { type Caller, Datasets, type FileRecord, Policy, type Stored, s, Users, wire } from 'pounce/sdk'
+import { type Caller, Datasets, type FileRecord, Files, Policy, type Stored, s, Users, wire } from 'pounce/sdk'
 import {
   FullLicense,
   FullStatistics,
   FullTags,
   fullLicense,
   fullMembers,
+  fullNameOf,
   fullStatistics,
   fullTags,
   fullViewOf,
@@ -46,18 +47,36 @@ export const FullFile = s.model(
 )
 export type FullFile = s.Static<typeof FullFile>
 
+/** A file among those of its name in a folder. */
+export const FileVersion = s.model(
+  'FileVersion',
+  s.Object({
+    id: s.String(),
+    created: s.String({ description: 'ISO 8601, UTC' }),
+    author: s.Object({ id: s.String(), fullName: s.String() }),
+    sizeBytes: s.Integer(),
+    sha256: s.String(),
+  }),
+)
+type FileVersion = s.Static<typeof FileVersion>
+
+/** A person who has uploaded one name more often has other means. */
+const maxVersions = 100
+
 /** Shows a file with what is around it, as far as the caller may view that. */
 export class FileViews {
   readonly #users: Users
   readonly #policy: Policy
   readonly #datasets: Datasets
+  readonly #files: Files
   readonly #listing: FileListing
   readonly #downloads: FileDownloads
 
-  constructor(users: Users, policy: Policy, datasets: Datasets, listing: FileListing, downloads: FileDownloads) {
+  constructor(users: Users, policy: Policy, datasets: Datasets, files: Files, listing: FileListing, downloads: FileDownloads) {
     this.#users = users
     this.#policy = policy
     this.#datasets = datasets
+    this.#files = files
     this.#listing = listing
     this.#downloads = downloads
   }
@@ -85,5 +104,24 @@ export class FileViews {
       resource_type: 'file',
     }
   }
+
+  /** Files of the same name in the same folders, itself included, as far as the caller may view them; newest first, at most a hundred. */
+  async versions(caller: Caller, { name, places }: FileRecord): Promise<FileVersion[]> {
+    const found = await Promise.all(places.slice(0, 10).map(place => this.#files.named(place.in, name, maxVersions)))
+    const all = [...new Map(found.flat().map(file => [file.id, file])).values()]
+    const ids = all.map(({ id }) => id)
+    const [seen, people] = await Promise.all([
+      this.#policy.allowed(caller, 'ViewFile', 'file', ids, 'readable'),
+      this.#users.getMany([...new Set(all.map(({ author }) => author))]),
+    ])
+    return all
+      .filter(({ id }) => seen.has(id))
+      .toSorted((one, other) => (one.created < other.created ? 1 : -1))
+      .slice(0, maxVersions)
+      .map(({ id, created, author, sizeBytes, sha256 }) => {
+        const person = people.get(author)
+        return { id, created, author: { id: author, fullName: person ? fullNameOf(person) : '' }, sizeBytes, sha256 }
+      })
+  }
 }
-wire(FileViews, Users, Policy, Datasets, FileListing, FileDownloads)
+wire(FileViews, Users, Policy, Datasets, Files, FileListing, FileDownloads)

@@ -50,14 +50,16 @@ export const uploadUrlsToDataset = onDataset({
   permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
   cost: 'fetch',
   params: s.Object({ id: s.id() }),
+  query: s.Object({ folder_id: s.Optional(s.id()) }),
   body: Sources,
   maxBodyBytes: 10 * 1024 * 1024,
   isLong: true,
   responses: { 200: result },
   throws: [Invalid, Forbidden, NotFound, Unreachable],
-  async handle({ params, body, caller, signal }, { urls }) {
+  async handle({ params, query, body, caller, signal }, { urls }) {
     const sources = Array.isArray(body) ? body : [body]
-    return answer(await urls.take(sources, caller, { dataset: params.id, extract: true }, signal))
+    const target = { dataset: params.id, folder: query.folder_id, extract: true }
+    return answer(await urls.take(sources, caller, target, signal))
   },
 })
 

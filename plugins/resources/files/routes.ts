@@ -20,7 +20,7 @@ import { FileDownloads } from './file-downloads.ts'
 import { FileInfo, ListedFile, maySeePaths, toFileInfo } from './file-json.ts'
 import { FileListing } from './file-listing.ts'
 import { FileRemoval } from './file-removal.ts'
-import { FileViews, FullFile } from './file-view.ts'
+import { FileVersion, FileViews, FullFile } from './file-view.ts'
 
 const route = routesFor('files', {
   files: Files,
@@ -111,6 +111,20 @@ export const getFilePaths = route({
     const roots = places.filter(place => place.folders.length === 0).map(place => nameOf(place.dataset))
     const nested = places.filter(place => place.folders.length > 0).map(place => [nameOf(place.dataset), ...place.folders])
     return { status: 200, body: { paths: [roots, ...nested].filter(path => path.length > 0) } }
+  },
+})
+
+export const listFileVersions = route({
+  method: 'GET',
+  path: '/api/files/:id/versions',
+  summary: 'List the files of the same name in the same folder',
+  description: 'An addition to Clowder 1.x. Newest first, with the file itself; at most 100.',
+  permission: { right: 'ViewFile', on: ref('file', 'id') },
+  params,
+  responses: { 200: s.Array(FileVersion) },
+  throws: [NotFound],
+  async handle({ params, caller }, { files, views }) {
+    return { status: 200, body: await views.versions(caller, await existing(files, params.id)) }
   },
 })
 

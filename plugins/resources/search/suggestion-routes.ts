@@ -111,3 +111,51 @@ export const autocompleteMetadataNames = route({
     return { status: 200, body: [...(await suggesting.metadataNames(query.filter, 1000, caller))] }
   },
 })
+
+const Operator = s.Union([
+  ...([s.Literal(':'), s.Literal('=='), s.Literal('!='), s.Literal('<'), s.Literal('<=')] as const),
+  ...([s.Literal('>'), s.Literal('>='), s.Literal('exists'), s.Literal('missing')] as const),
+])
+
+export const readConditions = route({
+  method: 'GET',
+  path: '/api/search/conditions',
+  summary: 'Read a query into its conditions',
+  description:
+    'An addition to Clowder 1.x, for search forms. Nothing is searched. An unreadable query gets 400 with `position`. `conditions` is null for a query that is no list: one with parentheses, or with both AND and OR.',
+  permission: 'reader',
+  query: s.Object({ query: s.String({ maxLength: 10_000 }) }),
+  responses: {
+    200: s.model(
+      'QueryConditions',
+      s.Object({
+        join: s.Union([s.Literal('and'), s.Literal('or')]),
+        conditions: s.Union([
+          s.Array(
+            s.Object({
+              not: s.Boolean(),
+              field: s.Union([s.String(), s.Null()], { description: 'Null: anywhere' }),
+              operator: Operator,
+              values: s.Array(
+                s.Object({ is: s.Union([s.Literal('words'), s.Literal('phrase'), s.Literal('expression')]), text: s.String() }),
+                { description: 'Alternatives. Empty with `exists` and `missing`' },
+              ),
+            }),
+          ),
+          s.Null(),
+        ]),
+      }),
+      {
+        join: 'and',
+        conditions: [{ not: false, field: 'depth', operator: '>', values: [{ is: 'words', text: '12' }] }],
+      },
+    ),
+  },
+  throws: [Invalid],
+  async handle({ query }) {
+    const { conditionsOf } = await import('pounce/sdk/search/language')
+    const { join, conditions } = conditionsOf(query.query)
+    const shown = conditions?.map(condition => ({ ...condition, values: condition.values.map(value => ({ ...value })) })) ?? null
+    return { status: 200, body: { join, conditions: shown } }
+  },
+})

@@ -8,6 +8,7 @@ export const needsOfFiles: Needs = {
   getFile: 'ViewFile file=id; DownloadFiles file=id',
   getFileInfo: 'ViewFile file=id',
   getFilePaths: 'ViewFile file=id',
+  listFileVersions: 'ViewFile file=id',
   listDatasetFiles: 'ViewDataset dataset=id',
   listRootFiles: 'ViewDataset dataset=id',
   renameFile: 'EditFile file=id',

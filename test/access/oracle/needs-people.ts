@@ -141,6 +141,7 @@ export const needsOfPeople: Needs = {
   updateUser: 'EditUser user=id',
   listAccounts: 'serverAdmin',
   checkPermissions: 'reader',
+  listExtractionStates: 'reader',
   explainPermission: 'anyKey; each ViewDataset dataset=id',
   listPermissions: 'anyKey',
   listDeeds: 'ViewUser user=id',

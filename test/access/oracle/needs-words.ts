@@ -107,6 +107,7 @@ export const needsOfWords: Needs = {
   saveSearch: 'account',
   suggestFields: 'reader',
   suggestValues: 'reader',
+  readConditions: 'reader',
   collectionReindexProgress: 'CreateCollection collection=id',
   datasetReindexProgress: 'CreateDataset dataset=id',
   deleteIndex: 'serverAdmin',

@@ -15,6 +15,14 @@ export interface NewPlace {
   readonly collection?: string | undefined
 }
 
+/** Makes a dataset of a BagIt bag, which says everything about it. */
+const createdFromBag = async (bag: File): Promise<string> => {
+  const body = new FormData()
+  body.append('File', bag)
+  const answer = await api('POST /api/datasets/createfrombag', { body: body as never })
+  return /[0-9a-f]{24}/.exec(String(answer))?.[0] ?? ''
+}
+
 const created = async (kind: ListedKind, name: string, description: string, { space, collection }: NewPlace): Promise<string> => {
   const inSpace = space === undefined || space === '' ? {} : { space }
   if (kind === 'space') return (await api('POST /api/spaces', { body: { name, description } })).id
@@ -52,17 +60,29 @@ export const CreateDialog = ({ kind, place = {}, onClose, onCreated }: CreateDia
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
   const [space, setSpace] = useState('')
+  const [bag, setBag] = useState<File>()
   const canChoose = kind !== 'space' && place.space === undefined && place.collection === undefined
   const submit = async (): Promise<void> => {
-    const id = await created(kind, name, description, canChoose ? { ...place, space } : place)
+    const id = await (bag ? createdFromBag(bag) : created(kind, name, description, canChoose ? { ...place, space } : place))
     await refresh(kind)
     onCreated(id)
   }
   return (
     <FormDialog title={t(`create.${kind}`)} action={t(`create.${kind}`)} isOpen onClose={onClose} onSubmit={submit}>
-      <TextField label={t('list.name')} value={name} onChange={setName} maxLength={255} isRequired autoFocus />
-      <TextField label={t('list.description')} value={description} onChange={setDescription} isLong />
-      {canChoose && <SpaceChoice value={space} onChange={setSpace} />}
+      {!bag && (
+        <>
+          <TextField label={t('list.name')} value={name} onChange={setName} maxLength={255} isRequired autoFocus />
+          <TextField label={t('list.description')} value={description} onChange={setDescription} isLong />
+          {canChoose && <SpaceChoice value={space} onChange={setSpace} />}
+        </>
+      )}
+      {kind === 'dataset' && canChoose && (
+        <label className="field">
+          <span className="label">{t('create.bag')}</span>
+          <input type="file" accept=".zip,application/zip" onChange={event => setBag(event.currentTarget.files?.[0])} />
+          <span className="help">{t('create.bagHelp')}</span>
+        </label>
+      )}
     </FormDialog>
   )
 }

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { api } from './api.ts'
 import { onLiveEvent } from './live.ts'
 
 /** What an extractor does with a file or dataset at the moment, or that it failed. */
@@ -18,6 +19,26 @@ const idOfTarget = (target: unknown): string | undefined => {
   return typeof id === 'string' ? id : undefined
 }
 
+const keep = (next: Map<string, ExtractionState>): void => {
+  for (const oldest of next.keys()) {
+    if (next.size <= maxStates) break
+    next.delete(oldest)
+  }
+  states = next
+  for (const listener of listeners) listener()
+}
+
+/** Asks for the states of at most a thousand files and datasets, which live events then change. What cannot be told is not shown. */
+export const loadExtractionStates = async (ids: readonly string[]): Promise<void> => {
+  if (ids.length === 0) return
+  const found = await api('POST /api/extractions/states', { body: { ids } }).catch(() => undefined)
+  if (!found) return
+  const next = new Map(states)
+  for (const id of ids) next.delete(id)
+  for (const { id, state, extractor } of found) next.set(id, { state: state === 'failed' ? 'failed' : 'working', extractor })
+  keep(next)
+}
+
 const listen = (): void => {
   isListening = true
   onLiveEvent(({ type, data }) => {
@@ -28,12 +49,7 @@ const listen = (): void => {
     next.delete(id)
     const extractor = typeof data['extractor'] === 'string' ? data['extractor'] : ''
     if (type !== 'extraction.finished') next.set(id, { state: type === 'extraction.failed' ? 'failed' : 'working', extractor })
-    for (const oldest of next.keys()) {
-      if (next.size <= maxStates) break
-      next.delete(oldest)
-    }
-    states = next
-    for (const listener of listeners) listener()
+    keep(next)
   })
 }
 
@@ -43,5 +59,5 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
-/** States of extractions by the id of what they work on, as live events told since the page was loaded. */
+/** States of extractions by the id of what they work on, as loaded, and as live events have told since. */
 export const useExtractionStates = (): ReadonlyMap<string, ExtractionState> => useSyncExternalStore(subscribe, () => states)

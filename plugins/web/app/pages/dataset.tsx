@@ -22,6 +22,14 @@ import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
 import type { ViewedThing } from '../viewers/host.ts'
 import { type Dataset, useDataset, useDatasetRights, useDatasetTotals, useIsProcessing } from './dataset/dataset-data.ts'
+import {
+  type Dataset,
+  useDataset,
+  useDatasetExtraction,
+  useDatasetRights,
+  useDatasetTotals,
+  useIsProcessing,
+} from './dataset/dataset-data.ts'
 import { pageQuery } from './dataset/entries.ts'
 import { startDownload } from './dataset/entry-acts.ts'
 import { useEntryQuery } from './dataset/entry-address.ts'
@@ -247,6 +255,7 @@ const DatasetMargin = ({
   readonly onDescribe: (text: string) => Promise<void>
 }) => {
   const isProcessing = useIsProcessing(id)
+  const extraction = useDatasetExtraction(id)
   const names = tags.map(tag => tag.name)
   const people = [...creators, ...(creators.includes(author.fullName) ? [] : [author.fullName])].filter(person => person !== '')
   const canEdit = rights.has('EditDataset')
@@ -273,6 +282,12 @@ const DatasetMargin = ({
         <section>
           <h2>{t('dataset.processing')}</h2>
           <DotProgress label={t('dataset.processing')} />
+        </section>
+      )}
+      {extraction?.state === 'failed' && (
+        <section>
+          <h2>{t('failedExtractions')}</h2>
+          <p className="failed">{extraction.extractor}</p>
         </section>
       )}
       {(names.length > 0 || rights.has('AddTag')) && (

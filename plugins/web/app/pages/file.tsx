@@ -1,4 +1,4 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
 import { IconButton } from '../components/controls.tsx'
@@ -17,6 +17,8 @@ import { deleting, queries } from '../lib/queries.ts'
 import { ExtractionResults } from './file/extraction-results.tsx'
 import { type FullFile, placePath, useFile, useNeighbours, useRuns } from './file/file-data.ts'
 import { FileViewer, thingOf } from './file/file-viewer.tsx'
+import { type FullFile, placePath, useFile, useNeighbours, useRuns, useVersions } from './file/file-data.ts'
+import { FileViewer } from './file/file-viewer.tsx'
 
 export const FilePage = () => {
   const { id } = useParams({ strict: false }) as { readonly id: string }
@@ -112,6 +114,35 @@ const Warnings = ({ file: { mayDownload, status, scan, damaged } }: { readonly f
 
 /** How one file is shown says nothing about the next one. */
 const ofList = (search: Readonly<Record<string, string>>) => ({ ...search, viewer: undefined, view: undefined })
+/** Other uploads of the same name, where there are any. */
+const Versions = ({ id }: { readonly id: string }) => {
+  const versions = useVersions(id)
+  if (versions.length < 2) return null
+  return (
+    <section>
+      <h2>{t('file.versions')}</h2>
+      <ul>
+        {versions.map(version => (
+          <li key={version.id}>
+            {version.id === id ? (
+              <b>
+                <Time of={version.created} />
+              </b>
+            ) : (
+              <Link to="/files/$id" params={{ id: version.id }}>
+                <Time of={version.created} />
+              </Link>
+            )}{' '}
+            <span className="help">
+              {bytes(version.sizeBytes)} · {version.author.fullName}
+              {version.id === id && ` · ${t('file.thisVersion')}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
 
 /** The files before and after in the list that this one was opened from; also by K and J. */
 const Neighbours = ({ id }: { readonly id: string }) => {
@@ -202,7 +233,9 @@ const FileMenu = ({ file, mayDelete }: { readonly file: FullFile; readonly mayDe
 const FileMargin = ({ file, onEdit }: { readonly file: FullFile; readonly onEdit: (send: Promise<unknown>) => Promise<void> }) => {
   const { id, description, tags, places, sha256, originalName, name } = file
   const rights = new Set(file.rights)
-  const working = useRuns(id).filter(run => run.state === 'working')
+  const runs = useRuns(id)
+  const working = runs.filter(run => run.state === 'processing')
+  const failed = runs.filter(run => run.state === 'failed')
   return (
     <aside className="page-margin" aria-label={t('file.about')}>
       {(description !== '' || rights.has('EditFile')) && (
@@ -226,6 +259,12 @@ const FileMargin = ({ file, onEdit }: { readonly file: FullFile; readonly onEdit
           <h2>{t('file.processing')}</h2>
           <DotProgress label={t('file.processing')} />
           <p className="at-work">{working.map(run => run.extractor).join(', ')}</p>
+        </section>
+      )}
+      {failed.length > 0 && (
+        <section>
+          <h2>{t('failedExtractions')}</h2>
+          <p className="failed">{failed.map(run => run.extractor).join(', ')}</p>
         </section>
       )}
       {(tags.length > 0 || rights.has('AddTag')) && (
@@ -258,6 +297,7 @@ const FileMargin = ({ file, onEdit }: { readonly file: FullFile; readonly onEdit
           </ul>
         </section>
       )}
+      <Versions id={id} />
       {originalName !== name && (
         <section>
           <h2>{t('file.originalName')}</h2>

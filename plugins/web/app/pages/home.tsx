@@ -290,7 +290,7 @@ const Extractions = () => {
         </>
       )}
       {broken.length > 0 && (
-        <ul className="plain-list" aria-label={t('home.failed')}>
+        <ul className="plain-list" aria-label={t('failedExtractions')}>
           {broken.slice(0, 5).map(run => (
             <li key={`${run.id}${run.file_id}`}>
               <div className="list-line">

@@ -8,11 +8,14 @@ import { fileKind } from '../components/file-kind.ts'
 import { Icon } from '../components/icon.tsx'
 import type { IconName } from '../components/icon-names.ts'
 import { Empty, Loading, PageTitle, Time } from '../components/page-parts.tsx'
-import { ApiError, api, urlOf } from '../lib/api.ts'
+import { api, urlOf } from '../lib/api.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import { messageOf } from '../lib/messages.ts'
+import { useSession } from '../lib/session.ts'
 import { Facets } from './search/facets.tsx'
+import { QueryBuilder } from './search/query-builder.tsx'
+import { QueryError } from './search/query-error.tsx'
+import { SavedSearches, SaveSearch } from './search/saved-searches.tsx'
 import { SearchHelp } from './search/search-help.tsx'
 
 type Result = Models['FullSearchResult']
@@ -36,6 +39,12 @@ const paramsOf = ({ query, kind, space, sort }: SearchAddress) => ({
   ...(sort === undefined ? {} : { sort, order: sort === 'name' ? 'asc' : 'desc' }),
 })
 
+/** The query with what the address adds to it, for where only a query is kept. */
+const wholeQuery = ({ query = '', kind, space }: SearchAddress): string => {
+  const added = [kind === undefined ? '' : `resource_type:${kind}`, space === undefined ? '' : `in:${space}`].filter(Boolean)
+  return added.length === 0 ? query : [`(${query})`, ...added].join(' ')
+}
+
 const useHits = (address: SearchAddress) =>
   useInfiniteQuery({
     queryKey: ['search', address],
@@ -54,6 +63,9 @@ export const SearchPage = () => {
   const navigate = useNavigate()
   const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useHits(address)
   const [isHelping, setHelping] = useState(false)
+  const [isBuilding, setBuilding] = useState(false)
+  const user = useSession()?.user
+  const maySave = user != null && !user.isLimited
   const [first] = data?.pages ?? []
   const hits = data?.pages.flatMap(page => page.results) ?? []
   const go = (change: SearchAddress): void => void navigate({ to: '/search', search: { ...address, ...change } } as never)
@@ -65,6 +77,10 @@ export const SearchPage = () => {
         <Button look="quiet" aria-expanded={isHelping} onPress={() => setHelping(!isHelping)}>
           {t('search.help')}
         </Button>
+        <Button look="quiet" aria-expanded={isBuilding} onPress={() => setBuilding(!isBuilding)}>
+          {t('search.builder.title')}
+        </Button>
+        {query !== '' && maySave && !error && <SaveSearch query={wholeQuery(address)} />}
         {query !== '' && (
           <Button
             look="quiet"
@@ -76,10 +92,14 @@ export const SearchPage = () => {
         )}
       </div>
       {isHelping && <SearchHelp />}
+      {isBuilding && <QueryBuilder query={query} onSearch={text => go({ query: text })} />}
       {query === '' ? (
-        <Empty title={t('search.empty.title')}>
-          <p>{t('search.empty.text')}</p>
-        </Empty>
+        <>
+          <Empty title={t('search.empty.title')}>
+            <p>{t('search.empty.text')}</p>
+          </Empty>
+          {maySave && <SavedSearches />}
+        </>
       ) : error ? (
         <QueryError error={error} query={query} />
       ) : isPending ? (
@@ -111,26 +131,6 @@ export const SearchPage = () => {
         </div>
       )}
     </>
-  )
-}
-
-/** What is wrong with the query, and where. */
-const QueryError = ({ error, query }: { readonly error: unknown; readonly query: string }) => {
-  const position = error instanceof ApiError && typeof error.details['position'] === 'number' ? error.details['position'] - 1 : undefined
-  return (
-    <div role="alert" className="empty">
-      <p>
-        <b>{t('search.invalid')}</b>
-      </p>
-      {position !== undefined && (
-        <pre className="query-error">
-          {query.slice(0, position)}
-          <mark>{query.slice(position, position + 1) || ' '}</mark>
-          {query.slice(position + 1)}
-        </pre>
-      )}
-      <p>{messageOf(error)}</p>
-    </div>
   )
 }
 

@@ -9,6 +9,7 @@ import { t } from '../../lib/i18n.ts'
 import { chooseFolder, chosenInInput } from '../../lib/uploads/chosen-files.ts'
 import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import type { EntryQuery } from './entries.ts'
+import { UrlsDialog } from './urls-dialog.tsx'
 
 /** Text is looked for while it is typed, once the keys rest for a moment. */
 export const Toolbar = ({
@@ -75,6 +76,7 @@ export const ToolButton = ({ icon, label, onPress }: { readonly icon: IconName; 
 export const AddFilesButton = ({ target }: { readonly target: UploadTarget }) => {
   const files = useRef<HTMLInputElement>(null)
   const folder = useRef<HTMLInputElement>(null)
+  const [isFetching, setFetching] = useState(false)
   const add = (input: HTMLInputElement): void => {
     void addFiles(target, chosenInInput(input.files ?? []))
     input.value = ''
@@ -101,7 +103,13 @@ export const AddFilesButton = ({ target }: { readonly target: UploadTarget }) =>
           {t('dataset.addFiles')}
         </Button>
         <Popover className="popover" placement="bottom end">
-          <Menu onAction={what => (what === 'files' ? files.current?.click() : void pickFolder())}>
+          <Menu
+            onAction={what => {
+              if (what === 'files') files.current?.click()
+              else if (what === 'folder') void pickFolder()
+              else setFetching(true)
+            }}
+          >
             <MenuItem id="files" className="menu-item">
               <Icon name="file" />
               {t('dataset.chooseFiles')}
@@ -110,9 +118,14 @@ export const AddFilesButton = ({ target }: { readonly target: UploadTarget }) =>
               <Icon name="folder" />
               {t('dataset.chooseFolder')}
             </MenuItem>
+            <MenuItem id="urls" className="menu-item">
+              <Icon name="globe" />
+              {t('urls.menu')}
+            </MenuItem>
           </Menu>
         </Popover>
       </MenuTrigger>
+      {isFetching && <UrlsDialog target={target} onClose={() => setFetching(false)} />}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { type Answer, api } from '../../lib/api.ts'
+import { type ExtractionState, loadExtractionStates, useExtractionStates } from '../../lib/extraction-states.ts'
 import { useRights } from '../../lib/rights.ts'
 
 /** A dataset with all there is to show of it. */
@@ -43,3 +44,15 @@ export const useIsProcessing = (id: string): boolean =>
     // It reads many files; live events would reload it too often.
     refetchInterval: ({ state }) => (state.data === true ? 4000 : false),
   }).data === true
+
+/** What extractors do, or failed to do, with the dataset as a whole. */
+export const useDatasetExtraction = (id: string): ExtractionState | undefined => {
+  useQuery({
+    queryKey: ['dataset', id, 'extraction-state'],
+    queryFn: async () => {
+      await loadExtractionStates([id])
+      return true
+    },
+  })
+  return useExtractionStates().get(id)
+}

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { type Answer, api, apiPage } from '../../lib/api.ts'
+import { loadExtractionStates } from '../../lib/extraction-states.ts'
 import { onLiveEvent } from '../../lib/live.ts'
 import { queries } from '../../lib/queries.ts'
 
@@ -50,13 +51,23 @@ const inputOf = ({ dataset, folder, isRecursive, sort, order, filter }: EntryQue
   query: { folder, recursive: isRecursive || undefined, sort, order, filter: filter === '' ? undefined : filter, limit },
 })
 
+/** The rows do not wait for what extractors do with them. */
+const loadStates = ({ entries }: EntryPage): void =>
+  void loadExtractionStates(entries.filter(({ kind }) => kind === 'file').map(({ id }) => id))
+
 /** A page of a list, by its number. */
 export const pageQuery = (query: EntryQuery, at: number) =>
   queryOptions({
     queryKey: keyOf(query, at),
-    queryFn: ({ signal }) => {
+    queryFn: async ({ signal }) => {
       const { path, query: asked } = inputOf(query, pageSize)
-      return api('GET /api/datasets/{id}/entries', { path, query: { ...asked, skip: at === 0 ? undefined : at * pageSize }, signal })
+      const page = await api('GET /api/datasets/{id}/entries', {
+        path,
+        query: { ...asked, skip: at === 0 ? undefined : at * pageSize },
+        signal,
+      })
+      loadStates(page)
+      return page
     },
     gcTime: 120_000,
   })
@@ -125,9 +136,11 @@ const noEntries: readonly Entry[] = []
 const useFound = (query: EntryQuery, isEnabled: boolean) => {
   const { data, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery({
     queryKey: keyOf(query, 'found'),
-    queryFn: ({ pageParam, signal }) => {
+    queryFn: async ({ pageParam, signal }) => {
       const { path, query: asked } = inputOf(query, pageSize)
-      return apiPage('GET /api/datasets/{id}/entries', { path, query: { ...asked, after: pageParam }, signal })
+      const page = await apiPage('GET /api/datasets/{id}/entries', { path, query: { ...asked, after: pageParam }, signal })
+      loadStates(page.rows)
+      return page
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next?.['after'],

@@ -27,13 +27,10 @@ export const placePath = ({ places }: FullFile): readonly PathStep[] => {
 export interface Run {
   readonly id: string
   readonly extractor: string
-  readonly state: 'working' | 'done' | 'failed'
+  readonly state: 'processing' | 'done' | 'failed' | 'cancelled'
   readonly message: string
   readonly start: string
 }
-
-const stateOf = (status: string): Run['state'] =>
-  /^(?:DONE|SKIPPED)/i.test(status) ? 'done' : /^(?:ERROR|FAILED|CANCELLED|TIMEOUT)/i.test(status) ? 'failed' : 'working'
 
 /** The newest run of each extractor. Live events of the file load them again. */
 export const useRuns = (id: string): readonly Run[] => {
@@ -42,19 +39,26 @@ export const useRuns = (id: string): readonly Run[] => {
     queryFn: ({ signal }) => api('GET /api/files/{id}/extractions', { path: { id }, signal }),
   })
   const newest = new Map<string, Run>()
-  for (const { id: run, extractor_id, status, start, messages } of data) {
+  for (const { id: run, extractor_id, state, status, start, messages } of data) {
     const known = newest.get(extractor_id)
     if (known && known.start >= start) continue
     newest.set(extractor_id, {
       id: run,
       extractor: extractor_id,
-      state: stateOf(status),
+      state,
       message: messages.at(-1)?.status ?? status,
       start,
     })
   }
   return [...newest.values()]
 }
+
+/** Files of the same name in the same folder, newest first, this one included. */
+export const useVersions = (id: string) =>
+  useQuery({
+    queryKey: ['file', id, 'versions'],
+    queryFn: ({ signal }) => api('GET /api/files/{id}/versions', { path: { id }, signal }),
+  }).data ?? []
 
 export const useMetadata = (id: string) =>
   useQuery({

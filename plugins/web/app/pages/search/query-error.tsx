@@ -1,0 +1,23 @@
+import { ApiError } from '../../lib/api.ts'
+import { t } from '../../lib/i18n.ts'
+import { messageOf } from '../../lib/messages.ts'
+
+/** What is wrong with the query, and where. */
+export const QueryError = ({ error, query }: { readonly error: unknown; readonly query: string }) => {
+  const position = error instanceof ApiError && typeof error.details['position'] === 'number' ? error.details['position'] - 1 : undefined
+  return (
+    <div role="alert" className="empty">
+      <p>
+        <b>{t('search.invalid')}</b>
+      </p>
+      {position !== undefined && (
+        <pre className="query-error">
+          {query.slice(0, position)}
+          <mark>{query.slice(position, position + 1) || ' '}</mark>
+          {query.slice(position + 1)}
+        </pre>
+      )}
+      <p>{messageOf(error)}</p>
+    </div>
+  )
+}
