@@ -25,6 +25,7 @@ test('what changes or measures its process has one to itself, which starts first
     file('plugins/resources/killed.test.ts'),
     file('sdk/d.test.ts', 'later(60_000)'),
     file('test/api/entries.live.test.ts'),
+    file('test/bad-input.test.ts'),
     file('test/kill.test.ts'),
   ]
   const others = [file('core/http/e.test.ts', "const { HOME } = process.env; test('later on', run)"), file('test/api/f.test.ts')]

@@ -9,17 +9,25 @@ export interface TestFile {
 export type TestProcess = readonly string[]
 
 /** Their tests wait for the program more than they compute, so that they do not hold each other up, and most start it, which is what is to be saved. */
-const sharedByPath =
-  /^(?:core\/(?:cli|http|kernel|openapi)|plugins\/(?:access|audit|extractors|previewers|resources|transport)|sdk|test\/(?:access|api|clients|geostreams))\/(?!.*(?:killed|\.browser|\.live)\b)/
+const sharedByPath = [
+  /^core\/(?:cli|http|kernel|openapi|services)\//,
+  /^plugins\/(?:access|audit|blobs\/s3|documents\/mongodb|extractors|geo\/postgis|previewers|resources|transport)\//,
+  /^(?:scripts|sdk)\//,
+  /^test\/(?:access|api|clients|geostreams)\//,
+  // The others walk over all routes, which is noted by file, or compute for long.
+  /^test\/(?!bad|json|regular|wrong)[^/]+$/,
+]
+const aloneByPath = /kill|\.browser\.|\.live\./
 
 /** What is of the whole process, or is measured of it; `In a process of its own` is for what does not show. */
 const aloneByText =
-  /\blater\(|\bmock\.|\.prototype\b|process\.env\[[^\]]+\] *=[^=]|(?:before|after)Each|[mM]emoryUsage|[cC]puUsage|support\/(?:slowness|stalls)|child_process|checkAnswers|globalThis|In a process of its own/
+  /\blater\(|\bmock\.|\.prototype\b|process\.env\[[^\]]+\] *=[^=]|(?:before|after)Each|[mM]emoryUsage|[cC]puUsage|support\/(?:slowness|stalls|child-server)|child_process|checkAnswers|globalThis|In a process of its own/
 
 const maxFiles = 8
 const maxCharacters = 64_000
 
-const canShare = ({ path, text }: TestFile): boolean => sharedByPath.test(path) && !aloneByText.test(text)
+const canShare = ({ path, text }: TestFile): boolean =>
+  sharedByPath.some(one => one.test(path)) && !aloneByPath.test(path) && !aloneByText.test(text)
 
 /** Neighbours together: they load the same modules. */
 const shared = (files: readonly TestFile[]): TestProcess[] => {

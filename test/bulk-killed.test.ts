@@ -3,7 +3,7 @@ import { adminKey, type ChildServer, dataFolder, startChild } from './support/ch
 import { newDataset, ok } from './support/scene.ts'
 import { until } from './support/until.ts'
 
-const count = 500
+const count = 300
 
 interface Job {
   readonly id: string
@@ -30,7 +30,7 @@ for (const act of ['tag', 'delete'] as const) {
     const json = { act, tags: ['a'], select: { dataset } }
     const { id } = await ok<Job>(call('/api/bulk', { method: 'POST', json }))
     const jobNow = () => ok<Job>(call(`/api/bulk/${id}`))
-    for (const least of [0, 200]) {
+    for (const least of [0, 120]) {
       await until('some of it to be done', jobNow, ({ done }) => done >= least)
       server.signal('SIGKILL')
       await server.ended

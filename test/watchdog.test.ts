@@ -13,7 +13,7 @@ import { until } from './support/until.ts'
 const maxStallMs = 300
 const together = 4
 /** Of the requests of a route one is sent in the usual run, and of the others one in so many; a full run sends all. */
-const requestsLeftOut = 4
+const requestsLeftOut = 8
 /** So many requests are sent again, alone, those of the longest stalls first. */
 const maxRetries = 30
 const maxTries = 4
