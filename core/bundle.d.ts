@@ -2,6 +2,7 @@
 export interface Bundle {
   readonly id: string
   readonly url: string
+  readonly entry: string
   readonly sdk: Readonly<Record<string, string>>
 }
 

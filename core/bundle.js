@@ -27,7 +27,8 @@ export const currentBundle = (manifest = new URL('manifest.json', folder)) => {
   const { pathname } = root
   const path = decodeURIComponent(process.platform === 'win32' ? pathname.slice(1) : pathname)
   for (const [name, ...stamp] of found.files ?? []) if (!isUnchanged([path + name, ...stamp])) return undefined
-  return { id: found.id, url: new URL(found.folder, manifest).href, sdk: found.sdk }
+  const url = new URL(found.folder, manifest).href
+  return { id: found.id, url, entry: url + found.entry, sdk: found.sdk }
 }
 
 /** Plugins from outside, migrations and whatever else imports the SDK get the bundle's: in a second copy the kernel's classes would be unknown. */

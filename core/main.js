@@ -6,10 +6,13 @@ import { enableCompileCache } from './compile-cache.js'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 7)) {
-  process.stderr.write(
-    `Pounce needs Node 24.7 or newer, and this is ${process.version}. \`npm ci\` installs one that \`npm start\` and \`npm run pounce\` use.\n`,
-  )
-  process.exit(1)
+  const { runOnInstalledNode } = await import('./installed-node.js')
+  if (!(await runOnInstalledNode())) {
+    process.stderr.write(
+      `Pounce needs Node 24.7 or newer, and this is ${process.version}. \`npm ci\` installs one that \`npm start\` and \`npm run pounce\` use.\n`,
+    )
+    process.exit(1)
+  }
 }
 
 // Tests that change the program's modules set the variable: they change those of the tree.
@@ -19,6 +22,8 @@ if (bundle) resolveInBundle(bundle)
 else await import('./resolve.js')
 const { run, standardOutput, surviveClosedPipes } = bundle
   ? await import(`${bundle.url}pounce.js`)
+const { run, surviveClosedPipes } = bundle
+  ? await import(bundle.entry)
   : { ...(await import('./cli/run.ts')), ...(await import('./cli/output.ts')) }
 surviveClosedPipes()
 process.exitCode = await run(process.argv.slice(2), standardOutput)

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Plugin, RolldownOutput } from 'rolldown'
+import type { InputOptions, Plugin, RolldownOutput } from 'rolldown'
 import { ownPluginFile, ownPluginIds } from '../core/own-plugins.ts'
 
 /** The program's folder. */
@@ -54,18 +54,47 @@ const usualModules = (): readonly string[] => {
 
 const entryModule = (): string =>
   [
-    `import { bundledPlugins } from ${JSON.stringify(join(root, 'core/own-plugins.ts'))}`,
-    ...ownPluginIds().map(id => `bundledPlugins.set(${JSON.stringify(id)}, () => import(${JSON.stringify(indexFile(id))}))`),
     `export { run } from ${JSON.stringify(join(root, 'core/cli/run.ts'))}`,
     `export { standardOutput, surviveClosedPipes } from ${JSON.stringify(join(root, 'core/cli/output.ts'))}`,
   ].join('\n')
+
+const noPlugins = 'new Map<string, () => Promise<{ readonly plugin?: unknown }>>()'
+
+/** The bundle's own list of plugins, each imported when it is first used. */
+const withPlugins = (code: string): string => {
+  if (!code.includes(noPlugins)) throw new Error('core/own-plugins.ts has no list of bundled plugins')
+  const loaders = ownPluginIds().map(id => `[${JSON.stringify(id)}, () => import(${JSON.stringify(indexFile(id))})]`)
+  return code.replace(noPlugins, `new Map([${loaders.join()}])`)
+}
 
 /** V8 keeps text in two bytes per character when one character needs them. */
 const asciiOnly = (code: string): string =>
   code.replace(/[^\0-\x7f]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+/** Where the result lies, and whether it is all there is of the program: then modules that are found by their address become files of it. */
+interface Target {
+  readonly folder: string
+  readonly isPackage: boolean
+  /** Gets the modules of other threads and processes. */
+  readonly elsewhere: Set<string>
+}
+
+const withoutImports = /new URL\('\.\/([^']+)\.ts', import\.meta\.url\)/g
+const migrationsFolder = /new URL\('\.\/migrations\/', import\.meta\.url\)/
+const asScript = (path: string): string => path.replace(/\.ts$/, '.js')
+
+/** Modules of other threads and processes: workers and extractors. */
+const elsewhereOf = (code: string, id: string): readonly string[] =>
+  [...code.matchAll(withoutImports)].map(([, name]) => join(dirname(id), `${name}.ts`))
+
+const migrationsOf = (code: string, id: string): readonly string[] => {
+  const folder = join(dirname(id), 'migrations')
+  const names = migrationsFolder.test(code) ? readdirSync(folder) : []
+  return names.filter(name => /^\d.*(?<!\.test)\.ts$/.test(name)).map(name => join(folder, name))
+}
+
 /** Resolves as the program does, and lets each module go on knowing where its source lies: workers, migrations and data are found from there. */
-const bundling = (folder: string): { readonly plugin: Plugin; readonly usual: ReadonlySet<string> } => {
+const bundling = ({ folder, isPackage, elsewhere }: Target): { readonly plugin: Plugin; readonly usual: ReadonlySet<string> } => {
   const usual = new Set<string>()
   const plugin: Plugin = {
     name: 'pounce',
@@ -80,12 +109,19 @@ const bundling = (folder: string): { readonly plugin: Plugin; readonly usual: Re
     load: id => (id === entry ? entryModule() : null),
     transform: {
       filter: { id: { exclude: /[\\/]node_modules[\\/]/ }, code: /import\.meta\.url/ },
-      handler: (code, id) =>
-        code
+      handler(code, id) {
+        const path = slashes(relative(root, id))
+        for (const file of elsewhereOf(code, id)) elsewhere.add(file)
+        if (isPackage)
+          for (const file of migrationsOf(code, id))
+            this.emitFile({ type: 'chunk', id: file, fileName: asScript(slashes(relative(root, file))), preserveSignature: 'strict' })
+        return (path === 'core/own-plugins.ts' ? withPlugins(code) : code)
           .replace(/createRequire\(import\.meta\.url\)\('([^'.][^']*)'\)/g, (text, name: string) =>
             bundledPackages.has(packageOf(name)) ? `require('${name}')` : text,
           )
-          .replaceAll('import.meta.url', `${place}(${JSON.stringify(slashes(relative(root, id)))})`),
+          .replace(/\.ts(['`], import\.meta\.url)/g, isPackage ? '.js$1' : '$&')
+          .replaceAll('import.meta.url', `${place}(${JSON.stringify(isPackage ? asScript(path) : path)})`)
+      },
     },
     buildEnd() {
       const visit = (id: string): void => {
@@ -97,7 +133,7 @@ const bundling = (folder: string): { readonly plugin: Plugin; readonly usual: Re
       usualModules().forEach(visit)
     },
     renderChunk: (code, { fileName }) => {
-      const toRoot = slashes(relative(dirname(join(folder, fileName)), root))
+      const toRoot = slashes(relative(dirname(join(folder, fileName)), isPackage ? folder : root)) || '.'
       const placed = code.replace(
         new RegExp(`${place}\\("([^"]+)"\\)`, 'g'),
         (_, path: string) => `new URL("${toRoot}/${path}", import.meta.url).href`,
@@ -110,32 +146,62 @@ const bundling = (folder: string): { readonly plugin: Plugin; readonly usual: Re
 
 const chunkName = (name: string): string => name.slice('pounce/'.length).replaceAll('/', '-')
 
-const bundle = async (folder: string): Promise<RolldownOutput> => {
+const entriesOf = (isPackage: boolean): Readonly<Record<string, string>> => {
+  if (!isPackage)
+    return { pounce: entry, ...Object.fromEntries([...sdkEntries].map(([name, file]) => [chunkName(name), join(root, file)])) }
+  const files = [...sdkEntries.values(), 'core/boot.ts', 'core/kernel/config.ts', 'core/http/testing/answer-check.ts']
+  return { 'chunks/pounce': entry, ...Object.fromEntries(files.map(file => [file.replace(/^\.\/|\.ts$/g, ''), join(root, file)])) }
+}
+
+const common = (plugin: Plugin): InputOptions => ({
+  cwd: root,
+  platform: 'node',
+  plugins: [plugin],
+  // A symbolic link that comes to lead elsewhere must be noticed.
+  resolve: { symlinks: false },
+  preserveEntrySignatures: 'allow-extension',
+  tsconfig: false,
+  // What is replaced stays in its line: lines are right, columns behind it are not.
+  checks: { eval: false, sourcemapBroken: false },
+  logLevel: 'warn',
+})
+
+const written = {
+  format: 'es',
+  keepNames: true,
+  comments: { legal: true, annotation: false, jsdoc: false },
+  entryFileNames: '[name].js',
+} as const
+
+/** Builds the server into a folder. */
+const bundle = async (target: Target): Promise<RolldownOutput> => {
+  const { folder: dir, isPackage } = target
   const { build } = await import('rolldown')
-  const { plugin, usual } = bundling(folder)
+  const { plugin, usual } = bundling(target)
   return build({
-    cwd: root,
-    platform: 'node',
-    input: { pounce: entry, ...Object.fromEntries([...sdkEntries].map(([name, file]) => [chunkName(name), join(root, file)])) },
-    plugins: [plugin],
-    // A symbolic link that comes to lead elsewhere must be noticed.
-    resolve: { symlinks: false },
-    preserveEntrySignatures: 'allow-extension',
-    tsconfig: false,
+    ...common(plugin),
+    input: entriesOf(isPackage),
     treeshake: false,
-    // What is replaced stays in its line: lines are right, columns behind it are not.
-    checks: { eval: false, sourcemapBroken: false },
-    logLevel: 'warn',
     output: {
-      dir: folder,
-      format: 'es',
-      sourcemap: true,
-      keepNames: true,
-      comments: { legal: true, annotation: false, jsdoc: false },
-      entryFileNames: '[name].js',
-      chunkFileNames: '[name].js',
+      ...written,
+      dir,
+      sourcemap: !isPackage,
+      chunkFileNames: isPackage ? 'chunks/[name].js' : '[name].js',
       codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: 'main', test: id => usual.has(id) }] },
     },
+  })
+}
+
+/** Builds the whole program into a folder: the server, and apart from it, as they load only what they need, the modules of threads and processes. */
+export const bundlePackage = async (folder: string): Promise<void> => {
+  const { build } = await import('rolldown')
+  const elsewhere = new Set<string>()
+  await bundle({ folder, isPackage: true, elsewhere })
+  const files = [...elsewhere].map(file => slashes(relative(root, file)))
+  await build({
+    ...common(bundling({ folder, isPackage: true, elsewhere }).plugin),
+    input: Object.fromEntries(files.map(file => [file.replace(/\.ts$/, ''), join(root, file)])),
+    output: { ...written, dir: folder, chunkFileNames: 'chunks/elsewhere-[name].js' },
   })
 }
 
@@ -159,6 +225,7 @@ const sourcesOf = (output: RolldownOutput['output']): readonly string[] => {
 export interface BundleManifest {
   readonly id: string
   readonly folder: string
+  readonly entry: string
   readonly sdk: Readonly<Record<string, string>>
   readonly files?: readonly FileStamp[]
 }
@@ -170,13 +237,13 @@ export interface BundleManifest {
 export const buildServer = async (dist: string = join(root, 'dist')): Promise<BundleManifest> => {
   const begun = Date.now()
   const id = begun.toString(36)
-  const { output } = await bundle(join(dist, id))
+  const { output } = await bundle({ folder: join(dist, id), isPackage: false, elsewhere: new Set() })
   const files = sourcesOf(output).map(stampOf)
   const late = files.find(([, , changedMs]) => changedMs >= begun)
   if (late) throw new Error(`${late[0]} changed during the build: build again`)
   const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16)
-  const sdk = Object.fromEntries([...sdkEntries.keys()].map(name => [name, `${chunkName(name)}.js`]))
-  const manifest = { id: digest, folder: `./${id}/`, sdk, files }
+  const sdk = Object.fromEntries([...sdkEntries.keys()].flatMap(name => [name, `@${name}`].map(one => [one, `${chunkName(name)}.js`])))
+  const manifest = { id: digest, folder: `./${id}/`, entry: 'pounce.js', sdk, files }
   const path = join(dist, 'manifest.json')
   const before = await readFile(path, 'utf8').then(
     text => (JSON.parse(text) as BundleManifest).folder.slice(2, -1),
@@ -186,6 +253,6 @@ export const buildServer = async (dist: string = join(root, 'dist')): Promise<Bu
   await rename(`${path}.new`, path)
   const kept = [id, before]
   for (const one of await readdir(dist, { withFileTypes: true }))
-    if (one.isDirectory() && !kept.includes(one.name)) await rm(join(dist, one.name), { recursive: true })
+    if (one.isDirectory() && one.name !== 'packages' && !kept.includes(one.name)) await rm(join(dist, one.name), { recursive: true })
   return manifest
 }

@@ -101,6 +101,9 @@ export interface CrossOriginHeaders {
   readonly response: readonly string[]
 }
 
+/** The version of this SDK's contract. It rises when plugins written for the one before may stop working; CHANGELOG says what to change. */
+export const apiVersion = 1
+
 /** The parts of a plugin. Everything but `id` and `summary` is optional. */
 export interface PluginDefinition {
   /**
@@ -110,6 +113,8 @@ export interface PluginDefinition {
   readonly id: string
   /** One sentence for people who read the config. */
   readonly summary: string
+  /** The `apiVersion` of `pounce/sdk/kit` that it is written for, as a number: a Pounce with another one refuses it at the start. Published plugins should say it. */
+  readonly apiVersion?: number
   /** A TypeBox object; every member has a default or is optional, and a description. Members marked `secret: true` are masked. */
   readonly config?: TSchema
   /** Dotted path of its settings where that is not its id. A second copy of the plugin has them under its own name. */

@@ -107,8 +107,8 @@ test('no text of the kernel or of what it works with names a plugin, a kind of r
   )
 })
 
-test('the kernel imports nothing of the program around it but types of its HTTP server, the schema of its settings and the list of our plugins', t => {
-  const allowed: ReadonlySet<string> = new Set(['core/http/config.ts', 'core/json-schema.ts', 'core/own-plugins.ts'])
+test('the kernel imports nothing of the program around it but types of its HTTP server, the schema of its settings, the list of our plugins and the places of errors', t => {
+  const allowed: ReadonlySet<string> = new Set(['core/error-place.ts', 'core/http/config.ts', 'core/json-schema.ts', 'core/own-plugins.ts'])
   const outside = files.flatMap(({ path, text }) =>
     [...text.matchAll(/^import (?!type )[^'";]*'(\.[^']*)'/gm)]
       .map(([, specifier = '']) => join(path, '..', specifier))

@@ -3,9 +3,10 @@ import 'reflect-metadata/lite'
 import { type AwilixContainer, asValue, createContainer } from 'awilix/browser'
 import { type Class, type Contributions, isClass, type Log, needsOf, type Plugin, type Port, type Token, takesMany } from 'pounce/sdk'
 import { type DependencyContainer, instanceCachingFactory, container as tsyringe } from 'tsyringe'
+import { errorPlace } from '../error-place.ts'
 import type { RequestScope } from '../http/app.ts'
 import { classesOf, type PluginNode } from './plugin-graph.ts'
-import { StartupError } from './startup-error.ts'
+import { messageOf, StartupError } from './startup-error.ts'
 
 /** The classes of one plugin, made. */
 export interface BuiltPlugin {
@@ -17,6 +18,14 @@ export interface BuiltPlugin {
   instanceOf<T>(cls: Class<T>): T
   /** The instance of one of the plugin's classes, or what is behind a port as the plugin sees it: its own config and log, its own provisions, then all others. */
   resolve(token: Token<unknown>): unknown
+}
+
+const construct = (plugin: string, cls: Class, args: readonly unknown[]): object => {
+  try {
+    return new (cls as new (...given: readonly unknown[]) => object)(...args)
+  } catch (error) {
+    throw new StartupError(`${plugin}: the constructor of ${cls.name} failed: ${messageOf(error)}${errorPlace(error)}`, { cause: error })
+  }
 }
 
 const refuseInnerCircle = (name: string, provisions: ReadonlyMap<string, Class>, cls: Class, path: readonly Class[]): void => {
@@ -79,7 +88,8 @@ export class Container {
       refuseInnerCircle(name, provisions, cls, [])
       child.register(cls as new () => object, {
         useFactory: instanceCachingFactory(() => {
-          const made = new (cls as new (...args: unknown[]) => object)(...needsOf(cls).map(need => child.resolve(need as string)))
+          const args = needsOf(cls).map(need => child.resolve(need as string))
+          const made = construct(name, cls, args)
           instances.push(made)
           return made
         }),

@@ -109,6 +109,38 @@ test('a module that fails to load is named with its reason', async t => {
   t.regex(await refused(t, { plugin: folder }), /cannot be loaded: .*absent\.js/)
 })
 
+test('an error of a module or of a constructor has its file and line', async t => {
+  const folder = await tempFolder(t)
+  const [syntax, throwing, naming, constructing] = ['syntax', 'throwing', 'naming', 'constructing'].map(name => join(folder, name))
+  await write(join(`${syntax}`, 'index.js'), 'import "./part.js"')
+  await write(join(`${syntax}`, 'part.js'), '\nconst x = ;')
+  t.true((await refused(t, { plugin: `${syntax}` })).endsWith(`cannot be loaded: Unexpected token ';' (${syntax}/part.js:2)`))
+  await write(join(`${throwing}`, 'index.js'), 'const x = undefined\nx.y()')
+  t.true((await refused(t, { plugin: `${throwing}` })).endsWith(` (${throwing}/index.js:2)`))
+  await write(join(`${naming}`, 'index.js'), 'import { nothing } from "pounce/sdk"')
+  t.true((await refused(t, { plugin: `${naming}` })).endsWith(` (${naming}/index.js:1)`))
+  await write(
+    join(`${constructing}`, 'index.js'),
+    source('test.constructing').replace('this.clock = clock', '\nthis.clock = clock.no.such'),
+  )
+  const [loaded] = await loadPlugins([{ plugin: `${constructing}` }])
+  const error = await t.throwsAsync(makeKernel(t, [loaded?.plugin ?? definePlugin({ id: 'none', summary: '' })]))
+  t.regex(error.message, /^test\.constructing: the constructor of Outsider failed: .*such.* \(.*\/constructing\/index\.js:7\)$/)
+})
+
+test('a plugin for another version of the SDK is refused', async t => {
+  const folder = await tempFolder(t)
+  const versioned = (version: number): string =>
+    source('test.versioned').replace("summary: 'From", `apiVersion: ${version}, summary: 'From`)
+  await write(join(folder, 'now', 'index.js'), versioned(1))
+  await write(join(folder, 'later', 'index.js'), versioned(2))
+  t.is((await loadPlugins([{ plugin: join(folder, 'now') }])).length, 1)
+  t.regex(
+    await refused(t, { plugin: join(folder, 'later') }),
+    /test\.versioned is written for version 2 of the SDK, and this Pounce has version 1/,
+  )
+})
+
 test('one name twice is refused with how to have two copies', async t => {
   t.regex(await refused(t, { plugin: 'blobs.disk' }, { plugin: 'blobs.disk' }), /blobs\.disk is listed twice .*"as"/)
 })

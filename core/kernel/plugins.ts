@@ -3,7 +3,8 @@ import { registerHooks } from 'node:module'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'pounce/sdk'
-import { didYouMean } from 'pounce/sdk/kit'
+import { apiVersion, didYouMean } from 'pounce/sdk/kit'
+import { errorPlace, noteLoadedModules } from '../error-place.ts'
 import { bundledPlugins, isOwnPlugin, ownIdPattern, ownPluginFile, ownPluginIds } from '../own-plugins.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
 import { messageOf, StartupError } from './startup-error.ts'
@@ -36,16 +37,16 @@ let isHooked = false
 const here = pathToFileURL(import.meta.filename).href
 
 /**
- * A plugin from outside the tree imports `pounce/sdk`. It must get the SDK of this kernel, wherever the plugin lies:
+ * A plugin from outside the tree imports `pounce/sdk` or `@pounce/sdk`. It must get the SDK of this kernel, wherever the plugin lies:
  * with a second copy its wired classes would be unknown here. And a package may be installed beside the configuration.
  */
 const hookResolution = (): void => {
   if (isHooked) return
   isHooked = true
+  noteLoadedModules()
   registerHooks({
     resolve: (specifier, context, next) => {
-      if (specifier === 'pounce/sdk' || specifier.startsWith('pounce/sdk/'))
-        return next(specifier, { ...context, parentURL: import.meta.url })
+      if (/^@?pounce\/sdk(\/|$)/.test(specifier)) return next(specifier.replace('@', ''), { ...context, parentURL: import.meta.url })
       const from = context.parentURL === here ? packages.get(specifier) : undefined
       if (from === undefined) return next(specifier, context)
       try {
@@ -95,7 +96,7 @@ const importPlugin = async (source: string, from: string | undefined): Promise<P
       throw new StartupError(
         `The plugin ${source} is neither part of this version nor an installed package${didYouMean(source, ownPluginIds(), 0.4)}`,
       )
-    throw new StartupError(`The plugin ${source} cannot be loaded: ${messageOf(error)}`, { cause: error })
+    throw new StartupError(`The plugin ${source} cannot be loaded: ${messageOf(error)}${errorPlace(error)}`, { cause: error })
   }
   if (!isPlugin(module.plugin)) throw new StartupError(`The plugin ${source} does not export \`plugin\` made by definePlugin`)
   return module.plugin
@@ -122,6 +123,10 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
   if (typeof source === 'string' && isOwnPlugin(source) && plugin.id !== source)
     throw new StartupError(`The plugin in the folder of ${source} has the id ${plugin.id}`)
   const name = as ?? plugin.id
+  if ((plugin.apiVersion ?? apiVersion) !== apiVersion)
+    throw new StartupError(
+      `The plugin ${plugin.id} is written for version ${plugin.apiVersion} of the SDK, and this Pounce has version ${apiVersion}: install a Pounce or a plugin of another version`,
+    )
   // A plugin passed by a test may replace one of ours.
   if (typeof source === 'string') refuseName(source, plugin, name, isInTree(source))
   return { name, plugin }

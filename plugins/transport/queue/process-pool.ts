@@ -36,7 +36,8 @@ function ownFolder(module: string): string {
  * Neither Pounce's config nor its data, which may lie beside them.
  */
 export function codeOf(module: URL): readonly string[] {
-  const runs = [join(root, 'package.json'), join(root, 'sdk'), join(root, 'plugins', 'transport', 'queue'), ...libraries(root)]
+  // A package has what several modules share in `chunks`.
+  const runs = ['package.json', 'sdk', 'chunks', 'plugins/transport/queue'].map(path => join(root, path)).concat(libraries(root))
   const own = module.protocol === 'file:' ? fileURLToPath(module) : undefined
   const all = own === undefined ? runs : [...runs, ownFolder(own), ...libraries(dirname(own))]
   // Both the path given to Node and the path it resolves to.

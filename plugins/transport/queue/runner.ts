@@ -78,7 +78,8 @@ const pipe = new Socket({ fd: 3 })
 pipe.on('close', endAll)
 // An extractor of an installed package finds the SDK of this server, wherever the package lies.
 registerHooks({
-  resolve: (name, context, next) => next(name, /^pounce\/sdk(\/|$)/.test(name) ? { ...context, parentURL: import.meta.url } : context),
+  resolve: (name, context, next) =>
+    /^@?pounce\/sdk(\/|$)/.test(name) ? next(name.replace('@', ''), { ...context, parentURL: import.meta.url }) : next(name, context),
 })
 const channel = new Channel(pipe, JSON.parse, message => hear(message as ToProcess), endAll)
 lockDown(needs)

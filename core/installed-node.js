@@ -1,0 +1,32 @@
+// In plain JavaScript that older versions of Node run.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+/** The Node that npm installed as an optional dependency. */
+const installedNode = () => {
+  const isWindows = process.platform === 'win32'
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`node-${isWindows ? 'win' : process.platform}-${process.arch}/package.json`)
+    const path = join(dirname(manifest), 'bin', isWindows ? 'node.exe' : 'node')
+    return existsSync(path) && path !== process.execPath ? path : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Runs the same command line on the Node of the installation, and ends as it ends. Resolves to false when there is none. */
+export const runOnInstalledNode = async () => {
+  const node = installedNode()
+  if (node === undefined) return false
+  const child = spawn(node, ['--max-semi-space-size=4', ...process.argv.slice(1)], { stdio: 'inherit' })
+  // A terminal interrupts both, and a second signal would end the server at once.
+  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  const [code, signal] = await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (...ended) => resolve(ended))
+  })
+  process.exit(code ?? (signal === null ? 1 : 128))
+}
