@@ -21,8 +21,6 @@ enableCompileCache(bundle?.id ?? 'tree')
 if (bundle) resolveInBundle(bundle)
 else await import('./resolve.js')
 const { run, standardOutput, surviveClosedPipes } = bundle
-  ? await import(`${bundle.url}pounce.js`)
-const { run, surviveClosedPipes } = bundle
   ? await import(bundle.entry)
   : { ...(await import('./cli/run.ts')), ...(await import('./cli/output.ts')) }
 surviveClosedPipes()

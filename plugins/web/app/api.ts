@@ -40,6 +40,8 @@ export interface Models {
   ExtractionLogEntry: { readonly clientIP: string; readonly fileid: string; readonly filename: string; readonly fileType: string; readonly filesize: number; readonly uploadDate: number; readonly extractors: readonly (string)[]; readonly startTime: string; readonly endTime: string | null }
   ExtractionReport: { readonly userid: string; readonly username: string; readonly email: string; readonly resource_id: string; readonly resource_type: string; readonly space_id: readonly (string)[]; readonly extractor: string; readonly job_id: string; readonly job_type: "queue" | "work"; readonly status_count: number; readonly last_status: string; readonly start: string; readonly end: string; readonly duration_ms: number }
   ExtractionRequest: { readonly extractor?: string; readonly parameters?: Readonly<Record<string, unknown>> }
+  ExtractionState: { readonly id: string; readonly state: "processing" | "failed"; readonly extractor: string; readonly message: string }
+  ExtractionTargets: { readonly ids: readonly (string)[] }
   Extractor: ({ readonly id: string; readonly updated: string; readonly permissions: readonly ({ readonly resourceType: string; readonly id: string })[]; readonly unique_key?: string } & Models['ExtractorInfo'])
   ExtractorInfo: { readonly name: string; readonly version: string; readonly description: string; readonly author: string; readonly contributors: readonly (string)[]; readonly contexts: unknown; readonly repository: readonly ({ readonly repType: string; readonly repUrl: string })[]; readonly external_services: readonly (string)[]; readonly libraries: readonly (string)[]; readonly bibtex: readonly (string)[]; readonly maturity: string; readonly defaultLabels: readonly (string)[]; readonly process: { readonly dataset?: readonly (string)[]; readonly file?: readonly (string)[]; readonly metadata?: readonly (string)[] }; readonly categories: readonly (string)[]; readonly parameters: Readonly<Record<string, unknown>> }
   ExtractorInstances: { readonly ip: string; readonly extractor_name: string; readonly count: number }
@@ -55,6 +57,7 @@ export interface Models {
   FileStorageReport: { readonly file_type: string; readonly id: string; readonly name: string; readonly owner: string; readonly owner_email: string; readonly owner_id: string; readonly size_kb: number; readonly uploaded: string | null; readonly location: string; readonly parent_datasets: readonly (string)[]; readonly parent_collections: readonly (string)[]; readonly parent_spaces: readonly (string)[]; readonly space_owners: readonly (string)[]; readonly space_admins: readonly (string)[] }
   FileSummary: { readonly id: string; readonly name: string; readonly status: string; readonly thumbnail: string | null; readonly created: string; readonly resource_type: "file" }
   FileTags: { readonly id: string; readonly filename: string; readonly tags: readonly (string)[]; readonly items: readonly ({ readonly id: string; readonly name: string })[] }
+  FileVersion: { readonly id: string; readonly created: string; readonly author: { readonly id: string; readonly fullName: string }; readonly sizeBytes: number; readonly sha256: string }
   FirstAdmin: { readonly token: string; readonly email: string; readonly password: string; readonly firstName: string; readonly lastName: string; readonly private?: boolean }
   Folder: { readonly id: string; readonly name: string; readonly parentDatasetID: string; readonly parentId: string; readonly parentType: string; readonly files: string; readonly folders: string; readonly created: string }
   FolderMove: { readonly status: string; readonly folderId: string; readonly newname: string }
@@ -137,6 +140,7 @@ export interface Models {
   Profile: { readonly biography?: string; readonly institution?: string; readonly orcidId?: string; readonly position?: string; readonly currentprojects?: readonly (string)[]; readonly pastprojects?: readonly (string)[] }
   ProfileChange: { readonly firstName?: string; readonly lastName?: string; readonly biography?: string | null; readonly institution?: string | null; readonly orcidId?: string | null; readonly position?: string | null; readonly currentprojects?: readonly (string)[] | null; readonly pastprojects?: readonly (string)[] | null; readonly avatarUrl?: string | null; readonly notifications?: "none" | "direct" | "hourly" | "daily" }
   QuarantinedFile: { readonly id: string; readonly filename: string; readonly size: number; readonly sha256: string; readonly signature: string; readonly date: string; readonly authorId: string; readonly author: string; readonly datasets: readonly (string)[] }
+  QueryConditions: { readonly join: "and" | "or"; readonly conditions: readonly ({ readonly not: boolean; readonly field: string | null; readonly operator: ":" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "exists" | "missing"; readonly values: readonly ({ readonly is: "words" | "phrase" | "expression"; readonly text: string })[] })[] | null }
   Queue: { readonly queue: string; readonly waiting: number; readonly running: number; readonly consumers: number; readonly dead: number }
   Quota: { readonly usedBytes: number; readonly maxBytes: number; readonly usedFiles: number; readonly maxFiles: number; readonly isEnforced: boolean }
   QuotaLimits: { readonly maxBytes?: number | null; readonly maxFiles?: number | null }
@@ -149,6 +153,7 @@ export interface Models {
   RelationResult: { readonly status: string; readonly message: string; readonly id?: string }
   ResendDeliveries: { readonly since: string; readonly until?: string; readonly state?: "delivered" | "failed" | "all" }
   ResentDeliveries: { readonly resent: number; readonly hasMore: boolean }
+  ResourceExtraction: (Models['Extraction'] & { readonly state: "processing" | "done" | "failed" | "cancelled" })
   ResourceReport: { readonly type: "collection" | "dataset" | "file"; readonly id: string; readonly name: string; readonly owner: string; readonly owner_id: string; readonly size_kb: number | null; readonly location: string | null; readonly parent_datasets: readonly (string)[] | null; readonly status: string | null; readonly views: number | null; readonly last_viewed: string | null; readonly downloads: number | null; readonly last_downloaded: string | null; readonly parent_collections: readonly (string)[]; readonly parent_spaces: readonly (string)[]; readonly "uploaded/created": string | null }
   Role: { readonly id: string; readonly name: string; readonly description: string; readonly permissions: readonly (string)[] }
   RoleChange: { readonly name?: string; readonly description?: string; readonly permissions?: readonly (string)[] }
@@ -426,6 +431,7 @@ export interface Operations {
   'GET /api/datasets/{id}/files': { path: { id: string }; query: { max?: number | undefined }; body: undefined; answer: readonly (Models['ListedFile'])[] }
   'POST /api/datasets/{id}/files': { path: { id: string }; query: Record<never, never>; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
   'GET /api/datasets/{id}/listAllFiles': { path: { id: string }; query: { max?: number | undefined }; body: undefined; answer: readonly (Models['ListedFile'])[] }
+  'GET /api/files/{id}/versions': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['FileVersion'])[] }
   'GET /api/datasets/{id}/listFiles': { path: { id: string }; query: { count?: boolean | undefined }; body: undefined; answer: (readonly (Models['ListedFile'])[] | number) }
   'PUT /api/files/{id}/filename': { path: { id: string }; query: Record<never, never>; body: { readonly name: string }; answer: Models['Success'] }
   'POST /api/files/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
@@ -434,7 +440,7 @@ export interface Operations {
   'POST /api/files/uploadToDataset': { path: Record<never, never>; query: { showPreviews?: "DatasetLevel" | "FileLevel" | "None" | undefined; originalZipFile?: string | undefined; flags?: string | undefined; extract?: boolean | undefined; folder_id?: string | undefined; dataset_id?: string | undefined }; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
   'POST /api/uploadToDataset/{id}': { path: { id: string }; query: { showPreviews?: "DatasetLevel" | "FileLevel" | "None" | undefined; originalZipFile?: string | undefined; flags?: string | undefined; extract?: boolean | undefined; folder_id?: string | undefined; batch?: string | undefined; path?: string | undefined }; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
   'POST /api/extractions/upload_url': { path: Record<never, never>; query: Record<never, never>; body: (Models['UploadSource'] | readonly (Models['UploadSource'])[]); answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[]; readonly failed?: readonly (Models['UploadFailure'])[] }) }
-  'POST /api/datasets/{id}/urls': { path: { id: string }; query: Record<never, never>; body: (Models['UploadSource'] | readonly (Models['UploadSource'])[]); answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[]; readonly failed?: readonly (Models['UploadFailure'])[] }) }
+  'POST /api/datasets/{id}/urls': { path: { id: string }; query: { folder_id?: string | undefined }; body: (Models['UploadSource'] | readonly (Models['UploadSource'])[]); answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[]; readonly failed?: readonly (Models['UploadFailure'])[] }) }
   'POST /api/files/bulkRemove': { path: Record<never, never>; query: Record<never, never>; body: { readonly fileIds: readonly (string)[] }; answer: Models['FileRemoval'] }
   'GET /api/files/bulkRemove': { path: Record<never, never>; query: { fileIds: readonly (string)[] }; body: undefined; answer: Models['FileRemoval'] }
   'POST /api/files/{id}/license': { path: { id: string }; query: Record<never, never>; body: Models['License']; answer: Models['Success'] }
@@ -627,9 +633,10 @@ export interface Operations {
   'GET /api/extractions/{id}/status': { path: { id: string }; query: Record<never, never>; body: undefined; answer: (Readonly<Record<string, string>> | "no file") }
   'GET /api/datasets/{id}/isBeingProcessed': { path: { id: string }; query: Record<never, never>; body: undefined; answer: { readonly isBeingProcessed: string } }
   'GET /api/files/{id}/isBeingProcessed': { path: { id: string }; query: Record<never, never>; body: undefined; answer: { readonly isBeingProcessed: string } }
-  'GET /api/datasets/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Extraction'])[] }
+  'GET /api/datasets/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['ResourceExtraction'])[] }
   'POST /api/datasets/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: Models['ExtractionRequest']; answer: Models['SubmittedJob'] }
-  'GET /api/files/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Extraction'])[] }
+  'POST /api/extractions/states': { path: Record<never, never>; query: Record<never, never>; body: Models['ExtractionTargets']; answer: readonly (Models['ExtractionState'])[] }
+  'GET /api/files/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['ResourceExtraction'])[] }
   'POST /api/files/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: Models['ExtractionRequest']; answer: Models['SubmittedJob'] }
   'GET /api/datasets/{id}/extractions/pending': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Job'])[] }
   'GET /api/files/{id}/extractions/pending': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Job'])[] }
@@ -657,6 +664,7 @@ export interface Operations {
   'GET /api/search/json': { path: Record<never, never>; query: { query: string; grouping?: "AND" | "OR" | undefined; from?: number | undefined; size?: number | undefined; page?: number | undefined }; body: undefined; answer: Models['SearchResult'] }
   'GET /api/metadata/autocompletenames': { path: Record<never, never>; query: { filter?: string | undefined }; body: undefined; answer: readonly (string)[] }
   'GET /api/tags': { path: Record<never, never>; query: { prefix?: string | undefined; limit?: number | undefined; kind?: "file" | "dataset" | "collection" | undefined }; body: undefined; answer: readonly (Models['Tag'])[] }
+  'GET /api/search/conditions': { path: Record<never, never>; query: { query: string }; body: undefined; answer: Models['QueryConditions'] }
   'GET /api/search/quick': { path: Record<never, never>; query: { prefix: string }; body: undefined; answer: Models['NamedResources'] }
   'GET /api/search/fields': { path: Record<never, never>; query: { prefix?: string | undefined; limit?: number | undefined }; body: undefined; answer: readonly ({ readonly field: string; readonly count: number })[] }
   'GET /api/search/values': { path: Record<never, never>; query: { field: string; prefix?: string | undefined; limit?: number | undefined }; body: undefined; answer: readonly ({ readonly value: (string | number); readonly count: number })[] }

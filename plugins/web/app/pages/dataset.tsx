@@ -21,7 +21,6 @@ import { deleting, isReloadable, queries, restoring } from '../lib/queries.ts'
 import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
 import type { ViewedThing } from '../viewers/host.ts'
-import { type Dataset, useDataset, useDatasetRights, useDatasetTotals, useIsProcessing } from './dataset/dataset-data.ts'
 import {
   type Dataset,
   useDataset,

@@ -15,10 +15,8 @@ import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { deleting, queries } from '../lib/queries.ts'
 import { ExtractionResults } from './file/extraction-results.tsx'
-import { type FullFile, placePath, useFile, useNeighbours, useRuns } from './file/file-data.ts'
-import { FileViewer, thingOf } from './file/file-viewer.tsx'
 import { type FullFile, placePath, useFile, useNeighbours, useRuns, useVersions } from './file/file-data.ts'
-import { FileViewer } from './file/file-viewer.tsx'
+import { FileViewer, thingOf } from './file/file-viewer.tsx'
 
 export const FilePage = () => {
   const { id } = useParams({ strict: false }) as { readonly id: string }
