@@ -124,7 +124,7 @@ test('a quote that is never closed, rows of other lengths and a line without end
 })
 
 const numbers = async (t: ExecutionContext) => {
-  // Worked out by hand below: 1 … 9, two missing, one text.
+  // 1 to 9, and two missing.
   const rows = [3, 1, 2, 'NA', 9, 7, 8, '', 4, 6, 5].map((value, at) => `${value},${['b', 'a', 'c'][at % 3]},2026-03-${10 + at}`)
   const table = await opened(`value,name,day\n${rows.join('\n')}\n`)
   t.is(table.source.progress.rows, 11)

@@ -10,7 +10,7 @@ import { type CodePiece, codeReader } from './highlighted.ts'
 import type { Cell, Notebook, Output } from './notebook-data.ts'
 
 const firstCells = 200
-/** Reading longer code for its colours would hold up the page. */
+/** Reading longer code for its colours would block the page. */
 const maxColoured = 50_000
 
 type ReadCode = (code: string) => readonly CodePiece[]

@@ -95,7 +95,7 @@ export const useRows = <W, D>(
   useEffect(() => {
     if (window.current) void load(window.current)
   }, [load])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the grid draws rows anew when this changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the grid draws its rows when this changes
   const row = useCallback((index: number) => loaded.get(index), [loaded, drawing])
   return { row, onWindow }
 }
@@ -133,7 +133,7 @@ export const useOrder = <W, D>(client: TableClient<W, D>, order: TableOrder, onF
   return { ...arranged, isBusy }
 }
 
-/** Statistics of the columns that are looked at, over all rows that may be read; asked for only when those are read. */
+/** Statistics of the columns that are looked at, over all rows that may be read; requested only when those are read. */
 export const useStatistics = <W, D>(client: TableClient<W, D>, wanted: readonly number[], isReady: boolean) => {
   const [known, setKnown] = useState<ReadonlyMap<number, ColumnStatistics>>(new Map())
   const missing = wanted.filter(column => !known.has(column)).slice(0, 24)

@@ -6,7 +6,7 @@ import { elementNode, parsedXml, XmlError } from './xml-tree.ts'
 
 export type StructureKind = 'json' | 'jsonLines' | 'xml'
 
-/** Reading larger ones would hold up the page. */
+/** Reading larger ones would block the page. */
 export const maxTreeLength = 10_000_000
 
 /** What a text is made of, by the media type or the ending of the name. */

@@ -34,7 +34,7 @@ export const maxCoveredBytes = 100_000_000
 /** Reads a range of the file. */
 export type ReadBytes = (start: number, end: number) => Promise<Uint8Array>
 
-/** A file with rows and columns, read as it is asked for. */
+/** A file with rows and columns, read on demand. */
 export interface TableSource {
   readonly columns: readonly TableColumn[]
   readonly progress: TableProgress
