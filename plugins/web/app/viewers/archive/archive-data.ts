@@ -1,5 +1,6 @@
 import { unzipRaw, type ZipEntry } from 'unzipit'
-import type { ViewerHost } from '../host.ts'
+import type { GridSort } from '../../components/grid-props.ts'
+import { maxMemberBytes } from './member-types.ts'
 
 /** What is in a folder of an archive. */
 export interface Member {
@@ -9,91 +10,104 @@ export interface Member {
   readonly sizeBytes: number
   readonly packedBytes: number
   readonly changed: Date | undefined
-  readonly entry: ZipEntry | undefined
 }
 
-export interface Archive {
+/** What of an archive is known before one looks into it. */
+export interface ArchiveTotals {
   readonly files: number
   readonly sizeBytes: number
-  /** What is in a folder by its path, which ends in a slash; '' is the archive itself. */
-  readonly inFolder: (path: string) => readonly Member[]
 }
 
-/** The list of an archive with a million files takes less. */
-const maxListBytes = 128_000_000
+/** Why something of an archive cannot be shown; the name goes over to the page. */
+export type ArchiveProblem = 'TooManyFiles' | 'Encrypted' | 'TooLarge' | 'Bomb' | 'Damaged'
 
-/** The list of an archive would take more memory than a page should. */
-export class TooManyFiles extends Error {}
-
-/** Reads the list of an archive, which is at its end. Nothing is unpacked for it. */
-export const archiveOf = async (host: ViewerHost): Promise<Archive> => {
-  const { sizeBytes } = host.thing
-  const { entries } = await unzipRaw({
-    getLength: async () => sizeBytes,
-    read: async (offset: number, length: number) => {
-      if (length > maxListBytes) throw new TooManyFiles()
-      return host.read(offset, offset + length)
-    },
-    sliceAsBlob: async (offset: number, length: number, type = '') =>
-      new Blob([(await host.read(offset, offset + length)) as BlobPart], { type }),
-  } as never)
-  const folders = new Map<string, Map<string, Member>>([['', new Map()]])
-  const folderAt = (path: string): Map<string, Member> => {
-    const known = folders.get(path)
-    if (known) return known
-    const made = new Map<string, Member>()
-    folders.set(path, made)
-    const steps = path.slice(0, -1).split('/')
-    const name = steps.at(-1) ?? ''
-    const parent = path.slice(0, path.length - name.length - 1)
-    folderAt(parent).set(`${name}/`, { name, path, isFolder: true, sizeBytes: 0, packedBytes: 0, changed: undefined, entry: undefined })
-    return made
-  }
-  let files = 0
-  let total = 0
-  for (const entry of entries) {
-    const steps = entry.name
-      .split(/[/\\]/)
-      .filter(step => step !== '' && step !== '.')
-      .slice(-maxDepth)
-    const name = steps.pop()
-    if (name === undefined) continue
-    const folder = steps.map(step => `${step}/`).join('')
-    if (entry.isDirectory) {
-      folderAt(`${folder}${name}/`)
-      continue
-    }
-    files++
-    total += entry.size
-    folderAt(folder).set(name, {
-      ...{ name, path: `${folder}${name}`, isFolder: false, sizeBytes: entry.size, packedBytes: entry.compressedSize, entry },
-      changed: Number.isNaN(entry.lastModDate.getTime()) ? undefined : entry.lastModDate,
-    })
-  }
-  return { files, sizeBytes: total, inFolder: path => [...(folders.get(path)?.values() ?? [])] }
-}
+const problem = (name: ArchiveProblem): Error => Object.assign(new Error(name), { name })
 
 const maxDepth = 100
+/** The list of an archive with a million files takes less. */
+const maxReadBytes = maxMemberBytes
 
-const types: Readonly<Record<string, string>> = {
-  csv: 'text/csv',
-  tsv: 'text/tab-separated-values',
-  json: 'application/json',
-  xml: 'application/xml',
-  md: 'text/markdown',
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  avif: 'image/avif',
-  bmp: 'image/bmp',
-  ipynb: 'application/x-ipynb+json',
-  parquet: 'application/vnd.apache.parquet',
+/** A ZIP archive. Its list is read from its end; nothing is unpacked but what is looked at. */
+export class Archive {
+  readonly totals: ArchiveTotals
+  readonly #folders = new Map<string, Map<string, Member>>([['', new Map()]])
+  readonly #entries = new Map<string, ZipEntry>()
+
+  static async open(read: (start: number, end: number) => Promise<Uint8Array>, sizeBytes: number): Promise<Archive> {
+    const { entries } = await unzipRaw({
+      getLength: async () => sizeBytes,
+      read: async (offset: number, length: number) => {
+        if (length > maxReadBytes) throw problem('TooManyFiles')
+        return read(offset, offset + length)
+      },
+      sliceAsBlob: async (offset: number, length: number, type = '') =>
+        new Blob([(await read(offset, offset + length)) as BlobPart], { type }),
+    } as never)
+    return new Archive(entries)
+  }
+
+  private constructor(entries: readonly ZipEntry[]) {
+    let files = 0
+    let total = 0
+    for (const entry of entries) {
+      const steps = entry.name
+        .split(/[/\\]/)
+        .filter(step => step !== '' && step !== '.')
+        .slice(-maxDepth)
+      const name = steps.pop()
+      if (name === undefined) continue
+      const folder = steps.map(step => `${step}/`).join('')
+      if (entry.isDirectory) {
+        this.#folderAt(`${folder}${name}/`)
+        continue
+      }
+      files++
+      total += entry.size
+      const path = `${folder}${name}`
+      this.#entries.set(path, entry)
+      this.#folderAt(folder).set(name, {
+        ...{ name, path, isFolder: false, sizeBytes: entry.size, packedBytes: entry.compressedSize },
+        changed: Number.isNaN(entry.lastModDate.getTime()) ? undefined : entry.lastModDate,
+      })
+    }
+    this.totals = { files, sizeBytes: total }
+  }
+
+  #folderAt(path: string): Map<string, Member> {
+    const known = this.#folders.get(path)
+    if (known) return known
+    const made = new Map<string, Member>()
+    this.#folders.set(path, made)
+    const name = path.slice(0, -1).split('/').at(-1) ?? ''
+    const parent = path.slice(0, path.length - name.length - 1)
+    this.#folderAt(parent).set(`${name}/`, { name, path, isFolder: true, sizeBytes: 0, packedBytes: 0, changed: undefined })
+    return made
+  }
+
+  /** What is in a folder by its path, which ends in a slash; '' is the archive itself. Folders come first. */
+  list(path: string, { column, order }: GridSort, language: string): readonly Member[] {
+    const sign = order === 'ascending' ? 1 : -1
+    const names = new Intl.Collator(language, { numeric: true })
+    const compare = (one: Member, other: Member): number => {
+      if (column === 'size') return one.sizeBytes - other.sizeBytes
+      if (column === 'packed') return one.packedBytes - other.packedBytes
+      return column === 'changed' ? (one.changed?.getTime() ?? 0) - (other.changed?.getTime() ?? 0) : 0
+    }
+    return [...(this.#folders.get(path)?.values() ?? [])].sort(
+      (one, other) => Number(other.isFolder) - Number(one.isFolder) || sign * (compare(one, other) || names.compare(one.name, other.name)),
+    )
+  }
+
+  /** The bytes of a file: no more than the archive says, whatever they unpack to. */
+  async unpack(path: string): Promise<Uint8Array> {
+    const entry = this.#entries.get(path)
+    if (!entry) throw problem('Damaged')
+    if (entry.encrypted) throw problem('Encrypted')
+    if (entry.size > maxMemberBytes || entry.compressedSize > maxMemberBytes) throw problem('TooLarge')
+    try {
+      return new Uint8Array(await entry.arrayBuffer())
+    } catch (cause) {
+      throw problem(cause instanceof Error && cause.message.includes('exceeds limit') ? 'Bomb' : 'Damaged')
+    }
+  }
 }
-
-/** The ending of a name, in lower case. */
-export const endingOf = (name: string): string => (name.includes('.') ? (name.toLowerCase().split('.').at(-1) ?? '') : '')
-
-/** The media type of a member by its name. */
-export const typeOfMember = (name: string): string => types[endingOf(name)] ?? 'application/octet-stream'

@@ -4,28 +4,40 @@ import { Button } from '../../components/controls.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Loading } from '../../components/page-parts.tsx'
 import { type GridColumn, type GridSort, VirtualGrid } from '../../components/virtual-grid.tsx'
-import { bytes, compareNames, exactTime, number, when } from '../../lib/format.ts'
+import { bytes, exactTime, number, when } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import type { ViewerHost } from '../host.ts'
-import { type Archive, type Member, typeOfMember } from './archive-data.ts'
+import type { ArchiveClient } from './archive-client.ts'
+import type { ArchiveTotals, Member } from './archive-data.ts'
+import { maxMemberBytes, typeOfMember } from './member-types.ts'
 import { mountMember, NoViewer } from './member-viewer.ts'
-
-/** What is unpacked into memory at once. */
-const maxMemberBytes = 200_000_000
 
 interface ArchiveViewProps {
   readonly host: ViewerHost
-  readonly archive: Archive
+  readonly client: ArchiveClient
+  readonly totals: ArchiveTotals
 }
 
 /** The folders of an archive; one member is looked at or saved by itself. */
-export const ArchiveView = ({ host, archive }: ArchiveViewProps) => {
+export const ArchiveView = ({ host, client, totals }: ArchiveViewProps) => {
   const state = useMemo(() => new URLSearchParams(host.state.get() ?? ''), [host])
   const [folder, setFolder] = useState(state.get('in') ?? '')
-  const [viewed, setViewed] = useState(() => archive.inFolder(folder).find(({ path }) => path === state.get('file')))
+  const [file, setFile] = useState(state.get('file') ?? undefined)
   const [sort, setSort] = useState<GridSort>({ column: 'name', order: 'ascending' })
-  const members = useMemo(() => sorted(archive.inFolder(folder), sort), [archive, folder, sort])
-  const row = useCallback((index: number) => members[index], [members])
+  const [listed, setListed] = useState<{ readonly folder: string; readonly members: readonly Member[] }>()
+  useEffect(() => {
+    let isCurrent = true
+    client.list(folder, sort).then(
+      members => isCurrent && setListed({ folder, members }),
+      (error: unknown) => host.toast(String(error)),
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [host, client, folder, sort])
+  const members = listed?.folder === folder ? listed.members : undefined
+  const row = useCallback((index: number) => members?.[index], [members])
+  const viewed = file === undefined ? undefined : members?.find(({ path }) => path === file)
 
   const note = (inFolder: string, file: string | undefined): void => {
     const next = new URLSearchParams()
@@ -38,36 +50,37 @@ export const ArchiveView = ({ host, archive }: ArchiveViewProps) => {
       setFolder(member.path)
       note(member.path, undefined)
     } else {
-      setViewed(member)
+      setFile(member.path)
       note(folder, member.path)
     }
   }
   const goTo = (path: string): void => {
     setFolder(path)
-    setViewed(undefined)
+    setFile(undefined)
     note(path, undefined)
   }
   const save = async (member: Member): Promise<void> => {
     try {
-      saveAs(member.name, await unpacked(member))
+      saveAs(member.name, await client.unpack(member.path))
     } catch (error) {
       host.toast(messageFor(member, error))
     }
   }
 
+  if (!members) return <Loading />
   if (viewed)
     return (
       <section className="archive" aria-label={host.thing.name}>
         <Place name={host.thing.name} folder={folder} file={viewed.name} onFolder={goTo} />
-        <MemberView key={viewed.path} host={host} member={viewed} onSave={() => void save(viewed)} />
+        <MemberView key={viewed.path} host={host} client={client} member={viewed} onSave={() => void save(viewed)} />
       </section>
     )
   const steps = folder.split('/').slice(0, -1)
   return (
     <section className="archive" aria-label={host.thing.name}>
       <p className="help">
-        {t('viewer.archive.files', { count: archive.files, shown: number(archive.files) })} ·{' '}
-        {t('viewer.archive.unpacked', { size: bytes(archive.sizeBytes) })}
+        {t('viewer.archive.files', { count: totals.files, shown: number(totals.files) })} ·{' '}
+        {t('viewer.archive.unpacked', { size: bytes(totals.sizeBytes) })}
       </p>
       {folder !== '' && <Place name={host.thing.name} folder={folder} file={undefined} onFolder={goTo} />}
       <VirtualGrid
@@ -135,18 +148,6 @@ const columns = (): readonly GridColumn<Member>[] => [
   },
 ]
 
-const sorted = (members: readonly Member[], { column, order }: GridSort): readonly Member[] => {
-  const sign = order === 'ascending' ? 1 : -1
-  const compare = (one: Member, other: Member): number => {
-    if (column === 'size') return one.sizeBytes - other.sizeBytes
-    if (column === 'packed') return one.packedBytes - other.packedBytes
-    return column === 'changed' ? (one.changed?.getTime() ?? 0) - (other.changed?.getTime() ?? 0) : 0
-  }
-  return [...members].sort(
-    (one, other) => Number(other.isFolder) - Number(one.isFolder) || sign * (compare(one, other) || compareNames(one.name, other.name)),
-  )
-}
-
 const Place = ({
   name,
   folder,
@@ -201,7 +202,14 @@ const Place = ({
   )
 }
 
-const MemberView = ({ host, member, onSave }: { readonly host: ViewerHost; readonly member: Member; readonly onSave: () => void }) => {
+interface MemberViewProps {
+  readonly host: ViewerHost
+  readonly client: ArchiveClient
+  readonly member: Member
+  readonly onSave: () => void
+}
+
+const MemberView = ({ host, client, member, onSave }: MemberViewProps) => {
   const box = useRef<HTMLDivElement>(null)
   const [problem, setProblem] = useState<string>()
   const [isReady, setReady] = useState(false)
@@ -211,7 +219,7 @@ const MemberView = ({ host, member, onSave }: { readonly host: ViewerHost; reado
     let remove: (() => void) | undefined
     box.current?.append(element)
     const show = async (): Promise<void> => {
-      const content = await unpacked(member)
+      const content = await client.unpack(member.path)
       if (abort.signal.aborted) return
       const removal = await mountMember(element, host, { name: member.name, bytes: content, signal: abort.signal })
       if (abort.signal.aborted) removal()
@@ -228,7 +236,7 @@ const MemberView = ({ host, member, onSave }: { readonly host: ViewerHost; reado
         element.remove()
       })
     }
-  }, [host, member])
+  }, [host, client, member])
   return (
     <>
       <div className="actions">
@@ -247,28 +255,21 @@ const MemberView = ({ host, member, onSave }: { readonly host: ViewerHost; reado
   )
 }
 
-/** Something about a member that is said in a sentence. */
-class MemberProblem extends Error {}
-
-/** The bytes of a member: no more than the archive says, whatever they unpack to. */
-const unpacked = async ({ name, entry, sizeBytes }: Member): Promise<Uint8Array> => {
-  if (!entry) return new Uint8Array()
-  if (entry.encrypted) throw new MemberProblem(t('viewer.archive.encrypted', { name }))
-  if (sizeBytes > maxMemberBytes) throw new MemberProblem(t('viewer.archive.tooLarge', { name, max: bytes(maxMemberBytes) }))
-  try {
-    return new Uint8Array(await entry.arrayBuffer())
-  } catch (cause) {
-    const isBomb = cause instanceof Error && cause.message.includes('exceeds limit')
-    throw new MemberProblem(isBomb ? t('viewer.archive.bomb') : t('viewer.archive.damagedMember', { name }), { cause })
-  }
-}
-
 const messageFor = ({ name }: Member, error: unknown): string => {
   if (error instanceof NoViewer) return t('viewer.archive.noViewer')
-  // What viewers are rejected with is a sentence.
-  return error instanceof Error && (error instanceof MemberProblem || error.name === 'Error')
-    ? error.message
-    : t('viewer.archive.damagedMember', { name })
+  switch (error instanceof Error ? error.name : '') {
+    case 'Encrypted':
+      return t('viewer.archive.encrypted', { name })
+    case 'TooLarge':
+      return t('viewer.archive.tooLarge', { name, max: bytes(maxMemberBytes) })
+    case 'Bomb':
+      return t('viewer.archive.bomb')
+    case 'Error':
+      // What viewers are rejected with is a sentence.
+      return (error as Error).message
+    default:
+      return t('viewer.archive.damagedMember', { name })
+  }
 }
 
 const saveAs = (name: string, content: Uint8Array): void => {

@@ -1,13 +1,22 @@
 import { createElement } from 'react'
 import type { ViewerHost } from '../host.ts'
 import { drawn } from '../lib/react-part.tsx'
-import { archiveOf, TooManyFiles } from './archive-data.ts'
+import { ArchiveClient } from './archive-client.ts'
 import { ArchiveView } from './archive-view.tsx'
 
 /** ZIP archives: only their list is read, and of each file what is looked at. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
-  const archive = await archiveOf(host).catch((cause: unknown) => {
-    throw new Error(host.t(cause instanceof TooManyFiles ? 'viewer.archive.tooMany' : 'viewer.archive.damaged'), { cause })
-  })
-  return drawn(element, host.language, createElement(ArchiveView, { host, archive }))
+  const client = new ArchiveClient(host)
+  try {
+    const totals = await client.open()
+    const remove = drawn(element, host.language, createElement(ArchiveView, { host, client, totals }))
+    return () => {
+      client.close()
+      remove()
+    }
+  } catch (cause) {
+    client.close()
+    const isLarge = cause instanceof Error && cause.name === 'TooManyFiles'
+    throw new Error(host.t(isLarge ? 'viewer.archive.tooMany' : 'viewer.archive.damaged'), { cause })
+  }
 }

@@ -1,6 +1,6 @@
 import type { MountedPart, ViewerHost } from '../host.ts'
 import { isBinary } from '../lib/encoding.ts'
-import { endingOf, typeOfMember } from './archive-data.ts'
+import { endingOf, typeOfMember } from './member-types.ts'
 
 /** Viewers that show a member; each is loaded when one is looked at. */
 const viewers: Readonly<Record<string, () => Promise<MountedPart>>> = {
