@@ -62,7 +62,6 @@ inBrowser('a table is sorted, filtered, counted, plotted and copied, and a link 
   await grid.waitFor()
   t.is(await grid.getAttribute('aria-rowcount'), '5001')
   await page.getByText('1 – 5,000').waitFor()
-  t.deepEqual(await findings(page), [])
 
   // By keyboard to the last row, and back to the heading.
   await page.locator('[data-cell="0:0"]').click()
