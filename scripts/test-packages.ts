@@ -4,7 +4,6 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { packages } from './build-packages.ts'
 import { type PackedPackage, startRegistry } from './local-registry.ts'
 import { root } from './server-bundle.ts'
 
