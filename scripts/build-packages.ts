@@ -125,8 +125,9 @@ export const buildPackages = async (): Promise<void> => {
     exports: { ...entriesOf(sdkEntries), './package.json': './package.json' },
     dependencies,
     optionalDependencies,
-    peerDependencies: { ava: '*' },
-    peerDependenciesMeta: { ava: { optional: true } },
+    // What `pounce/sdk/testing` imports.
+    peerDependencies: { ava: '*', 'fast-check': '*' },
+    peerDependenciesMeta: { ava: { optional: true }, 'fast-check': { optional: true } },
   })
   await writeSdk(manifest)
 }

@@ -49,7 +49,8 @@ interface Serving {
 }
 
 const serving = async (t: ExecutionContext, plugins: string): Promise<Serving> => {
-  const settings = { POUNCE_DATA: await folderOf(t), POUNCE_HTTP__PORT: '0', POUNCE_PLUGINS: plugins }
+  const admin = { POUNCE_ADMIN__EMAIL: 'ada@example.org', POUNCE_ADMIN__PASSWORD: 'correct-horse-battery' }
+  const settings = { POUNCE_DATA: await folderOf(t), POUNCE_HTTP__PORT: '0', POUNCE_PLUGINS: plugins, ...admin }
   const child: ChildProcess = spawn(process.execPath, ['--import', watchTree, main, '--json', 'start'], {
     env: environment(process.env, settings),
     stdio: ['ignore', 'pipe', 'pipe'],

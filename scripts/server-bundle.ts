@@ -162,7 +162,7 @@ const common = (plugin: Plugin): InputOptions => ({
   preserveEntrySignatures: 'allow-extension',
   tsconfig: false,
   // What is replaced stays in its line: lines are right, columns behind it are not.
-  checks: { eval: false, sourcemapBroken: false },
+  checks: { eval: false, sourcemapBroken: false, ineffectiveDynamicImport: false },
   logLevel: 'warn',
 })
 

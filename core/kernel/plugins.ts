@@ -124,9 +124,7 @@ const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedP
     throw new StartupError(`The plugin in the folder of ${source} has the id ${plugin.id}`)
   const name = as ?? plugin.id
   if ((plugin.apiVersion ?? apiVersion) !== apiVersion)
-    throw new StartupError(
-      `The plugin ${plugin.id} is written for version ${plugin.apiVersion} of the SDK, and this Pounce has version ${apiVersion}: install a Pounce or a plugin of another version`,
-    )
+    throw new StartupError(`${plugin.id} is written for version ${plugin.apiVersion} of the SDK, and this Pounce has version ${apiVersion}`)
   // A plugin passed by a test may replace one of ours.
   if (typeof source === 'string') refuseName(source, plugin, name, isInTree(source))
   return { name, plugin }

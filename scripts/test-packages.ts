@@ -1,0 +1,175 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type PackedPackage, startRegistry } from './local-registry.ts'
+import { root } from './server-bundle.ts'
+
+/*
+ * Packs `pounce` and `@pounce/sdk`, installs both by name from a local registry into an empty folder, and uses them as a deployer and an author of a
+ * plugin do. The plugin is compiled, packed, installed by name and enabled by configuration alone. `--node <command>` runs the server on another Node.
+ */
+const folder = await mkdtemp(join(tmpdir(), 'pounce-packages-'))
+const run = promisify(execFile)
+const npm = async (cwd: string, ...words: readonly string[]): Promise<string> =>
+  (await run('npm', [...words, '--no-audit', '--no-fund', '--loglevel=error'], { cwd, maxBuffer: 1 << 26 })).stdout.trim()
+const readManifest = async (path: string): Promise<PackedPackage['manifest']> => JSON.parse(await readFile(path, 'utf8'))
+const said = (text: string): void => void process.stdout.write(`${text}\n`)
+
+const author = {
+  'package.json': JSON.stringify({
+    name: 'pounce-example-times',
+    version: '1.0.0',
+    type: 'module',
+    exports: './out/index.js',
+    files: ['out'],
+    peerDependencies: { '@pounce/sdk': '*' },
+  }),
+  'src/index.ts': `import { Clock, definePlugin, NotFound, routesFor, s, wire } from '@pounce/sdk'
+import { Semaphore } from 'pounce/sdk/kit'
+
+class Times {
+  readonly #clock: Clock
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+  now(): string {
+    return this.#clock.now().toISOString()
+  }
+}
+wire(Times, Clock)
+
+const route = routesFor('times', { times: Times })
+export const getTime = route({
+  method: 'GET',
+  path: '/api/time',
+  summary: 'Get the time',
+  permission: 'anyone',
+  query: s.Object({ never: s.Optional(s.Boolean()) }),
+  responses: { 200: s.Object({ now: s.String() }) },
+  throws: [NotFound],
+  async handle({ query }, { times }) {
+    if (query.never || !Semaphore) throw new NotFound('Never')
+    return { status: 200, body: { now: times.now() } }
+  },
+})
+export const plugin = definePlugin({ id: 'example.times', apiVersion: 1, summary: 'The time.', routes: { getTime } })
+`,
+}
+
+const compilerOptions = {
+  target: 'es2024',
+  module: 'nodenext',
+  strict: true,
+  skipLibCheck: false,
+  types: ['node'],
+  rootDir: 'src',
+  outDir: 'out',
+}
+
+const write = async (path: string, text: string): Promise<void> => {
+  await mkdir(join(path, '..'), { recursive: true })
+  await writeFile(path, text)
+}
+
+/** Compiles the plugin with and without `exactOptionalPropertyTypes`, and packs it. */
+const packPlugin = async (registry: string): Promise<PackedPackage> => {
+  const plugin = join(folder, 'plugin')
+  for (const [name, text] of Object.entries(author)) await write(join(plugin, name), text)
+  await npm(plugin, 'install', '--registry', registry, '--ignore-scripts', '--omit=optional', '@pounce/sdk')
+  for (const exactOptionalPropertyTypes of [false, true]) {
+    const typeRoots = [join(root, 'node_modules/@types')]
+    const options = { compilerOptions: { ...compilerOptions, exactOptionalPropertyTypes, typeRoots }, include: ['src'] }
+    await write(join(plugin, 'tsconfig.json'), JSON.stringify(options))
+    await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', plugin])
+  }
+  const tarball = join(folder, await npm(plugin, 'pack', '--pack-destination', folder))
+  return { tarball, manifest: await readManifest(join(plugin, 'package.json')) }
+}
+
+const expect = (what: string, isTrue: boolean, detail: unknown = ''): void => {
+  if (!isTrue) throw new Error(`${what}: ${String(detail)}`)
+  said(`ok ${what}`)
+}
+
+const program = 'node_modules/.bin/pounce'
+
+/** Starts the server in the folder of an installation, and asks it. */
+const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
+  const [command = program, ...words] = [...node, program]
+  const { PATH, HOME } = process.env
+  const environment = { PATH, HOME, POUNCE_HTTP__PORT: '0', POUNCE_PLUGINS: '+pounce-example-times' }
+  const child = spawn(command, [...words, '--json', 'start'], { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = once(child, 'close')
+  let log = ''
+  child.stderr.on('data', (text: Buffer) => {
+    log += text
+  })
+  try {
+    const [first] = await Promise.race([once(child.stdout, 'data'), ended.then(() => [undefined])])
+    expect('the server starts', first !== undefined, log)
+    const { url, data } = JSON.parse(String(first)) as { readonly url: string; readonly data: string }
+    expect('its data folder is below the current one', data === join(cwd, 'data'), data)
+    for (const path of ['/healthz', '/readyz', '/api/status', '/docs', '/'])
+      expect(`GET ${path}`, (await fetch(`${url}${path}`)).status === 200)
+    expect('the plugin answers', /^\{"now":"\d{4}-/.test(await (await fetch(`${url}/api/time`)).text()))
+    expect("the plugin's problems are the server's", (await fetch(`${url}/api/time?never=true`)).status === 404)
+  } finally {
+    child.kill()
+    await ended
+    await rm(join(cwd, 'data'), { recursive: true, force: true })
+  }
+}
+
+const packAll = async (): Promise<readonly PackedPackage[]> => {
+  await npm(root, 'pack', '--pack-destination', folder)
+  await npm(root, 'pack', './dist/packages/sdk', '--pack-destination', folder)
+  const tarballs = (await readdir(folder)).filter(name => name.endsWith('.tgz'))
+  return Promise.all(
+    tarballs.map(async name => {
+      const tarball = join(folder, name)
+      const { stdout } = await run('tar', ['xzOf', tarball, 'package/package.json'])
+      return { tarball, manifest: JSON.parse(stdout) as PackedPackage['manifest'] }
+    }),
+  )
+}
+
+const filesOf = async (tarball: string): Promise<readonly string[]> =>
+  (await run('tar', ['tzf', tarball], { maxBuffer: 1 << 24 })).stdout.trim().split('\n')
+
+try {
+  const upstream = `${(await npm(root, 'config', 'get', 'registry')).replace(/\/$/, '')}/`
+  const packed = await packAll()
+  expect(
+    'the packages',
+    packed
+      .map(({ manifest }) => manifest.name)
+      .sort()
+      .join() === '@pounce/sdk,pounce',
+  )
+  const files = (await Promise.all(packed.map(({ tarball }) => filesOf(tarball)))).flat()
+  const odd = files.filter(
+    file => (/\.ts$|\.map$|\.test\./.test(file) && !/\.d\.ts$/.test(file)) || /\/(?:test|fixtures|docs)\//.test(file),
+  )
+  expect('no sources, tests or maps are in them', odd.length === 0, odd.slice(0, 5))
+  const plugin = await (async () => {
+    await using registry = await startRegistry(packed, upstream)
+    return await packPlugin(registry.url)
+  })()
+  said('ok types, without skipLibCheck')
+  await using registry = await startRegistry([...packed, plugin], upstream)
+  const app = join(folder, 'app')
+  await write(join(app, 'package.json'), '{"private": true}')
+  await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', 'pounce', 'pounce-example-times')
+  await serve(app, [])
+  const at = process.argv.indexOf('--node')
+  const nodes = at < 0 ? [] : process.argv.slice(at + 1)
+  for (const node of nodes) {
+    said(`on ${node}`)
+    await serve(app, node.split(' '))
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
