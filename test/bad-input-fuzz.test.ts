@@ -7,7 +7,7 @@ import { furnish, furnished, type Ids } from './support/furnished.ts'
 import { eachOf } from './support/killed-server.ts'
 import { ok, unknownId, upload } from './support/scene.ts'
 
-const requests = usualOrFull(1000, 4000)
+const requests = usualOrFull(600, 4000)
 /** Requests after which there is one resource of each kind again. */
 const refurnishAfter = 200
 

@@ -16,6 +16,7 @@ import { newPerson } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
 import { until } from '../support/until.ts'
 
+// In a process of its own: lines are sent every two seconds, and a slow test would see them twice.
 const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port
 
 /** Takes octet-counted frames apart, as RFC 6587 says. */

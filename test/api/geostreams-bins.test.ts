@@ -9,6 +9,7 @@ import { type NaiveEntry, naiveBins } from '../support/naive-bins.ts'
 import { type Told, tell } from '../support/readings.ts'
 import { type Somebody, somebody } from '../support/spaces-and-people.ts'
 
+// In a process of its own: at most eight exports run at once, and slow ones would be too many.
 let server: TestServer
 let ann: Somebody
 /** By name: its number, its streams, and all its readings. */

@@ -66,7 +66,7 @@ test('a server that is killed amid deliveries repeats some, loses none, and keep
 })
 
 test('everything that happened while a target was down is delivered after its return, in order per resource', async t => {
-  const each = usualOrFull(100, 1000)
+  const each = usualOrFull(40, 1000)
   const { target, call, datasets } = await setUp(t, await dataFolder(t))
   await target.shut()
   await tagAll(call, datasets, each)

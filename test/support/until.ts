@@ -5,7 +5,7 @@ export const until = async <T>(
   what: string,
   look: () => Promise<T> | T,
   counts: (seen: T) => boolean = Boolean,
-  limitMs = 20_000,
+  limitMs = 60_000,
 ): Promise<T> => {
   const end = performance.now() + limitMs
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 50)) {

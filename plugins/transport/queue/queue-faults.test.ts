@@ -11,6 +11,7 @@ import { flaky } from './fixtures/flaky-documents.ts'
 import { queueOn, temporaryStores } from './fixtures/queue-under-test.ts'
 import { type JobRecord, jobs } from './jobs.ts'
 
+// In a process of its own: leases are renewed every few milliseconds.
 interface Options extends Partial<QueueConfig> {
   readonly extractors?: readonly Extractor[]
   readonly roles?: readonly ('http' | 'worker')[]

@@ -4,6 +4,7 @@ import { silent } from 'pounce/sdk/testing'
 import { Broker } from './broker.ts'
 import { usual } from './fixtures/rabbit-under-test.ts'
 
+// In a process of its own: it looks at connections after milliseconds.
 const installation = { instance: 'abcdefghij' } as Installation
 
 const connect = (changes: Partial<typeof usual>) => new Broker({ ...usual, ...changes }, installation, silent).connect()
