@@ -74,6 +74,7 @@ export const getPage = route({
     { path: '/datasets' },
     { path: '/collections' },
     { path: '/spaces' },
+    { path: '/compare' },
     { path: '/search' },
     { path: '/login' },
     { path: '/signup' },
