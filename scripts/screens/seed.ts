@@ -80,7 +80,7 @@ export const seed = async (server: TestServer): Promise<Seeded> => {
   ids['sound'] = await put('blackbird.wav', await testFile('tone.wav'), 'audio/wav')
   ids['archive'] = await put('raw loggers.zip', await testFile('bundle.zip'), 'application/zip')
   ids['unknown'] = await put('spectra.raw', Buffer.alloc(4096, 7), 'application/octet-stream')
-  ids['map'] = await put('sites.geojson', await testFile('sites.geojson'), 'application/geo+json')
+  ids['map'] = await put('areas.geojson', await testFile('areas.geojson'), 'application/geo+json')
   for (let at = 1; at <= 120; at++) await put(`plots/plot ${at}.csv`, readings(at * 3), 'text/csv')
   for (let at = 1; at <= 80; at++) await put(`plots/west/plot ${200 + at}.csv`, readings(at), 'text/csv')
   for (let at = 1; at <= 40; at++)
