@@ -781,7 +781,6 @@ export interface Operations {
   'GET /datasets': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /collections': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /spaces': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /compare': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /search': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /login': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /signup': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
@@ -789,6 +788,7 @@ export interface Operations {
   'GET /welcome': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /admin/access': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /accessibility': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
+  'GET /compare': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /signup/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /reset/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /parts/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
