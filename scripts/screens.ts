@@ -88,10 +88,22 @@ const plenty = (server: TestServer, { ids, researcher }: Seeded): readonly Scree
         await page.getByRole('progressbar').first().waitFor()
       },
     },
+    {
+      name: 'dataset-views',
+      path: `${dataset}?tab=views`,
+      as: researcher,
+      act: async page => {
+        for (const name of ['hill above plot 17.jpg', 'leaf-area.pdf'])
+          await page.getByRole('checkbox', { name: `Compare ${name}` }).click()
+      },
+    },
+    { name: 'compare', path: `/compare?left=${ids['picture']}&right=${ids['table']}`, as: researcher, isDetail: true },
     { name: 'dataset-empty', path: `/datasets/${ids['empty']}`, as: researcher },
     file('picture', 'picture'),
     file('table', 'table'),
     { ...file('document', 'pdf'), isDetail: true },
+    { ...file('map', 'map'), isDetail: true },
+    { ...file('archive', 'archive'), isDetail: true },
     { ...file('markdown', 'readme'), isDetail: true },
     { ...file('sound', 'sound'), isDetail: true },
     { ...file('no-viewer', 'unknown'), isDetail: true },
@@ -215,6 +227,7 @@ const settled = async (page: Page, loading: ReadonlySet<Request>): Promise<void>
     if (loading.size > stalled.length) quietSince = performance.now()
     await pause(20)
   }
+  await page.locator('.part[aria-busy=true]').first().waitFor({ state: 'detached' })
 }
 
 const draw = async (context: BrowserContext, { name, path, act, isRefused = false }: Screen, variant: string): Promise<number> => {

@@ -18,6 +18,11 @@ export interface ViewerRange {
    * only the bytes that it was mounted for.
    */
   readonly trust: 'page' | 'frame'
+  /**
+   * The module exports `canShow`, and is loaded to be asked before it is offered. Without it the viewer is offered wherever type and size fit. Not for
+   * frames: they say when they are shown that there is nothing.
+   */
+  readonly asks?: boolean
   /** Of several viewers the one with the highest rank is shown first. Plain text has 10, pictures have 50. */
   readonly rank: number
 }

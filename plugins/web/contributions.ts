@@ -52,6 +52,7 @@ export const ContributionJson = s.model(
         extensions: s.Array(s.String()),
         maxBytes: s.Integer(),
         trust: s.Union([s.Literal('page'), s.Literal('frame')]),
+        asks: s.Optional(s.Boolean({ description: 'The module decides by its `canShow` whether it is offered' })),
         rank: s.Number(),
       }),
     ),
@@ -203,6 +204,7 @@ const requireMembers = ({ kind, title, of = [], viewer }: WebContribution, refus
   if (viewer.mediaTypes.length + viewer.extensions.length === 0) refuse('viewer', 'must name media types or extensions')
   if (!(Number.isSafeInteger(viewer.maxBytes) && viewer.maxBytes > 0)) refuse('viewer.maxBytes', 'must be a whole number of bytes')
   if (viewer.trust !== 'page' && viewer.trust !== 'frame') refuse('viewer.trust', 'must be `page` or `frame`')
+  if (viewer.asks && viewer.trust === 'frame') refuse('viewer.asks', 'is for viewers that are part of the page')
   if (!Number.isFinite(viewer.rank)) refuse('viewer.rank', 'must be a number')
 }
 

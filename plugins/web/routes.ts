@@ -81,6 +81,7 @@ export const getPage = route({
     { path: '/welcome' },
     { path: '/admin/access' },
     { path: '/accessibility' },
+    { path: '/compare' },
   ],
   summary: 'Show a page of the web interface',
   description,

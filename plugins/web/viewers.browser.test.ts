@@ -83,3 +83,17 @@ for (const viewer of viewers)
       ...{ url: `/api/files/${file}`, emptyUrl: `/api/files/${empty}` },
     }
   })
+
+inBrowser('a viewer says that it asks if, and only if, its module has `canShow`', async t => {
+  opened ??= openPage()
+  const page = await opened
+  const all = await listed()
+  const wrong = await Promise.all(
+    viewers.map(async ({ name, asks = false }) => {
+      const { module = '' } = all.find(({ id }) => id === `web.${name}`) ?? {}
+      const has = await page.evaluate<boolean>(`import(${JSON.stringify(module)}).then(part => 'canShow' in part)`)
+      return has === asks ? [] : [name]
+    }),
+  )
+  t.deepEqual(wrong.flat(), [])
+})

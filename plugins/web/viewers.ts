@@ -38,6 +38,7 @@ export const viewers: readonly OwnViewer[] = [
     mediaTypes: ['text/html'],
     extensions: [],
     maxBytes: anySize,
+    asks: true,
     rank: 30,
   },
   {
@@ -62,6 +63,7 @@ export const viewers: readonly OwnViewer[] = [
     ],
     extensions: ['geojson', 'tif', 'tiff', 'zip'],
     maxBytes: anySize,
+    asks: true,
     rank: 65,
   },
   {
@@ -164,6 +166,7 @@ export const viewers: readonly OwnViewer[] = [
     mediaTypes: ['application/vnd.vega.v5+json', 'application/vnd.vegalite.v5+json', 'application/vega', 'application/json'],
     extensions: ['vg.json', 'vl.json', 'vg', 'vl'],
     maxBytes: 20 * MB,
+    asks: true,
     rank: 62,
   },
 ]

@@ -211,7 +211,7 @@ export interface Models {
   VocabularyChange: { readonly name?: string; readonly description?: string; readonly keys?: string; readonly tags?: string; readonly terms?: readonly (Models['NewVocabularyTerm'])[] }
   VocabularySummary: { readonly id: string; readonly author: string; readonly name: string; readonly keys: readonly (string)[]; readonly description: string; readonly spaces: readonly (string)[] }
   VocabularyTerm: { readonly vocab_term_id: string; readonly key: string; readonly default_value: string; readonly units: string; readonly description: string }
-  WebContribution: { readonly id: string; readonly plugin: string; readonly kind: string; readonly title: string; readonly module: string; readonly styles: readonly (string)[]; readonly permission?: string; readonly of: readonly (string)[]; readonly order: number; readonly texts: Readonly<Record<string, string>>; readonly viewer?: { readonly mediaTypes: readonly (string)[]; readonly extensions: readonly (string)[]; readonly maxBytes: number; readonly trust: "page" | "frame"; readonly rank: number } }
+  WebContribution: { readonly id: string; readonly plugin: string; readonly kind: string; readonly title: string; readonly module: string; readonly styles: readonly (string)[]; readonly permission?: string; readonly of: readonly (string)[]; readonly order: number; readonly texts: Readonly<Record<string, string>>; readonly viewer?: { readonly mediaTypes: readonly (string)[]; readonly extensions: readonly (string)[]; readonly maxBytes: number; readonly trust: "page" | "frame"; readonly asks?: boolean; readonly rank: number } }
   Webhook: { readonly id: string; readonly scope: "person" | "space" | "server"; readonly space?: string; readonly owner: string; readonly url: string; readonly description: string; readonly filter: Models['EventFilter']; readonly created: string; readonly active: boolean; readonly pauseReason?: string; readonly failingSince?: string; readonly retryAt?: string }
   WebhookAttempt: { readonly at: string; readonly durationMs: number; readonly status?: number; readonly response?: string; readonly error?: string }
   WebhookDelivery: { readonly id: string; readonly messageId: string; readonly type: string; readonly state: "waiting" | "delivered" | "failed"; readonly created: string; readonly dueAt?: string; readonly tries: number; readonly event?: unknown; readonly attempts: readonly (Models['WebhookAttempt'])[] }
@@ -788,6 +788,7 @@ export interface Operations {
   'GET /welcome': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /admin/access': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /accessibility': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
+  'GET /compare': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /signup/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /reset/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /parts/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }

@@ -42,6 +42,7 @@ const routeTree = root.addChildren([
   page('/datasets/$id', () => import('./pages/dataset.tsx'), 'DatasetPage'),
   page('/files/$id', () => import('./pages/file.tsx'), 'FilePage'),
   page('/parts/$id', () => import('./pages/part.tsx'), 'PartPage'),
+  page('/compare', () => import('./pages/compare.tsx'), 'ComparePage'),
   page('/search', () => import('./pages/search.tsx'), 'SearchPage'),
   page('/login', () => import('./pages/sign-in.tsx'), 'SignInPage'),
   page('/signup', signUp, 'SignUpPage'),

@@ -1,4 +1,3 @@
-import '../styles/part.css'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import type { Contribution } from '../lib/contributions.ts'

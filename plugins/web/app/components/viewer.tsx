@@ -54,23 +54,25 @@ interface ViewerProps {
   readonly isLoading: boolean
   /** Where there is no viewer. */
   readonly empty: ReactNode
+  /** Of several on a page, what follows their names in the address. */
+  readonly slot?: '' | '2'
 }
 
 /** Shows bytes by the best viewer that plugins have for them, and offers the others. */
-export const Viewer = ({ things, isLoading, empty }: ViewerProps) => {
+export const Viewer = ({ things, isLoading, empty, slot = '' }: ViewerProps) => {
   const all = useContributions()
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
   const navigate = useNavigate()
-  const state = useAddressState()
+  const state = useAddressState(`view${slot}`)
   const showings = useMemo(() => showingsOf(all ?? [], things), [all, things])
   const asked = useAsked(showings)
-  const chosen = asked?.find(({ key }) => key === search['viewer']) ?? asked?.[0]
+  const chosen = asked?.find(({ key }) => key === search[`viewer${slot}`]) ?? asked?.[0]
   const mayChange = isLoading && (!chosen || rankOf(chosen) < surelyBest)
   if (!all || !asked || mayChange) return <Loading />
   if (!chosen) return empty
   const choose = (key: string): void =>
     void navigate({
-      search: { ...search, viewer: key === asked[0]?.key ? undefined : key, view: undefined },
+      search: { ...search, [`viewer${slot}`]: key === asked[0]?.key ? undefined : key, [`view${slot}`]: undefined },
       replace: true,
       resetScroll: false,
     } as never)

@@ -28,6 +28,9 @@ const canShow = async ({ contribution, thing, url }: AskedPart): Promise<boolean
   }
 }
 
+/** Viewers say whether their module has to be loaded to know; tabs, panels and actions are few, and always asked. */
+const isOffered = ({ contribution: { viewer } }: AskedPart): boolean => viewer !== undefined && viewer.asks !== true
+
 /** Parts without those that decline, which are asked in their order; undefined until the first is found. */
 export const useAsked = <P extends AskedPart>(parts: readonly P[]): readonly P[] | undefined => {
   const [answers, setAnswers] = useState<ReadonlyMap<string, boolean>>(new Map())
@@ -37,7 +40,7 @@ export const useAsked = <P extends AskedPart>(parts: readonly P[]): readonly P[]
       for (const one of parts) {
         if (asked.current.has(one.key)) continue
         asked.current.add(one.key)
-        const answer = one.contribution.viewer?.trust === 'frame' || (await canShow(one))
+        const answer = isOffered(one) || (await canShow(one))
         setAnswers(known => new Map(known).set(one.key, answer))
       }
     }
@@ -49,8 +52,8 @@ export const useAsked = <P extends AskedPart>(parts: readonly P[]): readonly P[]
 }
 
 /** One text in the address, written at most a few times a second: browsers limit how often it may change. */
-export const useAddressState = (): ViewerHost['state'] => {
-  const { view } = useSearch({ strict: false }) as Readonly<Record<string, string>>
+export const useAddressState = (name = 'view'): ViewerHost['state'] => {
+  const { [name]: view } = useSearch({ strict: false }) as Readonly<Record<string, string>>
   const navigate = useNavigate()
   const latest = useRef(view)
   latest.current = view
@@ -64,13 +67,13 @@ export const useAddressState = (): ViewerHost['state'] => {
         clearTimeout(timer.current)
         timer.current = window.setTimeout(() => {
           void navigate({
-            search: (search: Readonly<Record<string, unknown>>) => ({ ...search, view: value }),
+            search: (search: Readonly<Record<string, unknown>>) => ({ ...search, [name]: value }),
             replace: true,
             resetScroll: false,
           } as never)
         }, 250)
       },
     }),
-    [navigate],
+    [navigate, name],
   )
 }

@@ -1,6 +1,6 @@
-import { usePrefetchQuery } from '@tanstack/react-query'
+import { usePrefetchQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type DragEvent, useCallback, useEffect, useRef, useState } from 'react'
+import { type DragEvent, lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
 import { Button, IconButton } from '../components/controls.tsx'
 import { CopyText, copyText } from '../components/copy-text.tsx'
@@ -56,6 +56,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
   const drop = useFileDrop(id, name, folder, rights.has('AddResourceToDataset'))
   const edit = (changes: Changes): Promise<void> => editDataset(dataset, changes)
   const [place] = spaces
+  const hasViews = useHasViews(id)
   const thing: ViewedThing = {
     ...{ kind: 'dataset', id, name, contentType: '', sizeBytes: 0, datasetId: id },
     ...(folder === undefined ? {} : { folderId: folder }),
@@ -97,6 +98,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
                   </>
                 ),
               },
+              ...(hasViews ? [{ key: 'views', label: t('views.title'), content: <ShownViews dataset={id} /> }] : []),
             ]}
           />
         </div>
@@ -105,6 +107,20 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
       {isDownloading && <DownloadDialog id={id} total={total} totalBytes={totalBytes} onClose={() => setDownloading(false)} />}
     </div>
   )
+}
+
+const Views = lazy(async () => ({ default: (await import('./dataset/views.tsx')).Views }))
+const ShownViews = ({ dataset }: { readonly dataset: string }) => (
+  <Suspense fallback={<Loading />}>
+    <Views dataset={dataset} />
+  </Suspense>
+)
+
+/** Whether there are pictures of files: in the list that is loaded anyway, or possibly in folders. */
+const useHasViews = (id: string): boolean => {
+  const { tab } = useSearch({ strict: false }) as { readonly tab?: string }
+  const { data } = useQuery(pageQuery(useEntryQuery(id), 0))
+  return tab === 'views' || (data?.entries.some(({ kind, thumbnail }) => kind === 'folder' || thumbnail !== null) ?? false)
 }
 
 /** Who can see the dataset, in words. Servers that are not private show all datasets to everyone. */

@@ -6,10 +6,10 @@ import type { ViewedThing } from '../../viewers/host.ts'
 import { type FullFile, usePreviews } from './file-data.ts'
 
 /** The file by what plugins have for it, and the previews that extractors made of it. */
-export const FileViewer = ({ file }: { readonly file: FullFile }) => {
+export const FileViewer = ({ file, slot = '' }: { readonly file: FullFile; readonly slot?: '' | '2' }) => {
   const { data: previews, isPending } = usePreviews(file.id)
   const things = useMemo(() => [...itself(file), ...(previews ?? []).map(preview => previewOf(file, preview))], [file, previews])
-  return <Viewer things={things} isLoading={isPending} empty={<Thumbnail file={file} />} />
+  return <Viewer things={things} isLoading={isPending} empty={<Thumbnail file={file} />} slot={slot} />
 }
 
 const placeOf = ({ places, rights }: FullFile): Pick<ViewedThing, 'datasetId' | 'folderId' | 'rights'> => {
