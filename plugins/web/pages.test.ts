@@ -47,6 +47,11 @@ test('files of the interface are cached for good, and sent compressed to who rea
   const [, path = ''] = /href="([^"]+\/app-[^"]+\.js)"/.exec((await page('/')).text) ?? []
   const plain = await server.as()(path, { headers: { 'accept-encoding': 'identity' } })
   t.is(plain.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+  // Of workers, which do not have that of the page.
+  t.is(
+    plain.headers.get('content-security-policy'),
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:",
+  )
   t.is(plain.headers.get('content-type'), 'text/javascript; charset=utf-8')
   t.is(plain.headers.get('vary'), 'Accept-Encoding')
   const bytes = Buffer.from(await plain.arrayBuffer())

@@ -4,7 +4,7 @@ import mime from 'mime-types'
 import type { Browser, Page } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
 import { browserTests } from '../../test/support/real-browsers.ts'
-import { newDataset, ok, upload } from '../../test/support/scene.ts'
+import { formWith, newDataset, ok, upload } from '../../test/support/scene.ts'
 import { until } from '../../test/support/until.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
@@ -53,7 +53,7 @@ inBrowser('a PDF is drawn by pages, its text is found by the keyboard, and the a
   await page.waitForURL(/view=1(?:@|%40)/)
   await page.reload()
   await page.locator('.pdf-pages').waitFor()
-  t.not(await page.getByLabel('Zoom', { exact: true }).inputValue(), 'width')
+  t.not(await page.getByRole('combobox', { name: /^Zoom/ }).inputValue(), 'width')
   t.deepEqual(problems, [])
 })
 
@@ -154,6 +154,27 @@ inBrowser('large pictures zoom, models turn, sound plays with its sections as ma
   await page.getByRole('img', { name: 'Leaf area by plot' }).waitFor()
   await page.getByText('Data of the chart').click()
   t.is(await page.getByRole('table').getByRole('row').count(), 7)
+  t.deepEqual(problems, [])
+})
+
+const dzi = `<?xml version="1.0"?><Image xmlns="http://schemas.microsoft.com/deepzoom/2008" Format="jpg" Overlap="0" TileSize="1024"><Size Width="640" Height="427"/></Image>`
+
+inBrowser('the tiles that an extractor made of a picture are shown for a file that has no other viewer', async t => {
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const make = async (path: string, body: FormData): Promise<string> => (await ok<{ id: string }>(call(path, { method: 'POST', body }))).id
+  const attach = (path: string) => ok(call(path, { method: 'POST', json: {} }))
+  const file = await upload(call, dataset, 'slide', 'slide.svs', { type: 'application/octet-stream' })
+  const preview = await make('/api/previews', formWith(dzi, 'slide.dzi', 'application/xml'))
+  await attach(`/api/files/${file}/previews/${preview}`)
+  const picture = await readFile(new URL('../../test/data/photo.jpg', import.meta.url))
+  for (let level = 0; level <= 10; level++) {
+    const tile = await make('/api/tiles', formWith(picture, '0_0_x.jpg', 'image/jpeg'))
+    await attach(`/api/previews/${preview}/tiles/${tile}/${level}`)
+  }
+  const loaded = page.waitForResponse(response => response.url().endsWith(`${preview}_files/10/0_0.jpg`))
+  await show(page, file)
+  t.is((await loaded).status(), 200)
+  await page.getByRole('application', { name: /Picture slide\.dzi/ }).waitFor()
   t.deepEqual(problems, [])
 })
 

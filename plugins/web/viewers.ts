@@ -67,7 +67,7 @@ export const viewers: readonly OwnViewer[] = [
     rank: 65,
   },
   {
-    // Read by ranges; a shared ending is told by the first bytes.
+    // Read by ranges; the first bytes say which format it is.
     name: 'hdf5',
     title: { en: 'Tree and values', de: 'Baum und Werte' },
     mediaTypes: ['application/x-hdf5', 'application/x-hdf', 'application/vnd.hdfgroup.hdf5', 'application/x-netcdf', 'application/netcdf'],

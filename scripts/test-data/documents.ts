@@ -71,6 +71,19 @@ Written by programs of the field, and CC0 as well:
 | --- | --- | --- |
 | \`trees.parquet\` | 1,200 rows in 3 row groups, Zstandard: integers, a dictionary, times, numbers with missing values, booleans, structs, lists | pyarrow 26.0.1 |
 | \`heights.ipynb\` | Jupyter notebook (4.5): Markdown, code, and a table, text, a picture and an error as outputs | hand |
+| \`field.h5\` | HDF5: groups, attributes, arrays of one to three dimensions, compressed ones, text, compound values, links of each kind | h5py |
+| \`sst.nc\` | NetCDF-3: an unlimited dimension, packed values, a missing one | netCDF4 |
+| \`areas.geojson\` | GeoJSON of points, a line and an area, with markup in a value | Python |
+| \`plots.zip\` | Shapefile in UTM zone 32 with two areas | pyshp |
+| \`elevation.tif\` | GeoTIFF, int16, in tiles, all of the world | tifffile |
+| \`sections.tif\` | TIFF of three pages: colour, uint16 and float32 | tifffile |
+| \`huge.tif\` | a header that says 50,000 × 50,000 pixels | Python |
+| \`pebble.glb\`, \`pebble.ply\`, \`pebble.stl\` | A pebble of 320 triangles, the first two with colours | trimesh |
+| \`draco.glb\` | A sphere of 320 triangles, compressed by Draco | DracoPy |
+| \`box.obj\` | A box | trimesh |
+| \`outside-links.gltf\` | glTF whose vertices are on another server | Python |
+| \`leaf-area.vl.json\`, \`wave.vg.json\` | Charts in Vega-Lite and Vega | Python |
+| \`outside-data.vl.json\` | A chart whose data is on another server | Python |
 
 Files named \`damaged\` are the same files cut in the middle; \`damaged.csv\` is Latin-1, with a quote that is never closed and rows of other lengths.
 `

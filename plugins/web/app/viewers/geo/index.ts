@@ -92,6 +92,7 @@ const drawMap = (element: HTMLElement, host: ViewerHost, signal: AbortSignal, ex
   )
   const view = make('div', { className: 'view-box' }, bar, status, stage, make('p', { className: 'help' }, t('viewer.geo.source')))
   element.append(view)
+  stage.addEventListener('keydown', ({ key }) => key === '0' && showAll())
   map.setTarget(stage)
   map.addLayer(baseMap(stage))
   onSchemeChange(signal, () => {

@@ -1,4 +1,4 @@
-import { make, makeButton, makeChoice, makeScroller, makeStatus, makeTable } from '../dom.ts'
+import { make, makeButton, makeChoice, makeScroller, makeStatus, makeTable, onSchemeChange } from '../dom.ts'
 import { drawHeatMap } from './heat-map.ts'
 import { drawLine } from './line-plot.ts'
 import type { Description, Slice } from './scientific-file.ts'
@@ -236,7 +236,7 @@ export class ArrayView {
       undraw()
       undraw = drawLine(box, values, first, texts)
     }
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw, { signal: stopWatching.signal })
+    onSchemeChange(stopWatching.signal, redraw)
     this.#undraw = () => {
       stopWatching.abort()
       undraw()

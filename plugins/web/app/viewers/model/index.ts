@@ -4,6 +4,7 @@ import {
   BufferGeometry,
   DirectionalLight,
   DoubleSide,
+  MathUtils,
   Mesh,
   MeshStandardMaterial,
   type Object3D,
@@ -173,6 +174,8 @@ const draw = (element: HTMLElement, host: ViewerHost, object: Object3D, box: Box
     renderer.setPixelRatio(Math.min(2, devicePixelRatio || 1))
     renderer.setSize(clientWidth, clientHeight, false)
     camera.aspect = clientWidth / clientHeight
+    // In a narrow window the width has to hold it.
+    camera.fov = camera.aspect < 1 ? 2 * MathUtils.radToDeg(Math.atan(Math.tan(MathUtils.degToRad(20)) / camera.aspect)) : 40
     camera.updateProjectionMatrix()
     render()
   }

@@ -1,4 +1,4 @@
-/** Character maps, fonts and decoders that pdf.js asks for by their names, from this server. */
+/** Character maps, fonts and decoders that pdf.js requests by name, from this server. */
 export const urls = import.meta.glob<string>(
   [
     '../../../../../node_modules/pdfjs-dist/cmaps/*.bcmap',

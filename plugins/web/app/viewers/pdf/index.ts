@@ -12,7 +12,7 @@ const maxPages = 5000
 /** Pictures inside documents beyond this are left out by pdf.js. */
 const maxImagePixels = 50_000_000
 
-/** Reads what pdf.js asks for, and nothing else. */
+/** Reads what pdf.js requests, and nothing else. */
 class HostRanges extends PDFDataRangeTransport {
   #host: ViewerHost
   #failed: (error: unknown) => void

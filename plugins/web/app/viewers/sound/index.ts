@@ -7,7 +7,7 @@ import '../viewers.css'
 import './sound.css'
 
 const stepSeconds = 5
-/** Each is asked for by itself. */
+/** Each is a request. */
 const maxSections = 50
 
 interface Section {
