@@ -1,12 +1,11 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import { DocumentStore } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
+import { recordFailedRun } from '../../test/support/failed-run.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, ok, upload, uploadData } from '../../test/support/scene.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
-import { extractions } from '../resources/extractions/collections.ts'
 
 const { test: inBrowser, launch } = browserTests(test, 'chromium')
 const server = await bootForTest({})
@@ -24,21 +23,6 @@ const findings = async (page: Page): Promise<readonly string[]> => {
   const pixels = await sidewaysScroll(page)
   await page.setViewportSize({ width: 1280, height: 860 })
   return pixels > 0 ? [...found, `${pixels} px wider than the window`] : found
-}
-
-/** An extractor that has failed before anybody looks. */
-const failedRun = async (file: string): Promise<void> => {
-  const [start, status] = [new Date().toISOString(), 'StatusMessage.error: no picture']
-  const outcome = { state: 'failed', status, lines: [{ status, at: start }], start, end: start, endHeard: start } as const
-  const run = {
-    target: { kind: 'file', id: file },
-    extractor: 'lab.shapes',
-    queue: 'lab.shapes',
-    user: null,
-    trigger: 'manual',
-    chain: [],
-  } as const
-  await server.get(DocumentStore).commit({ insert: { id: file, ...run, ...outcome }, into: extractions })
 }
 
 inBrowser('a file shows what it is while extractors work on it, and the next one of its list is a key away', async t => {
@@ -69,8 +53,8 @@ inBrowser('a file shows what it is while extractors work on it, and the next one
   await page.getByText('1 line is longer than 20,000 characters and is cut.').waitFor()
   await page.keyboard.press('j')
   await page.getByText('The picture cannot be shown').waitFor()
-  // The failure is told by the list too, on a page that saw nothing of it happen.
-  await failedRun(broken)
+  // The list shows the failure too, on a page that was loaded afterwards.
+  await recordFailedRun(server, broken)
   await page.reload()
   await page.getByRole('heading', { name: 'Failed extractions' }).waitFor()
   await page.goto(`/datasets/${dataset}`)

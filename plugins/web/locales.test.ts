@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import test from 'ava'
 
 interface Texts {
@@ -30,4 +30,24 @@ test('each language has the texts of English, none of them empty, with the same 
     [],
   )
   for (const [key, text] of [...english, ...german]) t.not(text.trim(), '', key)
+})
+
+/** Texts in quotation marks, and templates such as `explore.${kind}`, of everything that runs in the browser. */
+const namedIn = async (): Promise<(key: string) => boolean> => {
+  const app = new URL('./app/', import.meta.url)
+  const files = (await readdir(app, { recursive: true })).filter(file => /\.tsx?$/.test(file) && file !== 'api.ts')
+  const source = (await Promise.all(files.map(file => readFile(new URL(file, app), 'utf8')))).join('\n')
+  const quoted = new Set([...source.matchAll(/['"]([\w.-]+)['"]/g)].map(([, text = '']) => text))
+  const templates = [...source.matchAll(/`([a-zA-Z][\w.]*\.(?:[\w.]|\$\{[^`{}]*\})*)`/g)]
+    .map(([, text = '']) => text.split(/\$\{[^}]*\}/).map(part => part.replaceAll('.', '\\.')))
+    .filter(parts => parts.length > 1)
+    .map(parts => new RegExp(`^${parts.join('[\\w-]+')}$`))
+  return key => quoted.has(key) || templates.some(template => template.test(key))
+}
+
+test('every text is used', async t => {
+  const isNamed = await namedIn()
+  const unused = [...(await textsOf('en')).keys()].filter(key => !isNamed(key.replace(/_(?:zero|one|two|few|many|other)$/, '')))
+  t.deepEqual(unused, [])
+  t.false(isNamed('no.such.text'))
 })

@@ -177,7 +177,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
   downloadArchive: { with: { id: 'f'.repeat(24) }, answers: [401, 404], neverHere: 'nobody has an archive of this id' },
   createBulkJob: { body: { act: 'untag', tags: ['m'], select: { dataset: '$dataset' } } },
   ...Object.fromEntries(
-    ['getBulkJob', 'listBulkOutcomes'].map(name => [
+    ['getBulkJob', 'cancelBulkJob', 'listBulkOutcomes'].map(name => [
       name,
       { with: { id: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a job of this id' },
     ]),

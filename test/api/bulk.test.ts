@@ -1,8 +1,8 @@
 import test from 'ava'
-import { DocumentStore, Users } from 'pounce/sdk'
+import { DocumentStore, event, Users } from 'pounce/sdk'
 import { bootForTest, FixedClock, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { BulkJobs } from '../../plugins/resources/bulk/bulk-jobs.ts'
-import { bulkChunks } from '../../plugins/resources/bulk/collections.ts'
+import { bulkChunks, bulkJobs } from '../../plugins/resources/bulk/collections.ts'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
 import { listen } from '../support/live-events.ts'
@@ -265,4 +265,46 @@ test('the live stream tells how far a job is, to its creator alone', async t => 
   t.like(finished.data, { done: 120, total: 120, unit: 'resources', message: 'tag' })
   t.false(other.events.some(({ type }) => type.startsWith('bulk.')))
   for (const stream of [own, other]) stream.close()
+})
+
+test('a job that is cancelled leaves the rest alone, and only its creator can cancel it', async t => {
+  const dataset = await newDataset(ann.call)
+  const ids = await several(dataset, 150)
+  const { id } = await ok<Job>(start({ act: 'tag', tags: ['late'], resources: files(ids) }))
+  const cancel = (call: TestFetch, job = id) => call(`/api/bulk/${job}`, { method: 'DELETE' })
+  t.is((await cancel(bob.call)).status, 404)
+  t.is((await cancel(ann.call, unknownId)).status, 404)
+  const answer = await ok<Job>(cancel(ann.call))
+  t.truthy(answer.ended)
+  await server.drained()
+  const job = await ok<Job>(ann.call(`/api/bulk/${id}`))
+  const outcomes = await outcomesOf(job)
+  const tagged = outcomes.filter(({ state }) => state === 'done')
+  t.is(outcomes.length, 150)
+  t.is(job.done, tagged.length)
+  if (job.state === 'cancelled') t.true(tagged.length < 150)
+  for (const one of outcomes.slice(-3)) t.deepEqual(await tagsOf('files', one.id), one.state === 'done' ? ['late'] : [])
+  t.like(await ok<Job>(cancel(ann.call)), { state: job.state, done: job.done })
+})
+
+test('a cancelled job takes no further step', async t => {
+  const dataset = await newDataset(ann.call)
+  const ids = await several(dataset, 3)
+  const { id } = await ok<Job>(start({ act: 'tag', tags: ['x'], resources: files(ids) }))
+  await server.drained()
+  const documents = server.get(DocumentStore)
+  const chunk = {
+    job: id,
+    number: 1,
+    items: ids.map(file => ({ type: 'file' as const, id: file, state: 'waiting' as const })),
+    begun: 0,
+    isDone: false,
+  } as const
+  await documents.commit({ insert: { id: `${id}-1`, ...chunk }, into: bulkChunks })
+  await documents.commit({ update: id, in: bulkJobs, set: { state: 'cancelled', ended: null } }, [
+    event('bulk.advanced', { kind: 'user', id: ann.id }, { job: id }, ann.id),
+  ])
+  await server.drained()
+  t.like(await ok<Job>(ann.call(`/api/bulk/${id}`)), { state: 'cancelled', done: 3 })
+  t.like(await documents.get(bulkChunks, `${id}-1`), { begun: 0, isDone: false })
 })

@@ -232,7 +232,7 @@ test.serial('a job that cannot be published ends at once: its run does not wait 
   t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.error: The job could not be handed over.', Status: 'Done' })
 })
 
-test('of many files and datasets those are told that are processed or failed, by the latest run of each extractor', async t => {
+test('of many files and datasets those are listed that are processed or failed, by the latest run of each extractor', async t => {
   const dataset = await newDataset(ann.call)
   const [working, failed, mended, done] = await Promise.all([1, 2, 3, 4].map(at => upload(ann.call, dataset, `words ${at}`, `${at}.txt`)))
   await server.drained()

@@ -191,7 +191,7 @@ test('a file at an address is fetched, named and typed, and records its source',
   t.true(documents.some(each => each['@context'] === 'http://example.org/c'))
 })
 
-test('a file at an address is put into the folder that is asked for', async t => {
+test('a file at an address is put into the requested folder', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'a')
   const send = (id: string) =>

@@ -5,6 +5,7 @@ import {
   BulkOperations,
   type Caller,
   Clock,
+  CommitConflict,
   type Contributions,
   DocumentStore,
   eq,
@@ -114,6 +115,29 @@ export class BulkJobs {
     const job = await this.#documents.get(bulkJobs, id)
     if (job?.user !== signedIn(caller).id) throw new NotFound('bulk job')
     return job
+  }
+
+  /** Ends one of the caller's: what it has done stays, and what is under way may still be done. Without effect on one that has ended. */
+  async cancel(id: string, caller: Caller): Promise<Job> {
+    const job = await this.get(id, caller)
+    if (job.ended !== null) return job
+    const set = { state: 'cancelled', ended: this.#clock.now().toISOString(), expires: this.inDays() } as const
+    try {
+      return await this.#documents.commit({
+        update: id,
+        in: bulkJobs,
+        where: isIn('state', ['collecting', 'running']),
+        set,
+        unset: ['select'],
+      })
+    } catch (error) {
+      if (error instanceof CommitConflict) return this.get(id, caller)
+      throw error
+    }
+  }
+
+  async isCancelled(id: string): Promise<boolean> {
+    return (await this.#documents.get(bulkJobs, id))?.state === 'cancelled'
   }
 
   /** The caller's, newest first. */

@@ -1,4 +1,5 @@
 import {
+  and,
   authorize,
   type Caller,
   Clock,
@@ -82,6 +83,7 @@ export class BulkRunner {
     const job = await this.#documents.get(bulkJobs, id)
     if (job?.state === 'collecting') await this.#collect(job)
     else if (job?.state === 'running') await this.#step(job)
+    else if (job?.state === 'cancelled') this.#report(job, { state: 'failed', done: job.done + job.failed, message: 'Cancelled' })
   }
 
   async #collect(job: Job): Promise<void> {
@@ -160,6 +162,10 @@ export class BulkRunner {
     const caller = await this.#callerNow(job)
     const outcomes: BulkItem[] = []
     for (let at = 0; at < items.length; at += atOnce) {
+      if (await this.#jobs.isCancelled(job.id)) {
+        outcomes.push(...items.slice(at))
+        break
+      }
       const some = items.slice(at, at + atOnce)
       outcomes.push(...(await Promise.all(some.map(item => this.#outcomeOf(job, item, caller, begun > 1)))))
       this.#report(job, { state: 'running', done: job.done + job.failed + outcomes.length })
@@ -193,7 +199,18 @@ export class BulkRunner {
       const state = now.state === 'finished' || now.state === 'failed' ? now.state : 'running'
       this.#report(now, { state, done: now.done + now.failed, ...(now.message === null ? {} : { message: now.message }) })
     } catch (error) {
-      // Another kernel has counted it.
+      if (!(error instanceof CommitConflict)) throw error
+      await this.#countCancelled(job, set)
+    }
+  }
+
+  /** What the last step of a cancelled job did counts still. Otherwise another kernel has counted the step. */
+  async #countCancelled({ id, next }: Job, { done, failed }: Partial<BulkJobRecord>): Promise<void> {
+    if (done === undefined || failed === undefined) return
+    const where = and(eq('state', 'cancelled'), eq('next', next))
+    try {
+      await this.#documents.commit({ update: id, in: bulkJobs, where, set: { done, failed, next: next + 1 } })
+    } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
     }
   }

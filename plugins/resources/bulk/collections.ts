@@ -21,7 +21,7 @@ export interface BulkJobRecord {
   /** Until its resources are known. */
   readonly select?: BulkSelection
   /** `preparing`: the request that creates it has not ended. */
-  readonly state: 'preparing' | 'collecting' | 'running' | 'finished' | 'failed'
+  readonly state: 'preparing' | 'collecting' | 'running' | 'finished' | 'failed' | 'cancelled'
   /** Unknown while they are collected. */
   readonly total: number | null
   /** Chunk that is due. */

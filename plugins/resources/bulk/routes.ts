@@ -46,7 +46,9 @@ const BulkJob = s.model(
   s.Object({
     id: s.String(),
     act: s.String({ description: 'Such as `tag`' }),
-    state: s.String({ description: 'Such as `running`; `collecting` the files that match, `finished`, or `failed` as a whole' }),
+    state: s.String({
+      description: 'Such as `running`; `collecting` the files that match, `finished`, `cancelled`, or `failed` as a whole',
+    }),
     total: s.Union([s.Integer(), s.Null()], { description: 'Number of resources; null until it is known' }),
     done: s.Integer(),
     failed: s.Integer({ description: 'Number of resources that were refused' }),
@@ -190,6 +192,21 @@ export const getBulkJob = route({
   throws: [NotFound],
   async handle({ params, caller }, { jobs }) {
     return { status: 200, body: toItem(await jobs.get(params.id, caller)) }
+  },
+})
+
+export const cancelBulkJob = route({
+  method: 'DELETE',
+  path: '/api/bulk/:id',
+  summary: 'Cancel a bulk job',
+  description:
+    'Only for its creator. What was done stays; a few resources that are being processed may still be done. The others stay `waiting`. A job that has ended is unchanged.',
+  ...own,
+  params,
+  responses: { 200: BulkJob },
+  throws: [NotFound],
+  async handle({ params, caller }, { jobs }) {
+    return { status: 200, body: toItem(await jobs.cancel(params.id, caller)) }
   },
 })
 

@@ -163,7 +163,7 @@ export const listDatasetExtractions = runsOn('dataset', 'datasets', 'ViewDataset
 export const listExtractionStates = route({
   method: 'POST',
   path: '/api/extractions/states',
-  summary: 'List which of many files and datasets are being processed or failed',
+  summary: 'List which files and datasets are processing or failed',
   description:
     'An addition to Clowder 1.x. Nothing is changed. One item for each that the caller may view and that has an unfinished extraction (`processing`) or, without one, an extractor whose latest extraction failed.',
   permission: 'reader',

@@ -120,7 +120,7 @@ const Operator = s.Union([
 export const readConditions = route({
   method: 'GET',
   path: '/api/search/conditions',
-  summary: 'Read a query into its conditions',
+  summary: 'Get the conditions of a query',
   description:
     'An addition to Clowder 1.x, for search forms. Nothing is searched. An unreadable query gets 400 with `position`. `conditions` is null for a query that is no list: one with parentheses, or with both AND and OR.',
   permission: 'reader',

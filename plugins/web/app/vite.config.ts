@@ -127,7 +127,8 @@ const chunkGroups = [
     priority: 2,
     minShareCount: 2,
     includeDependenciesRecursively: false,
-    test: (id: string) => isOwn(id) && ofPages.all.has(id),
+    // Markdown is for the README of a dataset and for viewers.
+    test: (id: string) => isOwn(id) && ofPages.all.has(id) && !/[\\/](?:markdown|safe-html)\.tsx?$/.test(id),
   },
   {
     name: 'controls',

@@ -40,6 +40,7 @@ export const needsOfFiles: Needs = {
   // bulk
   createBulkJob: 'account; ViewDataset dataset=dataset',
   getBulkJob: 'account',
+  cancelBulkJob: 'account',
   listBulkJobs: 'account',
   listBulkOutcomes: 'account',
   // uploads

@@ -28,7 +28,7 @@ const keep = (next: Map<string, ExtractionState>): void => {
   for (const listener of listeners) listener()
 }
 
-/** Asks for the states of at most a thousand files and datasets, which live events then change. What cannot be told is not shown. */
+/** Loads the states of at most a thousand files and datasets; live events change them afterwards. Where that fails, no state is shown. */
 export const loadExtractionStates = async (ids: readonly string[]): Promise<void> => {
   if (ids.length === 0) return
   const found = await api('POST /api/extractions/states', { body: { ids } }).catch(() => undefined)

@@ -72,6 +72,7 @@ const runJob = async (job: NewJob, progress: Progress, signal: AbortSignal): Pro
     state = await api('GET /api/bulk/{id}', { path })
     progress(state.done + state.failed)
   }
+  if (state.ended === null) state = await api('DELETE /api/bulk/{id}', { path })
   const [refused] = state.failed > 0 ? await api('GET /api/bulk/{id}/outcomes', { path, query: { state: 'failed', limit: 1 } }) : []
   const reason = refused ?? (state.message === undefined ? undefined : { message: state.message })
   return { done: state.done, failed: state.failed, reason: reason && new ApiError(400, reason) }
@@ -102,6 +103,7 @@ const act = async (
   }
   let sum: Outcome = { done: 0, failed: 0, reason: undefined }
   for (const each of jobs) {
+    if (signal.aborted) break
     const before = sum.done + sum.failed
     const { done, failed, reason } = await runJob(each, count => progress(before + count), signal)
     sum = { done: sum.done + done, failed: sum.failed + failed, reason: sum.reason ?? reason }
