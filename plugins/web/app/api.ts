@@ -754,9 +754,10 @@ export interface Operations {
   'POST /api/selected': { path: Record<never, never>; query: Record<never, never>; body: { readonly dataset: string }; answer: { readonly selected_count: number } }
   'POST /api/selected/tag': { path: Record<never, never>; query: { tags: readonly (string)[] }; body: undefined; answer: Models['SelectionReport'] }
   'POST /api/selected/remove': { path: Record<never, never>; query: Record<never, never>; body: { readonly dataset: string }; answer: { readonly selected_count: number } }
+  'DELETE /api/bulk/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['BulkJob'] }
+  'GET /api/bulk/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['BulkJob'] }
   'POST /api/bulk': { path: Record<never, never>; query: Record<never, never>; body: Models['NewBulkJob']; answer: Models['BulkJob'] }
   'GET /api/bulk': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['BulkJob'])[] }
-  'GET /api/bulk/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['BulkJob'] }
   'GET /api/bulk/{id}/outcomes': { path: { id: string }; query: { state?: "waiting" | "done" | "failed" | undefined; limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['BulkOutcome'])[] }
   'PUT /api/logos/{id}': { path: { id: string }; query: Record<never, never>; body: { readonly showText: boolean }; answer: Models['Success'] }
   'DELETE /api/logos/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
