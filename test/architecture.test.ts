@@ -243,7 +243,6 @@ const browserVendors = [
   'unzipit',
   'uplot',
   'vega',
-  'vega-embed',
   'vega-interpreter',
   'vega-lite',
   'wavesurfer.js',

@@ -52,7 +52,7 @@ test('without any setting the defaults stand, and data is an absolute path', asy
   t.is(kernel.http.port, 9000)
   t.is(kernel.data, resolve('data'))
   t.deepEqual(kernel.roles, ['http', 'worker'])
-  t.false(kernel.access.private)
+  t.is(kernel.access.private, undefined)
   t.like(plugins[0]?.config, { bucket: 'pounce', retry: { times: 3 } })
 })
 

@@ -6,7 +6,8 @@ interface Texts {
 }
 
 const textsOf = async (language: string): Promise<ReadonlyMap<string, string>> => {
-  const texts = JSON.parse(await readFile(new URL(`./app/locales/${language}.json`, import.meta.url), 'utf8')) as Texts
+  const read = async (file: string) => JSON.parse(await readFile(new URL(`./app/locales/${file}.json`, import.meta.url), 'utf8')) as Texts
+  const texts = { ...(await read(language)), ...(await read(`viewers/${language}`)) }
   const all = new Map<string, string>()
   const walk = (some: Texts, above: string): void => {
     for (const [name, value] of Object.entries(some))

@@ -173,7 +173,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
   uploadUrlsToDataset: { body: { fileurl: 'http://192.0.2.1/x' }, neverHere: 'nothing outside is fetched' },
   bulkRemoveFiles: { body: { fileIds: ['$file'] } },
   createArchive: { body: { resources: [{ type: 'file', id: '$file' }] } },
-  // A wrong key is told where no one else is: 401 for 404.
+  // Only a wrong key is refused before the archive is looked up: 401 instead of 404.
   downloadArchive: { with: { id: 'f'.repeat(24) }, answers: [401, 404], neverHere: 'nobody has an archive of this id' },
   createBulkJob: { body: { act: 'untag', tags: ['m'], select: { dataset: '$dataset' } } },
   ...Object.fromEntries(

@@ -1,5 +1,6 @@
 import i18next from 'i18next'
 import en from '../locales/en.json'
+import type viewers from '../locales/viewers/en.json'
 
 /** Languages that the interface speaks. */
 export const languages = { en: 'English', de: 'Deutsch' } as const
@@ -7,7 +8,7 @@ export type Language = keyof typeof languages
 
 declare module 'i18next' {
   interface CustomTypeOptions {
-    resources: { translation: typeof en }
+    resources: { translation: typeof en & typeof viewers }
   }
 }
 
@@ -25,13 +26,28 @@ const load = async (language: Language): Promise<void> => {
   i18next.addResourceBundle(language, 'translation', texts)
 }
 
+const viewerTexts = {
+  en: () => import('../locales/viewers/en.json'),
+  de: () => import('../locales/viewers/de.json'),
+}
+let hasViewers = false
+
+/** Before a viewer of our own is mounted: pages do not load the texts of viewers. */
+export const loadViewerTexts = async (language: Language = currentLanguage()): Promise<void> => {
+  hasViewers = true
+  if (i18next.exists('viewer', { lng: language, fallbackLng: [], returnObjects: true })) return
+  const { default: texts } = await viewerTexts[language]()
+  i18next.addResourceBundle(language, 'translation', texts, true)
+}
+
 /** Before the first page is drawn. */
 export const startLanguage = async (): Promise<void> => {
   const language = currentLanguage()
   await i18next.init({
     lng: language,
     fallbackLng: 'en',
-    resources: { en: { translation: en } },
+    // The texts of viewers are added when the first of them is loaded.
+    resources: { en: { translation: en as typeof en & typeof viewers } },
     interpolation: { escapeValue: false },
     returnNull: false,
   })
@@ -42,6 +58,7 @@ export const startLanguage = async (): Promise<void> => {
 /** Changes the language of the page, and records it in a cookie so that the server sends the next page in it. */
 export const chooseLanguage = async (language: Language): Promise<void> => {
   await load(language)
+  if (hasViewers) await loadViewerTexts(language)
   document.documentElement.lang = language
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all browsers that we support
   document.cookie = `pounce_language=${language}; path=/; max-age=31536000; samesite=lax`

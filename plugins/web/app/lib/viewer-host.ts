@@ -3,7 +3,7 @@ import { toast } from '../components/toasts.tsx'
 import type { MountedPart, ViewedThing, ViewerHost } from '../viewers/host.ts'
 import { ApiError, base, urlOf } from './api.ts'
 import type { Contribution } from './contributions.ts'
-import { currentLanguage } from './i18n.ts'
+import { currentLanguage, loadViewerTexts } from './i18n.ts'
 import { messageOf } from './messages.ts'
 
 /** What of the page a part is given. */
@@ -116,6 +116,7 @@ const developed = import.meta.env.DEV ? import.meta.glob<MountedPart>('../viewer
 
 /** The module of a contribution, with its style sheets. */
 export const loadPart = async ({ id, plugin, module, styles }: Contribution): Promise<MountedPart> => {
+  if (plugin === 'web') await loadViewerTexts()
   const own = plugin === 'web' ? developed[`../viewers/${id.slice('web.'.length)}/index.ts`] : undefined
   if (own) return own()
   const [part] = await Promise.all([import(/* @vite-ignore */ base + module) as Promise<MountedPart>, ...styles.map(loadSheet)])
