@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { deleting, isReloadable, queries, restoring } from '../lib/queries.ts'
@@ -61,6 +61,7 @@ export const CreateDialog = ({ kind, place = {}, onClose, onCreated }: CreateDia
   const [description, setDescription] = useState('')
   const [space, setSpace] = useState('')
   const [bag, setBag] = useState<File>()
+  const bagId = useId()
   const canChoose = kind !== 'space' && place.space === undefined && place.collection === undefined
   const submit = async (): Promise<void> => {
     const id = await (bag ? createdFromBag(bag) : created(kind, name, description, canChoose ? { ...place, space } : place))
@@ -77,11 +78,21 @@ export const CreateDialog = ({ kind, place = {}, onClose, onCreated }: CreateDia
         </>
       )}
       {kind === 'dataset' && canChoose && (
-        <label className="field">
-          <span className="label">{t('create.bag')}</span>
-          <input type="file" accept=".zip,application/zip" onChange={event => setBag(event.currentTarget.files?.[0])} />
-          <span className="help">{t('create.bagHelp')}</span>
-        </label>
+        <div className="field">
+          <label htmlFor={bagId} className="label">
+            {t('create.bag')}
+          </label>
+          <input
+            id={bagId}
+            type="file"
+            accept=".zip,application/zip"
+            aria-describedby={`${bagId}-help`}
+            onChange={event => setBag(event.currentTarget.files?.[0])}
+          />
+          <span id={`${bagId}-help`} className="help">
+            {t('create.bagHelp')}
+          </span>
+        </div>
       )}
     </FormDialog>
   )
