@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { defaultJsonLimits, parseJson } from 'pounce/sdk/kit'
 import type { Kernel } from '../kernel/kernel.ts'
 import { messageOf } from '../kernel/startup-error.ts'
 import type { RunLine } from './built-in.ts'
@@ -20,6 +21,9 @@ interface CommandRequest {
 type CommandReply = { readonly out: string } | { readonly err: string } | { readonly exit: number }
 
 const maxRequestBytes = 65_536
+const requestLimits = { ...defaultJsonLimits, maxBytes: maxRequestBytes }
+/** A table of many rows is one text. */
+const replyLimits = { ...defaultJsonLimits, maxBytes: 256 * 2 ** 20 }
 const maxConnections = 16
 const requestLimitMs = 5000
 /** The address of a Unix socket has 108 bytes on Linux, 104 on macOS. */
@@ -61,7 +65,7 @@ const serve = async (socket: Socket, kernel: Kernel, runLine: RunLine): Promise<
     socket.destroy()
     return
   }
-  const { words, folder, isTerminal, columns } = JSON.parse(line) as CommandRequest
+  const { words, folder, isTerminal, columns } = parseJson(line, requestLimits, 'The request') as CommandRequest
   const output: Output = {
     out: text => send(socket, { out: text }),
     err: text => send(socket, { err: text }),
@@ -130,7 +134,7 @@ export const runInServer = async (data: string, words: readonly string[], output
   socket.on('error', () => undefined)
   socket.write(`${JSON.stringify(request)}\n`)
   for await (const line of createInterface({ input: socket })) {
-    const reply = JSON.parse(line) as CommandReply
+    const reply = parseJson(line, replyLimits, 'The answer of the server') as CommandReply
     if ('out' in reply) output.out(reply.out)
     else if ('err' in reply) output.err(reply.err)
     else return reply.exit

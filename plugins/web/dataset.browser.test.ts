@@ -133,6 +133,8 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   t.deepEqual(await namesIn(dataset, `&folder=${kept}`), ['plot 1.csv'])
   await page.getByText('Moved plot 1.csv to kept').locator('..').getByRole('button', { name: 'Undo' }).click()
   await until('the file is back', async () => (await namesIn(dataset)).includes('plot 1.csv'))
+  // Before rows are clicked: those below it move.
+  await page.getByRole('row', { name: 'plot 1.csv' }).waitFor()
 
   // Deleting says what.
   await page.getByRole('row', { name: 'plot 2.csv' }).getByRole('checkbox').click()

@@ -49,7 +49,7 @@ test('the first script is at most 200 kB compressed with all that it imports, a 
   }
 })
 
-inBrowser('the home page is at most 15 requests besides its data, other pages 20, that of a file with its viewer 25', async t => {
+inBrowser('the home page is at most 15 requests besides its data, other pages 20, that of a file with its viewer 28', async t => {
   const server = await bootForTest({ t })
   const call = server.as(server.admin.key)
   const dataset = await newDataset(call, { name: 'Stations' })
@@ -57,7 +57,7 @@ inBrowser('the home page is at most 15 requests besides its data, other pages 20
   await server.drained()
   const browser = await launch()
   t.teardown(() => browser.close())
-  for (const [path, most] of Object.entries({ '/': 15, [`/datasets/${dataset}`]: 20, [`/files/${file}`]: 25, '/search?query=rain': 20 })) {
+  for (const [path, most] of Object.entries({ '/': 15, [`/datasets/${dataset}`]: 20, [`/files/${file}`]: 28, '/search?query=rain': 20 })) {
     const { page, problems } = await webPage(t, browser, server.url, server.admin)
     const requests: string[] = []
     page.on('request', request => {

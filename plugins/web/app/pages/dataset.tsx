@@ -33,7 +33,6 @@ import { pageQuery } from './dataset/entries.ts'
 import { startDownload } from './dataset/entry-acts.ts'
 import { useEntryQuery } from './dataset/entry-address.ts'
 import { FileBrowser } from './dataset/file-browser.tsx'
-import { Readme } from './dataset/readme.tsx'
 
 export const DatasetPage = () => {
   const { id } = useParams({ strict: false }) as { readonly id: string }
@@ -94,7 +93,11 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
                 content: (
                   <>
                     <FileBrowser dataset={dataset} rights={rights} onDownload={() => setDownloading(true)} />
-                    {rights.has('DownloadFiles') && <Readme dataset={id} folder={folder} />}
+                    {rights.has('DownloadFiles') && (
+                      <Suspense>
+                        <Readme dataset={id} folder={folder} />
+                      </Suspense>
+                    )}
                   </>
                 ),
               },
@@ -109,6 +112,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
   )
 }
 
+const Readme = lazy(async () => ({ default: (await import('./dataset/readme.tsx')).Readme }))
 const Views = lazy(async () => ({ default: (await import('./dataset/views.tsx')).Views }))
 const ShownViews = ({ dataset }: { readonly dataset: string }) => (
   <Suspense fallback={<Loading />}>
