@@ -5,7 +5,17 @@ import { type Furnished, furnished } from './support/furnished.ts'
 /** What is the same for everyone, and what is itself the way to credentials: none are read there. */
 const openToAll = new Set([
   ...['/healthz', '/readyz', '/openapi.json', '/swagger.json', '/swagger', '/docs', '/docs/{file}', '/', '/contexts/metadata.jsonld'],
-  ...['/api/login', '/api/logout', '/setup', '/api/setup', '/web/assets/{file}', '/web/sample/{file}', '/files/links/{link}'],
+  ...[
+    '/api/login',
+    '/api/logout',
+    '/setup',
+    '/api/setup',
+    '/web/assets/{file}',
+    '/web/sample/{file}',
+    '/web/parts/{digest}/{file}',
+    '/previewers/{name}/{file}',
+    '/files/links/{link}',
+  ],
   ...['/api/login/providers', '/api/login/{provider}', '/api/login/{provider}/callback'],
   ...['/api/login/second-factor', '/api/login/passkey', '/api/login/passkey/options', '/api/avatars/{picture}'],
   ...['/api/login/link', '/api/signup', '/api/signup/finish', '/api/password/reset', '/api/password/reset/finish'],

@@ -116,8 +116,8 @@ export class Container {
     child.register('log', { useValue: own.log })
     for (const port of planned.needs) {
       if (takesMany(port as Port<unknown>)) child.register(port, { useValue: this.#contributions(port) })
-      // However many wrappers there are, a plugin knows only what is behind itself.
-      else if (this.has(port)) child.register(port.replace(/(?:\/behind)+$/, '/behind'), { useValue: this.#kernel.resolve(port) })
+      // However many wrappers there are, a plugin knows only what is behind itself: the port up to the second `/`.
+      else if (this.has(port)) child.register(port.split('/', 2).join('/'), { useValue: this.#kernel.resolve(port) })
     }
   }
 

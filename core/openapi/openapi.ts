@@ -48,7 +48,9 @@ export const openapiDocument = (
   const parts = { schemas, responses: new SharedResponses() }
   const paths = new Paths()
   for (const route of routes) {
-    route.addresses.forEach((address, at) => {
+    // Programs have no use for further addresses of a page.
+    const addresses = isPage(route.declaration) ? route.addresses.slice(0, 1) : route.addresses
+    addresses.forEach((address, at) => {
       const { item, names } = paths.at(address)
       item[address.method.toLowerCase()] = operation(route, at, names, parts)
     })
@@ -80,6 +82,8 @@ export const openapiDocument = (
     },
   }
 }
+
+const isPage = (declaration: Declaration): boolean => Object.keys(contentOf(answersOf(declaration)['200'] ?? {})).join() === 'text/html'
 
 const sorted = <T>(components: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(components).sort(([one], [other]) => (one < other ? -1 : 1)))

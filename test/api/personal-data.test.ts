@@ -8,6 +8,7 @@ import { declaredCollections, storedTexts } from '../support/stored-documents.ts
 
 /** Collections that say nothing about people, and why. */
 const impersonal: Readonly<Record<string, string>> = {
+  'access.reading': 'whether reading requires sign-in',
   roles: 'names of permissions',
   'users.tries': 'counts under digests, for minutes',
   entries: 'names, sizes and dates of folders and files',

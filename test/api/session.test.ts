@@ -48,6 +48,7 @@ test('anonymous callers get the site and its features, and no account', async t 
     signUp: 'approval',
     mail: false,
     private: false,
+    accessOrigin: 'default',
     anonymousDownload: false,
     uploads: { resumable: { path: '/api/uploads', maxBytes: 10_995_116_277_760, maxOpen: 100, expireHours: 168 }, maxUrlBytes: 2 ** 40 },
     trash: { datasets: { clearAfterDays: 0 }, collections: { clearAfterDays: 0 } },

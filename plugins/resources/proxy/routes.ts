@@ -20,7 +20,7 @@ const body = byteBody('Any body that the service accepts', { isOptional: true })
 const about = {
   summary: 'Forward a request to a service',
   description:
-    'Forwarded are the method, the path below the service, the query without `key`, `Accept`, and a body with its type. Returned are status, type, length, body and `Content-Disposition`. Redirects are not followed, credentials are never forwarded.',
+    'Forwards method, path, query without `key`, `Accept` and body; returns status, type, body and `Content-Disposition`. Redirects are not followed, credentials never forwarded.',
   permission: 'signedIn',
   cost: 'fetch',
   responses,

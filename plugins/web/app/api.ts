@@ -774,24 +774,11 @@ export interface Operations {
   'GET /api/institutions': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (string)[] }
   'GET /api/projects': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (string)[] }
   'GET /collection/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
-  'GET /collections/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /datasets/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /files/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /explore': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /datasets': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /collections': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /spaces': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /search': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /login': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /signup': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /reset': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /welcome': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /admin/access': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /accessibility': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
-  'GET /compare': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: string }
   'GET /signup/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
-  'GET /reset/{token}': { path: { token: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /parts/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /spaces/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /web/assets/{file}': { path: { file: string }; query: Record<never, never>; body: undefined; answer: string | Blob }
