@@ -105,7 +105,8 @@ test('tus-js-client brings a large file through kills of the server and of itsel
   )
   await send(url, Number.POSITIVE_INFINITY, kills)
 
-  t.true(offsets.length > kills)
+  // One for going on by the second client and one after each kill, but for a last one that came when all bytes had arrived.
+  t.true(offsets.length >= kills, `${offsets}`)
   t.deepEqual(
     offsets,
     offsets.toSorted((one, other) => one - other),
