@@ -36,6 +36,16 @@ test('commands run in the server of the data folder', async t => {
   await t.throwsAsync(stat(join(data, 'commands.sock')), { code: 'ENOENT' })
 })
 
+test('without a setting the data folder is that of the server that was started in the same folder, and a file or a variable names another', async t => {
+  const folder = await tempFolder(t)
+  await startServer(t, join(folder, 'data'))
+  t.is((await pounce(['status'], {}, folder)).code, 0)
+  await writeFile(join(folder, 'pounce.json'), JSON.stringify({ data: 'elsewhere' }))
+  const named = await pounce(['status', '--config', 'pounce.json'], {}, folder)
+  t.is(named.err, `No server runs on the data folder ${join(folder, 'elsewhere')}\n`)
+  t.is((await pounce(['status', '--config', 'pounce.json'], { POUNCE_DATA: join(folder, 'data') }, folder)).code, 0)
+})
+
 test('a relative path is meant from the folder in which the command was typed', async t => {
   const data = await tempFolder(t)
   const folder = await tempFolder(t)

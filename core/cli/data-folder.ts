@@ -4,6 +4,8 @@ import { type ConfigSources, fileLayers, outsideLayers, settingsOnly } from '../
 
 /** The data folder that a configuration names. Loads no plugins and checks nothing else. */
 export const dataFolderOf = async (sources: ConfigSources): Promise<string> => {
-  const { layers } = outsideLayers(sources, mergeParts([{ name: 'kernel', path: [], schema: settingsOnly('data') }]))
-  return resolve(String([...(await fileLayers(sources)), ...layers].findLast(({ settings }) => 'data' in settings)?.settings['data']))
+  const schema = settingsOnly('data')
+  const { layers } = outsideLayers(sources, mergeParts([{ name: 'kernel', path: [], schema }]))
+  const layer = [...(await fileLayers(sources)), ...layers].findLast(({ settings }) => 'data' in settings)
+  return resolve(String(layer?.settings['data'] ?? schema.properties?.['data']?.default))
 }
