@@ -50,8 +50,10 @@ inBrowser('a spectrum is drawn in a frame, with a table of its points', async t 
   const frame = page.frameLocator('iframe[title=Spectrum]')
   await frame.getByRole('img', { name: '5 points of Ethanol' }).waitFor()
   await frame.getByRole('cell', { name: '408' }).waitFor()
+  // A row for each point, below the heading.
+  t.is(await frame.getByRole('row').count(), 6)
 
   await page.goto(`/files/${await upload(Buffer.from('##TITLE=None\n'), 'none.jdx')}`)
   await page.getByText('There is no spectrum in this file.').waitFor()
-  t.pass()
+  t.is(await page.locator('iframe[title=Spectrum]').count(), 0)
 })

@@ -1,29 +1,16 @@
 import test from 'ava'
-import type { Page } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
 import { recordFailedRun } from '../../test/support/failed-run.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, ok, upload, uploadData } from '../../test/support/scene.ts'
 import { webBuild } from '../../test/support/web-build.ts'
-import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
+import { pageFindings, webPage } from '../../test/support/web-pages.ts'
 
 const { test: inBrowser, launch } = browserTests(test, 'chromium')
 const server = await bootForTest({})
 const call = server.as(server.admin.key)
 test.before(webBuild)
 test.after.always(() => server.stop())
-
-/** What axe finds in light and dark, and pixels to scroll sideways on a small screen. */
-const findings = async (page: Page): Promise<readonly string[]> => {
-  const found = [...(await axeFindings(page))]
-  await page.emulateMedia({ colorScheme: 'dark' })
-  found.push(...(await axeFindings(page)))
-  await page.emulateMedia({ colorScheme: 'light' })
-  await page.setViewportSize({ width: 320, height: 800 })
-  const pixels = await sidewaysScroll(page)
-  await page.setViewportSize({ width: 1280, height: 860 })
-  return pixels > 0 ? [...found, `${pixels} px wider than the window`] : found
-}
 
 inBrowser('a file shows what it is while extractors work on it, and the next one of its list is a key away', async t => {
   const dataset = await newDataset(call, { name: 'Stations' })
@@ -40,7 +27,7 @@ inBrowser('a file shows what it is while extractors work on it, and the next one
   await page.getByRole('gridcell', { name: 'Köln' }).waitFor()
   await page.getByText('pounce.csv').first().waitFor()
   await page.getByRole('button', { name: 'Next file (J)' }).waitFor()
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
 
   await page.keyboard.press('k')
   await page.getByRole('heading', { level: 1, name: 'a-notes.md' }).waitFor()
@@ -81,7 +68,7 @@ inBrowser('a search says where hits are and why they match, is narrowed by facet
   await page.keyboard.press('Enter')
   await page.waitForURL('**/search?query=beec')
   await page.locator('mark').first().waitFor()
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
   await page.getByRole('button', { name: 'red oak' }).click()
   await page.waitForURL(/query=beec\+tag%3D%3D%22red\+oak%22/)
   await page.getByRole('link', { name: 'Beech plots' }).first().waitFor()
@@ -110,7 +97,7 @@ inBrowser('a query is built of rows or written as text, whichever is changed; it
   await rows.nth(1).waitFor()
   t.is(await rows.nth(1).inputValue(), 'description')
   t.is(await page.getByLabel('Negation').nth(1).inputValue(), 'true')
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
 
   await page.getByLabel('Negation').nth(1).selectOption('Without')
   await page.getByLabel('Comparison').nth(1).selectOption('contains phrase')
@@ -138,7 +125,7 @@ inBrowser('a query is built of rows or written as text, whichever is changed; it
   await page.getByRole('link', { name: 'Hills' }).click()
   await page.getByRole('link', { name: 'Alder hill' }).waitFor()
   await page.goto('/search')
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
   await page.getByRole('button', { name: 'Delete saved search Hills' }).click()
   await page.getByRole('link', { name: 'Hills' }).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Undo' }).click()

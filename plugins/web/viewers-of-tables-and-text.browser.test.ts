@@ -6,7 +6,7 @@ import { zip } from '../../scripts/test-data/zip.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, upload } from '../../test/support/scene.ts'
 import { webBuild } from '../../test/support/web-build.ts'
-import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
+import { pageFindings, webPage } from '../../test/support/web-pages.ts'
 
 const { test: inChromium, launch } = browserTests(test, 'chromium')
 /** One after the other: they share a browser, and tables are read as fast as the machine can. */
@@ -28,18 +28,6 @@ const fileOf = async (name: string, content?: string | Uint8Array, type = 'appli
 const openPage = async (t: ExecutionContext) => {
   browser ??= await launch()
   return webPage(t, browser, server.url, server.admin)
-}
-
-/** What axe finds in light and dark, and pixels to scroll sideways on a small screen. */
-const findings = async (page: Page): Promise<readonly string[]> => {
-  const found = [...(await axeFindings(page))]
-  await page.emulateMedia({ colorScheme: 'dark' })
-  found.push(...(await axeFindings(page)))
-  await page.emulateMedia({ colorScheme: 'light' })
-  await page.setViewportSize({ width: 320, height: 800 })
-  const pixels = await sidewaysScroll(page)
-  await page.setViewportSize({ width: 1280, height: 860 })
-  return pixels > 0 ? [...found, `${pixels} px wider than the window`] : found
 }
 
 /** Texts of a column in view. */
@@ -76,7 +64,7 @@ inBrowser('a table is sorted, filtered, counted, plotted and copied, and a link 
   await page.getByRole('button', { name: 'Statistics and filter of group' }).click()
   const panel = page.getByRole('complementary', { name: 'Column group' })
   await panel.getByText('1,250 (25%)').waitFor()
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
   await panel.getByRole('button', { name: 'Filter: g3' }).click()
   await page.getByText('1,250 of 5,000 rows').waitFor()
   await page.locator('[data-cell="0:0"]', { hasText: /^3$/ }).waitFor()
@@ -103,7 +91,7 @@ inBrowser('a table is sorted, filtered, counted, plotted and copied, and a link 
   await page.getByText('Values as a table').click()
   // 20 steps of equal numbers of rows, under a row of headings.
   t.is(await page.getByRole('region', { name: 'Values as a table' }).getByRole('row').count(), 21)
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
   t.deepEqual(problems, [])
 })
 
@@ -122,7 +110,7 @@ inBrowser('5,000 columns, a line of 30 MB, damaged and empty tables are shown or
   await page.getByRole('gridcell', { name: 'Aachen' }).waitFor()
   await page.goto(await fileOf('binary.csv', await dataFile('photo.jpg'), 'text/csv'))
   await page.getByText('The file is not a table: it holds binary data.').waitFor()
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
   await page.goto(await fileOf('empty.csv', '', 'text/csv'))
   await page.getByText('The file is empty.').waitFor()
   t.deepEqual(problems, [])
@@ -136,7 +124,7 @@ inBrowser('Parquet has the grid of all tables, with the types that it declares',
   await page.getByText('5.01 – 16.99').waitFor()
   await page.getByRole('button', { name: 'File format' }).click()
   await page.getByText('ZSTD').waitFor()
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
   await page.goto(await fileOf('damaged.parquet'))
   await page.getByText('The Parquet file is damaged or not complete.').waitFor()
   await page.getByRole('link', { name: 'Download' }).last().waitFor()
@@ -150,7 +138,7 @@ inBrowser('text is coloured and searched, JSON and XML are trees, and what is no
   await page.getByText('1 line is longer than 20,000 characters and is cut.').waitFor()
   const text = page.getByRole('textbox', { name: 'script.py' })
   await text.getByText('import', { exact: true }).waitFor()
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
   await text.click()
   await page.keyboard.press('Control+f')
   await page.keyboard.type('value_1777')
@@ -162,7 +150,7 @@ inBrowser('text is coloured and searched, JSON and XML are trees, and what is no
   await page.goto(await fileOf('plots.json', undefined, 'application/json'))
   const tree = page.getByRole('tree', { name: 'Content of plots.json' })
   await tree.getByText('12345678901234567890').waitFor()
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
   await tree.getByRole('treeitem').first().focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')
@@ -196,7 +184,7 @@ inBrowser('a notebook shows its cells and what they put out, and nothing in it r
       .evaluate(image => (image as unknown as { readonly naturalWidth: number }).naturalWidth),
     48,
   )
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
   const html =
     '<script>document.title = "taken"</script><img src="https://elsewhere.invalid/a.png" onerror="document.title = \'taken\'"><a href="javascript:document.title=1">link</a><style>body { display: none }</style><iframe src="/"></iframe>'
   const hostile = {
@@ -225,7 +213,7 @@ inBrowser('an archive is a list of folders; one file of it is looked at or saved
   await page.goto(await fileOf('bundle.zip', undefined, 'application/zip'))
   const grid = page.getByRole('grid', { name: 'Files in bundle.zip' })
   await grid.getByText('readme.txt').waitFor()
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
   await grid.getByRole('row', { name: 'tables' }).focus()
   await page.keyboard.press('Enter')
   await page.getByText('stations.csv').dblclick()
@@ -233,7 +221,7 @@ inBrowser('an archive is a list of folders; one file of it is looked at or saved
   await page.getByRole('gridcell', { name: 'Köln' }).first().waitFor()
   const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download this file' }).click()])
   t.deepEqual(await readFile((await saved.path()) ?? ''), await dataFile('stations.csv'))
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await pageFindings(page), [])
   await page.goto(page.url())
   await page.getByText('500 rows').waitFor()
 

@@ -65,3 +65,15 @@ export const axeFindings = async (page: Page): Promise<readonly string[]> => {
 /** Pixels by which a page is wider than its window. */
 export const sidewaysScroll = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+
+/** What `axeFindings` has in light and dark, and pixels to scroll sideways on a small screen. */
+export const pageFindings = async (page: Page): Promise<readonly string[]> => {
+  const found = [...(await axeFindings(page))]
+  await page.emulateMedia({ colorScheme: 'dark' })
+  found.push(...(await axeFindings(page)))
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 320, height: 800 })
+  const pixels = await sidewaysScroll(page)
+  await page.setViewportSize({ width: 1280, height: 860 })
+  return pixels > 0 ? [...found, `${pixels} px wider than the window`] : found
+}

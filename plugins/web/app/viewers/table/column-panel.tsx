@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button, IconButton } from '../../components/controls.tsx'
 import { Loading } from '../../components/page-parts.tsx'
 import { number } from '../../lib/format.ts'
@@ -143,73 +143,73 @@ const Statistics = ({
           ))}
     </dl>
     {measures && histogram && (
-      <table className="table counts">
-        <caption className="visually-hidden">{t('viewer.table.histogramOf', { name })}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t('viewer.table.values')}</th>
-            <th scope="col" className="number">
-              {t('viewer.table.count')}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {histogram.map((count, at) => {
-            const isWhole = type === 'integer' && histogram.length === measures.max - measures.min + 1
-            const width = (measures.max - measures.min) / histogram.length
-            const from = isWhole ? measures.min + at : measures.min + at * width
-            const to = at === histogram.length - 1 ? measures.max : measures.min + (at + 1) * width
-            const text =
-              isWhole || histogram.length === 1 ? measureText(from, type) : `${measureText(from, type)} – ${measureText(to, type)}`
-            const plain = (value: number): string => (type === 'date' ? new Date(value).toISOString() : String(value))
-            return (
-              <Count
-                // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
-                key={at}
-                text={text}
-                count={count}
-                most={Math.max(...histogram)}
-                onPress={() =>
-                  onFilter(
-                    isWhole
-                      ? [{ column, kind: 'equals', value: plain(from) }]
-                      : [
-                          { column, kind: 'atLeast', value: plain(from) },
-                          { column, kind: 'atMost', value: plain(to) },
-                        ],
-                  )
-                }
-              />
-            )
-          })}
-        </tbody>
-      </table>
+      <CountTable caption={t('viewer.table.histogramOf', { name })} heading={t('viewer.table.values')}>
+        {histogram.map((count, at) => {
+          const isWhole = type === 'integer' && histogram.length === measures.max - measures.min + 1
+          const width = (measures.max - measures.min) / histogram.length
+          const from = isWhole ? measures.min + at : measures.min + at * width
+          const to = at === histogram.length - 1 ? measures.max : measures.min + (at + 1) * width
+          const text = isWhole || histogram.length === 1 ? measureText(from, type) : `${measureText(from, type)} – ${measureText(to, type)}`
+          const plain = (value: number): string => (type === 'date' ? new Date(value).toISOString() : String(value))
+          return (
+            <Count
+              // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+              key={at}
+              text={text}
+              count={count}
+              most={Math.max(...histogram)}
+              onPress={() =>
+                onFilter(
+                  isWhole
+                    ? [{ column, kind: 'equals', value: plain(from) }]
+                    : [
+                        { column, kind: 'atLeast', value: plain(from) },
+                        { column, kind: 'atMost', value: plain(to) },
+                      ],
+                )
+              }
+            />
+          )
+        })}
+      </CountTable>
     )}
     {frequent && frequent.length > 0 && (
-      <table className="table counts">
-        <caption className="visually-hidden">{t('viewer.table.frequentOf', { name })}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t('viewer.table.frequent')}</th>
-            <th scope="col" className="number">
-              {t('viewer.table.count')}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {frequent.map(({ value, count }) => (
-            <Count
-              key={value}
-              text={value}
-              count={count}
-              most={frequent[0]?.count ?? 1}
-              onPress={() => onFilter([{ column, kind: value.length < 200 ? 'equals' : 'contains', value }])}
-            />
-          ))}
-        </tbody>
-      </table>
+      <CountTable caption={t('viewer.table.frequentOf', { name })} heading={t('viewer.table.frequent')}>
+        {frequent.map(({ value, count }) => (
+          <Count
+            key={value}
+            text={value}
+            count={count}
+            most={frequent[0]?.count ?? 1}
+            onPress={() => onFilter([{ column, kind: value.length < 200 ? 'equals' : 'contains', value }])}
+          />
+        ))}
+      </CountTable>
     )}
   </>
+)
+
+const CountTable = ({
+  caption,
+  heading,
+  children,
+}: {
+  readonly caption: string
+  readonly heading: string
+  readonly children: ReactNode
+}) => (
+  <table className="table counts">
+    <caption className="visually-hidden">{caption}</caption>
+    <thead>
+      <tr>
+        <th scope="col">{heading}</th>
+        <th scope="col" className="number">
+          {t('viewer.table.count')}
+        </th>
+      </tr>
+    </thead>
+    <tbody>{children}</tbody>
+  </table>
 )
 
 const Count = ({
