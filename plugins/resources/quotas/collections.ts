@@ -26,6 +26,7 @@ export const limits = collection<LimitRecord>('quotas.limits')
 export interface ChargeRecord {
   readonly holders: readonly string[]
   readonly sizeBytes: number
+  /** When it was made or released. */
   readonly at: Time
   /** Released: the record is deleted next. A recount still counts it, because the usage may not have been lowered yet. */
   readonly isReleased: boolean
