@@ -188,15 +188,24 @@ export class SharedResponses {
     const json = own['application/json']
     const both = json ? { 'application/json': { schema: { anyOf: [json.schema, problemContent['application/json']?.schema] } } } : {}
     const whole = { description, content: { ...problemContent, ...own, ...both } }
-    if (Object.keys(own).length === 0) return this.#shared(wordsOf(status), whole)
-    return isOfAnyType(own) ? this.#shared(`${wordsOf(status)}OrAnyType`, whole) : whole
+    return Object.keys(own).length === 0 ? this.#shared(wordsOf(status), whole) : whole
   }
 
   otherRefusal(): Members {
     return this.#shared('Refused', {
-      description: 'Any other error, such as an unavailable (503) or full (507) store',
+      description: 'Any other error, such as a body that is too large (413) or no JSON (415), or an unavailable (503) or full (507) store',
       content: problemContent,
     })
+  }
+
+  /** All answers of a route that relays those of another server. */
+  relayed(): Members {
+    const description = 'What the other server answers; refusals of this one are problems'
+    const answer = this.#shared('Relayed', {
+      description,
+      content: { ...problemContent, '*/*': { schema: { type: 'string', format: 'binary' } } },
+    })
+    return { '2XX': answer, default: answer }
   }
 
   #shared(name: string, response: Members): Members {

@@ -80,7 +80,7 @@ const routes: Record<string, Route> = {
       route({
         method: 'POST',
         path: `/api/done/${name.toLowerCase()}`,
-        aliases: name === 'First' ? [{ path: '/api/done/other' }] : [],
+        aliases: name === 'First' ? [{ path: '/api/done/first/' }, { path: '/api/done/other' }] : [],
         summary: 'Do it',
         description: 'At length, and in many words.',
         permission: 'signedIn',
@@ -230,10 +230,24 @@ test('an alias says whose it is, and what repeats is there once', async t => {
   t.deepEqual(['example' in done, 'example' in part], [true, false])
 })
 
-test('statuses that a route relays are declared by their class, its own refusals one by one', async t => {
-  const responses = (await document()).paths['/api/relay']?.['get']?.responses ?? {}
-  t.deepEqual(Object.keys(responses), ['201', '401', '403', '409', '4XX', 'default'])
-  t.deepEqual(Object.keys(responses['4XX']?.content ?? {}), ['*/*'])
+test('what a route relays is of any status and type, and no client is generated for it', async t => {
+  const relay = (await document()).paths['/api/relay']?.['get']
+  t.deepEqual(Object.keys(relay?.responses ?? {}), ['2XX', 'default'])
+  t.deepEqual(Object.keys(relay?.responses['default']?.content ?? {}), ['application/json', 'application/problem+json', '*/*'])
+  t.like(relay, { 'x-internal': true })
+})
+
+test('an alias is deprecated, and one with a slash at its end is left out', async t => {
+  const { paths } = await made()
+  t.like(paths['/api/done/other']?.['post'], { deprecated: true })
+  t.false('deprecated' in (paths['/api/done/first']?.['post'] ?? { deprecated: true }))
+  t.false('/api/done/first/' in paths)
+})
+
+test('of a JSON body the default says that it may be refused for size and type, of other bodies their own refusals', async t => {
+  const { paths } = await document()
+  t.deepEqual(Object.keys(paths['/api/done/second']?.['post']?.responses ?? {}), ['200', '400', '401', '403', '409', 'default'])
+  t.true(['413', '415'].every(status => status in (paths['/api/things']?.['post']?.responses ?? {})))
 })
 
 test('a model is a component, wherever it is used', t => {

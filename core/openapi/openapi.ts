@@ -5,7 +5,7 @@ import { isByteBody } from '../http/body.ts'
 import type { Address, Declaration, RegisteredRoute } from '../http/router.ts'
 import { parameterNames, shapeOf } from '../http/router.ts'
 import type { SchemaShape } from '../json-schema.ts'
-import { answersOf, contentOf, problemDetailsSchema, problemSchema, refusalsOf } from './declared-answers.ts'
+import { answersOf, contentOf, listedRefusals, problemDetailsSchema, problemSchema, refusalsOf } from './declared-answers.ts'
 import { exampleOf } from './examples.ts'
 import {
   type Members,
@@ -48,9 +48,7 @@ export const openapiDocument = (
   const parts = { schemas, responses: new SharedResponses() }
   const paths = new Paths()
   for (const route of routes) {
-    // Programs have no use for further addresses of a page.
-    const addresses = isPage(route.declaration) ? route.addresses.slice(0, 1) : route.addresses
-    addresses.forEach((address, at) => {
+    shownAddresses(route).forEach((address, at) => {
       const { item, names } = paths.at(address)
       item[address.method.toLowerCase()] = operation(route, at, names, parts)
     })
@@ -82,6 +80,10 @@ export const openapiDocument = (
     },
   }
 }
+
+/** Programs have no use for further addresses of a page, and OpenAPI takes an address with a slash at its end for the one without. */
+const shownAddresses = ({ declaration, addresses }: RegisteredRoute): readonly Address[] =>
+  isPage(declaration) ? addresses.slice(0, 1) : addresses.filter(({ path }, at) => at === 0 || path !== `${declaration.path}/`)
 
 const isPage = (declaration: Declaration): boolean => Object.keys(contentOf(answersOf(declaration)['200'] ?? {})).join() === 'text/html'
 
@@ -156,6 +158,9 @@ const operation = (route: RegisteredRoute, alias: number, names: ReadonlyMap<str
     tags: [group],
     summary,
     ...(about ? { description: about } : {}),
+    ...(alias > 0 ? { deprecated: true } : {}),
+    // Generators leave it out: to call another server they need no client of this one.
+    ...(isRelay(declaration) ? { 'x-internal': true } : {}),
     'x-permission': rightOf(declaration) ?? permission,
     ...(declaration.beforeTerms ? { 'x-before-terms': true } : {}),
     ...(declaration.beforeEnrolment ? { 'x-before-enrolment': true } : {}),
@@ -221,32 +226,23 @@ const requestBody = (body: unknown, schemas: OpenapiSchemas): Members => {
 const isNeeded = ({ required, properties }: SchemaShape): boolean =>
   required?.some(name => properties?.[name]?.default === undefined) ?? false
 
-/** Answers by status, or by class (`4XX`) where a route relays whatever another server answers. */
-const answersByClass = (declaration: Declaration, refusals: ReadonlySet<number>): Readonly<Record<string, SchemaShape>> => {
-  const answers = Object.entries(answersOf(declaration))
-  const isRelayed = ([status, schema]: readonly [string, SchemaShape]): boolean =>
-    '*/*' in contentOf(schema) && !refusals.has(Number(status))
-  const classes = Map.groupBy(answers.filter(isRelayed), ([status]) => `${status[0]}XX`)
-  return Object.fromEntries(
-    answers.map(([status, schema]) => {
-      const relayed = classes.get(`${status[0]}XX`) ?? []
-      return [isRelayed([status, schema]) && relayed.length >= mostListed ? `${status[0]}XX` : status, schema]
-    }),
-  )
-}
-
-/** So many statuses of one class are their class. */
+/** So many statuses of any type are declared by a route that relays whatever another server answers. */
 const mostListed = 4
 
+const isRelay = (declaration: Declaration): boolean =>
+  Object.values(declaration.responses as Readonly<Record<string, SchemaShape>>).filter(schema => '*/*' in contentOf(schema)).length >=
+  mostListed
+
 const responses = (declaration: Declaration, { schemas, responses: shared }: Parts): Members => {
+  if (isRelay(declaration)) return shared.relayed()
   const found: Record<string, unknown> = {}
   const refusals = refusalsOf(declaration)
-  for (const [status, schema] of Object.entries(answersByClass(declaration, refusals))) {
+  for (const [status, schema] of Object.entries(answersOf(declaration))) {
     const own = Object.fromEntries(Object.entries(contentOf(schema)).map(([type, each]) => [type, { schema: schemas.of(each) }]))
     if (refusals.has(Number(status))) found[status] = shared.refusal(status, own)
     else found[status] = shared.answer(status, own)
   }
-  for (const status of refusals) found[status] ??= shared.refusal(`${status}`, {})
+  for (const status of listedRefusals(declaration)) found[status] ??= shared.refusal(`${status}`, {})
   found['default'] = shared.otherRefusal()
   return found
 }

@@ -556,7 +556,6 @@ export interface Operations {
   'GET /api/sensorthings/v1.1/{resource}': { path: { resource: string }; query: { $filter?: string | undefined; $expand?: string | undefined; $orderby?: string | undefined; $select?: string | undefined; $top?: number | undefined; $skip?: number | undefined; $count?: boolean | undefined; $resultFormat?: "dataArray" | undefined; $skiptoken?: string | undefined }; body: undefined; answer: Readonly<Record<string, unknown>> }
   'GET /api/sensorthings/v1.1/{entity}/{property}/$value': { path: { entity: string; property: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /api/sensorthings/v1.1': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly value: readonly ({ readonly name: string; readonly url: string })[]; readonly serverSettings: { readonly conformance: readonly (string)[] } } }
-  'GET /api/sensorthings/v1.1/': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly value: readonly ({ readonly name: string; readonly url: string })[]; readonly serverSettings: { readonly conformance: readonly (string)[] } } }
   'POST /api/sections': { path: Record<never, never>; query: Record<never, never>; body: Models['NewSection']; answer: { readonly id: string } }
   'DELETE /api/sections/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'GET /api/sections/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Section'] }
@@ -735,18 +734,14 @@ export interface Operations {
   'GET /api/reports/storage/spaces/{id}': { path: { id: string }; query: { since?: string | undefined; until?: string | undefined; format?: "csv" | "json" | undefined }; body: undefined; answer: string | readonly (Models['FileStorageReport'])[] }
   'GET /api/reports/storage/users': { path: Record<never, never>; query: { since?: string | undefined; until?: string | undefined; format?: "csv" | "json" | undefined }; body: undefined; answer: string | readonly (Models['UserStorageReport'])[] }
   'GET /api/reports/metrics/users': { path: Record<never, never>; query: { format?: "csv" | "json" | undefined }; body: undefined; answer: string | readonly (Models['UserReport'])[] }
-  'DELETE /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'GET /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: undefined; answer: Blob }
-  'POST /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'PUT /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'DELETE /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'GET /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: undefined; answer: Blob }
-  'POST /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'PUT /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'DELETE /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'GET /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: undefined; answer: Blob }
-  'POST /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'PUT /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Blob }
+  'DELETE /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'GET /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: undefined; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'POST /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'PUT /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'DELETE /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'GET /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: undefined; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'POST /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'PUT /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
   'POST /api/selected/clear': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly success: string } }
   'DELETE /api/selected/files': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['SelectionReport'] }
   'GET /api/selected/files': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Blob }
