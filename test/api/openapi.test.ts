@@ -23,7 +23,7 @@ interface Document {
   readonly openapi: string
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly servers: readonly { readonly url: string }[]
-  readonly tags: readonly { readonly name: string }[]
+  readonly tags: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: object; readonly securitySchemes: Readonly<Record<string, object>> }
 }
@@ -104,6 +104,10 @@ test('every operation has an id of its own, one declared tag and a summary', t =
     [],
   )
   const tags = new Set(document.tags.map(({ name }) => name))
+  t.deepEqual(
+    document.tags.filter(({ description = '' }) => description === ''),
+    [],
+  )
   t.deepEqual(
     faults(
       ({ operationId, tags: own, summary }) =>
