@@ -46,12 +46,22 @@ const ofType = (source: Source, name: string): unknown => {
 
 const objectOf = ({ properties, patternProperties, additionalProperties, [s.modelName]: model }: Source, name: string): unknown => {
   const known = valuesByModel[typeof model === 'string' ? model : name] ?? {}
-  const valueOfMember = (key: string, member: SchemaShape): unknown => (key in known ? known[key] : exampleOf(member, key))
+  const valueOfMember = (key: string, member: SchemaShape): unknown => {
+    if (key in known) return known[key]
+    const value = exampleOf(member, key)
+    return key === 'id' && value === anId ? idOf(name) : value
+  }
   if (properties) return Object.fromEntries(Object.entries(properties).map(([key, member]) => [key, valueOfMember(key, member)]))
   const further = Object.values(patternProperties ?? {})[0] ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
   const usual = valuesByName[name]
   if (typeof usual === 'object' && (further === undefined || Object.keys(further).length === 0)) return usual
   return further ? { depth: exampleOf(further, 'depth') } : {}
+}
+
+/** What is inside of another has an id of its own. */
+const idOf = (name: string): string => {
+  const sum = Array.from(name).reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 0xffff, 0)
+  return name === '' ? anId : `${anId.slice(0, -4)}${sum.toString(16).padStart(4, '0')}`
 }
 
 const arrayOf = ({ items, minItems = 1, ...rest }: Source, name: string): unknown => {
@@ -82,6 +92,11 @@ const numberOf = ({ minimum, maximum }: Source, name: string): unknown => {
 /** The value that a description gives: "Such as `Wed Jun 20 11:40:25 UTC 2018`". */
 const suchAs = ({ type, description = '' }: Source): string | undefined =>
   type === 'string' ? /\b[Ss]uch as `([^`]+)`/.exec(description)?.[1] : undefined
+
+const aDataset = {
+  ...{ id: anId, name: 'Soil samples', description: 'Cores of 30 cm from twelve plots', created: 'Wed Jun 20 11:40:25 UTC 2018' },
+  ...{ thumbnail: null, authorId: '5b2a1c8e4f0c2d3a6b7e2a01', spaces: ['5b2a1c8e4f0c2d3a6b7e5bcc'], resource_type: 'dataset' },
+}
 
 /**
  * What members of single models, and of members that are objects, hold in examples, where the name of the member does not say enough. Undefined: the example leaves it out,
@@ -138,7 +153,7 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   Role: { name: 'Editor', description: 'Adds and edits' },
   RoleChange: { name: 'Curator', description: 'Edits descriptions' },
   SearchResult: {
-    results: [{ id: anId, name: 'Soil samples', resource_type: 'dataset' }],
+    results: [aDataset],
     ...{ count: 1, size: 1, scanned_size: 1, from: 0, total_size: 1 },
     ...{ newest_first: undefined, first: undefined, prev: undefined, next: undefined, last: undefined },
   },

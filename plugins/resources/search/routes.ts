@@ -61,7 +61,17 @@ const page = {
   last: s.Optional(s.String()),
   facets: s.Optional(ShownFacets),
 }
-const result = s.model('SearchResult', s.Object({ results: s.Array(s.Record(s.String(), s.Unknown())), ...page }))
+const sensorHit = { id: s.String(), name: s.String(), created: s.v1Date() }
+const SensorHit = s.model('SensorHit', s.Object({ ...sensorHit, resource_type: s.Literal('sensor') }))
+const StreamHit = s.model('StreamHit', s.Object({ ...sensorHit, sensor_id: s.String(), resource_type: s.Literal('stream') }))
+/** As the plugin of each kind presents it (`Searchable`). */
+const hit = s.Union([s.otherModel('FileSummary'), s.otherModel('Dataset'), s.otherModel('Collection'), SensorHit, StreamHit], {
+  [s.discriminator]: {
+    member: 'resource_type',
+    models: { file: 'FileSummary', dataset: 'Dataset', collection: 'Collection', sensor: 'SensorHit', stream: 'StreamHit' },
+  },
+})
+const result = s.model('SearchResult', s.Object({ results: s.Array(hit), ...page }))
 const fullResult = s.model('FullSearchResult', s.Object({ results: s.Array(SearchHit), ...page }))
 type Window = { readonly from?: number; readonly size: number; readonly page?: number }
 

@@ -159,8 +159,8 @@ export interface Models {
   RoleChange: { readonly name?: string; readonly description?: string; readonly permissions?: readonly (string)[] }
   SavedSearch: { readonly id: string; readonly name: string; readonly query: string; readonly created: string }
   SearchFacets: { readonly exact: boolean; readonly type?: readonly ({ readonly value: string; readonly count: number })[]; readonly media_type?: readonly ({ readonly value: string; readonly count: number })[]; readonly tag?: readonly ({ readonly value: string; readonly count: number })[]; readonly space?: readonly (Models['NamedFacetValue'])[]; readonly creator?: readonly (Models['NamedFacetValue'])[]; readonly year?: readonly ({ readonly value: string; readonly count: number })[] }
-  SearchHit: { readonly kind: string; readonly id: string; readonly name: string; readonly description: string; readonly author: { readonly id: string; readonly name: string }; readonly created: string; readonly place: readonly ({ readonly kind: string; readonly id: string; readonly name: string })[]; readonly type?: string; readonly size?: number; readonly thumbnail?: string; readonly tags: readonly (string)[]; readonly matched: readonly ({ readonly field: string; readonly text: string; readonly marks: readonly ({ readonly start: number; readonly end: number })[] })[] }
-  SearchResult: { readonly results: readonly (Readonly<Record<string, unknown>>)[]; readonly count: number; readonly size: number; readonly scanned_size: number; readonly from: number; readonly total_size: number; readonly newest_first?: boolean; readonly first?: string; readonly prev?: string; readonly next?: string; readonly last?: string; readonly facets?: Models['SearchFacets'] }
+  SearchHit: { readonly kind: "file" | "dataset" | "collection" | "sensor" | "stream"; readonly id: string; readonly name: string; readonly description: string; readonly author: { readonly id: string; readonly name: string }; readonly created: string; readonly place: readonly ({ readonly kind: string; readonly id: string; readonly name: string })[]; readonly type?: string; readonly size?: number; readonly thumbnail?: string; readonly tags: readonly (string)[]; readonly matched: readonly ({ readonly field: string; readonly text: string; readonly marks: readonly ({ readonly start: number; readonly end: number })[] })[] }
+  SearchResult: { readonly results: readonly ((Models['FileSummary'] | Models['Dataset'] | Models['Collection'] | Models['SensorHit'] | Models['StreamHit']))[]; readonly count: number; readonly size: number; readonly scanned_size: number; readonly from: number; readonly total_size: number; readonly newest_first?: boolean; readonly first?: string; readonly prev?: string; readonly next?: string; readonly last?: string; readonly facets?: Models['SearchFacets'] }
   SecondFactorLogin: { readonly challenge: string; readonly code?: string; readonly recoveryCode?: string; readonly passkey?: Models['PasskeyAssertion'] }
   SecondFactors: { readonly isRequired: boolean; readonly totp: { readonly created: string; readonly lastUsed: string | null } | null; readonly passkeys: readonly ({ readonly id: string; readonly name: string; readonly created: string; readonly lastUsed: string | null; readonly isBackedUp: boolean })[]; readonly recoveryCodesLeft: number }
   Section: { readonly id: string; readonly file_id: string; readonly startTime: string; readonly tags: readonly (string)[]; readonly area: (Models['Area']) | null; readonly description: string; readonly endTime: number | null; readonly order: number | null; readonly thumbnail: string | null; readonly more?: Readonly<Record<string, unknown>> }
@@ -169,6 +169,7 @@ export interface Models {
   Sensor: { readonly id: number; readonly name: string; readonly created: string; readonly type: "Feature"; readonly properties: Readonly<Record<string, unknown>>; readonly geometry: Readonly<Record<string, unknown>>; readonly min_start_time: string | null; readonly max_end_time: string | null; readonly parameters: readonly (string | null)[]; readonly spaces?: readonly (string)[] }
   SensorBins: { readonly sensor_name: string; readonly sensor_id: string; readonly properties: Readonly<Record<string, readonly (Models['Bin'])[]>> }
   SensorChange: { readonly properties?: Readonly<Record<string, unknown>>; readonly geometry?: Readonly<Record<string, unknown>>; readonly spaces?: readonly (string)[] }
+  SensorHit: { readonly id: string; readonly name: string; readonly created: string; readonly resource_type: "sensor" }
   SensorStatistics: { readonly range: { readonly min_start_time: string | null; readonly max_end_time: string | null }; readonly parameters: readonly (string | null)[] }
   SensorTitles: { readonly sensors: string; readonly sensor: string; readonly parameters: string; readonly parameter: string }
   Session: { readonly id: string; readonly created: string; readonly lastUsed: string; readonly expires: string; readonly address: string; readonly userAgent: string; readonly isCurrent: boolean }
@@ -189,6 +190,7 @@ export interface Models {
   Status: { readonly instance: string; readonly version: Models['Version']; readonly counts: { readonly spaces: number; readonly collections: number; readonly datasets: number; readonly files: number; readonly bytes: number; readonly users: number }; readonly plugins: Readonly<Record<string, unknown>>; readonly storage: Readonly<Record<string, unknown>>; readonly extractors: readonly (string)[] }
   StepUp: { readonly password?: string; readonly challenge?: string; readonly code?: string; readonly recoveryCode?: string; readonly passkey?: Models['PasskeyAssertion'] }
   Stream: { readonly id: number; readonly name: string; readonly created: string; readonly type: "Feature"; readonly properties: Readonly<Record<string, unknown>>; readonly geometry: Readonly<Record<string, unknown>>; readonly sensor_id: string; readonly start_time: string | null; readonly end_time: string | null; readonly params: readonly (string)[] | null }
+  StreamHit: { readonly id: string; readonly name: string; readonly created: string; readonly sensor_id: string; readonly resource_type: "stream" }
   SubmittedJob: { readonly status: "OK"; readonly job_id: string }
   Success: { readonly status: "success" }
   Tag: { readonly name: string; readonly count: number }
@@ -556,7 +558,6 @@ export interface Operations {
   'GET /api/sensorthings/v1.1/{resource}': { path: { resource: string }; query: { $filter?: string | undefined; $expand?: string | undefined; $orderby?: string | undefined; $select?: string | undefined; $top?: number | undefined; $skip?: number | undefined; $count?: boolean | undefined; $resultFormat?: "dataArray" | undefined; $skiptoken?: string | undefined }; body: undefined; answer: Readonly<Record<string, unknown>> }
   'GET /api/sensorthings/v1.1/{entity}/{property}/$value': { path: { entity: string; property: string }; query: Record<never, never>; body: undefined; answer: string }
   'GET /api/sensorthings/v1.1': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly value: readonly ({ readonly name: string; readonly url: string })[]; readonly serverSettings: { readonly conformance: readonly (string)[] } } }
-  'GET /api/sensorthings/v1.1/': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly value: readonly ({ readonly name: string; readonly url: string })[]; readonly serverSettings: { readonly conformance: readonly (string)[] } } }
   'POST /api/sections': { path: Record<never, never>; query: Record<never, never>; body: Models['NewSection']; answer: { readonly id: string } }
   'DELETE /api/sections/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'GET /api/sections/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Section'] }
@@ -735,18 +736,14 @@ export interface Operations {
   'GET /api/reports/storage/spaces/{id}': { path: { id: string }; query: { since?: string | undefined; until?: string | undefined; format?: "csv" | "json" | undefined }; body: undefined; answer: string | readonly (Models['FileStorageReport'])[] }
   'GET /api/reports/storage/users': { path: Record<never, never>; query: { since?: string | undefined; until?: string | undefined; format?: "csv" | "json" | undefined }; body: undefined; answer: string | readonly (Models['UserStorageReport'])[] }
   'GET /api/reports/metrics/users': { path: Record<never, never>; query: { format?: "csv" | "json" | undefined }; body: undefined; answer: string | readonly (Models['UserReport'])[] }
-  'DELETE /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'GET /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: undefined; answer: Blob }
-  'POST /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'PUT /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'DELETE /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'GET /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: undefined; answer: Blob }
-  'POST /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'PUT /api/proxy/{key}/': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'DELETE /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'GET /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: undefined; answer: Blob }
-  'POST /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Blob }
-  'PUT /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Blob }
+  'DELETE /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'GET /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: undefined; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'POST /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'PUT /api/proxy/{key}': { path: { key: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'DELETE /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'GET /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: undefined; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'POST /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
+  'PUT /api/proxy/{key}/{path}': { path: { key: string; path: string }; query: Record<never, never>; body: Blob; answer: Models['Problem'] | Models['ProblemDetails'] | Blob }
   'POST /api/selected/clear': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: { readonly success: string } }
   'DELETE /api/selected/files': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['SelectionReport'] }
   'GET /api/selected/files': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Blob }
