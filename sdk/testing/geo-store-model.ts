@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { touches } from '../geo/index.ts'
+import { MemoryGeoStore } from '../geo/memory-geo-store.ts'
 import type { Datapoint, GeoAfter, GeoArea, GeoAttribute, GeoBinning, GeoFilter, Geometry, GeoSort, GeoStore } from '../ports/geo-store.ts'
 import { Invalid } from '../problem.ts'
 import type { TestContext } from './any-runner.ts'
 import type { MakeGeoStore } from './geo-store-contract.ts'
-import { MemoryGeoStore } from './memory-geo-store.ts'
 
 const day = 86_400_000
 const streams = [1, 2, 3, 5, 8, 9_007_199_254_740_991] as const

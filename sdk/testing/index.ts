@@ -2,6 +2,7 @@
  * `pounce/sdk/testing`: the contract of each port as a test, a server for tests, and stand-ins for what is outside. Only tests import it.
  */
 
+export { MemoryGeoStore } from '../geo/memory-geo-store.ts'
 export { unlike } from './alike.ts'
 export type { ExpectedError, TestContext, TestRunner } from './any-runner.ts'
 export {
@@ -33,7 +34,6 @@ export { type LiveServer, type LiveTests, liveTests, skippedBecause } from './li
 export { type LogSubject, logContract } from './log-contract.ts'
 export { type MailerSubject, mailerContract } from './mailer-contract.ts'
 export { eicar, type MalwareScanSubject, malwareScanContract } from './malware-scan-contract.ts'
-export { MemoryGeoStore } from './memory-geo-store.ts'
 export { MemoryMailer } from './memory-mailer.ts'
 export { metricsContract } from './metrics-contract.ts'
 export { type Note, notes } from './notes.ts'
