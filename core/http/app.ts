@@ -86,7 +86,7 @@ export const createApp = (options: HttpOptions, { router, addresses, tracker, wr
   const { config, log, ids, installation, policy, middleware = [], crossOriginHeaders } = options
   const { allowedOrigins, allowedHosts, trustedProxies, budgets } = config
   const isPrivate = (): boolean => policy?.isPrivate ?? installation.configuredPrivate ?? false
-  const access = new RouteAccess(policy, isPrivate)
+  const access = new RouteAccess(policy, isPrivate, installation.permissions)
   const proxies = new TrustedProxies(trustedProxies)
   const observers = [untrustedProxyWarning(config, log), crossOriginWarning(allowedOrigins, () => installation.baseUrl, log)]
   const chain: readonly Middleware[] = [

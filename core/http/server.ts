@@ -55,7 +55,7 @@ export const createHttp = (options: HttpOptions): Http => {
     base: () => addresses.base,
     takesRoot: !options.routes.some(({ route: { declaration } }) => declaration.method === 'GET' && declaration.path === '/'),
   })
-  const routes = registerRoutes([...options.routes, ...own], options.policy !== undefined)
+  const routes = registerRoutes([...options.routes, ...own], options.policy !== undefined, options.installation.permissions)
   const router = new PrefixRouter(routes)
   const addresses = new Addresses(router, () => installation.baseUrl)
   const tracker = new RequestTracker(config, log, options.metrics)
