@@ -64,7 +64,18 @@ export { mediaTypeOf, typeOfBytes } from './media-type.ts'
 export type { CallerJob, KeyLimits, StepUp } from './model/caller.ts'
 export { lifeStates } from './model/kind.ts'
 export { fullNameOf, type PasskeyRecord, type SecondFactorChange, type SecondFactorRecord, type UserProfile } from './model/people.ts'
-export { allPermissions, defaultRoles, readingPermissions, type Verb, verbOf } from './model/permission.ts'
+export {
+  allPermissions,
+  type DefaultRole,
+  defaultRoles,
+  type OwnPermission,
+  PermissionCatalog,
+  type PermissionDefinition,
+  type PluginPermissions,
+  readingPermissions,
+  type Verb,
+  verbOf,
+} from './model/permission.ts'
 export { ReadAccessOrigin } from './model/read-access.ts'
 export { type DatasetAccess, type FileScan, type FileStatus, noStatistics, type SpaceAccess, type Statistics } from './model/records.ts'
 export { namedBy } from './named-by.ts'

@@ -1,5 +1,6 @@
 import type { AnyEvent, EventType, StoredEvent } from './events.ts'
 import type { Caller } from './model/caller.ts'
+import type { PermissionDefinition, PluginPermissions } from './model/permission.ts'
 import type { Class, Port, Provision } from './port.ts'
 import type { Collection } from './ports/document-store.ts'
 import type { Periodic } from './ports/kernel.ts'
@@ -123,6 +124,8 @@ export interface PluginDefinition {
   readonly environment?: Readonly<Record<string, EnvironmentAlias>>
   /** Its kinds of resources: what `defineResource` returns. Their collections and contributions need not be listed again. */
   readonly resources?: readonly ResourceDeclaration[]
+  /** Permissions that it adds to `PluginPermissions` by declaration merging, for its routes to require and for roles to hold. No other plugin's, nor Pounce's. */
+  readonly permissions?: Readonly<Partial<Record<keyof PluginPermissions, PermissionDefinition>>>
   /** Ports of the SDK, or of a package that others import too. A class that only the plugin itself needs is its own token: `wire(Members, Invitations)`. */
   readonly provides?: readonly Provision[]
   /** Classes that nothing needs, such as one that runs from `start` to `dispose`. */
@@ -154,9 +157,13 @@ export interface Plugin extends PluginDefinition {
   readonly isPlugin: true
 }
 
+const permissionPattern = /^[A-Z][A-Za-z]{2,99}$/
+
 /** Declares a plugin. Loading the module that calls it has no effect on the world. */
 export const definePlugin = (definition: PluginDefinition): Plugin => {
-  const { resources } = definition
+  const { id, resources, permissions = {} } = definition
+  const odd = Object.keys(permissions).find(name => !permissionPattern.test(name))
+  if (odd !== undefined) throw new Error(`${id} declares the permission "${odd}": a name is a verb and a noun, such as AnalyzeSpectrum`)
   if (!resources) return { ...definition, isPlugin: true }
   return {
     ...definition,

@@ -138,6 +138,8 @@ export interface Request<P, Q, B> {
   readonly isHead: boolean
   /** The address of the other end. */
   readonly address: string
+  /** True when a reverse proxy sent it on that `http.trustedProxies` lists: only then do headers that such a proxy sets come from it. */
+  readonly isProxied: boolean
   /** Aborted when the client disconnects or the server stops. */
   readonly signal: AbortSignal
 }

@@ -30,6 +30,7 @@ import { type Middleware, type RequestContext, type RequestTracker, requestConte
 import { respond } from './respond.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import { type Addresses, matchRoute, type PluginRoute, type PrefixRouter, type RegisteredRoute } from './router.ts'
+import { TrustedProxies } from './trusted-proxies.ts'
 import { validateParameters } from './validate.ts'
 
 /** Middleware of a plugin, ready to be called. */
@@ -85,10 +86,11 @@ export const createApp = (options: HttpOptions, { router, addresses, tracker, wr
   const { config, log, ids, installation, policy, middleware = [], crossOriginHeaders } = options
   const { allowedOrigins, allowedHosts, trustedProxies, budgets } = config
   const isPrivate = (): boolean => policy?.isPrivate ?? installation.configuredPrivate ?? false
-  const access = new RouteAccess(policy, isPrivate)
+  const access = new RouteAccess(policy, isPrivate, installation.permissions)
+  const proxies = new TrustedProxies(trustedProxies)
   const observers = [untrustedProxyWarning(config, log), crossOriginWarning(allowedOrigins, () => installation.baseUrl, log)]
   const chain: readonly Middleware[] = [
-    requestContext({ ids, tracker, observers, trustedProxies, below: path => addresses.below(path) }),
+    requestContext({ ids, tracker, observers, proxies, below: path => addresses.below(path) }),
     problems(writer, log),
     ...respondOfPlugins(middleware, writer),
     requireAllowedHost(new AllowedHosts(installation.baseUrl, allowedHosts)),
@@ -168,6 +170,10 @@ class HandlerRequest {
 
   get address(): string {
     return this.#request.address
+  }
+
+  get isProxied(): boolean {
+    return this.#request.isProxied
   }
 
   get caller(): Caller {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Router as KoaRouter } from '@koa/router'
 import type { Method, Route } from 'pounce/sdk'
-import { allPermissions } from 'pounce/sdk/kit'
+import { didYouMean, PermissionCatalog } from 'pounce/sdk/kit'
 import { MethodNotAllowed, NoSuchAddress } from './problems.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
@@ -260,7 +260,11 @@ const words = new Set(['anyone', 'reader', 'signedIn', 'serverAdmin'])
  * Registers the routes of all plugins, or throws one error that names every fault: a missing or unknown permission, a right on nothing, a right without a
  * policy to check it, an odd path, parameters that path and schema do not share, two routes at one address or of one name.
  */
-export const registerRoutes = (given: readonly PluginRoute[], hasPolicy: boolean): readonly RegisteredRoute[] => {
+export const registerRoutes = (
+  given: readonly PluginRoute[],
+  hasPolicy: boolean,
+  permissions = new PermissionCatalog(),
+): readonly RegisteredRoute[] => {
   const faults: string[] = []
   const names = new Map<string, string>()
   const addresses = new Map<string, string>()
@@ -272,7 +276,8 @@ export const registerRoutes = (given: readonly PluginRoute[], hasPolicy: boolean
   const routes = given.map(one => {
     const route = new RegisteredRoute(one)
     const owner = `${route.plugin} (${route.name})`
-    for (const fault of faultsOf(route.declaration, hasPolicy)) faults.push(`route ${route.name} of ${route.plugin} ${fault}`)
+    for (const fault of faultsOf(route.declaration, { hasPolicy, permissions }))
+      faults.push(`route ${route.name} of ${route.plugin} ${fault}`)
     claim(names, route.name, route.plugin, `the route name ${route.name}`)
     for (const { method, path } of route.addresses) claim(addresses, `${method} ${shapeOf(path)}`, owner, `${method} ${path}`)
     return route
@@ -284,9 +289,16 @@ export const registerRoutes = (given: readonly PluginRoute[], hasPolicy: boolean
 /** What a plugin may have written, whether or not a compiler saw it. */
 type Asked = string | { readonly right?: string; readonly on?: unknown; readonly unscoped?: unknown }
 
-const faultsOfRight = (asked: Asked, hasPolicy: boolean, isFurther = false): string[] => {
+/** What rights are checked by. */
+interface RightsKnown {
+  readonly hasPolicy: boolean
+  readonly permissions: PermissionCatalog
+}
+
+const faultsOfRight = (asked: Asked, { hasPolicy, permissions }: RightsKnown, isFurther = false): string[] => {
   const { right = '', on, unscoped } = typeof asked === 'string' ? { right: asked } : asked
-  if (!allPermissions.has(right)) return [`declares the unknown permission ${right}`]
+  if (!permissions.has(right))
+    return [`declares the unknown permission ${right}${didYouMean(right, permissions.names)}; a plugin lists its own in "permissions"`]
   if (!hasPolicy) return [`needs ${right}, and no plugin provides policy`]
   const hasReason = typeof unscoped === 'string' && unscoped.trim() !== ''
   if (typeof on === 'function' ? unscoped === undefined : hasReason && !isFurther) return []
@@ -296,12 +308,12 @@ const faultsOfRight = (asked: Asked, hasPolicy: boolean, isFurther = false): str
   ]
 }
 
-const faultsOf = (declaration: Declaration, hasPolicy: boolean): string[] => {
+const faultsOf = (declaration: Declaration, known: RightsKnown): string[] => {
   const { permission, alsoRequires = [], path, aliases = [], responses } = declaration
   const faults: string[] = []
   if (!permission) faults.push('declares no permission')
-  else if (!words.has(permission as string)) faults.push(...faultsOfRight(permission, hasPolicy))
-  for (const right of alsoRequires) faults.push(...faultsOfRight(right, hasPolicy, true))
+  else if (!words.has(permission as string)) faults.push(...faultsOfRight(permission, known))
+  for (const right of alsoRequires) faults.push(...faultsOfRight(right, known, true))
   if (Object.keys(responses ?? {}).length === 0) faults.push('declares no response')
   const declared = parameters(declaration.params)
   const withoutSlash = aliases.map(alias => alias.path.replace(endsInSlashToo, '$1'))

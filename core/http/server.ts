@@ -8,6 +8,7 @@ import type { HttpConfig } from './config.ts'
 import { markContinueDue, type RequestContext, RequestTracker } from './request-context.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { Addresses, PrefixRouter, registerRoutes } from './router.ts'
+import { TrustedProxies } from './trusted-proxies.ts'
 
 /*
  * An ES import of node:http reads every member of it, and two of them, WebSocket and CloseEvent, load Node's whole fetch with HTTP/2 behind it:
@@ -54,7 +55,7 @@ export const createHttp = (options: HttpOptions): Http => {
     base: () => addresses.base,
     takesRoot: !options.routes.some(({ route: { declaration } }) => declaration.method === 'GET' && declaration.path === '/'),
   })
-  const routes = registerRoutes([...options.routes, ...own], options.policy !== undefined)
+  const routes = registerRoutes([...options.routes, ...own], options.policy !== undefined, options.installation.permissions)
   const router = new PrefixRouter(routes)
   const addresses = new Addresses(router, () => installation.baseUrl)
   const tracker = new RequestTracker(config, log, options.metrics)
@@ -160,12 +161,11 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
   )
   server.maxConnections = config.maxConnections
   server.timeout = config.silentTransferMs
-  if (config.trustedProxies === 0) {
-    const share = new ConnectionShare(config.maxConnectionsPerAddress)
-    server.on('connection', (socket: Socket) => {
-      if (!share.admit(socket)) refuse(socket, 'TOO_MANY_CONNECTIONS')
-    })
-  }
+  const proxies = new TrustedProxies(config.trustedProxies)
+  const share = new ConnectionShare(config.maxConnectionsPerAddress)
+  server.on('connection', (socket: Socket) => {
+    if (!proxies.mayForward(socket.remoteAddress) && !share.admit(socket)) refuse(socket, 'TOO_MANY_CONNECTIONS')
+  })
   server.on('timeout', (socket: Socket) => {
     const request = busy(socket)
     // A handler may think for longer than a transfer may be silent.

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import type { Installation } from 'pounce/sdk'
-import { trimEnd } from 'pounce/sdk/kit'
+import { PermissionCatalog, type PermissionDefinition, trimEnd } from 'pounce/sdk/kit'
 import type { KernelConfig } from '../kernel/config/kernel-schema.ts'
+import type { NamedPlugin } from '../kernel/plugin-graph.ts'
 
 /** The version in package.json. */
 export const programVersion: string = (createRequire(import.meta.url)('../../package.json') as { version: string }).version
@@ -14,13 +15,17 @@ export class InstallationInfo implements Installation {
   readonly roles: ReadonlySet<'http' | 'worker'>
   readonly configuredPrivate?: boolean
   readonly admins: Installation['admins']
+  readonly permissions: PermissionCatalog
   #instance: string | undefined
   #baseUrl: string
 
-  constructor(config: KernelConfig, plugins: readonly string[]) {
+  constructor(config: KernelConfig, plugins: readonly NamedPlugin[]) {
     const { data, http, roles, access, admin, admins } = config
     this.dataFolder = data
-    this.plugins = plugins
+    this.plugins = plugins.map(({ name }) => name)
+    this.permissions = new PermissionCatalog(
+      plugins.flatMap(({ plugin }) => Object.entries<PermissionDefinition>(plugin.permissions ?? {})),
+    )
     this.roles = new Set(roles)
     if (access.private !== undefined) this.configuredPrivate = access.private
     this.admins = [

@@ -59,10 +59,7 @@ export const createServices = async (config: Config, log: KernelLog, overrides: 
   const clock = (overrides[ClockPort] as Clock | undefined) ?? systemClock
   const ids = (overrides[IdsPort] as Ids | undefined) ?? new ObjectIds(clock)
   const metrics = await createMetrics(config.kernel.metrics.enabled, log.with({ plugin: 'metrics' }))
-  const installation = new InstallationInfo(
-    config.kernel,
-    config.plugins.map(({ name }) => name),
-  )
+  const installation = new InstallationInfo(config.kernel, config.plugins)
   const values = new Map<string, unknown>([
     [ClockPort, clock],
     [IdsPort, ids],

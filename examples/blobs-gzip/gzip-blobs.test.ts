@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { BlobStore, CorruptContent } from 'pounce/sdk'
+import { PermissionCatalog } from 'pounce/sdk/kit'
 import { blobStoreContract, bootForTest, FixedClock, type TestContext, testBytes } from 'pounce/sdk/testing'
 import { GzipBlobs } from './gzip-blobs.ts'
 
@@ -11,7 +12,7 @@ async function freshStore(t: TestContext): Promise<{ store: GzipBlobs; folder: s
   const folder = await mkdtemp(join(tmpdir(), 'blobs-gzip-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const installation = { instance: 'test', version: '0', dataFolder: folder, baseUrl: '', plugins: [], roles: new Set(['http' as const]) }
-  const store = new GzipBlobs({ folder, level: 1 }, { ...installation, admins: [] }, new FixedClock())
+  const store = new GzipBlobs({ folder, level: 1 }, { ...installation, admins: [], permissions: new PermissionCatalog() }, new FixedClock())
   await store.start()
   return { store, folder }
 }

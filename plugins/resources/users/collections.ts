@@ -68,6 +68,8 @@ export interface SessionRecord {
   /** When its owner authenticated last, and by what. Absent in sessions of older versions: when it began, by password. */
   readonly authenticated?: Time
   readonly methods?: readonly SignInMethod[]
+  /** Of one that a reverse proxy's headers opened: whom they named. It counts for no request on which the proxy names someone else. */
+  readonly identity?: string
 }
 export const sessions = collection<SessionRecord>('users.sessions', { byExpiry: { on: ['expires'] }, byUser: { on: ['user', 'created'] } })
 
