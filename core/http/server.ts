@@ -7,7 +7,7 @@ import { createApp, type HttpOptions } from './app.ts'
 import type { HttpConfig } from './config.ts'
 import { markContinueDue, type RequestContext, RequestTracker } from './request-context.ts'
 import { ResponseWriter } from './response-writer.ts'
-import { Addresses, PrefixRouter, registerRoutes } from './router.ts'
+import { Addresses, type PluginRoute, PrefixRouter, registerRoutes } from './router.ts'
 
 /*
  * An ES import of node:http reads every member of it, and two of them, WebSocket and CloseEvent, load Node's whole fetch with HTTP/2 behind it:
@@ -25,6 +25,11 @@ export interface Http {
   setStopping(): void
   /** Lets running requests finish for at most `timeoutMs`; until they have, new ones are answered too. Then accepts nothing more and cuts what is left. */
   drain(timeoutMs: number): Promise<void>
+  /**
+   * Puts other routes, such as none, in the place of those of a plugin. Resolves when the requests to the former ones have ended; what has not ended after
+   * `limitMs` is cut off.
+   */
+  replaceRoutes(plugin: string, routes: readonly PluginRoute[], limitMs: number): Promise<void>
   /** The OpenAPI 3.0.1 document of all routes. */
   openapi(): Promise<object>
 }
@@ -40,7 +45,7 @@ export const createHttp = (options: HttpOptions): Http => {
   const { config, log, installation, crossOriginHeaders } = options
   const writer = new ResponseWriter(config, installation.baseUrl.startsWith('https:'), crossOriginHeaders?.response ?? [])
   // Loaded on first use: a start does without it.
-  const openapi = async (): Promise<object> => (await import('../openapi/openapi.ts')).openapiDocument(routes, installation)
+  const openapi = async (): Promise<object> => (await import('../openapi/openapi.ts')).openapiDocument(routes(), installation)
   let openapiText: Promise<string> | undefined
   const own = systemRoutes({
     readiness: options.readiness,
@@ -54,8 +59,10 @@ export const createHttp = (options: HttpOptions): Http => {
     base: () => addresses.base,
     takesRoot: !options.routes.some(({ route: { declaration } }) => declaration.method === 'GET' && declaration.path === '/'),
   })
-  const routes = registerRoutes([...options.routes, ...own], options.policy !== undefined)
-  const router = new PrefixRouter(routes)
+  const hasPolicy = options.policy !== undefined
+  const byPlugin = Map.groupBy(registerRoutes([...options.routes, ...own], hasPolicy), ({ plugin }) => plugin)
+  const routes = () => [...byPlugin.values()].flat()
+  const router = new PrefixRouter(routes())
   const addresses = new Addresses(router, () => installation.baseUrl)
   const tracker = new RequestTracker(config, log, options.metrics)
   const app = createApp(options, { router, addresses, tracker, writer })
@@ -63,7 +70,14 @@ export const createHttp = (options: HttpOptions): Http => {
   const deadlines = new BodyDeadlines(config, tracker.running, refuseSlowBody)
   server.on('listening', () => deadlines.start())
   server.on('close', () => deadlines.stop())
-  return new HttpServer(server, options, writer, tracker, openapi)
+  const replaceRoutes: Http['replaceRoutes'] = (plugin, others, limitMs) => {
+    const former = byPlugin.get(plugin) ?? []
+    byPlugin.set(plugin, [...registerRoutes(others, hasPolicy)])
+    router.replace(routes())
+    openapiText = undefined
+    return tracker.endOf(new Set(former), limitMs)
+  }
+  return new HttpServer(server, options, writer, tracker, { openapi, replaceRoutes })
 }
 
 class HttpServer implements Http {
@@ -71,14 +85,22 @@ class HttpServer implements Http {
   readonly #options: HttpOptions
   readonly #writer: ResponseWriter
   readonly #tracker: RequestTracker
-  readonly openapi: () => Promise<object>
+  readonly openapi: Http['openapi']
+  readonly replaceRoutes: Http['replaceRoutes']
 
-  constructor(server: Server, options: HttpOptions, writer: ResponseWriter, tracker: RequestTracker, openapi: () => Promise<object>) {
+  constructor(
+    server: Server,
+    options: HttpOptions,
+    writer: ResponseWriter,
+    tracker: RequestTracker,
+    { openapi, replaceRoutes }: Pick<Http, 'openapi' | 'replaceRoutes'>,
+  ) {
     this.#server = server
     this.#options = options
     this.#writer = writer
     this.#tracker = tracker
     this.openapi = openapi
+    this.replaceRoutes = replaceRoutes
   }
 
   async listen(): Promise<{ host: string; port: number; url: string }> {

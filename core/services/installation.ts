@@ -10,17 +10,18 @@ export const programVersion: string = (createRequire(import.meta.url)('../../pac
 export class InstallationInfo implements Installation {
   readonly version = programVersion
   readonly dataFolder: string
-  readonly plugins: readonly string[]
   readonly roles: ReadonlySet<'http' | 'worker'>
   readonly configuredPrivate?: boolean
   readonly admins: Installation['admins']
+  readonly #plugins: readonly string[]
+  #isOn: (plugin: string) => boolean = () => true
   #instance: string | undefined
   #baseUrl: string
 
   constructor(config: KernelConfig, plugins: readonly string[]) {
     const { data, http, roles, access, admin, admins } = config
     this.dataFolder = data
-    this.plugins = plugins
+    this.#plugins = plugins
     this.roles = new Set(roles)
     if (access.private !== undefined) this.configuredPrivate = access.private
     this.admins = [
@@ -30,6 +31,10 @@ export class InstallationInfo implements Installation {
     this.#baseUrl = trimEnd(http.baseUrl ?? `http://${http.host}:${http.port}`, '/')
   }
 
+  get plugins(): readonly string[] {
+    return this.#plugins.filter(this.#isOn)
+  }
+
   get instance(): string {
     if (this.#instance === undefined) throw new Error('The installation id is not known before the kernel has read its records')
     return this.#instance
@@ -37,6 +42,11 @@ export class InstallationInfo implements Installation {
 
   get baseUrl(): string {
     return this.#baseUrl
+  }
+
+  /** Leaves out the plugins that are switched off. */
+  ofThoseOn(isOn: (plugin: string) => boolean): void {
+    this.#isOn = isOn
   }
 
   named(instance: string): void {
