@@ -2,12 +2,12 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Ids, Log } from 'pounce/sdk'
 import { networkOf } from 'pounce/sdk/kit'
-import { systemRoutes } from '../system-routes.ts'
+import { rootRoute, systemRoutes } from '../system-routes.ts'
 import { createApp, type HttpOptions } from './app.ts'
 import type { HttpConfig } from './config.ts'
 import { markContinueDue, type RequestContext, RequestTracker } from './request-context.ts'
 import { ResponseWriter } from './response-writer.ts'
-import { Addresses, type PluginRoute, PrefixRouter, registerRoutes } from './router.ts'
+import { type Address, Addresses, type PluginRoute, PrefixRouter, registerRoutes } from './router.ts'
 
 /*
  * An ES import of node:http reads every member of it, and two of them, WebSocket and CloseEvent, load Node's whole fetch with HTTP/2 behind it:
@@ -34,6 +34,8 @@ export interface Http {
   openapi(): Promise<object>
 }
 
+const isRoot = ({ method, path }: Address): boolean => method === 'GET' && path === '/'
+
 /** Connections that may wait to be accepted: a thousand clients often start at once. The system has a limit of its own. */
 const backlog = 4096
 
@@ -56,12 +58,14 @@ export const createHttp = (options: HttpOptions): Http => {
     },
     scrape: config.metrics ? options.scrape : undefined,
     metricsToken: options.metricsToken,
-    base: () => addresses.base,
-    takesRoot: !options.routes.some(({ route: { declaration } }) => declaration.method === 'GET' && declaration.path === '/'),
   })
   const hasPolicy = options.policy !== undefined
   const byPlugin = Map.groupBy(registerRoutes([...options.routes, ...own], hasPolicy), ({ plugin }) => plugin)
-  const routes = () => [...byPlugin.values()].flat()
+  const root = registerRoutes([rootRoute(() => addresses.base)], hasPolicy)
+  const routes = () => {
+    const all = [...byPlugin.values()].flat()
+    return all.some(({ addresses }) => addresses.some(isRoot)) ? all : [...all, ...root]
+  }
   const router = new PrefixRouter(routes())
   const addresses = new Addresses(router, () => installation.baseUrl)
   const tracker = new RequestTracker(config, log, options.metrics)
