@@ -133,6 +133,7 @@ export {
   personalRecords,
   transferred,
 } from './ports/personal-data.ts'
+export { type PluginState, PluginSwitch } from './ports/plugin-switch.ts'
 export type { RightsSource, TrashRule } from './ports/policy.ts'
 export type { Records } from './ports/records.ts'
 export type { ReportedRun } from './ports/reports.ts'

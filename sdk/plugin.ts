@@ -148,6 +148,12 @@ export interface PluginDefinition {
   readonly periodic?: readonly Periodic[]
   /** It keeps in the data folder what is nowhere else: then one kernel at a time works on the installation, and commands wait for its end. */
   readonly isLocal?: boolean
+  /**
+   * Server admins may switch it on and off while the server runs. Then it provides nothing that other plugins need: routes, handlers, periodic tasks and
+   * contributions, but no port, resource, middleware, header or variable of the environment, and no owner of blobs or source of personal data, which answer for its
+   * records also while it is off. Each time it is switched on its classes are made again.
+   */
+  readonly isSwitchable?: boolean
   /** Folder of `0001-what-it-does.ts` files that export `up(documents: DocumentStore): Promise<void>`, idempotent. */
   readonly migrations?: URL
 }

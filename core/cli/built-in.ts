@@ -41,6 +41,8 @@ const eventArguments = [{ name: 'consumer', summary: 'Consumer as listed by `eve
 
 const eventOption = { name: 'event', summary: 'Only the event with this id', takesValue: true }
 
+const pluginArguments = [{ name: 'plugin', summary: 'Plugin as listed by `plugin list`' }]
+
 /** Everything `pounce` can do without a plugin. */
 export const builtIns: readonly BuiltIn[] = [
   { name: 'start', summary: 'Start the server', load: async () => (await import('./start.ts')).start },
@@ -65,6 +67,20 @@ export const builtIns: readonly BuiltIn[] = [
     summary: 'List the plugins in start order, with version, source and health',
     runsIn: 'server',
     load: async () => (await import('./inspect-commands.ts')).listPlugins,
+  },
+  {
+    name: 'plugin on',
+    summary: 'Switch a plugin on: at once where it is switchable, otherwise at the next start',
+    runsIn: 'server',
+    arguments: pluginArguments,
+    load: async () => (await import('./inspect-commands.ts')).switchOn,
+  },
+  {
+    name: 'plugin off',
+    summary: 'Switch a plugin off; events for it are kept',
+    runsIn: 'server',
+    arguments: pluginArguments,
+    load: async () => (await import('./inspect-commands.ts')).switchOff,
   },
   {
     name: 'migrate',

@@ -242,6 +242,20 @@ export class RequestTracker {
     await Promise.all([...this.#running].map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
   }
 
+  /** Resolves when the requests to these routes have ended; those that have not after `limitMs` are cut off. */
+  async endOf(routes: ReadonlySet<unknown>, limitMs: number): Promise<void> {
+    const running = [...this.#running].filter(({ route }) => routes.has(route))
+    const ended = Promise.all(running.map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
+    const cut = setTimeout(() => {
+      for (const request of running) {
+        request.abort()
+        request.req.socket.destroy()
+      }
+    }, limitMs)
+    await ended
+    clearTimeout(cut)
+  }
+
   /** Aborts the signals of all handlers: their clients will get no response. */
   abortAll(): void {
     for (const request of this.#running) request.abort()

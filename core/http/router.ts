@@ -86,6 +86,14 @@ export class PrefixRouter {
   #routes = new Map<Layer, RegisteredRoute>()
 
   constructor(routes: readonly RegisteredRoute[]) {
+    this.replace(routes)
+  }
+
+  /** From now on only these routes answer. */
+  replace(routes: readonly RegisteredRoute[]): void {
+    this.#entries = new Map()
+    this.#routers = new Map()
+    this.#routes = new Map()
     for (const route of routes) {
       for (const address of route.addresses) {
         const key = keyOf(address)

@@ -45,11 +45,13 @@ export class Container {
   readonly #kernel: AwilixContainer = createContainer({ strict: true })
   readonly #contributed = new Map<string, Map<string, unknown[]>>()
   readonly #listed: readonly string[]
-  readonly #built: BuiltPlugin[] = []
+  readonly #isOn: (plugin: string) => boolean
+  readonly #built = new Map<string, BuiltPlugin>()
 
-  /** `listed`: the plugins' names in the order of the config, which is the order of contributions. */
-  constructor(values: ReadonlyMap<string, unknown>, listed: readonly string[]) {
+  /** `listed`: the plugins' names in the order of the config, which is the order of contributions. Those of plugins that are not on are left out. */
+  constructor(values: ReadonlyMap<string, unknown>, listed: readonly string[], isOn: (plugin: string) => boolean = () => true) {
     this.#listed = listed
+    this.#isOn = isOn
     for (const [port, value] of values) this.#kernel.register(port, asValue(value))
   }
 
@@ -60,8 +62,13 @@ export class Container {
     return (takesMany(port) ? this.#contributions(port) : this.#kernel.resolve(port)) as T
   }
 
+  /** Plugins whose classes are made, in the order in which they were first made. */
+  get built(): readonly BuiltPlugin[] {
+    return [...this.#built.values()]
+  }
+
   #instanceOf(cls: Class): unknown {
-    const built = this.#built.find(({ plugin }) => classesOf(plugin).includes(cls))
+    const built = this.built.find(({ plugin }) => classesOf(plugin).includes(cls))
     if (!built) throw new Error(`No plugin that is loaded has the class ${cls.name}`)
     return built.instanceOf(cls)
   }
@@ -77,9 +84,10 @@ export class Container {
     return { resolve: port => scope.resolve(port) }
   }
 
-  /** Makes a plugin's classes. Constructors keep their arguments and nothing more, so nothing happens in the world yet. */
+  /** Makes a plugin's classes; made again, they take the place of the former ones. Constructors keep their arguments and nothing more, so nothing happens in the world yet. */
   build(planned: PluginNode, own: { readonly config: unknown; readonly log: Log }, replaced: ReadonlySet<string>): BuiltPlugin {
     const { name, plugin } = planned
+    for (const byPlugin of this.#contributed.values()) byPlugin.delete(name)
     const child = tsyringe.createChildContainer()
     const instances: object[] = []
     this.#registerNeeds(child, planned, own)
@@ -107,7 +115,7 @@ export class Container {
       instanceOf: cls => child.resolve(cls as never),
       resolve: token => child.resolve(token as string),
     }
-    this.#built.push(built)
+    this.#built.set(name, built)
     return built
   }
 
@@ -135,6 +143,6 @@ export class Container {
   }
 
   #contributions(port: string): Contributions<unknown> {
-    return { all: () => this.#listed.flatMap(name => this.#contributed.get(port)?.get(name) ?? []) }
+    return { all: () => this.#listed.filter(this.#isOn).flatMap(name => this.#contributed.get(port)?.get(name) ?? []) }
   }
 }

@@ -11,18 +11,19 @@ export const programVersion: string = (createRequire(import.meta.url)('../../pac
 export class InstallationInfo implements Installation {
   readonly version = programVersion
   readonly dataFolder: string
-  readonly plugins: readonly string[]
   readonly roles: ReadonlySet<'http' | 'worker'>
   readonly configuredPrivate?: boolean
   readonly admins: Installation['admins']
   readonly permissions: PermissionCatalog
+  readonly #plugins: readonly string[]
+  #isOn: (plugin: string) => boolean = () => true
   #instance: string | undefined
   #baseUrl: string
 
   constructor(config: KernelConfig, plugins: readonly NamedPlugin[]) {
     const { data, http, roles, access, admin, admins } = config
     this.dataFolder = data
-    this.plugins = plugins.map(({ name }) => name)
+    this.#plugins = plugins.map(({ name }) => name)
     this.permissions = new PermissionCatalog(
       plugins.flatMap(({ plugin }) => Object.entries<PermissionDefinition>(plugin.permissions ?? {})),
     )
@@ -35,6 +36,10 @@ export class InstallationInfo implements Installation {
     this.#baseUrl = trimEnd(http.baseUrl ?? `http://${http.host}:${http.port}`, '/')
   }
 
+  get plugins(): readonly string[] {
+    return this.#plugins.filter(this.#isOn)
+  }
+
   get instance(): string {
     if (this.#instance === undefined) throw new Error('The installation id is not known before the kernel has read its records')
     return this.#instance
@@ -42,6 +47,11 @@ export class InstallationInfo implements Installation {
 
   get baseUrl(): string {
     return this.#baseUrl
+  }
+
+  /** Leaves out the plugins that are switched off. */
+  ofThoseOn(isOn: (plugin: string) => boolean): void {
+    this.#isOn = isOn
   }
 
   named(instance: string): void {

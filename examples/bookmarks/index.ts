@@ -5,6 +5,7 @@ import * as routes from './routes.ts'
 export const plugin = definePlugin({
   id: 'example.bookmarks',
   summary: 'Bookmarks: files that a person wants to find again.',
+  isSwitchable: true,
   config,
   routes,
   collections: [bookmarks],
