@@ -291,7 +291,9 @@ export class FormUploads implements Uploader {
   async #send(file: CheckedFileOf, folder: string | undefined): Promise<string> {
     let sent = 0
     const boundary = randomBytes(16).toString('hex')
-    const name = basename(file.path).replace(/["\r\n]/g, encodeURIComponent)
+    const name = basename(file.path)
+      .replace(/["\\]/g, '\\$&')
+      .replace(/[\r\n]/g, ' ')
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="File"; filename="${name}"\r\nContent-Type: application/octet-stream\r\n\r\n`
     const body = bodyOf(file, { head, tail: `\r\n--${boundary}--\r\n` }, bytes => {
       sent += bytes
