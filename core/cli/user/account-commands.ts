@@ -1,17 +1,11 @@
 import { hostname } from 'node:os'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
-import { type RunUserCommand, signedInClient, textOption, type UserContext } from './command-context.ts'
+import { accountOf, type RunUserCommand, signedInClient, textOption, type UserContext } from './command-context.ts'
 import { chosenServer, credentialPath, normalizedUrl, removeServer, savedServers, saveServer } from './credentials.ts'
 import { clientFor, detectServer } from './detection.ts'
 import { askedLine, askedSecret, inputLine, isInteractive } from './prompt.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
-
-interface Account {
-  readonly id: string
-  readonly email: string
-  readonly fullName?: string
-}
 
 interface NewKey {
   readonly key: string
@@ -98,7 +92,7 @@ export const login: RunUserCommand = async context => {
   const key = await givenKey(context)
   const made: { readonly key: string; readonly keyName?: string } =
     key === undefined ? await keyByPassword(context, clientFor({ url, kind })) : { key: key.trim() }
-  const me = await inWordsOfServer(clientFor({ url, kind, key: made.key }).json<Account>('GET', '/api/me'))
+  const me = await inWordsOfServer(accountOf(clientFor({ url, kind, key: made.key })))
   const before = (await savedServers()).servers[url]
   await saveServer(url, { kind, email: me.email, ...made })
   if (before?.keyName !== undefined && made.keyName !== undefined) await revoke(clientFor({ url, kind, key: made.key }), before.keyName)
@@ -137,8 +131,7 @@ export const logout: RunUserCommand = async context => {
 
 /** Shows the account and the server that commands use. */
 export const whoami: RunUserCommand = async context => {
-  const { client, server } = await signedInClient(context)
-  const me = await client.json<Account>('GET', '/api/me')
+  const { client, server, account: me } = await signedInClient(context)
   const { servers } = await savedServers()
   const others = Object.keys(servers).filter(url => url !== client.url)
   return {

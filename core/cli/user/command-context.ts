@@ -45,13 +45,26 @@ export const clientOf = async (context: UserContext, page?: string): Promise<Ser
   return client
 }
 
+/** The account that a key belongs to. */
+export interface KeyOwner {
+  readonly id: string
+  readonly email: string
+  readonly fullName?: string
+}
+
+/** Throws when the key is not valid. */
+export const accountOf = (client: ServerClient): Promise<KeyOwner> => client.json<KeyOwner>('GET', '/api/me')
+
 export const signedInClient = async (
   context: UserContext,
   page?: string,
   retries: number = usualRetries,
-): Promise<{ readonly client: ServerClient; readonly server: ChosenServer }> => {
+): Promise<{ readonly client: ServerClient; readonly server: ChosenServer; readonly account: KeyOwner }> => {
   const server = await chosenServer({ option: textOption(context, 'server'), page })
   const { url, kind } = server.kind === undefined ? await detectServer(server.url) : { url: server.url, kind: server.kind }
   const onWait = (message: string): void => context.progress.report(message)
-  return { client: new ServerClient({ url, kind, key: server.key }, retries, onWait), server: { ...server, url } }
+  const client = new ServerClient({ url, kind, key: server.key }, retries, onWait)
+  // A public server answers many requests as if a wrong key were none.
+  const account = await accountOf(client)
+  return { client, server: { ...server, url }, account }
 }

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
-import { clientOf, numberOption, type RunUserCommand, textOption } from './command-context.ts'
+import { accountOf, clientOf, numberOption, type RunUserCommand, textOption } from './command-context.ts'
 import { contentsOf, isoDate } from './dataset-contents.ts'
 import type { ServerClient } from './server-client.ts'
-import { placeOf, readTarget, resolveTarget, type Target } from './target.ts'
+import { placeOf, readTarget, resolveTarget, resourcesOf, type Target } from './target.ts'
 
 interface Row {
   readonly kind: string
@@ -15,15 +15,8 @@ interface Row {
   readonly id: string
 }
 
-interface Item {
-  readonly id: string
-  readonly name: string
-  readonly created: string
-}
-
 async function* rowsOf(client: ServerClient, path: string, kind: string): AsyncIterable<Row> {
-  const limit = client.kind === 'pounce' ? 1000 : 0
-  for await (const { id, name, created } of client.items<Item>(path, { limit })) yield { kind, name, created: isoDate(created), id }
+  for await (const { id, name, created } of resourcesOf(client, path, kind)) yield { kind, name, created: isoDate(created), id }
 }
 
 async function* listed(
@@ -182,7 +175,7 @@ const setContent = async (
   documents: readonly MetadataDocument[],
   given: Content,
 ): Promise<void> => {
-  const me = await client.json<{ readonly id: string }>('GET', '/api/me')
+  const me = await accountOf(client)
   const own = documents.filter(({ agent, content }) => agent.user_id?.endsWith(`/${me.id}`) && isObject(content))
   const before = own.toReversed().map(({ content }) => content as Content)
   await addContent(client, target, Object.assign({}, ...before, given))

@@ -65,13 +65,24 @@ const isNamed = (name: string) => (one: { readonly name: string }) => one.name.n
 /** `title` is a pattern in Clowder v1, and the whole name here. */
 const titleOf = ({ kind }: ServerClient, name: string): string => (kind === 'pounce' ? name : name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
 
-type Item = Omit<Found, 'kind'> & { readonly spaces?: readonly string[] }
+interface Listed {
+  readonly id: string
+  readonly name?: string
+  /** Lists of collections have the name here. */
+  readonly collectionname?: string
+  readonly created: string
+}
 
-/** Resources of a list that have the name. The server filters where it can. */
+/** The resources of a list; those whose name has the title, where the server filters. */
+export async function* resourcesOf(client: ServerClient, path: string, kind: string, title?: string): AsyncIterable<Found> {
+  const limit = client.kind === 'pounce' ? 1000 : 0
+  for await (const { id, name, collectionname, created } of client.items<Listed>(path, { limit, title }))
+    yield { kind, id, name: name ?? collectionname ?? '', created }
+}
+
 const named = async (client: ServerClient, path: string, kind: string, name: string): Promise<readonly Found[]> => {
   const found: Found[] = []
-  for await (const item of client.items<Item>(path, { limit: client.kind === 'pounce' ? 1000 : 0, title: titleOf(client, name) }))
-    if (isNamed(name)(item)) found.push({ ...item, kind })
+  for await (const item of resourcesOf(client, path, kind, titleOf(client, name))) if (isNamed(name)(item)) found.push(item)
   return found
 }
 
