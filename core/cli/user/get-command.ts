@@ -8,7 +8,7 @@ import { download, hasSameBytes, localName, type RemoteFileOf } from './download
 import { forEachOf } from './local-files.ts'
 import { isFatal, transferClient, transferOptions } from './put-command.ts'
 import type { ServerClient } from './server-client.ts'
-import { placeOf, readTarget, resolveTarget, type Target } from './target.ts'
+import { placeOf, type ResolvedTarget, readTarget, resolveTarget } from './target.ts'
 import { TransferProgress } from './transfer-progress.ts'
 
 /** Files of a server below a folder of this computer. Throws where two would have one name here. */
@@ -60,7 +60,7 @@ export const downloadAll = async (
   })
 }
 
-const filesOf = async (client: ServerClient, target: Target, folder: string, isContent: boolean, progress: TransferProgress) => {
+const filesOf = async (client: ServerClient, target: ResolvedTarget, folder: string, isContent: boolean, progress: TransferProgress) => {
   if (target.kind === 'file') return [{ id: target.id, path: target.name, size: target.size, file: join(folder, localName(target.name)) }]
   const place = placeOf(target)
   if (!place) throw new UsageError('get downloads files, folders and datasets: name one of these (pounce ls shows what there is)')

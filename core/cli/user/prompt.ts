@@ -25,9 +25,11 @@ export const askedLine = (question: string): Promise<string> => asked(question, 
 export const askedSecret = async (question: string): Promise<string> => {
   process.stderr.write(question)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const secret = await asked('', silent)
-  process.stderr.write('\n')
-  return secret
+  try {
+    return await asked('', silent)
+  } finally {
+    process.stderr.write('\n')
+  }
 }
 
 /** The first line of standard input. */

@@ -5,7 +5,7 @@ import { UsageError } from '../built-in.ts'
 import { accountOf, clientOf, numberOption, type RunUserCommand, textOption } from './command-context.ts'
 import { contentsOf, isoDate } from './dataset-contents.ts'
 import type { ServerClient } from './server-client.ts'
-import { placeOf, readTarget, resolveTarget, resourcesOf, type Target } from './target.ts'
+import { placeOf, type ResolvedTarget, readTarget, resolveTarget, resourcesOf } from './target.ts'
 
 interface Row {
   readonly kind: string
@@ -21,7 +21,7 @@ async function* rowsOf(client: ServerClient, path: string, kind: string): AsyncI
 
 async function* listed(
   client: ServerClient,
-  target: Target,
+  target: ResolvedTarget,
   { isDeep, isDatasets }: { isDeep: boolean; isDatasets: boolean },
 ): AsyncIterable<Row> {
   if (target.kind === 'root') yield* rowsOf(client, isDatasets ? '/api/datasets' : '/api/spaces', isDatasets ? 'dataset' : 'space')
@@ -89,7 +89,7 @@ export const search: RunUserCommand = async context => {
   return context.asJson ? hits : hits.map(({ resource_type: kindOfHit = '', name = '', id = '' }) => ({ kind: kindOfHit, name, id }))
 }
 
-type Annotated = Exclude<Target, { readonly kind: 'root' | 'folder' }>
+type Annotated = Exclude<ResolvedTarget, { readonly kind: 'root' | 'folder' }>
 
 const annotated = async (client: ServerClient, text: ReturnType<typeof readTarget>): Promise<Annotated> => {
   const target = await resolveTarget(client, text)

@@ -17,7 +17,7 @@ export interface TargetText {
 }
 
 /** A resource that exists, or of which only the last folders are missing. */
-export type Target =
+export type ResolvedTarget =
   | { readonly kind: 'root' }
   | { readonly kind: 'space' | 'collection'; readonly id: string; readonly name: string }
   | { readonly kind: 'dataset'; readonly id: string; readonly name: string }
@@ -119,7 +119,7 @@ const childOf = async (client: ServerClient, { kind, id }: { readonly kind: stri
 }
 
 interface Walk {
-  readonly target: Target
+  readonly target: ResolvedTarget
   /** Names behind the target that do not exist. */
   readonly missing: readonly string[]
 }
@@ -130,7 +130,7 @@ const withinDataset = async (
   dataset: { readonly id: string; readonly name: string },
   names: readonly string[],
 ): Promise<Walk> => {
-  let at: Target = { kind: 'dataset', ...dataset }
+  let at: ResolvedTarget = { kind: 'dataset', ...dataset }
   let place: ContentPlace = { dataset: dataset.id }
   for (const [count, name] of names.entries()) {
     const found = await Array.fromAsync(contentsOf(client, place, { name }))
@@ -186,7 +186,7 @@ export const walk = async (client: ServerClient, { start, names, text }: TargetT
   return { target: { kind: 'file', id: at.id, name: at.name, size: size === undefined ? undefined : Number(size) }, missing: [] }
 }
 
-const inWords = (target: Target): string =>
+const inWords = (target: ResolvedTarget): string =>
   target.kind === 'root' ? 'on the server' : `in the ${target.kind} ${JSON.stringify(target.name)}`
 
 export const notFound = ({ target, missing }: Walk): StartupError => {
@@ -198,14 +198,14 @@ export const notFound = ({ target, missing }: Walk): StartupError => {
 }
 
 /** The resource that a text means. Throws when there is none, or several. */
-export const resolveTarget = async (client: ServerClient, text: TargetText): Promise<Target> => {
+export const resolveTarget = async (client: ServerClient, text: TargetText): Promise<ResolvedTarget> => {
   const found = await walk(client, text)
   if (found.missing.length > 0) throw notFound(found)
   return found.target
 }
 
 /** Where in a dataset a target is. */
-export const placeOf = (target: Target): ContentPlace | undefined => {
+export const placeOf = (target: ResolvedTarget): ContentPlace | undefined => {
   if (target.kind === 'dataset') return { dataset: target.id }
   return target.kind === 'folder' ? { dataset: target.dataset, folder: { id: target.id, path: target.path } } : undefined
 }

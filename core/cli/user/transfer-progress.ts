@@ -130,7 +130,8 @@ export class TransferProgress {
     if (!this.#isShown() || now - this.#drawnAt < drawEveryMs) return
     this.#drawnAt = now
     this.#marks = [...this.#marks.filter(({ at }) => now - at < speedOverMs), { at: now, moved: this.#moved }]
-    this.#context.progress.report(this.#line(now))
+    // A line that is wrapped cannot be written over.
+    this.#context.progress.report(this.#line(now).slice(0, (process.stderr.columns ?? 200) - 1))
   }
 
   /** Lines in a log are of use only where a transfer takes long. */
