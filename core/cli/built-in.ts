@@ -1,6 +1,7 @@
 import type { Command } from 'pounce/sdk'
 import type { ConfigSources } from '../kernel/config.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { StartupError } from '../kernel/startup-error.ts'
 import type { Output } from './output.ts'
 
 /** The server that a command line runs in. */
@@ -12,6 +13,9 @@ export interface CommandHost {
 
 /** Runs one command line, in a server when there is a host; resolves to the exit code. */
 export type RunLine = (words: readonly string[], output: Output, host?: CommandHost) => Promise<number>
+
+/** A command line that is wrong: exit code 2. */
+export class UsageError extends StartupError {}
 
 /** What a command of the kernel works with. */
 export interface CommandContext {
