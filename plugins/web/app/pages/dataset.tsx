@@ -6,10 +6,11 @@ import { Dialog } from '../components/dialog.tsx'
 import { FactLine, FailurePage, Loading, PageTitle, Time } from '../components/page-parts.tsx'
 import { PartTabs } from '../components/part-slots.tsx'
 import { addFiles } from '../components/upload-tray.tsx'
-import { api, urlOf } from '../lib/api.ts'
+import { urlOf } from '../lib/api.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { queries } from '../lib/queries.ts'
+import { saveText, type TextMember } from '../lib/save-text.ts'
 import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
 import type { ViewedThing } from '../viewers/host.ts'
@@ -40,7 +41,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
   const user = session?.user?.id
   const [isDownloading, setDownloading] = useState(false)
   const drop = useFileDrop(id, name, folder, rights.has('AddResourceToDataset'))
-  const edit = (changes: Changes): Promise<void> => editDataset(dataset, changes)
+  const edit = (member: TextMember) => (text: string, before: string) => editDataset(dataset, member, before, text)
   const [place] = spaces
   const hasViews = useHasViews(id)
   const thing: ViewedThing = {
@@ -53,7 +54,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
       <PageTitle
         name={name}
         path={place ? [{ name: place.name, to: `/spaces/${place.id}` }] : []}
-        onRename={rights.has('EditDataset') ? text => edit({ name: text }) : undefined}
+        onRename={rights.has('EditDataset') ? edit('name') : undefined}
         actions={<DatasetActions dataset={dataset} rights={rights} isSignedIn={user !== undefined} thing={thing} />}
       >
         <FactLine
@@ -92,7 +93,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
             ]}
           />
         </div>
-        <DatasetMargin dataset={dataset} rights={rights} thing={thing} onDescribe={text => edit({ description: text })} />
+        <DatasetMargin dataset={dataset} rights={rights} thing={thing} onDescribe={edit('description')} />
       </div>
       {isDownloading && <DownloadDialog id={id} total={total} totalBytes={totalBytes} onClose={() => setDownloading(false)} />}
     </div>
@@ -136,20 +137,19 @@ const Counted = ({ text }: { readonly text: string }) => {
   )
 }
 
-type Changes = Partial<Pick<Dataset, 'name' | 'description'>>
-
-const editDataset = async (dataset: Dataset, changes: Changes): Promise<void> => {
-  const key = ['dataset', dataset.id]
-  queries.setQueryData(key, { ...dataset, ...changes })
+/** Changes a text at once, and back to what the server has when it is refused. */
+const editDataset = async (dataset: Dataset, member: TextMember, before: string, text: string): Promise<void> => {
+  const { id } = dataset
+  const key = ['dataset', id]
+  queries.setQueryData(key, { ...dataset, [member]: text })
   try {
-    if (changes.name !== undefined) await api('PUT /api/datasets/{id}/title', { path: { id: dataset.id }, body: { name: changes.name } })
-    if (changes.description !== undefined)
-      await api('PUT /api/datasets/{id}/description', { path: { id: dataset.id }, body: { description: changes.description } })
+    await saveText({ kind: 'dataset', id }, member, before, text)
   } catch (error) {
     queries.setQueryData(key, dataset)
     throw error
+  } finally {
+    void queries.invalidateQueries({ queryKey: key, exact: true })
   }
-  await queries.invalidateQueries({ queryKey: key, exact: true })
 }
 
 /** Tells how large the ZIP will be before it is asked for. */

@@ -19,7 +19,7 @@ export const DatasetMargin = ({
   readonly dataset: Dataset
   readonly rights: ReadonlySet<string>
   readonly thing: ViewedThing
-  readonly onDescribe: (text: string) => Promise<void>
+  readonly onDescribe: (text: string, before: string) => Promise<void>
 }) => {
   const isProcessing = useIsProcessing(id)
   const extraction = useDatasetExtraction(id)

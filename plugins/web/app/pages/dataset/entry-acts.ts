@@ -3,6 +3,7 @@ import { ApiError, api, type Input, urlOf } from '../../lib/api.ts'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
+import { saveText } from '../../lib/save-text.ts'
 import { changeEntry, type Entry, type EntryQuery, refreshEntries } from './entries.ts'
 
 type NewJob = NonNullable<Input<'POST /api/bulk'>['body']>
@@ -120,7 +121,7 @@ export const renameEntry = async (dataset: string, entry: Entry, name: string): 
   if (name === entry.name || name === '') return
   changeEntry(dataset, entry.id, { name })
   try {
-    if (entry.kind === 'file') await api('PUT /api/files/{id}/filename', { path: { id: entry.id }, body: { name } })
+    if (entry.kind === 'file') await saveText({ kind: 'file', id: entry.id }, 'name', entry.name, name)
     else {
       const { newname } = await api('PUT /api/datasets/{id}/updateName/{folder}', {
         path: { id: dataset, folder: entry.id },
