@@ -65,14 +65,14 @@ const changesOf = async ({ call }: Person): Promise<Readonly<Record<string, Chan
   }
 }
 
-test('the second of two editors is told, by every route that overwrites what people write', async t => {
+test('the second of two editors gets 412 from every route that overwrites what people write', async t => {
   const { call } = ann
   for (const [name, { read, path, method, json = () => undefined }] of Object.entries(await changesOf(ann))) {
     const seen = await etagOf(call, `${read}?view=full`)
     await ok(call(path, { method, json: json('first'), headers: { 'if-match': seen } }))
     const now = await ok(call(`${read}?view=full`))
-    const told = await refusal(call(path, { method, json: json('second'), headers: { 'if-match': seen } }))
-    t.like(told, { status: 412, code: 'changed' }, name)
+    const refused = await refusal(call(path, { method, json: json('second'), headers: { 'if-match': seen } }))
+    t.like(refused, { status: 412, code: 'changed' }, name)
     t.deepEqual(await ok(call(`${read}?view=full`)), now, `${name} changes nothing`)
     await ok(call(path, { method, json: json('second'), headers: { 'if-match': await etagOf(call, read) } }))
     await ok(call(path, { method, json: json('third'), headers: { 'if-match': '*' } }))
