@@ -177,6 +177,7 @@ export { pause, withTimeLimit } from './time-limit.ts'
 export { msOfTime, readTime } from './times.ts'
 export { clearTrashEveryMs, Trash, type TrashOf, trashIndexes, trashSettings } from './trash.ts'
 export { trimEnd } from './trim-end.ts'
+export { ChangedMeanwhile, changeIfMatching, requireVersion, versionTag } from './unless-changed.ts'
 export { orNotFound, type Rewritten, updateWithRetry } from './update-with-retry.ts'
 export {
   type MountedPart,

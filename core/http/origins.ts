@@ -123,7 +123,16 @@ const isDowngrade = (from: URL, own: URL | undefined): boolean => own?.protocol 
 export const originOf = (text: string | undefined): URL | undefined => (text === undefined ? undefined : (URL.parse(text) ?? undefined))
 
 /** Headers of answers that pages of other origins may read, besides those of plugins. */
-export const exposedHeaders = ['Link', 'X-Request-Id', 'Content-Disposition', 'Content-Range', 'Retry-After', 'Location', 'X-Total-Count']
+export const exposedHeaders = [
+  'Link',
+  'X-Request-Id',
+  'Content-Disposition',
+  'Content-Range',
+  'Retry-After',
+  'Location',
+  'X-Total-Count',
+  'ETag',
+]
 
 /**
  * The headers that let a page of another origin read an answer: only for origins that the configuration names, never a reflection, never with
@@ -167,7 +176,7 @@ export const crossOriginWarning = (
   }
 }
 
-const allowedHeaders = ['Content-Type', 'X-API-Key', 'Authorization', 'Range', 'If-None-Match', 'X-HTTP-Method-Override']
+const allowedHeaders = ['Content-Type', 'X-API-Key', 'Authorization', 'Range', 'If-Match', 'If-None-Match', 'X-HTTP-Method-Override']
 
 /** What answers to OPTIONS are made of. */
 export interface CorsOptions {

@@ -9,12 +9,16 @@ import { VirtualGrid } from '../../components/virtual-grid.tsx'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
+import { useSession } from '../../lib/session.ts'
 import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import { AddFilesButton, ToolButton, Toolbar, usePaste } from './browser-tools.tsx'
 import { chosenTarget, sizeOf } from './chosen-entries.ts'
+import { CopyDialog } from './copy-dialog.tsx'
 import { type Entry, type EntryList, type EntryQuery, useEntries, useFolderPath } from './entries.ts'
 import { barActions, type Question, rowActions } from './entry-actions.ts'
 import {
+  type CopyPlace,
+  copyEntries,
   countOf,
   deleteEntries,
   type FolderPlace,
@@ -64,6 +68,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   const [renaming, setRenaming] = useState<string>()
   const [cut, setCut] = useState<Target>({ entries: [] })
   const { work, run } = useWork()
+  const session = useSession()
   const restoreKey = useRestoreKey(dataset.id)
   const path = useFolderPath(dataset.id, query.folder)
   const open = useMemo(() => path?.map(({ id }) => id) ?? [], [path])
@@ -76,6 +81,8 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
 
   const can = (right: string): boolean => rights.has(right)
   const canAdd = can('AddResourceToDataset')
+  // A copy belongs to who makes it.
+  const canCopy = session?.user != null && can('DownloadFiles')
   const canDelete = can('DeleteFile') || can('RemoveResourceFromDataset')
   const target: UploadTarget = { dataset: dataset.id, datasetName: dataset.name, folder: query.folder }
 
@@ -88,6 +95,11 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
     setCut({ entries: [] })
     setSelection(noRows)
     void run(t('entries.moving'), countOf(what), (progress, signal) => moveEntries(dataset.id, what, to, progress, signal))
+  }
+
+  const copy = (what: Target, to: CopyPlace): void => {
+    setSelection(noRows)
+    void run(t('entries.copying'), countOf(what), (progress, signal) => copyEntries(dataset.id, what, to, progress, signal))
   }
 
   const openFolder = useCallback((folder: string | undefined) => change({ folder, find: undefined, below: undefined }), [change])
@@ -159,7 +171,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
                 rowActions({
                   row,
                   dataset: dataset.id,
-                  rights,
+                  ...{ rights, canCopy },
                   onOpen: () => openEntry(row),
                   onRename: () => setRenaming(row.id),
                   onAsk: kind => ask(kind, meant(row)),
@@ -187,7 +199,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
               selection,
               count,
               list,
-              rights,
+              ...{ rights, canCopy },
               run,
               onDownload,
               onAsk: kind => ask(kind, chosenTarget(selection, list)),
@@ -205,6 +217,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
         list={list}
         onClose={() => setDialog(undefined)}
         onMove={move}
+        onCopy={copy}
         onDelete={what => {
           setSelection(noRows)
           void run(t('entries.deleting'), countOf(what), (progress, signal) => deleteEntries(dataset.id, what, progress, signal))
@@ -269,6 +282,7 @@ const Dialogs = ({
   list,
   onClose,
   onMove,
+  onCopy,
   onDelete,
   onTag,
 }: {
@@ -279,6 +293,7 @@ const Dialogs = ({
   readonly list: EntryList
   readonly onClose: () => void
   readonly onMove: (target: Target, to: FolderPlace) => void
+  readonly onCopy: (target: Target, to: CopyPlace) => void
   readonly onDelete: (target: Target) => void
   readonly onTag: (target: Target, tags: readonly string[], isAdding: boolean) => void
 }) => {
@@ -288,6 +303,8 @@ const Dialogs = ({
   switch (kind) {
     case 'move':
       return <MoveDialog dataset={dataset} target={target} open={open} onMove={to => onMove(target, to)} onClose={onClose} />
+    case 'copy':
+      return <CopyDialog dataset={dataset} target={target} open={open} onCopy={to => onCopy(target, to)} onClose={onClose} />
     case 'delete':
       return <DeleteDialog target={target} onDelete={() => onDelete(target)} onClose={onClose} />
     case 'archive':
