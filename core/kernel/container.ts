@@ -29,9 +29,8 @@ const construct = (plugin: string, cls: Class, args: readonly unknown[]): object
 }
 
 const refuseInnerCircle = (name: string, provisions: ReadonlyMap<string, Class>, cls: Class, path: readonly Class[]): void => {
-  const seenAt = path.indexOf(cls)
-  if (seenAt !== -1) {
-    const circle = [...path.slice(seenAt), cls].map(one => one.name).join(' → ')
+  if (path.includes(cls)) {
+    const circle = [...path.slice(path.indexOf(cls)), cls].map(one => one.name).join(' → ')
     throw new StartupError(`${name}: circular dependency between classes: ${circle}`)
   }
   for (const token of needsOf(cls)) {
@@ -44,6 +43,7 @@ const refuseInnerCircle = (name: string, provisions: ReadonlyMap<string, Class>,
 export class Container {
   readonly #kernel: AwilixContainer = createContainer({ strict: true })
   readonly #contributed = new Map<string, Map<string, unknown[]>>()
+  readonly #inOrder = new Map<string, readonly unknown[]>()
   readonly #listed: readonly string[]
   readonly #built: BuiltPlugin[] = []
 
@@ -56,8 +56,7 @@ export class Container {
   /** What is behind a port, or the instance of a plugin's class (of the first copy of the plugin); throws when there is none. */
   get<T>(token: Token<T>): T {
     if (isClass(token)) return this.#instanceOf(token) as T
-    const port = token as Port<T>
-    return (takesMany(port) ? this.#contributions(port) : this.#kernel.resolve(port)) as T
+    return (takesMany(token) ? this.#contributions(token) : this.#kernel.resolve(token)) as T
   }
 
   #instanceOf(cls: Class): unknown {
@@ -130,11 +129,12 @@ export class Container {
 
   #contribute(name: string, port: string, one: unknown): void {
     const byPlugin = this.#contributed.get(port) ?? new Map<string, unknown[]>()
-    this.#contributed.set(port, byPlugin)
-    byPlugin.set(name, [...(byPlugin.get(name) ?? []), one])
+    this.#contributed.set(port, byPlugin.set(name, [...(byPlugin.get(name) ?? []), one]))
+    const inOrder = this.#listed.flatMap(listed => byPlugin.get(listed) ?? [])
+    this.#inOrder.set(port, inOrder)
   }
 
   #contributions(port: string): Contributions<unknown> {
-    return { all: () => this.#listed.flatMap(name => this.#contributed.get(port)?.get(name) ?? []) }
+    return { all: () => this.#inOrder.get(port) ?? [] }
   }
 }
