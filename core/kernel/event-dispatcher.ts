@@ -47,7 +47,7 @@ export class EventDispatcher {
 
   start(): void {
     this.#isRunning = true
-    this.#unsubscribe = this.#outbox.onCommitted(() => this.#wakeAll())
+    this.#unsubscribe = this.#outbox.onCommitted(consumers => this.#wakeAll(consumers))
     for (const loop of this.#loops) loop.start()
   }
 
@@ -87,8 +87,8 @@ export class EventDispatcher {
     return lines.join('\n')
   }
 
-  #wakeAll(): void {
-    for (const loop of this.#loops) loop.wake()
+  #wakeAll(consumers?: ReadonlySet<string>): void {
+    for (const loop of this.#loops) if (consumers?.has(loop.work.name) ?? true) loop.wake()
   }
 }
 
