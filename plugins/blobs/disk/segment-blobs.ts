@@ -133,17 +133,20 @@ export class SegmentBlobs {
 /** The numbers in Linux's statfs(2) of file systems on disks of this machine or in its memory: ext4, xfs, btrfs, zfs, f2fs, overlayfs, tmpfs. */
 const localSystems: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0x794c7630, 0x01021994])
 
-/** A read that takes longer waited for the disk. */
+/** A read that takes longer waited for the disk, or for the processor. */
 const slowReadMs = 4
 const slowForMs = 1000
+/** The share of slow reads counts each read so much less than the one after it, and means a slow disk from two in five reads on. */
+const [fading, manySlow] = [0.8, 1.4]
 
 /**
  * Reads small blobs on the main thread, where that takes some microseconds: three times as many a second as through the thread pool. Only from file systems
- * that cannot be without an answer for long, and not for a second after a read that waited for the disk.
+ * that cannot be without an answer for long, and not for a second after some reads that waited for the disk.
  */
 class QuickReader {
   #isLocal = false
   #slowUntilMs = 0
+  #slow = 0
 
   async start(folder: string): Promise<void> {
     this.#isLocal = localSystems.has((await statfs(folder)).type)
@@ -159,7 +162,11 @@ class QuickReader {
     let got = 0
     for (let bytes = -1; bytes !== 0 && got < into.length; got += bytes) bytes = readSync(fd, into, got, into.length - got, position + got)
     const nowMs = performance.now()
-    if (nowMs - beganMs > slowReadMs) this.#slowUntilMs = nowMs + slowForMs
+    this.#slow = this.#slow * fading + (nowMs - beganMs > slowReadMs ? 1 : 0)
+    if (this.#slow > manySlow) {
+      this.#slow = 0
+      this.#slowUntilMs = nowMs + slowForMs
+    }
     return got
   }
 }
