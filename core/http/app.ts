@@ -81,6 +81,14 @@ export interface AppParts {
   readonly writer: ResponseWriter
 }
 
+/** Koa's own way to handle a request adds listeners to the request, the response and the socket; `RequestTracker` and `nodeServer` notice what they would. */
+class App extends Koa {
+  handleRequest(context: Koa.Context, run: (context: Koa.Context) => Promise<unknown>): Promise<unknown> {
+    context.res.statusCode = 404
+    return run(context).catch((error: Error) => context.onerror(error))
+  }
+}
+
 /** The Koa application: a request passes its middleware from the top down, and each can deal with the response on its way back. */
 export const createApp = (options: HttpOptions, { router, addresses, tracker, writer }: AppParts): Koa => {
   const { config, log, ids, installation, policy, middleware = [], crossOriginHeaders } = options
@@ -109,10 +117,10 @@ export const createApp = (options: HttpOptions, { router, addresses, tracker, wr
     ...ofPlugins(middleware, 'beforeHandler'),
     handle(options),
   ]
-  const app = new Koa()
+  const app = new App()
   for (const each of chain) app.use(each)
-  // What happens to a connection after its answer; the rest is answered by `problems` and never gets there.
-  app.on('error', error => log.debug('connection failed', { error }))
+  // Nothing gets there but an error of `problems` itself.
+  app.on('error', error => log.error('request failed', { error }))
   return app
 }
 

@@ -68,6 +68,12 @@ export interface Match {
 
 type Layer = ReturnType<KoaRouter['match']>['path'][number]
 
+/** A route with its layer of a router, which matches paths. */
+interface LayeredRoute {
+  readonly layer: Layer
+  readonly route: RegisteredRoute
+}
+
 interface Entry {
   readonly address: Address
   readonly route: RegisteredRoute
@@ -82,8 +88,7 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
  */
 export class PrefixRouter {
   #entries = new Map<string, Entry[]>()
-  #routers = new Map<string, KoaRouter>()
-  #routes = new Map<Layer, RegisteredRoute>()
+  #layers = new Map<string, readonly LayeredRoute[]>()
 
   constructor(routes: readonly RegisteredRoute[]) {
     this.replace(routes)
@@ -135,27 +140,28 @@ export class PrefixRouter {
     return Object.assign({}, ...methods.map(method => this.find(method, path)?.route.declaration.headers))
   }
 
+  /** `Router.match` would make lists and log lines of each look. */
   #in(key: string, path: string): Match | undefined {
-    const layer = this.#routerOf(key)?.match(path, key.slice(0, key.indexOf(' '))).pathAndMethod[0]
-    const route = layer && this.#routes.get(layer)
-    return layer && route ? { route, params: layer.params(path, layer.captures(path), {}) } : undefined
+    for (const { layer, route } of this.#layersOf(key))
+      if (layer.match(path)) return { route, params: layer.params(path, layer.captures(path), {}) }
+    return undefined
   }
 
-  #routerOf(key: string): KoaRouter | undefined {
-    const known = this.#routers.get(key)
+  #layersOf(key: string): readonly LayeredRoute[] {
+    const known = this.#layers.get(key)
     if (known) return known
     const entries = this.#entries.get(key)
-    if (!entries) return undefined
+    if (!entries) return []
     const router = new Router({ strict: true, sensitive: true })
     const sorted = entries.toSorted((one, other) => (rank(one.address.path) < rank(other.address.path) ? -1 : 1))
-    for (const { address, route } of sorted) {
+    const layers = sorted.flatMap(({ address, route }) => {
       const pattern = address.path.replace(/:(\w+)\*$/, '*$1')
       const layer = router.register(pattern, [address.method], (_context, next) => next())
-      if (!(layer instanceof Router)) this.#routes.set(layer, route)
-    }
-    this.#routers.set(key, router)
+      return layer instanceof Router ? [] : [{ layer, route }]
+    })
+    this.#layers.set(key, layers)
     this.#entries.delete(key)
-    return router
+    return layers
   }
 }
 

@@ -205,6 +205,7 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
   server.on('checkExpectation', listener)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const request = busy(socket)
+    if (request) log.debug('connection failed', { error })
     if (!socket.writable || error.code === 'ECONNRESET' || request?.res.headersSent) socket.destroy()
     else refuse(socket, error.code)
     request?.abort()

@@ -45,7 +45,7 @@ export class EventDispatcher {
 
   start(): void {
     this.#isRunning = true
-    this.#unsubscribe = this.#tools.outbox.onCommitted(() => this.#wakeAll())
+    this.#unsubscribe = this.#tools.outbox.onCommitted(consumers => this.#wakeAll(consumers))
     for (const { loop } of this.#loops) loop.start()
   }
 
@@ -95,7 +95,7 @@ export class EventDispatcher {
     return lines.join('\n')
   }
 
-  #wakeAll(): void {
-    for (const { loop } of this.#loops) loop.wake()
+  #wakeAll(consumers?: ReadonlySet<string>): void {
+    for (const { loop } of this.#loops) if (consumers?.has(loop.work.name) ?? true) loop.wake()
   }
 }

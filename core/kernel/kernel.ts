@@ -35,7 +35,6 @@ export class Kernel {
   #http: Http | undefined
   #dispatch: EventDispatcher | undefined
   readonly #periodic = new Map<string, PeriodicWork>()
-  readonly #off = new Set<string>()
   #refuseSwitching: () => Promise<void> = () => Promise.resolve()
   #address: Address | undefined
   readonly #isWorker: boolean
@@ -54,7 +53,6 @@ export class Kernel {
     this.#container = new Container(
       services.values,
       config.plugins.map(({ name }) => name),
-      name => this.isOn(name),
     )
     for (const planned of this.plan.order) this.#build(planned)
     this.#lifecycles = new Lifecycles(log, config.kernel.startTimeoutMs)
@@ -72,7 +70,7 @@ export class Kernel {
 
   /** False of a plugin that is switched off. */
   isOn(plugin: string): boolean {
-    return !this.#off.has(plugin)
+    return this.#container.isOn(plugin)
   }
 
   /** Commands that plugins contribute. */
@@ -189,7 +187,7 @@ export class Kernel {
    */
   async switch(name: string, isOn: boolean): Promise<void> {
     if (isOn) return this.#switchOn(this.plan.order.find(one => one.name === name) as PluginNode)
-    this.#off.add(name)
+    this.#container.setOn(name, false)
     await this.#http?.replaceRoutes(name, [], drainMs)
     await this.#periodic.get(name)?.stop()
     this.#periodic.delete(name)
@@ -205,7 +203,7 @@ export class Kernel {
       await this.#lifecycles.stop(plugin.name)
       throw error
     }
-    this.#off.delete(plugin.name)
+    this.#container.setOn(plugin.name, true)
     await this.#http?.replaceRoutes(plugin.name, this.#parts.routes([plugin]), 0)
     this.#dispatch?.add(handlerInstances([plugin]))
     this.#addPeriodic(plugin)
@@ -254,7 +252,7 @@ export class Kernel {
     const { instance } = await this.migrations.run(this.config.kernel.dbupdate)
     this.#services.installation.named(instance)
     for (const name of await this.#parts.switchedOff(documents)) {
-      this.#off.add(name)
+      this.#container.setOn(name, false)
       await this.#http?.replaceRoutes(name, [], 0)
     }
     const { metrics } = this.#services
