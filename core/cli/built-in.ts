@@ -78,6 +78,12 @@ export const builtIns: readonly BuiltIn[] = [
     load: async () => (await import('./plugin-new.ts')).newPlugin,
   },
   {
+    name: 'dev',
+    summary: 'Serve Pounce with the plugin in a folder; restart on each change',
+    arguments: [{ name: 'folder', summary: 'Folder of the plugin (default: the current one)', isOptional: true }],
+    load: async () => (await import('./dev.ts')).dev,
+  },
+  {
     name: 'migrate',
     summary: 'Migrate the installation to other stores (--from, --to), or list migrations',
     options: [

@@ -20,6 +20,7 @@ const pounce = async (...words: readonly string[]) => {
       said.err += text
     },
     columns: 100,
+    isTerminal: false,
   })
   return { ...said, code }
 }

@@ -62,7 +62,6 @@ const compilerOptions = {
   types: ['node'],
   rootDir: 'src',
   outDir: 'out',
-  declaration: true,
   strict: true,
   noUncheckedIndexedAccess: true,
   exactOptionalPropertyTypes: true,
@@ -77,9 +76,12 @@ const commands = `
 | | |
 | --- | --- |
 | \`npm test\` | runs the tests, in a server of their own |
-| \`npm run dev\` | serves Pounce with the plugin and restarts it on each change |
+| \`npm run dev\` | serves Pounce with the plugin, by the settings in \`pounce.json\`, and restarts it on each change |
 | \`npm publish\` | builds the package and publishes it |
 `
+
+/** What a plugin of the kind is used in the place of. */
+const replaced: Readonly<Partial<Record<Kind, string>>> = { blobs: 'blobs.disk', search: 'search.fts', geo: 'geo.rtree' }
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`
 
@@ -100,6 +102,8 @@ const filesOf = async (kind: Kind, names: Names): Promise<ReadonlyMap<string, st
     name => !['src', 'README.md'].includes(name),
   )
   files.set('package.json', json(manifestOf(names, summary, ['out', '!out/**/*.test.*', ...folders])))
+  const instead = replaced[kind]
+  files.set('pounce.json', json({ plugins: ['+./src', ...(instead === undefined ? [] : [`-${instead}`])] }))
   files.set('tsconfig.json', json({ compilerOptions, include: ['src'] }))
   files.set('.gitignore', 'node_modules/\nout/\n.pounce/\n*.tgz\n')
   files.set('README.md', `${files.get('README.md') ?? ''}${commands}`)
