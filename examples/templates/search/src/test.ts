@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bootForTest, searchCorpusContract, searchIndexContract } from 'pounce/sdk/testing'
+import { bootForTest, searchIndexContract } from 'pounce/sdk/testing'
 import { plugin } from './index.ts'
 import { MemorySearch } from './memory-search.ts'
 
 searchIndexContract(test, async () => new MemorySearch())
-searchCorpusContract(test, async () => new MemorySearch())
 
 test('the server finds what was uploaded, also after a restart', async t => {
   const server = await bootForTest({ t, also: [plugin], without: ['search.fts'] })
