@@ -36,6 +36,7 @@ const kept = [
   'core/bundle.js',
   'core/compile-cache.js',
   'core/installed-node.js',
+  'examples/templates',
   'plugins/web/dist',
   'plugins/web/sample',
 ]

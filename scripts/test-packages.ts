@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type PackedPackage, startRegistry } from './local-registry.ts'
+import { enablePlugins, publishPlugins, usePlugins } from './outsider.ts'
 import { root } from './server-bundle.ts'
 
 /*
@@ -96,12 +97,14 @@ const expect = (what: string, isTrue: boolean, detail: unknown = ''): void => {
 
 const program = 'node_modules/.bin/pounce'
 
-/** Starts the server in the folder of an installation, and asks it. */
+/** Starts the server in the folder of an installation with all plugins enabled, and asks it. */
 const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
+  const data = join(cwd, 'data')
   const [command = program, ...words] = [...node, program]
   const { PATH, HOME } = process.env
   const environment = { PATH, HOME, POUNCE_HTTP__PORT: '0', POUNCE_PLUGINS: '+pounce-example-times' }
-  const child = spawn(command, [...words, '--json', 'start'], { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  const enabled = await enablePlugins(cwd, data)
+  const child = spawn(command, [...words, ...enabled, '--json', 'start'], { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close')
   let log = ''
   child.stderr.on('data', (text: Buffer) => {
@@ -110,16 +113,16 @@ const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
   try {
     const [first] = await Promise.race([once(child.stdout, 'data'), ended.then(() => [undefined])])
     expect('the server starts', first !== undefined, log)
-    const { url, data } = JSON.parse(String(first)) as { readonly url: string; readonly data: string }
-    expect('its data folder is below the current one', data === join(cwd, 'data'), data)
+    const { url } = JSON.parse(String(first)) as { readonly url: string }
     for (const path of ['/healthz', '/readyz', '/api/status', '/docs', '/'])
       expect(`GET ${path}`, (await fetch(`${url}${path}`)).status === 200)
     expect('the plugin answers', /^\{"now":"\d{4}-/.test(await (await fetch(`${url}/api/time`)).text()))
     expect("the plugin's problems are the server's", (await fetch(`${url}/api/time?never=true`)).status === 404)
+    await usePlugins(url, data, expect)
   } finally {
     child.kill()
     await ended
-    await rm(join(cwd, 'data'), { recursive: true, force: true })
+    await rm(data, { recursive: true, force: true })
   }
 }
 
@@ -150,9 +153,8 @@ try {
       .join() === '@pounce/sdk,pounce',
   )
   const files = (await Promise.all(packed.map(({ tarball }) => filesOf(tarball)))).flat()
-  const odd = files.filter(
-    file => (/\.ts$|\.map$|\.test\./.test(file) && !/\.d\.ts$/.test(file)) || /\/(?:test|fixtures|docs)\//.test(file),
-  )
+  const ours = files.filter(file => !file.includes('/examples/templates/'))
+  const odd = ours.filter(file => (/\.ts$|\.map$|\.test\./.test(file) && !/\.d\.ts$/.test(file)) || /\/(?:test|fixtures|docs)\//.test(file))
   expect('no sources, tests or maps are in them', odd.length === 0, odd.slice(0, 5))
   const plugin = await (async () => {
     await using registry = await startRegistry(packed, upstream)
@@ -163,6 +165,8 @@ try {
   const app = join(folder, 'app')
   await write(join(app, 'package.json'), '{"private": true}')
   await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', 'pounce', 'pounce-example-times')
+  const plugins = await publishPlugins({ folder: join(folder, 'plugins'), app, registry: registry.url })
+  await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', ...plugins)
   await serve(app, [])
   const at = process.argv.indexOf('--node')
   const nodes = at < 0 ? [] : process.argv.slice(at + 1)
@@ -171,5 +175,5 @@ try {
     await serve(app, node.split(' '))
   }
 } finally {
-  await rm(folder, { recursive: true, force: true })
+  if (process.env['POUNCE_KEEP'] === undefined) await rm(folder, { recursive: true, force: true })
 }

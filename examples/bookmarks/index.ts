@@ -9,5 +9,6 @@ export const plugin = definePlugin({
   config,
   routes,
   collections: [bookmarks],
+  events: ['bookmark.set'],
   handlers: [on('file.removed', ForgetFile, 'forget-file')],
 })

@@ -30,7 +30,7 @@ const frozen = <T>(value: T): T => {
 
 /** Points in memory, looked through one by one: what a GeoStore means, without what makes one fast. */
 export class MemoryGeoStore implements GeoStore {
-  readonly engine = 'memory'
+  readonly engine: string = 'memory'
   readonly #points = new Map<number, Datapoint>()
 
   async insert(points: readonly Datapoint[]): Promise<readonly PointInserted[]> {
