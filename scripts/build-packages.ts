@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { writeClientPackage } from './client-package.ts'
 import { bundlePackage, root, sdkEntries } from './server-bundle.ts'
 
 /** What `npm pack` reads, one folder for each package. */
@@ -98,7 +99,7 @@ const writeSdk = async ({ version, description, license, engines }: Manifest): P
   })
 }
 
-/** Builds both packages into `dist/packages`. */
+/** Builds the packages into `dist/packages`. */
 export const buildPackages = async (): Promise<void> => {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest
   const { name, version, description, license, engines, dependencies, optionalDependencies } = manifest
@@ -130,4 +131,6 @@ export const buildPackages = async (): Promise<void> => {
     peerDependenciesMeta: { ava: { optional: true }, 'fast-check': { optional: true } },
   })
   await writeSdk(manifest)
+  const document = JSON.parse(await readFile(join(root, 'docs/openapi.json'), 'utf8')) as object
+  await writeClientPackage(join(packages, 'client'), document, version)
 }
