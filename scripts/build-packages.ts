@@ -3,6 +3,7 @@ import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { writeClientPackage } from './client-package.ts'
+import { writePythonClient } from './client-package-python.ts'
 import { bundlePackage, root, sdkEntries } from './server-bundle.ts'
 
 /** What `npm pack` reads, one folder for each package. */
@@ -133,4 +134,5 @@ export const buildPackages = async (): Promise<void> => {
   await writeSdk(manifest)
   const document = JSON.parse(await readFile(join(root, 'docs/openapi.json'), 'utf8')) as object
   await writeClientPackage(join(packages, 'client'), document, version)
+  await writePythonClient(join(packages, 'client-python'), document, version)
 }

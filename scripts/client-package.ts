@@ -105,7 +105,12 @@ export const writeClientPackage = async (folder: string, document: object, versi
     ...{ engines: { node: '>=20.3' }, exports: { '.': { types: './index.d.ts', default: './index.js' } }, sideEffects: false },
   }
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
-  await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], { cwd: folder })
+  try {
+    await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], { cwd: folder })
+  } catch (error) {
+    // The compiler says what is wrong on its standard output.
+    throw new Error(`The client does not compile: ${(error as { readonly stdout?: string }).stdout}`, { cause: error })
+  }
   for await (const path of glob('*.d.ts', { cwd: folder })) {
     const text = await readFile(join(folder, path), 'utf8')
     await writeFile(join(folder, path), text.replace(/((?:from |import\()['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2'))

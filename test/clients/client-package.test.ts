@@ -195,6 +195,22 @@ test('key, token and password are sent as the server expects them, below the pat
   )
 })
 
+test('a download that another server has is requested there without the key', async t => {
+  const sent: { readonly url: string; readonly key: unknown }[] = []
+  const redirecting = (async (url: string, { headers }: RequestInit) => {
+    sent.push({ url, key: (headers as Answers)['x-api-key'] })
+    const location = url.includes('data.example.org') ? 'https://s3.example.org/object' : undefined
+    return location === undefined ? new Response('bytes') : new Response(null, { status: 302, headers: { location } })
+  }) as typeof fetch
+  const pounce = new client.Pounce({ url: 'https://data.example.org', key: 'secret', fetch: redirecting })
+  const response = (await pounce.api['getFile']?.({ path: { id: 'a' } })) as unknown as Response
+  t.is(await response.text(), 'bytes')
+  t.deepEqual(sent, [
+    { url: 'https://data.example.org/api/files/a', key: 'secret' },
+    { url: 'https://s3.example.org/object', key: undefined },
+  ])
+})
+
 test('the program of docs/clients.md compiles and runs, and what does not fit the types does not compile', async t => {
   const { key } = await made()
   const page = await readFile(join(root, 'docs/clients.md'), 'utf8')

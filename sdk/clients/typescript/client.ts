@@ -81,8 +81,10 @@ const sentBody = (body: unknown): { readonly body?: NonNullable<RequestInit['bod
   return { body: JSON.stringify(body), type: 'application/json' }
 }
 
+type RequestParts = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> }
+
 /** Sends requests: the server's address, credentials, and refusals as `PounceProblem`. */
-export class Connection {
+export class ApiConnection {
   readonly #options: PounceOptions
   readonly #base: string
   readonly #headers: Readonly<Record<string, string>>
@@ -94,14 +96,10 @@ export class Connection {
   }
 
   /** Sends a request. Rejects with `PounceProblem` for a refusal, and when the server is unreachable. */
-  async send(
-    method: string,
-    path: string,
-    init: RequestInit & { readonly headers?: Readonly<Record<string, string>> } = {},
-  ): Promise<Response> {
+  async send(method: string, path: string, init: RequestParts = {}): Promise<Response> {
     let response: Response
     try {
-      response = await (this.#options.fetch ?? fetch)(`${this.#base}${path}`, {
+      response = await this.#fetched(`${this.#base}${path}`, {
         ...init,
         method,
         headers: { accept: 'application/json, application/problem+json', ...this.#headers, ...init.headers },
@@ -115,6 +113,22 @@ export class Connection {
     }
     if (!response.ok) throw await problemOf(response)
     return response
+  }
+
+  /** Bytes may be on another server, such as an object store, which must not receive the key. Browsers do not show where they are redirected. */
+  async #fetched(url: string, init: RequestParts): Promise<Response> {
+    const ask = this.#options.fetch ?? fetch
+    if (init.method !== 'GET') return ask(url, init)
+    const response = await ask(url, { ...init, redirect: 'manual' })
+    if (response.type === 'opaqueredirect') return ask(url, init)
+    const location = response.headers.get('location')
+    if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
+    const target = new URL(location, url)
+    const own = target.origin === new URL(url).origin ? [] : Object.keys(this.#headers)
+    return ask(target.href, {
+      ...init,
+      headers: Object.fromEntries(Object.entries(init.headers ?? {}).filter(([name]) => !own.includes(name))),
+    })
   }
 
   /** Calls an operation, and returns its answer with the response. */
@@ -182,10 +196,10 @@ export class PounceClient<Api, Lists, Event> {
   readonly api: Api
   /** Every list, item by item: pages are requested as they are needed. */
   readonly all: Lists
-  readonly #connection: Connection
+  readonly #connection: ApiConnection
 
   constructor(operations: Readonly<Record<string, ApiOperation>>, options: PounceOptions) {
-    this.#connection = new Connection(options)
+    this.#connection = new ApiConnection(options)
     const lists = Object.fromEntries(Object.entries(operations).filter(([, operation]) => isList(operation)))
     this.api = functionsOf<Api>(
       operations,

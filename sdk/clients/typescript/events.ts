@@ -1,4 +1,4 @@
-import type { Connection } from './client.ts'
+import type { ApiConnection } from './client.ts'
 import { PounceProblem, pause } from './problem.ts'
 
 /** Which events, and from where on. Values of one filter are alternatives. */
@@ -58,7 +58,7 @@ async function* messagesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Mes
 
 /** Events as they happen. Reconnects with the id of the last one, until the signal is aborted or the credential has ended. */
 export async function* events(
-  connection: Connection,
+  connection: ApiConnection,
   { signal, onOpen, ...filters }: EventOptions,
 ): AsyncGenerator<unknown, void, undefined> {
   const query = new URLSearchParams()

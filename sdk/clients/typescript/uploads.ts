@@ -1,4 +1,4 @@
-import type { Connection } from './client.ts'
+import type { ApiConnection } from './client.ts'
 import { PounceProblem, pause } from './problem.ts'
 
 /** Where a file goes, and how it is sent. */
@@ -54,7 +54,7 @@ const isPassing = (error: unknown): error is PounceProblem =>
   error instanceof PounceProblem && (error.status === 0 || error.status >= 500 || [408, 409, 423, 429, 460].includes(error.status))
 
 /** Sends a file by the tus protocol, piece by piece, and continues where the server is after an interruption. Returns the id of the file. */
-export const upload = async (connection: Connection, blob: Blob, options: FileUpload): Promise<string> => {
+export const upload = async (connection: ApiConnection, blob: Blob, options: FileUpload): Promise<string> => {
   const { signal, onProgress, pieceBytes = 16 * 1024 * 1024, retries = 5 } = options
   const init = signal ? { signal } : {}
   const id = options.resume ?? (await begin(connection, blob, options))
@@ -93,7 +93,7 @@ export const upload = async (connection: Connection, blob: Blob, options: FileUp
   return id
 }
 
-const begin = async (connection: Connection, blob: Blob, options: FileUpload): Promise<string> => {
+const begin = async (connection: ApiConnection, blob: Blob, options: FileUpload): Promise<string> => {
   const { headers } = await connection.send('POST', '/api/uploads', {
     headers: { ...tus, 'upload-length': String(blob.size), 'upload-metadata': metadataOf(blob, options) },
     ...(options.signal ? { signal: options.signal } : {}),
