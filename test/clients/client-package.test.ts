@@ -12,6 +12,7 @@ import { root } from '../../scripts/server-bundle.ts'
 import type { PounceClient, PounceOptions } from '../../sdk/clients/typescript/client.ts'
 import { flakyProxy } from '../support/flaky-proxy.ts'
 import { basic, newPerson } from '../support/people.ts'
+import { blankPage, browserTests } from '../support/real-browsers.ts'
 import { until } from '../support/until.ts'
 
 const run = promisify(execFile)
@@ -21,7 +22,7 @@ type Call = (input?: object) => Promise<Answers>
 type List = (input?: object) => AsyncGenerator<Answers>
 type Pounce = PounceClient<Readonly<Record<string, Call>>, Readonly<Record<string, List>>, Answers & { readonly type: string }>
 
-const server = await bootForTest()
+const server = await bootForTest({ config: { resources: { live: { retrySeconds: 0.2 } } } })
 const folder = await mkdtemp(join(tmpdir(), 'client-package-'))
 const built = join(folder, 'client')
 await mkdir(join(folder, 'node_modules/@pounce'), { recursive: true })
@@ -203,12 +204,47 @@ test('a download that another server has is requested there without the key', as
     return location === undefined ? new Response('bytes') : new Response(null, { status: 302, headers: { location } })
   }) as typeof fetch
   const pounce = new client.Pounce({ url: 'https://data.example.org', key: 'secret', fetch: redirecting })
-  const response = (await pounce.api['getFile']?.({ path: { id: 'a' } })) as unknown as Response
+  const response = (await pounce.api['getFile']!({ path: { id: 'a' } })) as unknown as Response
   t.is(await response.text(), 'bytes')
   t.deepEqual(sent, [
     { url: 'https://data.example.org/api/files/a', key: 'secret' },
     { url: 'https://s3.example.org/object', key: undefined },
   ])
+})
+
+const { test: inChromium, launch } = browserTests(test, 'chromium')
+
+inChromium('a page in Chromium makes a dataset, uploads in pieces, lists it and follows events', async t => {
+  const { key } = await made()
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const page = await blankPage(browser, server.url)
+  await page.route('**/client/*.js', route =>
+    route.fulfill({ path: join(built, new URL(route.request().url()).pathname.slice('/client/'.length)), contentType: 'text/javascript' }),
+  )
+  const found = await page.evaluate(
+    async ({ url, key, address }) => {
+      const { Pounce } = (await import(address)) as { Pounce: new (options: object) => Pounce }
+      const pounce = new Pounce({ url, key })
+      const events = pounce.events({ type: ['dataset.created'], mine: true, onOpen: () => opened() })
+      let opened = (): void => undefined
+      const isOpen = new Promise<void>(resolve => {
+        opened = resolve
+      })
+      const event = events.next()
+      await isOpen
+      const { id } = (await pounce.api['createEmptyDataset']!({ body: { name: 'Made in a page' } })) as { id: string }
+      const { value } = await event
+      await events.return()
+      const file = await pounce.upload(new File([new Uint8Array(300_000)], 'zeros.bin'), { dataset: id, pieceBytes: 100_000 })
+      const names: unknown[] = []
+      for await (const entry of pounce.all['listEntries']!({ path: { id } })) names.push(entry['name'])
+      const bytes = await ((await pounce.api['getFile']!({ path: { id: file } })) as unknown as Response).arrayBuffer()
+      return { subject: value?.['subject'], id, names, size: bytes.byteLength }
+    },
+    { url: server.url, key, address: `${server.url}/client/index.js` },
+  )
+  t.like(found, { subject: `dataset/${found.id}`, names: ['zeros.bin'], size: 300_000 })
 })
 
 test('the program of docs/clients.md compiles and runs, and what does not fit the types does not compile', async t => {

@@ -19,7 +19,7 @@ export interface PounceOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch
-  /** Upper bound of a request whose answer is JSON or text; 120,000 by default. Downloads, uploads and events have none. */
+  /** Upper bound of a request whose answer is JSON or text, which then rejects with `TimeoutError`; 120,000 by default. Downloads, uploads and events have none. */
   readonly timeoutMs?: number
 }
 
