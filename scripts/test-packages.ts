@@ -9,7 +9,7 @@ import { enablePlugins, publishPlugins, usePlugins } from './outsider.ts'
 import { root } from './server-bundle.ts'
 
 /*
- * Packs `pounce` and `@pounce/sdk`, installs both by name from a local registry into an empty folder, and uses them as a deployer and an author of a
+ * Packs `pounce`, `@pounce/sdk` and `@pounce/client`, installs them by name from a local registry into an empty folder, and uses them as a deployer and an author of a
  * plugin do. The plugin is compiled, packed, installed by name and enabled by configuration alone. `--node <command>` runs the server on another Node.
  */
 const folder = await mkdtemp(join(tmpdir(), 'pounce-packages-'))
@@ -116,6 +116,9 @@ const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
     const { url } = JSON.parse(String(first)) as { readonly url: string }
     for (const path of ['/healthz', '/readyz', '/api/status', '/docs', '/'])
       expect(`GET ${path}`, (await fetch(`${url}${path}`)).status === 200)
+    const question = `import { Pounce } from '@pounce/client'; console.log((await new Pounce({ url: '${url}' }).api.getVersion()).version.number)`
+    const evaluated = [...node.slice(1), '--input-type=module', '--eval', question]
+    expect('the client asks it', (await run(node[0] ?? process.execPath, evaluated, { cwd })).stdout.trim() !== '')
     expect('the plugin answers', /^\{"now":"\d{4}-/.test(await (await fetch(`${url}/api/time`)).text()))
     expect("the plugin's problems are the server's", (await fetch(`${url}/api/time?never=true`)).status === 404)
     await usePlugins(url, data, expect)
@@ -128,7 +131,7 @@ const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
 
 const packAll = async (): Promise<readonly PackedPackage[]> => {
   await npm(root, 'pack', '--pack-destination', folder)
-  await npm(root, 'pack', './dist/packages/sdk', '--pack-destination', folder)
+  for (const name of ['sdk', 'client']) await npm(root, 'pack', `./dist/packages/${name}`, '--pack-destination', folder)
   const tarballs = (await readdir(folder)).filter(name => name.endsWith('.tgz'))
   return Promise.all(
     tarballs.map(async name => {
@@ -150,7 +153,7 @@ try {
     packed
       .map(({ manifest }) => manifest.name)
       .sort()
-      .join() === '@pounce/sdk,pounce',
+      .join() === '@pounce/client,@pounce/sdk,pounce',
   )
   const files = (await Promise.all(packed.map(({ tarball }) => filesOf(tarball)))).flat()
   const ours = files.filter(file => !file.includes('/examples/templates/'))
@@ -164,7 +167,7 @@ try {
   await using registry = await startRegistry([...packed, plugin], upstream)
   const app = join(folder, 'app')
   await write(join(app, 'package.json'), '{"private": true}')
-  await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', 'pounce', 'pounce-example-times')
+  await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', 'pounce', 'pounce-example-times', '@pounce/client')
   const plugins = await publishPlugins({ folder: join(folder, 'plugins'), app, registry: registry.url })
   await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', ...plugins)
   await serve(app, [])

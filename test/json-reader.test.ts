@@ -22,6 +22,7 @@ const ownData: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^plugins\/resources\/users\/second-factor\/factor-sign-in\.ts$/, 'a challenge that we sealed'],
   [/^plugins\/resources\/users\/sign-in\/sign-in\.ts$/, 'a cookie that we sealed'],
   [/^plugins\/auth\/oidc\/oidc-provider\.ts$/, 'a text that we sealed'],
+  [/^sdk\/clients\//, 'answers of the server to clients, which run elsewhere'],
   [/^core\/openapi\/openapi-schema\.ts$/, 'schemas of our own routes'],
   [/^plugins\/web\/app-build\.ts$/, 'our own build'],
   [/^plugins\/web\/app\//, 'in the browser, what our own server answered'],
