@@ -6,7 +6,7 @@ import { forEachOf, type LocalFile, treeOfSource } from './local-files.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
 import { notFound, placeOf, readTarget, walk } from './target.ts'
 import { TransferProgress, type TransferResult } from './transfer-progress.ts'
-import { type CheckedFileOf, MultipartUploads, ResumableUploads, type Uploader } from './uploads.ts'
+import { type CheckedFileOf, SingleRequestUploads, ResumableUploads, type Uploader } from './uploads.ts'
 
 const maxBatchFiles = 500
 const maxBatchBytes = 1024 ** 3
@@ -92,7 +92,7 @@ export const uploaderFor = (
   missing: readonly string[],
   progress: TransferProgress,
 ): Uploader => {
-  if (client.kind === 'clowder') return new MultipartUploads(client, place, progress)
+  if (client.kind === 'clowder') return new SingleRequestUploads(client, place, progress)
   return new ResumableUploads(client, { dataset: place.dataset, path: [...(place.folder?.path ?? []), ...missing] }, progress)
 }
 

@@ -231,6 +231,6 @@ export class ServerClient {
 
 /** The query of the next page. Its host and path are the server's view of its address, which a proxy may have changed. */
 const nextPage = (link: string | undefined): Query | undefined => {
-  const address = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1]
+  const address = /<([^<>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1]
   return address === undefined ? undefined : Object.fromEntries(new URL(address, 'http://localhost').searchParams)
 }

@@ -238,7 +238,7 @@ export class ResumableUploads implements Uploader {
 }
 
 /** Uploads by forms, as Clowder v1 has it: a broken one starts again. */
-export class MultipartUploads implements Uploader {
+export class SingleRequestUploads implements Uploader {
   readonly #client: ServerClient
   readonly #place: ContentPlace
   readonly #progress: TransferProgress
