@@ -39,8 +39,7 @@ const createKey = async (client: ServerClient, headers: Readonly<Record<string, 
 
 const cookieOf = async (client: ServerClient, path: string, json: object): Promise<string> => {
   const headers = { 'content-type': 'application/json' }
-  const response = await client.attempt(path, { method: 'POST', body: Buffer.from(JSON.stringify(json)), headers })
-  response.message.resume()
+  const { response } = await client.attemptText(path, { method: 'POST', body: Buffer.from(JSON.stringify(json)), headers })
   return response.header('set-cookie')?.split(';')[0] ?? ''
 }
 
