@@ -96,12 +96,26 @@ const expect = (what: string, isTrue: boolean, detail: unknown = ''): void => {
 
 const program = 'node_modules/.bin/pounce'
 
+const account = { email: 'ada@example.org', password: 'correct-horse' }
+
+/** Signs in to the server with the package's own command. */
+const signIn = async (cwd: string, url: string, [command = program, ...words]: readonly string[]): Promise<void> => {
+  const authorization = `Basic ${Buffer.from(`${account.email}:${account.password}`).toString('base64')}`
+  const made = await fetch(`${url}/api/users/keys?name=packages`, { method: 'POST', headers: { authorization } })
+  const { key } = (await made.json()) as { readonly key: string }
+  const env = { PATH: process.env['PATH'], HOME: cwd, XDG_CONFIG_HOME: join(cwd, 'config') }
+  await run(command, [...words, 'login', url, '--key', key], { cwd, env })
+  const { stdout } = await run(command, [...words, 'whoami', '--json'], { cwd, env })
+  expect('commands for users work', (JSON.parse(stdout) as { readonly email: string }).email === account.email, stdout)
+}
+
 /** Starts the server in the folder of an installation, and asks it. */
 const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
   const [command = program, ...words] = [...node, program]
   const { PATH, HOME } = process.env
   const environment = { PATH, HOME, POUNCE_HTTP__PORT: '0', POUNCE_PLUGINS: '+pounce-example-times' }
-  const child = spawn(command, [...words, '--json', 'start'], { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  const admin = { POUNCE_ADMIN__EMAIL: account.email, POUNCE_ADMIN__PASSWORD: account.password }
+  const child = spawn(command, [...words, '--json', 'start'], { cwd, env: { ...environment, ...admin }, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close')
   let log = ''
   child.stderr.on('data', (text: Buffer) => {
@@ -115,6 +129,7 @@ const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
     for (const path of ['/healthz', '/readyz', '/api/status', '/docs', '/'])
       expect(`GET ${path}`, (await fetch(`${url}${path}`)).status === 200)
     expect('the plugin answers', /^\{"now":"\d{4}-/.test(await (await fetch(`${url}/api/time`)).text()))
+    await signIn(cwd, url, [command, ...words])
     expect("the plugin's problems are the server's", (await fetch(`${url}/api/time?never=true`)).status === 404)
   } finally {
     child.kill()
