@@ -97,14 +97,29 @@ const expect = (what: string, isTrue: boolean, detail: unknown = ''): void => {
 
 const program = 'node_modules/.bin/pounce'
 
+const account = { email: 'ada@example.org', password: 'correct-horse' }
+
+/** Signs in to the server with the package's own command. */
+const signIn = async (cwd: string, url: string, [command = program, ...words]: readonly string[]): Promise<void> => {
+  const authorization = `Basic ${Buffer.from(`${account.email}:${account.password}`).toString('base64')}`
+  const made = await fetch(`${url}/api/users/keys?name=packages`, { method: 'POST', headers: { authorization } })
+  const { key } = (await made.json()) as { readonly key: string }
+  const env = { PATH: process.env['PATH'], HOME: cwd, XDG_CONFIG_HOME: join(cwd, 'config') }
+  await run(command, [...words, 'login', url, '--key', key], { cwd, env })
+  const { stdout } = await run(command, [...words, 'whoami', '--json'], { cwd, env })
+  expect('commands for users work', (JSON.parse(stdout) as { readonly email: string }).email === account.email, stdout)
+}
+
 /** Starts the server in the folder of an installation with all plugins enabled, and asks it. */
 const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
   const data = join(cwd, 'data')
   const [command = program, ...words] = [...node, program]
   const { PATH, HOME } = process.env
   const environment = { PATH, HOME, POUNCE_HTTP__PORT: '0', POUNCE_PLUGINS: '+pounce-example-times' }
+  const admin = { POUNCE_ADMIN__EMAIL: account.email, POUNCE_ADMIN__PASSWORD: account.password }
+  const env = { ...environment, ...admin }
   const enabled = await enablePlugins(cwd, data)
-  const child = spawn(command, [...words, ...enabled, '--json', 'start'], { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command, [...words, ...enabled, '--json', 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close')
   let log = ''
   child.stderr.on('data', (text: Buffer) => {
@@ -120,6 +135,7 @@ const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
     const evaluated = [...node.slice(1), '--input-type=module', '--eval', question]
     expect('the client asks it', (await run(node[0] ?? process.execPath, evaluated, { cwd })).stdout.trim() !== '')
     expect('the plugin answers', /^\{"now":"\d{4}-/.test(await (await fetch(`${url}/api/time`)).text()))
+    await signIn(cwd, url, [command, ...words])
     expect("the plugin's problems are the server's", (await fetch(`${url}/api/time?never=true`)).status === 404)
     await usePlugins(url, data, expect)
   } finally {

@@ -11,6 +11,7 @@ const ownData: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^core\/kernel\/config(\.ts|\/coerce\.ts)$/, 'the configuration'],
   [/^core\/resolve\.js$/, 'our own package.json'],
   [/^core\/(?:bundle|compile-cache)\.js$/, 'what our own build wrote'],
+  [/^core\/cli\/user\//, 'in the process of a user, answers of the server that they signed in to, and their own files'],
   [/^core\/cli\/pretty-log\.ts$/, 'our own log lines'],
   [/^plugins\/documents\/(sqlite|mongodb)\//, 'stored documents, which came in through a reader'],
   [/^plugins\/transport\/queue\/runner\.ts$/, 'the arguments that the server starts it with'],

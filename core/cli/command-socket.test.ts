@@ -23,7 +23,7 @@ test('commands run in the server of the data folder', async t => {
   const refused = await pounce(['greeting', 'say', 'nobody', ...at])
   t.deepEqual([refused.code, refused.out, refused.err], [1, '', 'Nobody is there\n'])
   const unknown = await pounce(['greeting', 'shout', ...at])
-  t.is(unknown.code, 1)
+  t.is(unknown.code, 2)
   t.regex(unknown.err, /unknown command 'shout'|too many arguments/)
   const doctor = await pounce(['doctor', '--ill', ...at])
   t.is(doctor.code, 1)

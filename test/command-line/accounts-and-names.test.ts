@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { bootForTest } from 'pounce/sdk/testing'
+import { bootForTest, FixedClock } from 'pounce/sdk/testing'
+import { codeAt } from '../support/authenticator.ts'
 import { signedInComputer, storedKey, userComputer } from '../support/command-line.ts'
 import { newKey } from '../support/people.ts'
 import { reverseProxy } from '../support/reverse-proxy.ts'
+import { withTotp } from '../support/second-factors.ts'
 import { newCollection, newDataset, newSpace, somebody } from '../support/spaces-and-people.ts'
 
 const server = await bootForTest()
@@ -37,6 +39,40 @@ test('a sign-in with the address of a page makes a key that only its owner can r
   const after = await computer.run(['ls'])
   t.deepEqual([after.code, after.out], [1, ''])
   t.regex(after.err, /^Sign in first: pounce login/)
+})
+
+test('another account on the same server keeps its key, whatever the names', async t => {
+  const [ada, bob] = [await somebody(server, 'ada'), await somebody(server, 'bob')]
+  const computer = await userComputer(t)
+  const login = async ({ email, password }: { readonly email: string; readonly password: string }) => {
+    const ended = await computer.run(['login', server.url, '--email', email], { input: password })
+    t.is(ended.code, 0, ended.err)
+    return storedKey(computer, server.url)
+  }
+  const first = await login(ada)
+  const second = await login(bob)
+  t.is((await server.as(first)('/api/me')).status, 401)
+  t.is((await server.as(second)('/api/me')).status, 200)
+  // A key that was deleted elsewhere leaves its name to the next one.
+  const [{ name = '' } = {}] = ((await bob.get('/api/users/keys')).body as { name: string }[]).filter(one => one.name.startsWith('pounce@'))
+  await bob.remove(`/api/users/keys/${encodeURIComponent(name)}`)
+  t.is((await server.as(await login(bob))('/api/me')).status, 200)
+})
+
+test('an account with a second factor signs in with its code', async t => {
+  const clock = new FixedClock()
+  const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users', 'resources.status', 'search.fts']
+  const own = await bootForTest({ t, clock, plugins })
+  const { email, password, secret } = await withTotp(own, clock, 'ada')
+  const computer = await userComputer(t)
+  const login = (input: string) => computer.run(['login', own.url, '--email', email], { input })
+  const missing = await login(password)
+  t.is(missing.code, 1)
+  t.regex(missing.err, /second factor/)
+  t.is((await login(`${password}\n000000`)).code, 1)
+  const done = await login(`${password}\n${codeAt(secret, clock.now())}\n`)
+  t.is(done.code, 0, done.err)
+  t.like((await computer.done('whoami', '--json')).json<object>(), { email })
 })
 
 test('a wrong password, a wrong key and a wrong address are refused with what would be right', async t => {

@@ -6,6 +6,7 @@ import { bootForTest } from 'pounce/sdk/testing'
 import { signedInComputer, type UserComputer } from '../support/command-line.ts'
 import { type Disturbance, reverseProxy } from '../support/reverse-proxy.ts'
 import { newDataset, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
 
 const partBytes = 1024 * 1024
 const server = await bootForTest({ config: { resources: { uploads: { partBytes } } } })
@@ -136,6 +137,9 @@ test('an upload that was given up goes on in the next run, and sends what is mis
   const broken = await computer.run([...words, '--retries', '0'])
   t.is(broken.code, 1)
   t.like(broken.lines<Line>()[0], { path: 'big.bin', state: 'failed' })
+  // What arrived before the break is stored soon, not at once.
+  const received = async () => ((await ada.get('/api/uploads')).body as { received: number }[])[0]?.received ?? 0
+  await until('parts to be stored', received, bytes => bytes >= 4 * partBytes)
   proxy.sentBytes()
   const [line] = (await computer.done(...words)).lines<Line>()
   t.is(line?.state, 'uploaded')

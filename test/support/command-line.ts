@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import type { Person } from './people.ts'
@@ -76,8 +76,3 @@ export const signedInComputer = async (t: ExecutionContext, url: string, { key }
 /** The key in the file of a computer. */
 export const storedKey = async ({ credentials }: UserComputer, url: string): Promise<string> =>
   (JSON.parse(await readFile(credentials, 'utf8')) as { servers: Record<string, { key: string }> }).servers[url]?.key ?? ''
-
-export const parentOf = async (file: string): Promise<string> => {
-  await mkdir(dirname(file), { recursive: true })
-  return file
-}

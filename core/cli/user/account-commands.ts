@@ -21,7 +21,7 @@ const inWordsOfServer = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work
   } catch (error) {
-    if (!(error instanceof RequestRefused) || error.status !== 401 || error.code === 'second-factor-required') throw error
+    if (!(error instanceof RequestRefused) || error.status !== 401) throw error
     throw new StartupError(`Sign-in refused: ${String(error.details['message'] ?? 'wrong e-mail address or password')}`, { cause: error })
   }
 }
@@ -39,40 +39,46 @@ const createKey = async (client: ServerClient, headers: Readonly<Record<string, 
 
 const cookieOf = async (client: ServerClient, path: string, json: object): Promise<string> => {
   const headers = { 'content-type': 'application/json' }
-  const response = await client.attempt(path, { method: 'POST', body: Buffer.from(JSON.stringify(json)), headers })
-  response.message.resume()
+  const { response } = await client.attemptText(path, { method: 'POST', body: Buffer.from(JSON.stringify(json)), headers })
   return response.header('set-cookie')?.split(';')[0] ?? ''
 }
 
-/** Accounts with a second factor get keys only within a session. */
-const keyWithSecondFactor = async (
-  client: ServerClient,
-  account: { readonly email: string; readonly password: string },
-): Promise<NewKey> => {
-  const challenge = await cookieOf(client, '/api/login', account).then(
-    () => undefined,
-    error => (error instanceof RequestRefused ? error.details['challenge'] : undefined),
-  )
-  if (typeof challenge !== 'string' || !isInteractive())
-    throw new StartupError('This account has a second factor: create an API key on the page of your account and use pounce login --key')
-  const code = (await askedLine('Code of the second factor: ')).trim()
-  const cookie = await inWordsOfServer(cookieOf(client, '/api/login/second-factor', { challenge, code }))
-  const headers = { cookie, origin: new URL(client.url).origin, 'sec-fetch-site': 'same-origin' }
-  const made = await createKey(client, headers)
-  await client.json('POST', '/api/logout', { headers })
-  return made
+interface PasswordAccount {
+  readonly email: string
+  readonly password: string
+}
+
+/** The cookie of a new session. Unlike Basic it is open to accounts of directories, and to those with a second factor. */
+const sessionOf = async (client: ServerClient, account: PasswordAccount): Promise<string> => {
+  try {
+    return await cookieOf(client, '/api/login', account)
+  } catch (error) {
+    if (!(error instanceof RequestRefused) || error.code !== 'second-factor-required') throw error
+    const { challenge } = error.details
+    const code = (isInteractive() ? await askedLine('Code of the second factor: ') : await inputLine()).trim()
+    if (code === '')
+      throw new StartupError('This account has a second factor: write its code behind the password, or use --key', { cause: error })
+    return cookieOf(client, '/api/login/second-factor', { challenge, code })
+  }
+}
+
+const keyBySession = async (client: ServerClient, account: PasswordAccount): Promise<NewKey> => {
+  const headers = { cookie: await sessionOf(client, account), 'sec-fetch-site': 'same-origin' }
+  try {
+    return await createKey(client, headers)
+  } finally {
+    await client.json('POST', '/api/logout', { headers })
+  }
 }
 
 const keyByPassword = async (context: UserContext, client: ServerClient): Promise<NewKey> => {
   const email = textOption(context, 'email') ?? (isInteractive() ? (await askedLine('E-mail: ')).trim() : undefined)
   if (email === undefined) throw new UsageError('Add --email, and write the password to standard input; or use --key')
   const password = isInteractive() ? await askedSecret('Password: ') : await inputLine()
-  try {
-    return await inWordsOfServer(createKey(client, { authorization: basic(email, password) }))
-  } catch (error) {
-    if (error instanceof RequestRefused && error.code === 'second-factor-required') return keyWithSecondFactor(client, { email, password })
-    throw error
-  }
+  const account = { email, password }
+  return inWordsOfServer(
+    client.kind === 'pounce' ? keyBySession(client, account) : createKey(client, { authorization: basic(email, password) }),
+  )
 }
 
 const givenKey = async (context: UserContext): Promise<string | undefined> => {
@@ -95,7 +101,8 @@ export const login: RunUserCommand = async context => {
   const me = await inWordsOfServer(accountOf(clientFor({ url, kind, key: made.key })))
   const before = (await savedServers()).servers[url]
   await saveServer(url, { kind, email: me.email, ...made })
-  if (before?.keyName !== undefined && made.keyName !== undefined) await revoke(clientFor({ url, kind, key: made.key }), before.keyName)
+  // By its own right: another account, or the new key, may have its name.
+  if (before?.keyName !== undefined) await revoke(clientFor({ url, kind, key: before.key }), before.keyName)
   return {
     server: url,
     software: kind === 'pounce' ? `Pounce ${version}` : `Clowder ${version}`,

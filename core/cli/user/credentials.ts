@@ -102,7 +102,7 @@ export const chosenServer = async ({ option, page }: ServerChoice): Promise<Chos
   const saved = url === undefined ? undefined : servers[url]
   if (url !== undefined && saved) return { url, kind: saved.kind, key: key ?? saved.key, saved }
   if (named === undefined) throw new StartupError('Sign in first: pounce login https://…')
-  const address = page === named ? new URL(named).origin : normalizedUrl(named)
+  const address = normalizedUrl(named)
   if (key === undefined) throw new StartupError(`Sign in first: pounce login ${address}`)
   return { url: address, kind: undefined, key, saved: undefined }
 }

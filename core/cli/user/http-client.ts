@@ -32,7 +32,8 @@ const answerMs = 120_000
 const maxRedirects = 5
 const maxTextBytes = 64 * 1024 * 1024
 
-const options = { keepAlive: true, maxSockets: 64 }
+// `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`: many institutes have no other way out.
+const options = { keepAlive: true, maxSockets: 64, proxyEnv: process.env }
 const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
 
 const isStream = (body: Buffer | SentBody | undefined): body is SentBody => body !== undefined && !Buffer.isBuffer(body)

@@ -51,6 +51,12 @@ export const treeOfFolder = async (folder: string, prefix = ''): Promise<LocalTr
   return { files, folders, skipped }
 }
 
+/** Folders without anything in them: all others come to exist with what is in them. */
+export const emptyFolders = (folders: readonly string[], files: readonly LocalFile[]): readonly string[] => {
+  const used = new Set([...folders, ...files.map(({ path }) => path)].map(path => path.split('/').slice(0, -1).join('/')))
+  return folders.filter(folder => !used.has(folder))
+}
+
 /** What a source of `put` means: a file, a folder with its name, or with a slash at the end what is in the folder. */
 export const treeOfSource = async (source: string): Promise<LocalTree> => {
   const file = resolve(source)

@@ -32,5 +32,10 @@ export const askedSecret = async (question: string): Promise<string> => {
   }
 }
 
-/** The first line of standard input. */
-export const inputLine = async (): Promise<string> => (await text(process.stdin)).split(/\r?\n/)[0] ?? ''
+let lines: Promise<string[]> | undefined
+
+/** The next line of standard input; empty behind the last. */
+export const inputLine = async (): Promise<string> => {
+  lines ??= text(process.stdin).then(all => all.split(/\r?\n/))
+  return (await lines).shift() ?? ''
+}

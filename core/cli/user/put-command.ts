@@ -2,11 +2,11 @@ import { StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
 import { clientOf, numberOption, type RunUserCommand, type UserContext } from './command-context.ts'
 import type { ContentPlace } from './dataset-contents.ts'
-import { forEachOf, type LocalFile, treeOfSource } from './local-files.ts'
+import { emptyFolders, forEachOf, type LocalFile, treeOfSource } from './local-files.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
 import { notFound, placeOf, readTarget, walk } from './target.ts'
 import { TransferProgress, type TransferResult } from './transfer-progress.ts'
-import { type CheckedFileOf, MultipartUploads, ResumableUploads, type Uploader } from './uploads.ts'
+import { type CheckedFileOf, ResumableUploads, SingleRequestUploads, type Uploader } from './uploads.ts'
 
 const maxBatchFiles = 500
 const maxBatchBytes = 1024 ** 3
@@ -92,7 +92,7 @@ export const uploaderFor = (
   missing: readonly string[],
   progress: TransferProgress,
 ): Uploader => {
-  if (client.kind === 'clowder') return new MultipartUploads(client, place, progress)
+  if (client.kind === 'clowder') return new SingleRequestUploads(client, place, progress)
   return new ResumableUploads(client, { dataset: place.dataset, path: [...(place.folder?.path ?? []), ...missing] }, progress)
 }
 
@@ -126,7 +126,7 @@ export const uploadPlace = async (
 }
 
 /** In the order in which they are created, each once. */
-export const foldersWith = (folders: readonly string[], missing: readonly string[]): readonly string[] => [
+const foldersWith = (folders: readonly string[], missing: readonly string[]): readonly string[] => [
   ...(missing.length === 0 ? [] : [missing.join('/')]),
   ...folders.map(folder => [...missing, folder].join('/')),
 ]
@@ -155,7 +155,7 @@ export const put: RunUserCommand = async context => {
   const isOfClowder = client.kind === 'clowder'
   const uploader = uploaderFor(client, place, isOfClowder ? [] : missing, progress)
   const folders = trees.flatMap(tree => tree.folders)
-  await uploader.ensureFolders(isOfClowder ? foldersWith(folders, missing) : folders)
+  await uploader.ensureFolders(isOfClowder ? foldersWith(folders, missing) : emptyFolders(folders, files))
   const placed = isOfClowder ? files.map(file => ({ ...file, path: [...missing, file.path].join('/') })) : files
   await uploadAll(placed, uploader, progress, { jobs })
   progress.end()

@@ -137,6 +137,18 @@ export class ServerClient {
     throw await this.#refusal(response)
   }
 
+  /** As `attempt`, with the body as text. */
+  async attemptText(
+    ...request: Parameters<ServerClient['attempt']>
+  ): Promise<{ readonly response: IncomingResponse; readonly text: string }> {
+    const response = await this.attempt(...request)
+    try {
+      return { response, text: await textOf(response) }
+    } catch (error) {
+      throw networkFailure(error, this.url)
+    }
+  }
+
   /** Repeats work until it succeeds, is refused, or has failed `retries` times in a row; `hasAdvanced` starts the count again. */
   async retried<T>(work: (attempt: number) => Promise<T>, hasAdvanced: () => boolean = () => false): Promise<T> {
     for (let attempt = 0, count = 0; ; attempt += 1, count += 1) {
@@ -188,9 +200,11 @@ export class ServerClient {
     const type = json === undefined ? {} : { 'content-type': 'application/json' }
     return this.retried(async () => {
       try {
-        const response = await this.attempt(path, { method, ...sent, ...(query && { query }), headers: { ...type, ...headers } })
-        const text = await textOf(response).catch(error => {
-          throw networkFailure(error, this.url)
+        const { response, text } = await this.attemptText(path, {
+          method,
+          ...sent,
+          ...(query && { query }),
+          headers: { ...type, ...headers },
         })
         return { body: (text === '' ? undefined : this.#parsed(text)) as T, link: response.header('link') }
       } catch (error) {
@@ -231,6 +245,6 @@ export class ServerClient {
 
 /** The query of the next page. Its host and path are the server's view of its address, which a proxy may have changed. */
 const nextPage = (link: string | undefined): Query | undefined => {
-  const address = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1]
+  const address = /<([^<>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1]
   return address === undefined ? undefined : Object.fromEntries(new URL(address, 'http://localhost').searchParams)
 }

@@ -6,7 +6,7 @@ import type { RunUserCommand, UserContext } from './command-context.ts'
 import { type ContentPlace, treeOf } from './dataset-contents.ts'
 import { localName } from './downloads.ts'
 import { downloadAll, localFilesOf } from './get-command.ts'
-import { forEachOf, treeOfFolder } from './local-files.ts'
+import { emptyFolders, forEachOf, treeOfFolder } from './local-files.ts'
 import { askedLine, isInteractive } from './prompt.ts'
 import { transferClient, transferOptions, uploadAll, uploaderFor, uploadPlace } from './put-command.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
@@ -62,7 +62,8 @@ const syncUp = async (
     local.files.reduce((sum, { size }) => sum + size, 0),
   )
   const uploader = uploaderFor(client, place, [], progress)
-  if (!isDryRun) await uploader.ensureFolders(local.folders.filter(path => !remote.folders.has(path)))
+  const needed = client.kind === 'clowder' ? local.folders : emptyFolders(local.folders, local.files)
+  if (!isDryRun) await uploader.ensureFolders(needed.filter(path => !remote.folders.has(path)))
   await uploadAll(local.files, uploader, progress, { jobs, isDryRun, newest: path => remote.files.get(path)?.id })
   await forEachOf(surplus, jobs, async ([path, { id }]) => {
     if (isDryRun) return progress.result({ path, state: 'would delete', id }, false)

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
 import { type ContentPlace, treeOf } from './dataset-contents.ts'
-import { type SentBody, textOf } from './http-client.ts'
+import type { SentBody } from './http-client.ts'
 import { type LocalFile, sha256Of } from './local-files.ts'
 import { RequestRefused, type ServerClient, TransientFailure } from './server-client.ts'
 import type { TransferProgress } from './transfer-progress.ts'
@@ -166,8 +166,10 @@ export class ResumableUploads implements Uploader {
           else this.#reached(at, (await this.#head(at.id)).offset)
           if (at.offset < file.size) await this.#append(file, at)
         } catch (error) {
+          // Of an upload that could not be created these say something of the dataset.
+          if (at.id === undefined || !(isGone(error) || isOutOfStep(error))) throw error
           if (isGone(error)) at.id = undefined
-          throw isGone(error) || isOutOfStep(error) ? new TransientFailure(messageOf(error), {}) : error
+          throw new TransientFailure(messageOf(error), {})
         } finally {
           this.#reached(at, at.offset)
         }
@@ -195,8 +197,7 @@ export class ResumableUploads implements Uploader {
     const isAtOnce = size > 0 && size <= maxAtOnceBytes
     const headers = { ...tus, ...(isAtOnce ? bytesType : {}), 'upload-length': String(size), 'upload-metadata': metadata }
     const body = isAtOnce ? this.#bytesOf(file, at) : Buffer.alloc(0)
-    const response = await this.#client.attempt('/api/uploads', { method: 'POST', headers, body, answerTimeoutMs })
-    await textOf(response)
+    const { response } = await this.#client.attemptText('/api/uploads', { method: 'POST', headers, body, answerTimeoutMs })
     at.id = basename(response.header('location') ?? '')
     this.#reached(at, Number(response.header('upload-offset') ?? 0))
   }
@@ -204,8 +205,7 @@ export class ResumableUploads implements Uploader {
   async #append(file: CheckedFileOf, at: Position): Promise<void> {
     const headers = { ...tus, ...bytesType, 'upload-offset': String(at.offset) }
     const body = this.#bytesOf(file, at)
-    const response = await this.#client.attempt(`/api/uploads/${at.id}`, { method: 'PATCH', headers, body, answerTimeoutMs })
-    await textOf(response)
+    const { response } = await this.#client.attemptText(`/api/uploads/${at.id}`, { method: 'PATCH', headers, body, answerTimeoutMs })
     this.#reached(at, Number(response.header('upload-offset') ?? 0))
   }
 
@@ -217,13 +217,15 @@ export class ResumableUploads implements Uploader {
   }
 
   async #head(id: string) {
-    const response = await this.#client.attempt(`/api/uploads/${id}`, { method: 'HEAD', headers: tus, answerTimeoutMs })
-    response.message.resume()
+    const { response } = await this.#client.attemptText(`/api/uploads/${id}`, { method: 'HEAD', headers: tus, answerTimeoutMs })
     return { offset: Number(response.header('upload-offset') ?? 0), metadata: decoded(response.header('upload-metadata')) }
   }
 
   async #unfinishedOf({ path, size, sha256 }: CheckedFileOf): Promise<string | undefined> {
-    this.#unfinished ??= Array.fromAsync(this.#client.items<OpenUpload>('/api/uploads', { limit: 1000 }))
+    this.#unfinished ??= Array.fromAsync(this.#client.items<OpenUpload>('/api/uploads', { limit: 1000 })).catch(error => {
+      this.#unfinished = undefined
+      throw error
+    })
     const wanted = this.#prefix + path
     for (const one of await this.#unfinished) {
       if (one.dataset !== this.#dataset || one.folder !== null || one.length !== size || (one.path ?? one.filename) !== wanted) continue
@@ -238,7 +240,7 @@ export class ResumableUploads implements Uploader {
 }
 
 /** Uploads by forms, as Clowder v1 has it: a broken one starts again. */
-export class MultipartUploads implements Uploader {
+export class SingleRequestUploads implements Uploader {
   readonly #client: ServerClient
   readonly #place: ContentPlace
   readonly #progress: TransferProgress
@@ -302,10 +304,10 @@ export class MultipartUploads implements Uploader {
     const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` }
     const query = folder === undefined ? {} : { folder_id: folder }
     try {
-      const response = await this.#client.attempt(`/api/uploadToDataset/${this.#place.dataset}`, {
+      const { text } = await this.#client.attemptText(`/api/uploadToDataset/${this.#place.dataset}`, {
         ...{ method: 'POST', headers, query, body, answerTimeoutMs },
       })
-      return String((JSON.parse(await textOf(response)) as { readonly id?: unknown }).id ?? '')
+      return String((JSON.parse(text) as { readonly id?: unknown }).id ?? '')
     } catch (error) {
       this.#progress.move(-sent)
       throw error
