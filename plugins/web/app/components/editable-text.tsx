@@ -1,10 +1,11 @@
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
 import { TextConflict } from '../lib/save-text.ts'
-import { ConflictDialog } from './conflict-dialog.tsx'
 import { Button, IconButton, TextField } from './controls.tsx'
+
+const ConflictDialog = lazy(async () => ({ default: (await import('./conflict-dialog.tsx')).ConflictDialog }))
 
 /** Text that can be changed where it stands. Nothing that was typed is lost when the server refuses it, or when somebody else changed it. */
 export const EditableText = ({
@@ -97,7 +98,15 @@ export const EditableText = ({
         </Button>
       </div>
       {theirs !== undefined && (
-        <ConflictDialog theirs={theirs} mine={draft} onTheirs={end} onMine={() => void save(theirs)} onClose={() => setTheirs(undefined)} />
+        <Suspense>
+          <ConflictDialog
+            theirs={theirs}
+            mine={draft}
+            onTheirs={end}
+            onMine={() => void save(theirs)}
+            onClose={() => setTheirs(undefined)}
+          />
+        </Suspense>
       )}
     </Form>
   )

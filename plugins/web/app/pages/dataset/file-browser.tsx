@@ -1,5 +1,5 @@
 import { useLocation, useNavigate } from '@tanstack/react-router'
-import { type DragEvent, useCallback, useEffect, useMemo, useState } from 'react'
+import { type DragEvent, lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { Button } from '../../components/controls.tsx'
 import { DotProgress, Empty, Failure, Loading } from '../../components/page-parts.tsx'
 import { chosenCount, isChosen, noRows, type Selection } from '../../components/selection.ts'
@@ -13,8 +13,7 @@ import { useSession } from '../../lib/session.ts'
 import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import { AddFilesButton, ToolButton, Toolbar, usePaste } from './browser-tools.tsx'
 import { chosenTarget, sizeOf } from './chosen-entries.ts'
-import { CopyDialog } from './copy-dialog.tsx'
-import { type Entry, type EntryList, type EntryQuery, useEntries, useFolderPath } from './entries.ts'
+import { type Entry, type EntryQuery, useEntries, useFolderPath } from './entries.ts'
 import { barActions, type Question, rowActions } from './entry-actions.ts'
 import {
   type CopyPlace,
@@ -31,8 +30,8 @@ import {
 } from './entry-acts.ts'
 import { listAddress, useChangeAddress, useEntryQuery } from './entry-address.ts'
 import { useEntryColumns } from './entry-columns.tsx'
-import { ArchiveDialog, DeleteDialog, MoveDialog, NewFolderDialog, TagDialog } from './entry-dialogs.tsx'
 import { FolderPath, TreeSide } from './folder-nav.tsx'
+import type { OpenDialog } from './open-dialog.tsx'
 
 /** What the browser needs to know of its dataset. */
 export interface BrowserProps {
@@ -50,7 +49,7 @@ interface Work {
   readonly stop: () => void
 }
 
-type OpenDialog = { readonly kind: 'folder' } | { readonly kind: Question; readonly target: Target } | undefined
+const Dialogs = lazy(async () => ({ default: (await import('./open-dialog.tsx')).Dialogs }))
 
 let dragged: readonly Entry[] = []
 const dragType = 'application/x-pounce-entries'
@@ -209,23 +208,27 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
           {list.isCounting && list.count > 0 && <Loading label={t('entries.searching')} />}
         </div>
       </div>
-      <Dialogs
-        dialog={dialog}
-        dataset={dataset}
-        folder={query.folder}
-        open={open}
-        list={list}
-        onClose={() => setDialog(undefined)}
-        onMove={move}
-        onCopy={copy}
-        onDelete={what => {
-          setSelection(noRows)
-          void run(t('entries.deleting'), countOf(what), (progress, signal) => deleteEntries(dataset.id, what, progress, signal))
-        }}
-        onTag={(what, tags, isAdding) =>
-          void run(t('entries.tagging'), countOf(what), (progress, signal) => tagEntries(what, tags, isAdding, progress, signal))
-        }
-      />
+      {dialog && (
+        <Suspense>
+          <Dialogs
+            dialog={dialog}
+            dataset={dataset}
+            folder={query.folder}
+            open={open}
+            list={list}
+            onClose={() => setDialog(undefined)}
+            onMove={move}
+            onCopy={copy}
+            onDelete={what => {
+              setSelection(noRows)
+              void run(t('entries.deleting'), countOf(what), (progress, signal) => deleteEntries(dataset.id, what, progress, signal))
+            }}
+            onTag={(what, tags, isAdding) =>
+              void run(t('entries.tagging'), countOf(what), (progress, signal) => tagEntries(what, tags, isAdding, progress, signal))
+            }
+          />
+        </Suspense>
+      )}
     </div>
   )
 }
@@ -273,53 +276,6 @@ const WorkLine = ({ work: { label, done, total, stop } }: { readonly work: Work 
     </Button>
   </div>
 )
-
-const Dialogs = ({
-  dialog,
-  dataset,
-  folder,
-  open,
-  list,
-  onClose,
-  onMove,
-  onCopy,
-  onDelete,
-  onTag,
-}: {
-  readonly dialog: OpenDialog
-  readonly dataset: { readonly id: string; readonly name: string }
-  readonly folder: string | undefined
-  readonly open: readonly string[]
-  readonly list: EntryList
-  readonly onClose: () => void
-  readonly onMove: (target: Target, to: FolderPlace) => void
-  readonly onCopy: (target: Target, to: CopyPlace) => void
-  readonly onDelete: (target: Target) => void
-  readonly onTag: (target: Target, tags: readonly string[], isAdding: boolean) => void
-}) => {
-  if (!dialog) return null
-  if (dialog.kind === 'folder') return <NewFolderDialog dataset={dataset.id} folder={folder} onClose={onClose} />
-  const { kind, target } = dialog
-  switch (kind) {
-    case 'move':
-      return <MoveDialog dataset={dataset} target={target} open={open} onMove={to => onMove(target, to)} onClose={onClose} />
-    case 'copy':
-      return <CopyDialog dataset={dataset} target={target} open={open} onCopy={to => onCopy(target, to)} onClose={onClose} />
-    case 'delete':
-      return <DeleteDialog target={target} onDelete={() => onDelete(target)} onClose={onClose} />
-    case 'archive':
-      return <ArchiveDialog dataset={dataset.id} target={target} list={list} onClose={onClose} />
-    default:
-      return (
-        <TagDialog
-          count={countOf(target)}
-          isAdding={kind === 'tag'}
-          onTag={tags => onTag(target, tags, kind === 'tag')}
-          onClose={onClose}
-        />
-      )
-  }
-}
 
 const NoEntries = ({
   query,
