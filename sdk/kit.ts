@@ -108,6 +108,7 @@ export {
   type TreeParent,
   whichHold,
 } from './ports/contributed.ts'
+export type { DeclareCollection, FieldPath } from './ports/document-store.ts'
 export type { SinkRecord } from './ports/event-sink.ts'
 export type { FeedLine, FeedResource } from './ports/feed.ts'
 export type { IncomingFile, IngestOptions, IngestTarget } from './ports/file-ingest.ts'

@@ -32,7 +32,7 @@ interface Shelf {
 
 /** Kinds that no plugin of ours declares. */
 const [kind, partKind] = ['group', 'key'] as const satisfies readonly Kind[]
-const shelves = collection<Shelf>('test.shelves', { byRoom: { on: ['room', 'name'] }, byCreated: { on: ['created'] } })
+const shelves = collection<Shelf>()('test.shelves', { byRoom: { on: ['room', 'name'] }, byCreated: { on: ['created'] } })
 const [ann, bob] = ['a'.repeat(24), 'b'.repeat(24)]
 const idOf = (n: number): string => String(n).padStart(24, '0')
 const asAnn = { user: { id: ann } as never, via: 'session', scope: 'full', superAdmin: false } as const

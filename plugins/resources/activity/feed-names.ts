@@ -38,7 +38,7 @@ export interface ActivityRecord {
 }
 
 /** The feed. */
-export const activity = collection<ActivityRecord>('activity', {
+export const activity = collection<ActivityRecord>()('activity', {
   byUser: { on: ['user', 'at'] },
   byObject: { on: ['object.id', 'at'] },
   bySource: { on: ['source.id', 'at'] },
