@@ -62,7 +62,7 @@ export {
 } from './listing.ts'
 export { mediaTypeOf, typeOfBytes } from './media-type.ts'
 export type { CallerJob, KeyLimits, StepUp } from './model/caller.ts'
-export { lifeStates } from './model/kind.ts'
+export { lifeStates, type OwnKind, type PluginKinds } from './model/kind.ts'
 export { fullNameOf, type PasskeyRecord, type SecondFactorChange, type SecondFactorRecord, type UserProfile } from './model/people.ts'
 export {
   allPermissions,
@@ -134,7 +134,7 @@ export {
   personalRecords,
   transferred,
 } from './ports/personal-data.ts'
-export type { RightsSource, TrashRule } from './ports/policy.ts'
+export type { ResourceFacts, RightsSource, TrashRule } from './ports/policy.ts'
 export type { Records } from './ports/records.ts'
 export type { ReportedRun } from './ports/reports.ts'
 export type { FileCopy, FolderPath, NewDataset, NewFile, NewFolder } from './ports/resources.ts'
@@ -154,6 +154,7 @@ export type { MembershipChange } from './ports/users.ts'
 export { isWrongCredential } from './problem.ts'
 export { takesOperation } from './process-patterns.ts'
 export { isPrivateAddress } from './public-addresses.ts'
+export type { RecordSearch, SearchEntry } from './record-searchable.ts'
 export { maxFolderDepth, namesInPath, OtherName } from './relative-path.ts'
 export { type Removal, removeFound, requireDone } from './remove-found.ts'
 export type { ContentQuery, DependentDefinition, ResourceDefinition, TreeContents, TreeDefinition } from './resource.ts'
