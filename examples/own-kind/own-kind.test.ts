@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
+import { defineResource, event, ref } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { type Calls, callsOf, idOf, idsOf } from '../../test/support/calls.ts'
 import { listen } from '../../test/support/live-events.ts'
@@ -164,4 +165,15 @@ test('instruments go with their space', async t => {
   const { body } = await owner.get(`/api/search?query=in:${own}`)
   t.deepEqual((body as { results: object[] }).results, [])
   await until('the last instrument to be gone', async () => (await editor.get(`/api/instruments/${ids[0]}`)).status === 404)
+})
+
+test('a misspelt kind, event or permission of it does not compile', t => {
+  // @ts-expect-error: the kind is instrument
+  ref('instrumnt', 'id')
+  // @ts-expect-error: the event is instrument.created
+  event('instrument.crated', { kind: 'instrument', id: instrument }, {})
+  // @ts-expect-error: what is gone has a last name
+  event('instrument.removed', { kind: 'instrument', id: instrument }, { within: [] })
+  // @ts-expect-error: the permission is ViewInstrument
+  t.truthy(defineResource({ kind: 'instrument', view: 'ViewInstrumnt', rightsSource: class {} as never }))
 })
