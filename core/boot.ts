@@ -1,4 +1,4 @@
-import { AccessTrails, AuditTrails, Callers, type MiddlewareContext, Policy } from 'pounce/sdk'
+import { AccessTrails, AuditTrails, Callers, type MiddlewareContext, type Plugin, Policy } from 'pounce/sdk'
 import type { PhasedMiddleware } from './http/app.ts'
 import type { PluginRoute } from './http/router.ts'
 import type { Http } from './http/server.ts'
@@ -91,8 +91,25 @@ const createKernelHttp = async (
   return refusing(() => createHttp(parts))
 }
 
+/** The plugins with handlers `withResources` handling the types of events of all kinds that are declared. Copies of one plugin stay one. */
+const withResourceEvents = (plugins: Config['plugins']): Config['plugins'] => {
+  const types = plugins.flatMap(({ plugin }) => plugin.resources ?? []).flatMap(({ events }) => events)
+  const widened = new Map<Plugin, Plugin>()
+  const widen = (plugin: Plugin): Plugin => {
+    if (types.length === 0 || !plugin.handlers?.some(({ withResources }) => withResources)) return plugin
+    const handlers = plugin.handlers.map(one =>
+      one.withResources && one.types !== '*' ? { ...one, types: [...new Set([...one.types, ...types])] } : one,
+    )
+    const found = widened.get(plugin) ?? { ...plugin, handlers }
+    widened.set(plugin, found)
+    return found
+  }
+  return plugins.map(one => ({ ...one, plugin: widen(one.plugin) }))
+}
+
 /** Makes a kernel: orders and makes the plugins, and refuses what cannot work. Nothing happens in the world before `start`. */
-export const bootKernel = async (config: Config, { log, overrides = {}, ...options }: KernelOptions = {}): Promise<Kernel> => {
+export const bootKernel = async (given: Config, { log, overrides = {}, ...options }: KernelOptions = {}): Promise<Kernel> => {
+  const config = { ...given, print: () => given.print(), plugins: withResourceEvents(given.plugins) }
   const kernelLog = log ?? createLog({ level: config.kernel.log.level as LogLevel })
   const switches = new PluginSwitches(config, kernelLog.with({ plugin: 'switch' }))
   const services = await createServices(config, kernelLog, switches, overrides)

@@ -62,7 +62,8 @@ export const publishPlugins = async ({ folder, app, registry }: Workshop): Promi
   return kinds.map(nameOf)
 }
 
-const account = { email: 'admin@example.org', password: 'correct-horse-battery' }
+/** The admin of the server with all plugins. */
+export const account = { email: 'admin@example.org', password: 'correct-horse-battery' }
 const guest = { email: 'ada@example.org', firstName: 'Ada', lastName: 'Lovelace' }
 const guestPassword = 'analytical engine'
 

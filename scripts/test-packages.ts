@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type PackedPackage, startRegistry } from './local-registry.ts'
-import { enablePlugins, publishPlugins, usePlugins } from './outsider.ts'
+import { account, enablePlugins, publishPlugins, usePlugins } from './outsider.ts'
 import { root } from './server-bundle.ts'
 
 /*
@@ -97,8 +97,6 @@ const expect = (what: string, isTrue: boolean, detail: unknown = ''): void => {
 
 const program = 'node_modules/.bin/pounce'
 
-const account = { email: 'ada@example.org', password: 'correct-horse' }
-
 /** Signs in to the server with the package's own command. */
 const signIn = async (cwd: string, url: string, [command = program, ...words]: readonly string[]): Promise<void> => {
   const authorization = `Basic ${Buffer.from(`${account.email}:${account.password}`).toString('base64')}`
@@ -116,10 +114,8 @@ const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
   const [command = program, ...words] = [...node, program]
   const { PATH, HOME } = process.env
   const environment = { PATH, HOME, POUNCE_HTTP__PORT: '0', POUNCE_PLUGINS: '+pounce-example-times' }
-  const admin = { POUNCE_ADMIN__EMAIL: account.email, POUNCE_ADMIN__PASSWORD: account.password }
-  const env = { ...environment, ...admin }
   const enabled = await enablePlugins(cwd, data)
-  const child = spawn(command, [...words, ...enabled, '--json', 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command, [...words, ...enabled, '--json', 'start'], { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close')
   let log = ''
   child.stderr.on('data', (text: Buffer) => {

@@ -27,6 +27,8 @@ export interface Subscription {
   readonly isBatch: boolean
   /** The longest pause in milliseconds in which a batch gathers while events keep coming; absent: 15. */
   readonly maxGatherMs?: number
+  /** Besides `types`, the events of the kinds that plugins declare: `events` of `defineResource`. */
+  readonly withResources?: boolean
 }
 
 /** Consumes events of one or several types, one at a time. `name`: lower-case letters, digits and hyphens; see `Subscription`. */
@@ -42,7 +44,7 @@ export const onBatch = (
   types: readonly EventType[] | '*',
   by: Class<BatchHandler>,
   name: string,
-  options: Pick<Subscription, 'maxGatherMs'> = {},
+  options: Pick<Subscription, 'maxGatherMs' | 'withResources'> = {},
 ): Subscription => ({ types, by, name, isBatch: true, ...options })
 
 /** What a variable of the environment means that another program has in its documentation. */
@@ -175,6 +177,7 @@ export const definePlugin = (definition: PluginDefinition): Plugin => {
     ...definition,
     provides: [...resources.flatMap(({ provides }) => provides), ...(definition.provides ?? [])],
     collections: [...resources.flatMap(({ collections }) => collections), ...(definition.collections ?? [])],
+    events: [...new Set([...resources.flatMap(({ events }) => events), ...(definition.events ?? [])])],
     isPlugin: true,
   }
 }

@@ -63,7 +63,7 @@ test('a permission of Pounce, or of another plugin, is refused, and so is an odd
 })
 
 test('a kind of resource of another plugin is refused', t => {
-  const things = collection<{ readonly author: string }>('example.one.things')
+  const things = collection<{ readonly author: string }>()('example.one.things')
   const kite = defineResource({ kind: 'kite' as Kind, collection: things, view: 'ViewFile', rights: () => undefined })
   t.throws(() => plan(plugin('example.one', { resources: [kite] }), plugin('example.two', { resources: [{ ...kite, collections: [] }] })), {
     message: /^example\.one and example\.two both declare the kind "kite"/,

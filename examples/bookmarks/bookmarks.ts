@@ -18,7 +18,7 @@ interface Bookmark {
 }
 
 /** An index for each query: bookmarks of a person, newest last; bookmarks of a file. */
-export const bookmarks = collection<Bookmark>('example.bookmarks', { byUser: { on: ['user', 'set'] }, byFile: { on: ['file'] } })
+export const bookmarks = collection<Bookmark>()('example.bookmarks', { byUser: { on: ['user', 'set'] }, byFile: { on: ['file'] } })
 
 /** Bookmarks in the document store. */
 export class Bookmarks {

@@ -111,7 +111,7 @@ function insertAndReplace(test: ContractTest, open: Open): void {
 
   test('a collection that was not declared is refused', async t => {
     const store = await open(t)
-    const other = collection<Note>('others')
+    const other = collection<Note>()('others')
     await t.throwsAsync(store.get(other, 'a'))
     await t.throwsAsync(store.commit({ insert: { id: 'a' }, into: other }))
   })

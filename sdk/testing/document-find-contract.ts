@@ -428,7 +428,7 @@ function ordersAndLimits(test: ContractTest, open: Open): void {
   test('pages in the order of ids hold what is in their own collection, whichever was read before', async t => {
     const store = await open(t)
     const [ones, others] = ['page-ones', 'page-others'].map(name =>
-      collection<{ kind: string; at: number }>(name, { byKind: { on: ['kind', 'at'] } }),
+      collection<{ kind: string; at: number }>()(name, { byKind: { on: ['kind', 'at'] } }),
     )
     if (!ones || !others) throw new Error('no collections')
     await store.declare([ones, others])
@@ -445,7 +445,7 @@ function ordersAndLimits(test: ContractTest, open: Open): void {
   test('a walk gives every document once by id, from any id on, of a collection without an index too', async t => {
     const store = await open(t)
     const all = await fill(store)
-    const bare = collection<{ readonly n: number }>('bare')
+    const bare = collection<{ readonly n: number }>()('bare')
     await store.declare([notes, bare])
     for (let n = 0; n < 450; n += 1) await store.commit({ insert: { id: `id-${String(n).padStart(4, '0')}`, n }, into: bare })
     await store.commit({ tombstone: 'id-0007', in: bare })

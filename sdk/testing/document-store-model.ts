@@ -7,13 +7,22 @@ import { valueAt } from '../documents/paths.ts'
 import { compareScalars, type Scalar } from '../documents/scalars.ts'
 import { event, type NewEvent } from '../events.ts'
 import { CommitConflict, Taken } from '../ports/conflicts.ts'
-import { type After, type Change, collection, type DocumentStore, type Find, type Stored, type Where } from '../ports/document-store.ts'
+import {
+  type After,
+  type Change,
+  collection,
+  type DocumentStore,
+  type Find,
+  type Index,
+  type Stored,
+  type Where,
+} from '../ports/document-store.ts'
 import { Invalid } from '../problem.ts'
 import type { TestContext } from './any-runner.ts'
 import { FixedClock } from './fixed-clock.ts'
 import { countingIds, type MakeDocumentStore } from './store-tools.ts'
 
-const things = collection<object>('things', {
+const things = collection<object>()('things', {
   byA: { on: ['a'] },
   byAB: { on: ['a', 'b'] },
   byTag: { on: ['tags', 'b'], array: 'tags' },
@@ -129,7 +138,7 @@ const query = fc
 
 const sortable = (index: string): readonly string[] => [
   '',
-  ...(things.indexes[index]?.on ?? []).filter(path => path === 'b' || path === 'deep.n'),
+  ...((things.indexes as Readonly<Record<string, Index>>)[index]?.on ?? []).filter(path => path === 'b' || path === 'deep.n'),
 ]
 
 type Kept = Stored & { [key: string]: unknown }

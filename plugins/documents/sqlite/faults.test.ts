@@ -206,10 +206,10 @@ test('half a surrogate pair in a text is kept', async t => {
 test('a new unique index over documents that share a key is refused by name', async t => {
   const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
-  const plain = collection<Note>('plain', { byName: { on: ['name'] } })
+  const plain = collection<Note>()('plain', { byName: { on: ['name'] } })
   await store.declare([plain])
   for (const id of ['a', 'b']) await store.commit({ insert: { id, name: 'same' }, into: plain })
-  const unique = collection<Note>('plain', { byName: { on: ['name'], unique: true } })
+  const unique = collection<Note>()('plain', { byName: { on: ['name'], unique: true } })
   const error = await t.throwsAsync(store.declare([unique]), { instanceOf: Taken })
   t.is(error?.index, 'byName')
   t.is((await store.get(plain, 'b'))?.name, 'same')

@@ -42,7 +42,7 @@ interface StoredSegment extends Omit<Segment, 'events'> {
 const eventsOf = ({ events }: StoredSegment): readonly PublicEvent[] => JSON.parse(events) as readonly PublicEvent[]
 
 /** The log of public events. The id is the sequence number, so that each has one writer. */
-export const liveLog = collection<StoredSegment>('live.log', {
+export const liveLog = collection<StoredSegment>()('live.log', {
   bySequence: { on: ['sequence'] },
   byAt: { on: ['at'] },
   byTotal: { on: ['total'] },

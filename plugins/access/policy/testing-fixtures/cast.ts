@@ -38,6 +38,7 @@ export const resourceOf = (kind: Kind, rightsOf: Resource['rightsOf']): Resource
   kind,
   view: views[kind] ?? 'ViewFile',
   isSearched: searched.has(kind),
+  events: [],
   rightsOf,
 })
 

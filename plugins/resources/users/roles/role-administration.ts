@@ -128,7 +128,7 @@ export class RoleAdministration {
   }
 
   async #isHeld(role: string): Promise<boolean> {
-    const query = { using: 'byRole', where: eq('memberships.role', role), upTo: 1 }
+    const query = { using: 'byRole', where: eq('memberships.role', role), upTo: 1 } as const
     if ((await this.#documents.count(users, query)) > 0) return true
     const [known] = this.#groups.all()
     return (await known?.hasRole(role)) ?? false
