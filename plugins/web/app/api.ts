@@ -132,6 +132,7 @@ export interface Models {
   Permission: { readonly name: string; readonly description: string; readonly verb: string }
   PermissionCheck: { readonly resources: readonly ({ readonly type: string; readonly id: string })[]; readonly permissions?: readonly (string)[] }
   PermissionExplanation: { readonly user: { readonly id: string; readonly fullName: string } | null; readonly permission: string; readonly verb: string; readonly resource: { readonly type: string; readonly id: string } | null; readonly verdict: "yes" | "no" | "unseen" | "frozen"; readonly because: readonly (string)[] }
+  Plugin: { readonly id: string; readonly summary: string; readonly version?: string; readonly source: string; readonly switchable: boolean; readonly refusal?: string; readonly enabled: boolean; readonly state: "on" | "off"; readonly restartRequired: boolean; readonly healthy: boolean; readonly message?: string; readonly waitingEvents: number }
   Preview: { readonly id: string; readonly filename: string; readonly contentType: string }
   PreviewInfo: { readonly id: string; readonly contentType: string; readonly title: string | null }
   PreviewsByExtractor: { readonly extractor_id: string; readonly values: readonly ({ readonly preview_id: string; readonly contentType: string; readonly url: string })[] }
@@ -711,6 +712,8 @@ export interface Operations {
   'POST /api/sensors/config': { path: Record<never, never>; query: Record<never, never>; body: Models['SensorTitles']; answer: Models['Success'] }
   'POST /api/admin/mail': { path: Record<never, never>; query: Record<never, never>; body: { readonly subject?: string; readonly body?: string }; answer: Models['Success'] }
   'POST /api/admin/mail/test': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['MailTest'] }
+  'GET /api/admin/plugins': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['Plugin'])[] }
+  'PUT /api/admin/plugins/{id}': { path: { id: string }; query: Record<never, never>; body: { readonly enabled: boolean }; answer: Models['Plugin'] }
   'GET /api/admin/audit': { path: Record<never, never>; query: { user?: string | undefined; actor?: string | undefined; type?: string | undefined; since?: string | undefined; until?: string | undefined; limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['AuditEntry'])[] }
   'GET /api/admin/audit/csv': { path: Record<never, never>; query: { user?: string | undefined; actor?: string | undefined; type?: string | undefined; since?: string | undefined; until?: string | undefined }; body: undefined; answer: string }
   'GET /api/admin/audit/verification': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Models['AuditVerification'] }
