@@ -85,7 +85,7 @@ export class PluginSwitches implements PluginSwitch {
     return this.#config.plugins.filter(({ name, plugin }) => choices.get(name) === false && !reasonToKeep(plugin)).map(({ name }) => name)
   }
 
-  /** Switches from now on what this or another kernel is told, until what it returns is called; that waits for a switch that is under way. */
+  /** From now on choices take effect, those of other kernels within two seconds, until what it returns is called; that waits for a switch that is under way. */
   begin(): () => Promise<void> {
     this.#isBegun = true
     // On stores that only this kernel may use, no other one can have changed the choices.

@@ -85,6 +85,7 @@ export { networkOf } from './network.ts'
 export { type PasswordCost, Passwords } from './passwords.ts'
 export { identityProviderOf, peopleFor, personContext, ShownPerson, wantsMail } from './people.ts'
 export { apiVersion } from './plugin.ts'
+export { type PluginState, PluginSwitch } from './plugin-switch.ts'
 export type { NewMetadata } from './ports/annotations.ts'
 export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
 export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, noteIn } from './ports/audit.ts'
@@ -134,8 +135,12 @@ export {
   personalRecords,
   transferred,
 } from './ports/personal-data.ts'
+<<<<<<< HEAD
 export { type PluginState, PluginSwitch } from './ports/plugin-switch.ts'
 export type { ResourceFacts, RightsSource, TrashRule } from './ports/policy.ts'
+=======
+export type { RightsSource, TrashRule } from './ports/policy.ts'
+>>>>>>> toggle
 export type { Records } from './ports/records.ts'
 export type { ReportedRun } from './ports/reports.ts'
 export type { FileCopy, FolderPath, NewDataset, NewFile, NewFolder } from './ports/resources.ts'

@@ -10,6 +10,7 @@ const ownData: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^sdk\/documents\/apply-update\.ts$/, 'copies values that the program holds'],
   [/^core\/kernel\/config(\.ts|\/coerce\.ts)$/, 'the configuration'],
   [/^core\/resolve\.js$/, 'our own package.json'],
+  [/^core\/plugin-source\.ts$/, 'the package.json of a plugin, which the operator has installed'],
   [/^core\/(?:bundle|compile-cache)\.js$/, 'what our own build wrote'],
   [/^core\/cli\/user\//, 'in the process of a user, answers of the server that they signed in to, and their own files'],
   [/^core\/cli\/pretty-log\.ts$/, 'our own log lines'],

@@ -4,7 +4,7 @@ import { serve } from './testing/serve.ts'
 
 const route = routesFor('waiting', {})
 
-test('a request to a route that was removed is cut off after the limit, and its handler is told', async t => {
+test('a request to a route that was removed is cut off after the limit, and its handler is aborted', async t => {
   const entered = Promise.withResolvers<void>()
   const aborted = Promise.withResolvers<void>()
   const wait = route({

@@ -159,6 +159,10 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   NewSpace: { name: 'Soil laboratory', description: 'Data of the soil laboratory' },
   NewStream: { name: 'Water content', type: 'Feature' },
   Permission: { name: 'ViewDataset', description: 'Look at datasets' },
+  Plugin: {
+    ...{ id: 'extractors.csv', summary: 'Columns of tables', source: 'built-in', restartRequired: false },
+    ...{ refusal: undefined, message: undefined, waitingEvents: 0 },
+  },
   QuarantinedFile: { size: 68 },
   ReindexProgress: { state: 'done', problem: null },
   Role: { name: 'Editor', description: 'Adds and edits' },

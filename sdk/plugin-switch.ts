@@ -1,4 +1,4 @@
-import { port } from '../port.ts'
+import { port } from './port.ts'
 
 /** A plugin of this installation, and whether it is switched on. */
 export interface PluginState {
