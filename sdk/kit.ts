@@ -135,12 +135,7 @@ export {
   personalRecords,
   transferred,
 } from './ports/personal-data.ts'
-<<<<<<< HEAD
-export { type PluginState, PluginSwitch } from './ports/plugin-switch.ts'
 export type { ResourceFacts, RightsSource, TrashRule } from './ports/policy.ts'
-=======
-export type { RightsSource, TrashRule } from './ports/policy.ts'
->>>>>>> toggle
 export type { Records } from './ports/records.ts'
 export type { ReportedRun } from './ports/reports.ts'
 export type { FileCopy, FolderPath, NewDataset, NewFile, NewFolder } from './ports/resources.ts'
