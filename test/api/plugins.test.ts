@@ -65,7 +65,9 @@ test('routes and their descriptions disappear, and come back', async t => {
 
 test('viewers of pages disappear with their files, and come back', async t => {
   const shown = async () =>
-    (await ok<{ plugin: string; module: string }[]>(admin('/api/web/contributions'))).find(({ plugin }) => plugin === 'example.viewer-spectrum')
+    (await ok<{ plugin: string; module: string }[]>(admin('/api/web/contributions'))).find(
+      ({ plugin }) => plugin === 'example.viewer-spectrum',
+    )
   const before = await shown()
   if (!before) throw new Error('The viewer is not listed')
   t.is((await admin(before.module)).status, 200)
