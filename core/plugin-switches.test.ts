@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import {
+  AuthProviders,
+  BlobOwners,
   type Class,
   collection,
   contributions,
@@ -290,6 +292,15 @@ test('a plugin that says it is switchable and cannot be stops the start with a r
   t.is(
     await refusal({ middleware: [{ phase: 'beforeRouting', use: () => undefined }] }),
     `test.odd is declared as switchable but adds middleware${rest}`,
+  )
+  class Provider {}
+  t.is(
+    await refusal({ provides: [provide(AuthProviders, Provider as never)] }),
+    `test.odd is declared as switchable but contributes to authProviders, which protects the server${rest}`,
+  )
+  t.regex(
+    await refusal({ provides: [provide(BlobOwners, Provider as never)] }),
+    /contributes to blobOwners, which answers for records that stay/,
   )
   t.regex(await refusal({ environment: { ODD: {} } }), /gives variables of the environment their meaning/)
   t.regex(await refusal({ crossOriginHeaders: { request: ['Odd'], response: [] } }), /adds headers for pages of other origins/)

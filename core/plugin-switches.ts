@@ -1,13 +1,21 @@
 import {
+  AccessTrails,
+  AuditReceivers,
   AuditTrails,
+  AuthProviders,
   BlobOwners,
   CommitConflict,
   Conflict,
   collection,
   DocumentStore,
+  JobRecords,
+  MalwareScanners,
+  MetadataChecks,
   NotFound,
   PersonalDataSources,
   type Plugin,
+  StorageQuotas,
+  Transports,
   takesMany,
 } from 'pounce/sdk'
 import { Mutex, noteIn, type PluginState, type PluginSwitch } from 'pounce/sdk/kit'
@@ -31,16 +39,20 @@ const lookEveryMs = 1_000
 /** A plugin that did not start is not tried at every look. */
 const retryMs = 30_000
 
-/** Contributions that answer for records which stay while the plugin is off: without them bytes would count as orphans, and erasure be incomplete. */
-const forRecords: readonly string[] = [BlobOwners, PersonalDataSources]
+/** Contributions that answer for records which stay while the plugin is off: without them bytes would count as orphans, erasure be incomplete, jobs never end. */
+const forRecords: readonly string[] = [BlobOwners, PersonalDataSources, JobRecords, Transports]
+/** Contributions that hold server admins, too: only the operator may do without them. */
+const guards: readonly string[] = [AuditTrails, AccessTrails, AuditReceivers, AuthProviders, MalwareScanners, MetadataChecks, StorageQuotas]
 
 /** Why a plugin cannot be switched off; undefined when it can, at the next start at least. */
 const reasonToKeep = ({ provides = [], resources = [], environment }: Plugin): string | undefined => {
   const single = provides.find(({ port }) => !takesMany(port))
   if (single) return `provides ${single.port}, which other plugins may need`
   if (resources.length > 0) return `declares the resource ${resources[0]?.kind}, whose records stay`
-  const answering = provides.find(({ port }) => forRecords.includes(port))
-  if (answering) return `contributes to ${answering.port.replace('*', '')}, which answers for records that stay`
+  const contributed = (ports: readonly string[]) => provides.find(({ port }) => ports.includes(port))?.port.replace('*', '')
+  const [answering, guard] = [contributed(forRecords), contributed(guards)]
+  if (answering !== undefined) return `contributes to ${answering}, which answers for records that stay`
+  if (guard !== undefined) return `contributes to ${guard}, which protects the server`
   return environment ? 'gives variables of the environment their meaning when the configuration is read' : undefined
 }
 

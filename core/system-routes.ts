@@ -21,7 +21,7 @@ export interface ReadinessReport {
   readonly waiting?: number
   /** Events given up after five tries. */
   readonly parked?: number
-  /** Consumers of plugins that are not loaded, for which events are kept. */
+  /** Consumers of plugins that do not run, for which events are kept. */
   readonly absent?: readonly AbsentConsumer[]
 }
 
@@ -48,7 +48,7 @@ const report = s.model(
     parked: s.Optional(s.Integer()),
     absentConsumers: s.Optional(
       s.Array(s.Object({ consumer: s.String(), waiting: s.Integer(), oldest: s.Union([s.String(), s.Null()]) }), {
-        description: 'Consumers of plugins that are not loaded; their events are kept until `pounce events forget` deletes them',
+        description: 'Consumers of plugins that do not run; their events are kept',
       }),
     ),
   }),
@@ -90,7 +90,7 @@ const readinessRoute = ({ readiness, isStopping }: SystemRoutesOptions): Route =
     method: 'GET',
     path: '/readyz',
     summary: 'Check that the server is ready',
-    description: 'Server admins see each plugin, waiting events, dead letters, and events kept for plugins that are not loaded.',
+    description: 'Server admins see each plugin, waiting events, dead letters, and events kept for plugins that do not run.',
     permission: 'anyone',
     responses: { 200: report, 503: report },
     async handle({ caller }) {

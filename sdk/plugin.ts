@@ -152,8 +152,8 @@ export interface PluginDefinition {
   readonly isLocal?: boolean
   /**
    * Server admins may switch it on and off while the server runs. Then it provides nothing that other plugins need: routes, handlers, periodic tasks and
-   * contributions, but no port, resource, middleware, header or variable of the environment, and no owner of blobs or source of personal data, which answer for its
-   * records also while it is off. Each time it is switched on its classes are made again.
+   * contributions, but no port, resource, middleware, header or variable of the environment, and no contribution that answers for records also while it is off (owners of blobs,
+   * personal data, jobs) or protects the server (sign-in, audit, scans, quotas, checks); the start refuses it otherwise. Each time it is switched on its classes are made again.
    */
   readonly isSwitchable?: boolean
   /** Folder of `0001-what-it-does.ts` files that export `up(documents: DocumentStore): Promise<void>`, idempotent. */
