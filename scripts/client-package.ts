@@ -43,16 +43,20 @@ export const clientModule = (document: object): string => {
   const models = Object.entries(components.schemas).map(
     ([name, schema]) => `${comment(schema.description ?? `${name}.`, '')}export type ${name} = ${typeOf(schema)}\n`,
   )
-  const calls = operations.map(
-    each => `${comment(`${each.summary}.\n${each.description}`, '  ')}  ${each.id}(${inputOf(each)}): Promise<${answerType(each)}>\n`,
-  )
-  const lists = operations.flatMap(each =>
-    each.item === undefined
-      ? []
-      : [
-          `${comment(`${each.summary}, page by page.`, '  ')}  ${each.id}(${inputOf(each)}): AsyncGenerator<${typeOf(each.item)}, void, undefined>\n`,
-        ],
-  )
+  const signatures = (each: ClientOperation): readonly ClientOperation[] =>
+    each.views.length === 0 ? [each] : each.views.map(view => ({ ...each, ...view }))
+  const calls = operations
+    .flatMap(signatures)
+    .map(each => `${comment(`${each.summary}.\n${each.description}`, '  ')}  ${each.id}(${inputOf(each)}): Promise<${answerType(each)}>\n`)
+  const lists = operations
+    .flatMap(signatures)
+    .flatMap(each =>
+      each.item === undefined
+        ? []
+        : [
+            `${comment(`${each.summary}, page by page.`, '  ')}  ${each.id}(${inputOf(each)}): AsyncGenerator<${typeOf(each.item)}, void, undefined>\n`,
+          ],
+    )
   const table = operations.map(
     ({ id, method, path, answer, items }) =>
       `  ${id}: ${JSON.stringify([method, path, answer, ...(items === undefined ? [] : [items])])},\n`,
