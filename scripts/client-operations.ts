@@ -8,7 +8,8 @@ interface DescribedOperation extends Operation {
   readonly requestBody?: Content & { readonly required?: boolean }
 }
 
-interface DescribedSchema extends Schema {
+/** A schema that may say what it is about. */
+export interface DescribedSchema extends Schema {
   readonly description?: string
 }
 
