@@ -8,7 +8,8 @@ interface DescribedOperation extends Operation {
   readonly requestBody?: Content & { readonly required?: boolean }
 }
 
-interface DescribedSchema extends Schema {
+/** A schema that may say what it is about. */
+export interface DescribedSchema extends Schema {
   readonly description?: string
 }
 
@@ -34,6 +35,20 @@ export interface ClientOperation {
   /** Of a list that is paged: what it is a list of, and the member of the answer that holds it; empty when the answer is the list. */
   readonly item: Schema | undefined
   readonly items: string | undefined
+  /** With `view=full` another model is the answer: the operation without and with it. */
+  readonly views: readonly Pick<ClientOperation, 'parameters' | 'schema' | 'item'>[]
+}
+
+/** What is the answer, or its items, without and with `view=full`. */
+const splitByView = (schema: Schema): readonly [Schema, Schema] | undefined => {
+  const [plain, full, ...others] = (schema.type === 'array' ? schema.items?.anyOf : schema.anyOf) ?? []
+  if (!plain || !full || others.length > 0) return undefined
+  return schema.type === 'array'
+    ? [
+        { ...schema, items: plain },
+        { ...schema, items: full },
+      ]
+    : [plain, full]
 }
 
 const nameOf = (ref: string): string => ref.split('/').at(-1) ?? ''
@@ -46,7 +61,7 @@ export const clientOperations = ({ paths, components }: DescribedApi): readonly 
     const whole = resolved(components.schemas, schema)
     if (whole.type === 'array' && whole.items) return { item: whole.items, items: '' }
     const branches = (whole.anyOf ?? []).flatMap(branch => listIn(branch) ?? [])
-    // Of search the pages with hits in either view.
+    // Of streams and datapoints, which may be counted instead.
     if (branches.length > 0) return { item: { anyOf: branches.map(({ item }) => item) }, items: branches[0]?.items ?? '' }
     const member = ['results', 'entries'].find(name => whole.properties?.[name]?.type === 'array')
     return member === undefined ? undefined : { item: whole.properties?.[member]?.items ?? {}, items: member }
@@ -74,6 +89,15 @@ export const clientOperations = ({ paths, components }: DescribedApi): readonly 
         parameters.some(({ name }) => name === 'after') ||
         (method === 'get' && parameters.some(({ name }) => name === 'from') && parameters.some(({ name }) => name === 'size'))
       const list = isPaged && answer === 'json' ? listIn(schema) : undefined
+      const view = parameters.find(({ name, schema: { enum: values = [] } }) => name === 'view' && values.join() === 'full')
+      const views =
+        (view &&
+          splitByView(schema)?.map((one, at) => {
+            const others = parameters.filter(each => each !== view)
+            const item = list && listIn(one)?.item
+            return { schema: one, item, parameters: at === 0 ? others : [...others, { ...view, required: true }] }
+          })) ??
+        []
       return [
         {
           ...{
@@ -83,7 +107,7 @@ export const clientOperations = ({ paths, components }: DescribedApi): readonly 
             summary: operation.summary,
             description: operation.description ?? '',
           },
-          ...({ parameters, answer, schema, item: list?.item, items: list?.items } as const),
+          ...({ parameters, answer, schema, item: list?.item, items: list?.items, views } as const),
           body: sent && {
             mediaType,
             schema: sent.schema ?? {},

@@ -142,24 +142,39 @@ const signatureOf = ({ id, parameters, body }: ClientOperation, models: Models):
 
 const answerTypes = { text: 'str', bytes: 'httpx.Response', empty: 'None' } as const
 
+/** A signature for each view; the implementation returns what the server does. */
+const overloads = (operation: ClientOperation, word: string, typeOf: (view: ClientOperation) => string, models: Models): string =>
+  operation.views
+    .map(view => {
+      const whole = { ...operation, ...view }
+      return `    @overload\n    ${word} ${snake(operation.id)}(${signatureOf(whole, models).parameters}) -> ${typeOf(whole)}: ...\n\n`
+    })
+    .join('')
+
 const operationMethod = (operation: ClientOperation, models: Models): string => {
-  const { id, method, path, answer, schema, body, summary, description } = operation
+  const { id, method, path, answer, body, summary, description, views } = operation
   const { parameters, values, query } = signatureOf(operation, models)
-  const type = answer === 'json' ? models.typeOf(schema, `${pascal(id)}Answer`) : answerTypes[answer]
+  const typeOf = ({ schema }: ClientOperation): string =>
+    answer === 'json' ? models.typeOf(schema, `${pascal(id)}Answer`) : answerTypes[answer]
+  const type = views.length > 0 ? 'Any' : typeOf(operation)
   const sent = body ? `, body, ${quoted(body.mediaType)}` : ''
   const call = `await self._connection.call(${quoted(method)}, ${quoted(path)}, ${quoted(answer)}, ${values}, ${query}${sent})`
   const result = type === 'None' ? `        ${call}\n` : `        answer: ${type} = (${call})[0]\n        return answer\n`
-  return `    async def ${snake(id)}(${parameters}) -> ${type}:\n${docstring(`${summary}.\n${description}`, '        ')}${result}`
+  const implementation = `    async def ${snake(id)}(${parameters}) -> ${type}:\n${docstring(`${summary}.\n${description}`, '        ')}${result}`
+  return `${overloads(operation, 'async def', typeOf, models)}${implementation}`
 }
 
 const listMethod = (operation: ClientOperation, models: Models): string => {
-  const { id, path, item = {}, items = '', summary } = operation
+  const { id, path, items = '', summary, views } = operation
   const { parameters, values, query } = signatureOf(operation, models)
-  const type = models.typeOf(item, `${pascal(id)}Item`)
-  return `    def ${snake(id)}(${parameters}) -> AsyncIterator[${type}]:\n${docstring(`${summary}, page by page.`, '        ')}        return self._connection.items(${quoted(path)}, ${quoted(items)}, ${values}, ${query})\n`
+  const typeOf = ({ item = {} }: ClientOperation): string => `AsyncIterator[${models.typeOf(item, `${pascal(id)}Item`)}]`
+  const type = views.length > 0 ? 'AsyncIterator[Any]' : typeOf(operation)
+  const call = `return self._connection.items(${quoted(path)}, ${quoted(items)}, ${values}, ${query})`
+  const implementation = `    def ${snake(id)}(${parameters}) -> ${type}:\n${docstring(`${summary}, page by page.`, '        ')}        ${call}\n`
+  return `${overloads(operation, 'def', typeOf, models)}${implementation}`
 }
 
-const typing = 'Any, AsyncIterator, Dict, List, Literal, Mapping, Optional, Sequence, Union'
+const typing = 'Any, AsyncIterator, Dict, List, Literal, Mapping, Optional, Sequence, Union, overload'
 
 const header = (about: string): string =>
   `"""${about} Generated from the OpenAPI document of the API."""\n\nfrom __future__ import annotations\n\n`

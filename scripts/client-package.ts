@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type ClientOperation, clientOperations, type DescribedApi } from './client-operations.ts'
+import { type ClientOperation, clientOperations, type DescribedApi, type DescribedSchema } from './client-operations.ts'
 import { parametersType, typeOf } from './docs/web-api-page.ts'
 import { root } from './server-bundle.ts'
 
@@ -36,23 +36,40 @@ const answerTypes = { text: 'string', bytes: 'Response', empty: 'undefined' } as
 
 const answerType = ({ answer, schema }: ClientOperation): string => (answer === 'json' ? typeOf(schema) : answerTypes[answer])
 
+/** The type of a model, whose members say what they are. */
+const modelType = (schema: DescribedSchema): string => {
+  const { type, properties = {}, required = [], nullable } = schema
+  if (type !== 'object' || nullable || Object.keys(properties).length === 0) return typeOf(schema)
+  const members = Object.entries(properties).map(([name, member]) => {
+    const { description } = member as DescribedSchema
+    const key = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name)
+    const about = description === undefined ? '' : comment(description, '  ')
+    return `${about}  readonly ${key}${required.includes(name) ? '' : '?'}: ${typeOf(member)}\n`
+  })
+  return `{\n${members.join('')}}`
+}
+
 /** The module of types and of the table of operations. */
 export const clientModule = (document: object): string => {
   const { components } = document as DescribedApi
   const operations = clientOperations(document as DescribedApi)
   const models = Object.entries(components.schemas).map(
-    ([name, schema]) => `${comment(schema.description ?? `${name}.`, '')}export type ${name} = ${typeOf(schema)}\n`,
+    ([name, schema]) => `${comment(schema.description ?? `${name}.`, '')}export type ${name} = ${modelType(schema)}\n`,
   )
-  const calls = operations.map(
-    each => `${comment(`${each.summary}.\n${each.description}`, '  ')}  ${each.id}(${inputOf(each)}): Promise<${answerType(each)}>\n`,
-  )
-  const lists = operations.flatMap(each =>
-    each.item === undefined
-      ? []
-      : [
-          `${comment(`${each.summary}, page by page.`, '  ')}  ${each.id}(${inputOf(each)}): AsyncGenerator<${typeOf(each.item)}, void, undefined>\n`,
-        ],
-  )
+  const signatures = (each: ClientOperation): readonly ClientOperation[] =>
+    each.views.length === 0 ? [each] : each.views.map(view => ({ ...each, ...view }))
+  const calls = operations
+    .flatMap(signatures)
+    .map(each => `${comment(`${each.summary}.\n${each.description}`, '  ')}  ${each.id}(${inputOf(each)}): Promise<${answerType(each)}>\n`)
+  const lists = operations
+    .flatMap(signatures)
+    .flatMap(each =>
+      each.item === undefined
+        ? []
+        : [
+            `${comment(`${each.summary}, page by page.`, '  ')}  ${each.id}(${inputOf(each)}): AsyncGenerator<${typeOf(each.item)}, void, undefined>\n`,
+          ],
+    )
   const table = operations.map(
     ({ id, method, path, answer, items }) =>
       `  ${id}: ${JSON.stringify([method, path, answer, ...(items === undefined ? [] : [items])])},\n`,

@@ -143,6 +143,10 @@ test('a refusal is a PounceProblem with what RFC 9457 has, and an unreachable se
   })
   t.like(refused, { status: 404, title: 'Not Found', code: 'not-found', detail: 'Dataset not found or not accessible' })
   t.truthy((refused as unknown as Answers)['requestId'])
+  const silent = ((_url: string, { signal }: RequestInit) =>
+    new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))) as typeof fetch
+  const late = new client.Pounce({ url: 'http://127.0.0.1:9', fetch: silent, timeoutMs: 10 })
+  t.like(await t.throwsAsync(late.api['listSpaces']?.() as Promise<unknown>, { instanceOf: client.PounceProblem }), { code: 'timeout' })
   const nowhere = new client.Pounce({ url: 'http://127.0.0.1:9' })
   t.like(await t.throwsAsync(nowhere.api['listSpaces']?.() as Promise<unknown>, { instanceOf: client.PounceProblem }), {
     ...{ status: 0, code: 'unreachable' },

@@ -94,7 +94,7 @@ clientTest(
     const { stdout } = (await t.throwsAsync(python(['-m', 'mypy', '--strict', '--python-version', '3.10', 'wrong.py']))) as Error & {
       readonly stdout: string
     }
-    t.regex(stdout, /wrong\.py:7: error: Incompatible types .*"int".*"str"/)
+    t.regex(stdout, /wrong\.py:\d+: error: Incompatible types .*"int".*"str"/)
     const { key } = await newPerson(server, 'program')
     const printed = await python(['program.py'], { URL: server.url, KEY: key, DATA: join(folder, 'samples.csv') })
     t.true(printed.includes('19 of 19 bytes\n19\n') && printed.includes('404 not-found Dataset not found or not accessible'), printed)

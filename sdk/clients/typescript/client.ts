@@ -19,7 +19,7 @@ export interface PounceOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch
-  /** Upper bound of a request whose answer is JSON or text, which then rejects with `TimeoutError`; 120,000 by default. Downloads, uploads and events have none. */
+  /** Upper bound of a request whose answer is JSON or text; 120,000 by default. Downloads have none. */
   readonly timeoutMs?: number
 }
 
@@ -83,6 +83,16 @@ const sentBody = (body: unknown): { readonly body?: NonNullable<RequestInit['bod
 
 type RequestParts = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> }
 
+/** What a request without an answer rejects with: what the caller aborted it with, or a problem. */
+const failureOf = (request: string, error: unknown, signal: AbortSignal | null | undefined): unknown => {
+  // An answer that is no JSON, though it says so.
+  if (error instanceof SyntaxError) return error
+  const isLate = signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+  if (signal?.aborted && !isLate) return signal.reason
+  const [title, code, what] = isLate ? ['Timeout', 'timeout', 'took too long'] : ['Unreachable', 'unreachable', 'did not reach the server']
+  return new PounceProblem({ title, code, detail: `${request} ${what}` }, { cause: error })
+}
+
 /** Sends requests: the server's address, credentials, and refusals as `PounceProblem`. */
 export class ApiConnection {
   readonly #options: PounceOptions
@@ -105,11 +115,7 @@ export class ApiConnection {
         headers: { accept: 'application/json, application/problem+json', ...this.#headers, ...init.headers },
       })
     } catch (error) {
-      if (init.signal?.aborted) throw init.signal.reason
-      throw new PounceProblem(
-        { title: 'Unreachable', detail: `${method} ${path}: the server is unreachable`, code: 'unreachable' },
-        { cause: error },
-      )
+      throw failureOf(`${method} ${path}`, error, init.signal)
     }
     if (!response.ok) throw await problemOf(response)
     return response
@@ -139,16 +145,22 @@ export class ApiConnection {
     const sent = sentBody(body)
     const isShort = kind === 'json' || kind === 'text'
     const signals = [...(signal ? [signal] : []), ...(isShort ? [AbortSignal.timeout(this.#options.timeoutMs ?? 120_000)] : [])]
-    const response = await this.send(method, `${filled(path, values)}${queryText(query)}`, {
+    const limit = signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}
+    const address = `${filled(path, values)}${queryText(query)}`
+    const response = await this.send(method, address, {
       ...(sent.body === undefined ? {} : { body: sent.body }),
-      ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),
+      ...limit,
       headers: {
         ...(kind === 'bytes' ? { accept: '*/*, application/problem+json' } : {}),
         ...(sent.type === undefined ? {} : { 'content-type': sent.type }),
         ...headers,
       },
     })
-    return { answer: await answerOf(kind, response), response }
+    try {
+      return { answer: await answerOf(kind, response), response }
+    } catch (error) {
+      throw failureOf(`${method} ${address}`, error, limit.signal)
+    }
   }
 
   /** The items of all pages of a list, page by page. */

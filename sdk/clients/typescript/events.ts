@@ -30,14 +30,19 @@ const messageOf = (lines: readonly string[]): Message => {
   return { id: valuesOf('id').at(-1), retryMs: Number.isInteger(retry) ? retry : undefined, data: valuesOf('data').join('\n') }
 }
 
+/** Heartbeats come more often; a connection without any is dead. */
+const maxSilenceMs = 120_000
+
 async function* messagesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
   let rest = ''
   let lines: string[] = []
   const decoder = new TextDecoder()
   const reader = body.getReader()
+  const isSilent = (): void => void reader.cancel()
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const silence = setTimeout(isSilent, maxSilenceMs)
+      const { done, value } = await reader.read().finally(() => clearTimeout(silence))
       if (done) return
       const parts = `${rest}${decoder.decode(value, { stream: true })}`.split('\n')
       rest = parts.pop() ?? ''

@@ -17,7 +17,7 @@ export class PounceProblem extends Error {
   /** Of HTTP. */
   readonly status: number
   readonly detail: string
-  /** For programs: `not-found`, `permission-denied`, `unreachable` … */
+  /** For programs: `not-found`, `permission-denied`, `unreachable`, `timeout` … */
   readonly code: string
   /** As in the log of the server. */
   readonly requestId: string

@@ -27,6 +27,8 @@ export interface FileUpload {
   readonly signal?: AbortSignal
   /** Bytes of a request; 16 MiB by default. */
   readonly pieceBytes?: number
+  /** Upper bound of the request of a piece, which is then tried again; 600,000 by default. */
+  readonly pieceTimeoutMs?: number
   /** How often a piece is tried again without progress; 5 by default. */
   readonly retries?: number
 }
@@ -49,6 +51,10 @@ const metadataOf = (blob: Blob, { dataset, folder, filename, path, type, extract
     .join(',')
 }
 
+const limitsOf = ({ signal, pieceTimeoutMs = 600_000 }: FileUpload): { readonly signal: AbortSignal } => ({
+  signal: AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(pieceTimeoutMs)]),
+})
+
 /** What may be different the next time: the network, the server's load, another request of ours that it still reads. */
 const isPassing = (error: unknown): error is PounceProblem =>
   error instanceof PounceProblem && (error.status === 0 || error.status >= 500 || [408, 409, 423, 429, 460].includes(error.status))
@@ -56,11 +62,10 @@ const isPassing = (error: unknown): error is PounceProblem =>
 /** Sends a file by the tus protocol, piece by piece, and continues where the server is after an interruption. Returns the id of the file. */
 export const upload = async (connection: ApiConnection, blob: Blob, options: FileUpload): Promise<string> => {
   const { signal, onProgress, pieceBytes = 16 * 1024 * 1024, retries = 5 } = options
-  const init = signal ? { signal } : {}
   const id = options.resume ?? (await begin(connection, blob, options))
   const path = `/api/uploads/${encodeURIComponent(id)}`
   const received = async (): Promise<number> => {
-    const { headers } = await connection.send('HEAD', path, { ...init, headers: tus })
+    const { headers } = await connection.send('HEAD', path, { ...limitsOf(options), headers: tus })
     return Number(headers.get('upload-offset'))
   }
   let offset = options.resume === undefined ? 0 : await received()
@@ -69,7 +74,7 @@ export const upload = async (connection: ApiConnection, blob: Blob, options: Fil
     onProgress?.(offset, blob.size)
     try {
       const { headers } = await connection.send('PATCH', path, {
-        ...init,
+        ...limitsOf(options),
         body: blob.slice(offset, offset + pieceBytes),
         headers: { ...tus, 'content-type': 'application/offset+octet-stream', 'upload-offset': String(offset) },
       })
@@ -96,7 +101,7 @@ export const upload = async (connection: ApiConnection, blob: Blob, options: Fil
 const begin = async (connection: ApiConnection, blob: Blob, options: FileUpload): Promise<string> => {
   const { headers } = await connection.send('POST', '/api/uploads', {
     headers: { ...tus, 'upload-length': String(blob.size), 'upload-metadata': metadataOf(blob, options) },
-    ...(options.signal ? { signal: options.signal } : {}),
+    ...limitsOf(options),
   })
   const id = headers.get('location')?.split('/').at(-1)
   if (!id) throw new PounceProblem({ title: 'No Location', detail: 'The server began an upload without saying where' })
