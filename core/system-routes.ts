@@ -35,10 +35,6 @@ export interface SystemRoutesOptions {
   readonly scrape: Scrape | undefined
   /** Required of the caller for `/metrics`; absent when that is for server admins. */
   readonly metricsToken: string | undefined
-  /** False when a plugin has a page of its own at `/`. */
-  readonly takesRoot: boolean
-  /** The path of the base URL; empty for most. */
-  readonly base: () => string
 }
 
 const route = routesFor('server', {})
@@ -68,15 +64,16 @@ export const systemRoutes = (options: SystemRoutesOptions): readonly PluginRoute
     getDocsFile,
   }
   if (options.scrape) routes['getMetrics'] = metricsRoute(options.scrape, options.metricsToken)
-  if (options.takesRoot) routes['getRoot'] = rootRoute(options.base)
-  return Object.entries(routes).map(([name, each]) => ({
-    plugin: 'core',
-    name,
-    route: each,
-    needs: {},
-    isLenient: name === 'getReadiness',
-  }))
+  return Object.entries(routes).map(([name, each]) => systemRoute(name, each))
 }
+
+const systemRoute = (name: string, route: Route): PluginRoute => ({
+  plugin: 'core',
+  name,
+  route,
+  needs: {},
+  isLenient: name === 'getReadiness',
+})
 
 const getHealth = route({
   method: 'GET',
@@ -170,7 +167,10 @@ const getDocsFile = route({
   },
 })
 
-const rootRoute = (base: () => string): Route =>
+/** Answers at `/` while no plugin has a page of its own there. */
+export const rootRoute = (base: () => string): PluginRoute => systemRoute('getRoot', redirectToDocs(base))
+
+const redirectToDocs = (base: () => string): Route =>
   route({
     method: 'GET',
     path: '/',

@@ -12,7 +12,7 @@ interface Job {
   readonly failed: number
 }
 
-for (const act of ['tag', 'delete'] as const) {
+for (const act of ['copy', 'delete'] as const) {
   test(`a bulk job (${act}) goes on after kills of the server, and each resource has the right outcome`, async t => {
     t.timeout(120_000)
     const folder = await dataFolder(t)
@@ -27,7 +27,8 @@ for (const act of ['tag', 'delete'] as const) {
     const body = new FormData()
     for (let n = 0; n < count; n++) body.append('File', new Blob([`${n}`]), `f${n}.txt`)
     await ok(call(`/api/uploadToDataset/${dataset}?extract=false`, { method: 'POST', body }))
-    const json = { act, tags: ['a'], select: { dataset } }
+    const target = await newDataset(call)
+    const json = { act, to: { dataset: target }, select: { dataset } }
     const { id } = await ok<Job>(call('/api/bulk', { method: 'POST', json }))
     const jobNow = () => ok<Job>(call(`/api/bulk/${id}`))
     for (const least of [0, 120]) {
@@ -40,8 +41,10 @@ for (const act of ['tag', 'delete'] as const) {
     t.like(job, { done: count, failed: 0, total: count })
     const files = await ok<{ id: string }[]>(call(`/api/datasets/${dataset}/files`))
     t.is(files.length, act === 'delete' ? 0 : count)
-    for (const file of files.filter((_, n) => n % 97 === 0)) {
-      t.like(await ok(call(`/api/files/${file.id}/tags`)), { tags: ['a'] })
-    }
+    const copies = await ok<{ id: string; filename: string }[]>(call(`/api/datasets/${target}/files`))
+    t.is(new Set(copies.map(({ filename }) => filename)).size, act === 'copy' ? count : 0)
+    t.is(copies.length, act === 'copy' ? count : 0, 'none is copied twice')
+    for (const { id, filename } of copies.filter((_, n) => n % 97 === 0))
+      t.is(`f${await (await call(`/api/files/${id}`)).text()}.txt`, filename)
   })
 }

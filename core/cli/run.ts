@@ -84,7 +84,7 @@ const add = (program: Commander, command: BuiltIn, { output, host, fail }: Sessi
     return known ?? above.command(word).description(`Commands for ${word}`)
   }, program)
   const own = parent.command(words.at(-1) ?? command.name).description(command.summary)
-  for (const { name, summary } of command.arguments ?? []) own.argument(`<${name}>`, summary)
+  for (const { name, summary, isOptional } of command.arguments ?? []) own.argument(isOptional ? `[${name}]` : `<${name}>`, summary)
   for (const { name, summary, takesValue, isRequired } of command.options ?? []) {
     const flag = takesValue ? `--${name} <value>` : `--${name}`
     if (isRequired) own.requiredOption(flag, summary)

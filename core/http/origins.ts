@@ -7,6 +7,7 @@ import { NoSuchAddress } from './problems.ts'
 import type { Middleware } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import type { Addresses, PrefixRouter } from './router.ts'
+import { TrustedProxies } from './trusted-proxies.ts'
 
 /** 421: the request is meant for another server, or comes from a page that made its own name lead here (DNS rebinding). */
 export class UnknownHost extends Problem {
@@ -70,10 +71,11 @@ const nameIn = (host: string): string => {
  * audit log. Only a peer in a private network is taken for a proxy, as anyone on the Internet may send the header.
  */
 export const untrustedProxyWarning = ({ trustedProxies }: HttpConfig, log: Log): ((req: IncomingMessage) => void) => {
-  let isDue = trustedProxies === 0
+  const proxies = new TrustedProxies(trustedProxies)
+  let isDue = true
   return ({ headers, socket }) => {
     if (!isDue || (headers['x-forwarded-for'] === undefined && headers.forwarded === undefined)) return
-    if (!isPrivateAddress(socket.remoteAddress ?? '')) return
+    if (proxies.mayForward(socket.remoteAddress) || !isPrivateAddress(socket.remoteAddress ?? '')) return
     isDue = false
     log.warn('X-Forwarded-For ignored: all clients of a reverse proxy share one address; set http.trustedProxies', {
       peer: socket.remoteAddress,
@@ -121,7 +123,16 @@ const isDowngrade = (from: URL, own: URL | undefined): boolean => own?.protocol 
 export const originOf = (text: string | undefined): URL | undefined => (text === undefined ? undefined : (URL.parse(text) ?? undefined))
 
 /** Headers of answers that pages of other origins may read, besides those of plugins. */
-export const exposedHeaders = ['Link', 'X-Request-Id', 'Content-Disposition', 'Content-Range', 'Retry-After', 'Location', 'X-Total-Count']
+export const exposedHeaders = [
+  'Link',
+  'X-Request-Id',
+  'Content-Disposition',
+  'Content-Range',
+  'Retry-After',
+  'Location',
+  'X-Total-Count',
+  'ETag',
+]
 
 /**
  * The headers that let a page of another origin read an answer: only for origins that the configuration names, never a reflection, never with
@@ -165,7 +176,7 @@ export const crossOriginWarning = (
   }
 }
 
-const allowedHeaders = ['Content-Type', 'X-API-Key', 'Authorization', 'Range', 'If-None-Match', 'X-HTTP-Method-Override']
+const allowedHeaders = ['Content-Type', 'X-API-Key', 'Authorization', 'Range', 'If-Match', 'If-None-Match', 'X-HTTP-Method-Override']
 
 /** What answers to OPTIONS are made of. */
 export interface CorsOptions {

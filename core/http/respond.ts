@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable, type Writable } from 'node:stream'
 import { encodeExtended } from 'content-disposition'
@@ -53,18 +54,14 @@ class Responder {
     }
   }
 
-  #sendJson(request: RequestContext, { status, body, headers }: AnyReply): Promise<void> | undefined {
+  #sendJson(request: RequestContext, reply: AnyReply): Promise<void> | undefined {
+    const { status, body, headers } = reply
     const text = body instanceof RawJson ? body.text : JSON.stringify(body)
     if (text === undefined) {
       this.#writer.send(request, status, { ...headers }, undefined)
       return undefined
     }
-    return this.#writer.sendText(
-      request,
-      status,
-      { 'content-type': 'application/json', 'cache-control': 'private, no-cache', ...headers },
-      text,
-    )
+    return sendJson(this.#writer, request, reply, text)
   }
 
   async #sendBytes(request: RequestContext, { status, body, headers }: AnyReply): Promise<void> {
@@ -75,6 +72,31 @@ class Responder {
     const open = (range?: ByteRange): Readable => streamed([Buffer.from(range ? body.subarray(range.start, range.end + 1) : body)])
     return this.#bytes.send(request, status, headers, { open, contentType, sizeBytes: body.byteLength })
   }
+}
+
+/** Sends JSON text, or 304 where the client has it already. */
+const sendJson = (
+  writer: ResponseWriter,
+  request: RequestContext,
+  { status, headers }: Omit<AnyReply, 'body'>,
+  text: string,
+): Promise<void> | undefined => {
+  const head: Record<string, string> = { 'content-type': 'application/json', 'cache-control': 'private, no-cache', ...headers }
+  const isRead = status === 200 && request.route?.declaration.method === 'GET' && head['cache-control'] !== 'no-store'
+  if (!isRead) return writer.sendText(request, status, head, text)
+  const etag = tagOfJson(text, head['etag'])
+  head['etag'] = etag
+  const known = request.req.headers['if-none-match']
+  if (known === undefined || !names(known, etag.slice('W/'.length), true)) return writer.sendText(request, status, head, text)
+  const { 'content-type': _, ...rest } = head
+  writer.send(request, 304, { ...rest, vary: 'Accept-Encoding' }, undefined)
+  return undefined
+}
+
+/** Weak, since the text goes out in several codings. What the handler calls the version comes first (`versionTag`). */
+const tagOfJson = (text: string, version = '""'): string => {
+  const prefix = version.slice(1, -1)
+  return `W/"${prefix}${prefix && '.'}${hash('sha1', text, 'base64url')}"`
 }
 
 /** One name, one header: a handler's replaces ours, in any letter case. */
@@ -120,7 +142,7 @@ class RowsResponder {
         piece = ''
       }
       if (res.destroyed) return
-      if (!out) return await this.#writer.sendText(request, status, head, `${piece}]`)
+      if (!out) return await sendJson(this.#writer, request, { status, headers: head }, `${piece}]`)
       if (request.isHead) res.end()
       else out.end(`${piece}]`)
     } catch (error) {
@@ -373,6 +395,8 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
       // After the end this resolves nothing and destroys nothing.
       if (!isOver) fail(undefined)
     })
+    // The client may have gone while the source was opened, which is not told again.
+    if (res.destroyed) fail(undefined)
   })
 
 /**

@@ -136,6 +136,26 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   // Before rows are clicked: those below it move.
   await page.getByRole('row', { name: 'plot 1.csv' }).waitFor()
 
+  // A folder and a file are copied to another dataset.
+  const other = await newDataset(call, { name: 'Other plots' })
+  await newFolder(call, other, 'here')
+  for (const name of ['raw', 'plot 4.csv']) await page.getByRole('row', { name }).getByRole('checkbox').click()
+  await page.getByRole('toolbar').getByRole('button', { name: 'Copy', exact: true }).click()
+  const copying = page.getByRole('dialog', { name: 'Copy 2 items' })
+  t.deepEqual(await axeFindings(page), [])
+  await copying.getByRole('button', { name: 'Another dataset' }).click()
+  await copying.getByLabel('Find a dataset').first().fill('other pl')
+  await copying.getByRole('button', { name: 'Other plots' }).click()
+  await copying.getByText('here', { exact: true }).click()
+  await copying.getByRole('button', { name: 'Copy here' }).click()
+  await page.getByText(/^Copied \d+ items to here$/).waitFor()
+  const here = (await entriesOf(other)).entries[0]?.id ?? ''
+  t.deepEqual(await namesIn(other, `&folder=${here}`), ['raw', 'plot 4.csv'])
+  t.deepEqual(await namesIn(other, '&recursive=true'), ['2026', 'here', 'raw', 'plot 4.csv'])
+  t.true((await namesIn(dataset)).includes('plot 4.csv'))
+  // Others may have moved or not: nothing is chosen any more.
+  await page.locator('.selection-bar').waitFor({ state: 'detached' })
+
   // Deleting says what.
   await page.getByRole('row', { name: 'plot 2.csv' }).getByRole('checkbox').click()
   await page.getByRole('row', { name: 'plot 3.csv' }).getByRole('checkbox').click()

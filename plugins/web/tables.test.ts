@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { stringify } from 'csv-stringify/sync'
 import { notebookOf } from './app/viewers/notebook/notebook-data.ts'
@@ -248,4 +249,65 @@ test('a notebook keeps no terminal codes, only pictures of four types, and says 
   t.deepEqual(outputs({ 'image/svg+xml': '<svg/>' }), [{ kind: 'unknown', types: ['image/svg+xml'] }])
   t.deepEqual(outputs({ 'image/png': '"><script>', 'text/plain': 'kept' }), [{ kind: 'text', text: 'kept' }])
   for (const text of ['', '[]', '{"cells": 1}', 'null', await dataFile('damaged.ipynb').then(String)]) t.is(notebookOf(text), undefined)
+})
+
+test('text is found in the cells that have it, whatever its case, its script and the quotes around it', async t => {
+  const rows = [...trickyRows(4000), ['4000', 'ÄPFEL', 'İzmir', 'K'], ['4001', 'x'.repeat(300_000), 'far', 'end']]
+  for (const options of [{}, { delimiter: ';' }, { quoted: true }, { record_delimiter: '\r\n', quoted_match: /\n/ }] as const) {
+    const ascii = rows.filter(row => row.every(cell => /^[\x20-\x7e\n\t]*$/.test(cell)))
+    for (const some of [rows, ascii]) {
+      const table = await opened(stringify([['id', 'one', 'two', 'three'], ...some], options))
+      const asShown = await cellsOf(table)
+      for (const search of [
+        'with',
+        'COMMA',
+        'köln',
+        '観',
+        'quote',
+        '"quote"',
+        ', c',
+        'two\nl',
+        '399',
+        'spaces',
+        ' spaces',
+        'äpfel',
+        'far',
+        'nowhere',
+        ';',
+      ]) {
+        const wanted = search.toLocaleLowerCase()
+        const expected = asShown.flatMap((row, at) => (row.some(cell => cell?.toLocaleLowerCase().includes(wanted)) ? [at] : []))
+        await table.engine.arrange({ filters: [], search })
+        const { numbers } = await table.engine.rows(0, some.length, 0, 1)
+        t.deepEqual(numbers, expected, `${search} in ${JSON.stringify(options)}`)
+        const odd = expected.filter(at => Number(asShown[at]?.[0]) % 2 === 1 && Number(asShown[at]?.[0]) > 2000)
+        const filters = [{ column: 0, kind: 'atLeast' as const, value: '2001' }]
+        await table.engine.arrange({ filters, search })
+        const filtered = (await table.engine.rows(0, some.length, 0, 1)).numbers.filter(at => Number(asShown[at]?.[0]) % 2 === 1)
+        t.deepEqual(filtered, odd)
+      }
+    }
+  }
+})
+
+test('a table compressed by gzip is that which was compressed, as far as it may be kept or is whole', async t => {
+  const rows = trickyRows(5000)
+  const text = stringify([['id', 'one', 'two', 'three'], ...rows])
+  const whole = await opened(gzipSync(text))
+  t.deepEqual(await cellsOf(whole), rows)
+  t.is(whole.source.cut, undefined)
+  // Several parts one after the other, which browsers do not unpack.
+  const end = text.indexOf('\n', 1000) + 1
+  const parts = await opened(Buffer.concat([gzipSync(text.slice(0, end)), gzipSync(text.slice(end))]))
+  t.is(parts.source.cut, 'damage')
+  t.deepEqual(await cellsOf(parts), rows.slice(0, (await cellsOf(parts)).length))
+  const large = await opened(gzipSync(text), {}, 20_000)
+  t.is(large.source.cut, 'size')
+  t.deepEqual((await cellsOf(large)).slice(0, 100), rows.slice(0, 100))
+  const random = Array.from({ length: 20_000 }, (_, at) => [at, Math.sin(at)])
+  const damaged = gzipSync(stringify([['id', 'value'], ...random])).subarray(0, 100_000)
+  const left = await opened(damaged)
+  t.is(left.source.cut, 'damage')
+  t.deepEqual((await cellsOf(left))[100], random[100]?.map(String))
+  await t.throwsAsync(opened(gzipSync(text).fill(7, 10)))
 })

@@ -3,6 +3,7 @@ import test from 'ava'
 import mime from 'mime-types'
 import type { Browser, Page } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
+import { pdf } from '../../scripts/test-data/pdf.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { formWith, newDataset, ok, upload } from '../../test/support/scene.ts'
 import { until } from '../../test/support/until.ts'
@@ -126,6 +127,61 @@ inBrowser('maps show features of GeoJSON and shapefiles with their attributes, a
   await show(page, await keep('elevation.tif'))
   await page.getByText('180 × 90 pixels, bands: 1, int16, EPSG:4326').waitFor()
   await page.getByRole('application', { name: /Map of elevation\.tif/ }).waitFor()
+  t.deepEqual(problems, [])
+})
+
+inBrowser('links of a PDF lead to pages and addresses, and do nothing else', async t => {
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const pages = Array.from({ length: 4 }, (_, at) => [`Page ${at + 1}`])
+  const links = [3, 'https://example.org/a?b=1', 'mailto:ann@example.org', 'javascript:alert(1)', 'file:///etc/passwd']
+  const bytes = pdf({ title: 'Links', author: 'Ann', pages, links })
+  await show(page, await upload(call, dataset, bytes, 'links.pdf', { type: 'application/pdf' }))
+  const found = page.locator('.pdf-link')
+  await found.first().waitFor()
+  t.is(await found.count(), 3)
+  const web = page.getByRole('link', { name: 'https://example.org/a?b=1' })
+  t.is(await web.getAttribute('rel'), 'noopener noreferrer nofollow')
+  t.is(await web.getAttribute('target'), '_blank')
+  // 200 of 595 points wide, as in the document.
+  const [box, paper] = [await web.boundingBox(), await page.locator('.pdf-page').first().boundingBox()]
+  t.true(Math.abs((box?.width ?? 0) / (paper?.width ?? 1) - 200 / 595) < 0.01)
+  t.deepEqual(await axeFindings(page), [])
+  await page.getByRole('button', { name: 'Page 3 of 4' }).focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(url => url.searchParams.get('view') === '3')
+  t.deepEqual(problems, [])
+})
+
+inBrowser('sections of a picture are drawn where they are, and named below it', async t => {
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const photo = await keep('photo.jpg')
+  const section = (json: object) => ok(call('/api/sections', { method: 'POST', json: { file_id: photo, ...json } }))
+  await show(page, photo)
+  const { width, height } = await page.locator('.picture-frame img').evaluate(img => {
+    const { naturalWidth, naturalHeight } = img as unknown as { naturalWidth: number; naturalHeight: number }
+    return { width: naturalWidth, height: naturalHeight }
+  })
+  await section({ area: { x: width / 4, y: height / 2, w: width / 2, h: height / 4 }, description: 'Crown' })
+  await section({ area: { x: width * 2, y: 0, w: 10, h: 10 }, description: 'Outside' })
+  await section({ startTime: 1, description: 'A time' })
+  await page.reload()
+  const crown = page.getByRole('list', { name: 'Sections' }).getByRole('button', { name: 'Crown' })
+  await crown.waitFor()
+  t.is(await page.locator('.picture-area').count(), 1)
+  const [area, frame] = [await page.locator('.picture-area').boundingBox(), await page.locator('.picture-frame img').boundingBox()]
+  t.truthy(area && frame)
+  if (area && frame) {
+    t.true(Math.abs((area.x - frame.x) / frame.width - 0.25) < 0.02)
+    t.true(Math.abs((area.y - frame.y) / frame.height - 0.5) < 0.02)
+    t.true(Math.abs(area.width / frame.width - 0.5) < 0.02)
+  }
+  await crown.focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(url => url.searchParams.get('view') === '1')
+  t.is(await crown.getAttribute('aria-pressed'), 'true')
+  t.deepEqual(await axeFindings(page), [])
+  await page.setViewportSize({ width: 320, height: 700 })
+  t.true((await sidewaysScroll(page)) <= 0)
   t.deepEqual(problems, [])
 })
 

@@ -138,7 +138,7 @@ export const viewers: readonly OwnViewer[] = [
     name: 'table',
     title: { en: 'Table', de: 'Tabelle' },
     mediaTypes: ['text/csv', 'text/tab-separated-values', 'application/csv'],
-    extensions: ['csv', 'tsv', 'tab'],
+    extensions: ['csv', 'tsv', 'tab', 'csv.gz', 'tsv.gz'],
     maxBytes: anySize,
     rank: 60,
   },

@@ -4,6 +4,8 @@ export interface PdfContent {
   readonly author: string
   /** Lines of each page, from the top. */
   readonly pages: readonly (readonly string[])[]
+  /** Links on the first page: an address, or the number of a page. */
+  readonly links?: readonly (string | number)[]
   /** More entries of the trailer, to make documents that claim to be encrypted. */
   readonly trailer?: string
 }
@@ -19,7 +21,7 @@ export function pdf(content: PdfContent): Buffer {
     ...content.pages.flatMap((lines, at) => {
       const stream = pageStream(lines)
       return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents ${6 + at * 2} 0 R >>`,
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents ${6 + at * 2} 0 R${at === 0 ? annotations(content, pageIds) : ''} >>`,
         `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
       ]
     }),
@@ -35,6 +37,14 @@ export function pdf(content: PdfContent): Buffer {
   text += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${rows}`
   text += `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R /Info 4 0 R ${content.trailer ?? ''} >>\nstartxref\n${xref}\n%%EOF\n`
   return Buffer.from(text, 'latin1')
+}
+
+const annotations = ({ links = [] }: PdfContent, pageIds: readonly number[]): string => {
+  const all = links.map((link, at) => {
+    const act = typeof link === 'string' ? `/A << /S /URI /URI (${escaped(link)}) >>` : `/Dest [${pageIds[link - 1]} 0 R /Fit]`
+    return `<< /Type /Annot /Subtype /Link /Rect [56 ${600 - 40 * at} 256 ${620 - 40 * at}] ${act} >>`
+  })
+  return all.length === 0 ? '' : ` /Annots [${all.join(' ')}]`
 }
 
 const escaped = (text: string): string => text.replace(/[\\()]/g, '\\$&')

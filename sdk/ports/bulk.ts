@@ -5,7 +5,7 @@ import { contributions } from '../port.ts'
 import type { Json } from './document-store.ts'
 
 /** What can be done to many resources at once. */
-export type BulkAct = 'delete' | 'move' | 'tag' | 'untag' | 'describe' | 'license' | 'submit'
+export type BulkAct = 'delete' | 'move' | 'copy' | 'tag' | 'untag' | 'describe' | 'license' | 'submit'
 
 /** The root of a dataset, or one of its folders. */
 export interface BulkPlace {
@@ -15,7 +15,7 @@ export interface BulkPlace {
 
 /** How it is done; checked when the job was requested. */
 export interface BulkParameters {
-  /** Of `move`. `from` tells which place a file leaves that is in several. */
+  /** Of `move` and `copy`. `from` tells which place a file leaves that is in several; of a copy, which folders above it are kept: those below `from`. */
   readonly to?: BulkPlace | undefined
   readonly from?: BulkPlace | undefined
   /** Of `tag` and `untag`. */

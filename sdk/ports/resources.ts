@@ -145,6 +145,8 @@ export interface NewFile {
 export interface FileCopy {
   readonly author: string
   readonly placesOf: (original: FileRecord & Stored) => readonly Place[]
+  /** Into datasets that are no longer imported: events tell of the files at once. Ids make a repeat harmless; `batch` as in `IngestOptions`. */
+  readonly shown?: { readonly idOf: (original: FileRecord & Stored) => string; readonly batch: string }
 }
 
 /** The files of the installation. */
@@ -152,8 +154,8 @@ export interface Files extends Records<FileRecord> {
   /** One commit. The bytes are the caller's until then (`StagedBlob`). `NotFound` when the dataset or folder was removed meanwhile. */
   create(file: NewFile): Promise<FileRecord & Stored>
   /**
-   * Copies for a dataset that is being imported, by the ids of the originals. They share the bytes, which go with the last record that names
-   * them. A file that is deleted meanwhile has no copy. At most 200.
+   * Copies by the ids of the originals, for a dataset that is being imported unless `shown` is set. They share the bytes, which go with the last record that
+   * names them. A file that is deleted meanwhile has no copy. At most 200.
    */
   copy(some: readonly (FileRecord & Stored)[], as: FileCopy): Promise<ReadonlyMap<string, string>>
   /** Files that lie right in a dataset's root or in a folder, by name. */

@@ -33,10 +33,15 @@ export const answerFault = (answer: SentAnswer): string | undefined => {
   const declared = answersOf(declaration)[status]
   // A HEAD of a route with effects is refused like an unknown method.
   const isRefusal = refusalsOf(declaration).has(status) || commonRefusals.has(status) || (method === 'HEAD' && status === 405)
+  if (status === 304 && mayBeKnown(declaration)) return bodyFault(answer, {})
   if (!declared) return isRefusal ? problemFault(answer) : `the status ${status} is not declared`
   const fault = bodyFault(answer, contentOf(declared))
   return fault !== undefined && isRefusal && problemFault(answer) === undefined ? undefined : fault
 }
+
+/** JSON that is read has a validator, so the client may have it already. */
+const mayBeKnown = ({ method, responses }: Declaration): boolean =>
+  method === 'GET' && responses[200] !== undefined && Object.keys(contentOf(responses[200])).includes('application/json')
 
 const problems = { 'application/json': problemSchema, 'application/problem+json': problemDetailsSchema }
 

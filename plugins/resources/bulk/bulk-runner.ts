@@ -98,11 +98,11 @@ export class BulkRunner {
       await this.#advance(job, { ...this.#ending('failed'), message: error.message })
       return
     }
-    const total = await this.#keepAll(id, select)
+    const total = await this.#keepAll(job, select)
     await this.#advance(job, { total, ...(total === 0 ? this.#ending('finished') : { state: 'running' }) }, ['select'])
   }
 
-  async #keepAll(job: string, select: BulkSelection): Promise<number> {
+  async #keepAll({ id: job, act }: Job, select: BulkSelection): Promise<number> {
     let some: Ref[] = []
     let chunks = 0
     let total = 0
@@ -111,10 +111,14 @@ export class BulkRunner {
       chunks += await this.#jobs.keep(job, chunks, some)
       some = []
     }
-    for await (const id of this.#selected(select)) {
-      some.push({ kind: 'file', id })
+    const add = async (ref: Ref) => {
+      some.push(ref)
       if (some.length === 10 * chunkSize) await keep()
     }
+    // Copies of a tree have its empty folders too.
+    if (act === 'copy' && select.recursive && !select.filter)
+      for await (const id of this.#foldersBelow(select)) await add({ kind: 'folder', id })
+    for await (const id of this.#selected(select)) await add({ kind: 'file', id })
     await keep()
     return total
   }
@@ -127,6 +131,11 @@ export class BulkRunner {
       const isInside = own.some(place => place.dataset === dataset && (places === undefined || places.has(place.in)))
       if (isInside && !left.has(id) && name.toLowerCase().includes(text)) yield id
     }
+  }
+
+  async *#foldersBelow({ dataset, folder }: BulkSelection): AsyncIterable<string> {
+    const below = await this.#below(dataset, folder)
+    for await (const { id } of this.#folders.ofDataset(dataset)) if (id !== folder && (below?.has(id) ?? true)) yield id
   }
 
   /** A folder and those below it; undefined for everything. One reading of the folders, however deep they lie. */

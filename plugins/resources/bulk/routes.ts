@@ -34,6 +34,7 @@ const type = s.Union([s.Literal('file'), s.Literal('folder'), s.Literal('dataset
 const act = s.Union([
   s.Literal('delete'),
   s.Literal('move'),
+  s.Literal('copy'),
   s.Literal('tag'),
   s.Literal('untag'),
   s.Literal('describe'),
@@ -103,6 +104,7 @@ type Body = s.Static<typeof NewJob>
 
 const required: Partial<Record<BulkAct, readonly (keyof BulkParameters & keyof Body)[]>> = {
   move: ['to'],
+  copy: ['to'],
   tag: ['tags'],
   untag: ['tags'],
   describe: ['description'],
@@ -118,8 +120,9 @@ const placeOf = ({ select }: Body): BulkPlace | undefined =>
 const parametersIn = (body: Body): BulkParameters => {
   for (const name of required[body.act] ?? [])
     if (body[name] === undefined) throw new Invalid(`${name} is missing: ${body.act} requires it`)
-  const { act, to, from = placeOf(body), tags, description, license, extractor, parameters } = body
+  const { act, select, to, from = placeOf(body), tags, description, license, extractor, parameters } = body
   if (act === 'move') return { to, ...(from ? { from } : {}) }
+  if (act === 'copy') return { to, ...(select?.recursive ? { from: { dataset: select.dataset, folder: select.folder } } : {}) }
   if (act === 'tag' || act === 'untag') return { tags }
   if (act === 'describe') return { description }
   if (act === 'license') return license ? { license: toLicense(license) } : {}
@@ -127,8 +130,10 @@ const parametersIn = (body: Body): BulkParameters => {
   return {}
 }
 
-const resourcesIn = ({ resources, select }: Body): NewBulkJob['of'] & object => {
+const resourcesIn = ({ act, resources, select }: Body): NewBulkJob['of'] & object => {
   if ((resources === undefined) === (select === undefined)) throw new Invalid('Send either resources or select')
+  if (act === 'copy' && resources?.some(({ type }) => type === 'folder'))
+    throw new Invalid('copy takes files: to copy a folder, select its files by select.folder and select.recursive')
   if (select === undefined) return (resources ?? []).map(({ type, id }) => ({ kind: type, id }))
   const { dataset, folder, recursive = false, filter, except = [] } = select
   return { dataset, recursive, except, ...(folder === undefined ? {} : { folder }), ...(filter === undefined ? {} : { filter }) }
@@ -139,8 +144,8 @@ export const createBulkJob = route({
   path: '/api/bulk',
   summary: 'Start a bulk job',
   description:
-    'Deletes, moves, tags, untags, describes, licenses or submits many resources in the background, each as its own route does, with its own right and outcome. Either up to 10,000 `resources`, or with `select` all files ' +
-    'of a dataset or folder that match. `move` requires `to`, `tag` and `untag` `tags`, `describe` `description`, `license` `license`, `submit` `extractor`. Rights are those that the account has when a resource is processed. ' +
+    'Deletes, moves, copies, tags, untags, describes, licenses or submits many resources in the background, each as its own route does, with its own right and outcome. Either up to 10,000 `resources`, or with `select` all files ' +
+    'of a dataset or folder that match. `move` and `copy` require `to`, `tag` and `untag` `tags`, `describe` `description`, `license` `license`, `submit` `extractor`. Rights are those that the account has when a resource is processed. ' +
     'Survives restarts. Progress: `GET /api/bulk/:id`, and `bulk.progressed` of the live stream.',
   ...own,
   body: NewJob,

@@ -13,7 +13,18 @@ import {
   signedIn,
   Users,
 } from 'pounce/sdk'
-import { FollowAnswer, follow, linkToNext, listParameters, requirePlaced, unfollow, viewParameter } from 'pounce/sdk/kit'
+import {
+  ChangedMeanwhile,
+  changeIfMatching,
+  FollowAnswer,
+  follow,
+  linkToNext,
+  listParameters,
+  requirePlaced,
+  unfollow,
+  versionTag,
+  viewParameter,
+} from 'pounce/sdk/kit'
 import { FullCollectionViews, SingleCollectionView } from './collection-full-view.ts'
 import { CollectionService } from './collection-service.ts'
 import { CollectionTrash } from './stored-collections.ts'
@@ -110,7 +121,7 @@ export const getCollection = route({
     if (!found) throw new NotFound('collection')
     const [body] = await shown.singles(caller, query.view)([found])
     if (!body) throw new NotFound('collection')
-    return { status: 200, body }
+    return { status: 200, body, headers: versionTag(found) }
   },
 })
 
@@ -140,10 +151,10 @@ export const renameCollection = route({
   params,
   body: s.Object({ name: named.name }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params: { id }, body, caller }, { collections }) {
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params: { id }, body, caller, headers }, { collections }) {
     const renamed = event('collection.updated', { kind: 'collection', id }, { fields: ['name'] }, caller.user?.id)
-    await collections.change(id, { set: { name: body.name } }, [renamed])
+    await changeIfMatching(collections, { kind: 'collection', id }, headers['if-match'], { set: { name: body.name } }, [renamed])
     return { status: 200, body: { status: 'success' } }
   },
 })
@@ -156,10 +167,11 @@ export const describeCollection = route({
   params,
   body: s.Object({ description: named.description }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params: { id }, body, caller }, { collections }) {
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params: { id }, body, caller, headers }, { collections }) {
     const described = event('collection.updated', { kind: 'collection', id }, { fields: ['description'] }, caller.user?.id)
-    await collections.change(id, { set: { description: body.description } }, [described])
+    const set = { description: body.description }
+    await changeIfMatching(collections, { kind: 'collection', id }, headers['if-match'], { set }, [described])
     return { status: 200, body: { status: 'success' } }
   },
 })

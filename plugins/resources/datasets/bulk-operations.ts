@@ -32,7 +32,7 @@ export class DatasetBulkOperations implements BulkOperations {
 
   async #write({ caller }: BulkRequest, id: string, permission: Permission, set: Parameters<DatasetEdits['write']>[1]): Promise<void> {
     await authorize(this.#policy, caller, permission, { kind: 'dataset', id })
-    await this.#edits.write(id, set, caller.user?.id)
+    await this.#edits.write(id, set, { actor: caller.user?.id, ifMatch: undefined })
   }
 }
 wire(DatasetBulkOperations, DatasetEdits, DatasetTrash, Policy)

@@ -1,5 +1,6 @@
-import { Conflict, Installation, Invalid, NotFound, ref, routesFor, s, signedIn } from 'pounce/sdk'
-import { LicenseBody, linkToNext, listParameters, toLicense, viewParameter } from 'pounce/sdk/kit'
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Caller, Conflict, Installation, Invalid, NotFound, ref, routesFor, s, signedIn } from 'pounce/sdk'
+import { ChangedMeanwhile, LicenseBody, linkToNext, listParameters, toLicense, viewParameter } from 'pounce/sdk/kit'
 import { DatasetEdits } from './dataset-edits.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 import { DatasetTrash } from './dataset-trash.ts'
@@ -19,6 +20,8 @@ const done = { status: 200 as const, body: { status: 'success' } }
 
 const creator = s.line(300)
 
+const editOf = (caller: Caller, headers: IncomingHttpHeaders) => ({ actor: caller.user?.id, ifMatch: headers['if-match'] })
+
 export const renameDataset = route({
   method: 'PUT',
   path: '/api/datasets/:id/title',
@@ -27,9 +30,9 @@ export const renameDataset = route({
   params,
   body: s.Object({ name: s.line() }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, body, caller }, { edits }) {
-    await edits.write(params.id, { name: body.name }, caller.user?.id)
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params, body, caller, headers }, { edits }) {
+    await edits.write(params.id, { name: body.name }, editOf(caller, headers))
     return done
   },
 })
@@ -42,9 +45,9 @@ export const describeDataset = route({
   params,
   body: s.Object({ description: s.prose() }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, body, caller }, { edits }) {
-    await edits.write(params.id, { description: body.description }, caller.user?.id)
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params, body, caller, headers }, { edits }) {
+    await edits.write(params.id, { description: body.description }, editOf(caller, headers))
     return done
   },
 })
@@ -57,9 +60,9 @@ export const editDataset = route({
   params,
   body: s.Object({ name: s.line(), description: s.prose() }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, body: { name, description }, caller }, { edits }) {
-    await edits.write(params.id, { name, description }, caller.user?.id)
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params, body: { name, description }, caller, headers }, { edits }) {
+    await edits.write(params.id, { name, description }, editOf(caller, headers))
     return done
   },
 })
@@ -72,9 +75,9 @@ export const addDatasetCreator = route({
   params,
   body: s.Object({ creator }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, body, caller }, { edits }) {
-    await edits.addCreator(params.id, body.creator, caller.user?.id)
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params, body, caller, headers }, { edits }) {
+    await edits.addCreator(params.id, body.creator, editOf(caller, headers))
     return done
   },
 })
@@ -87,9 +90,9 @@ export const removeDatasetCreator = route({
   params,
   query: s.Object({ creator }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, query, caller }, { edits }) {
-    await edits.removeCreator(params.id, query.creator, caller.user?.id)
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params, query, caller, headers }, { edits }) {
+    await edits.removeCreator(params.id, query.creator, editOf(caller, headers))
     return done
   },
 })
@@ -102,9 +105,9 @@ export const moveDatasetCreator = route({
   params,
   query: s.Object({ creator, newPos: s.Integer({ minimum: 0, description: 'New position; 0 is the first' }) }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, query, caller }, { edits }) {
-    await edits.moveCreator(params.id, query.creator, query.newPos, caller.user?.id)
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params, query, caller, headers }, { edits }) {
+    await edits.moveCreator(params.id, query.creator, query.newPos, editOf(caller, headers))
     return done
   },
 })
@@ -118,9 +121,9 @@ export const licenseDataset = route({
   params,
   body: LicenseBody,
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, body, caller }, { edits }) {
-    await edits.write(params.id, { license: toLicense(body) }, caller.user?.id)
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params, body, caller, headers }, { edits }) {
+    await edits.write(params.id, { license: toLicense(body) }, editOf(caller, headers))
     return done
   },
 })

@@ -1,5 +1,15 @@
 import { Datasets, Installation, Invalid, NotFound, Policy, Recommenders, ref, routesFor, s, Users } from 'pounce/sdk'
-import { answerList, FollowAnswer, follow, type ListQuery, listParameters, sortParameters, unfollow, viewParameter } from 'pounce/sdk/kit'
+import {
+  answerList,
+  FollowAnswer,
+  follow,
+  type ListQuery,
+  listParameters,
+  sortParameters,
+  unfollow,
+  versionTag,
+  viewParameter,
+} from 'pounce/sdk/kit'
 import type { Dataset } from './collection.ts'
 import { DatasetItem, DatasetLists, toDatasetItem } from './dataset-lists.ts'
 import { MoveTargets } from './dataset-places.ts'
@@ -97,7 +107,7 @@ export const getDataset = route({
     const dataset = await datasets.get(params.id)
     if (!dataset) throw new NotFound('dataset')
     const [body = toDatasetItem(dataset)] = await views.showing(caller, query.view)([dataset])
-    return { status: 200, body }
+    return { status: 200, body, headers: versionTag(dataset) }
   },
 })
 

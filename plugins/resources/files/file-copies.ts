@@ -22,6 +22,8 @@ interface Tools {
   readonly quotas: Contributions<StorageQuota>
   readonly ids: Ids
   readonly clock: Clock
+  /** The events of a copy that is shown at once. */
+  readonly announcing: (copy: FileRecord & { readonly id: string }, batch: string) => readonly NewEvent[]
 }
 
 /**
@@ -29,24 +31,28 @@ interface Tools {
  * copy is durable: while it is there, anyone who looked for owners of the bytes has found one at any time. The copy of one that has gone goes too.
  */
 export const copyFiles = async (
-  { documents, removal, quotas, ids, clock }: Tools,
+  { documents, removal, quotas, ids, clock, announcing }: Tools,
   originals: readonly File[],
-  { author, placesOf }: FileCopy,
+  { author, placesOf, shown }: FileCopy,
 ): Promise<ReadonlyMap<string, string>> => {
   const now = clock.now().toISOString()
-  const made = originals.map(original => ({ original, id: ids.next() }))
+  const made = originals.map(original => {
+    const id = shown?.idOf(original) ?? ids.next()
+    const copy = { id, ...copyOf(original), author, created: now, places: placesOf(original) }
+    return { original, id, copy: shown ? copy : { ...copy, untold: { extract: false, key: null } } }
+  })
   const datasets = [...new Set(originals.flatMap(original => placesOf(original).map(({ dataset }) => dataset)))]
   const sizes = made.map(({ original: { sizeBytes }, id }) => ({ id, sizeBytes }))
   for (const quota of quotas.all()) await quota.reserve({ author, datasets }, sizes)
   const done = await documents.commitEach(
-    made.map(({ original, id }) => ({
-      change: { insert: { id, ...copyOf(original), author, created: now, places: placesOf(original) }, into: files },
-      events: eventsOf(id, original, author),
+    made.map(({ original, copy }) => ({
+      change: { insert: copy, into: files },
+      events: [...(shown ? announcing(copy, shown.batch) : []), ...eventsOf(copy.id, original, author)],
     })),
   )
-  const notMade = made.filter((_, at) => done[at]?.ok === false).map(({ id }) => id)
+  const notMade = made.filter((_, at) => isRefused(done[at])).map(({ id }) => id)
   if (notMade.length > 0) for (const quota of quotas.all()) await quota.release(notMade)
-  const failed = done.find(result => !result.ok)
+  const failed = done.find(isRefused)
   if (failed && !failed.ok) throw failed.error
   const left = await documents.getMany(
     files,
@@ -61,6 +67,10 @@ export const copyFiles = async (
   return copies
 }
 
+/** Not for what an interrupted try has made already. */
+const isRefused = (result: Awaited<ReturnType<DocumentStore['commitEach']>>[number] | undefined): boolean =>
+  result?.ok === false && !(result.error instanceof CommitConflict && result.error.reason === 'exists')
+
 const copyOf = (original: File): Omit<FileRecord, 'author' | 'created' | 'places'> => {
   const { name, originalName, description, contentType, sizeBytes, sha256, blob, status, thumbnail, showPreviews, license, tags, scan } =
     original
@@ -69,7 +79,6 @@ const copyOf = (original: File): Omit<FileRecord, 'author' | 'created' | 'places
     ...(scan ? { scan: { ...scan, extract: false } } : {}),
     status: status === 'ARCHIVED' ? 'ARCHIVED' : 'PROCESSED',
     statistics: noStatistics,
-    untold: { extract: false, key: null },
   }
 }
 

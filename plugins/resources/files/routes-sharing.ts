@@ -1,5 +1,5 @@
 import { event, Files, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
-import { LicenseBody, toLicense } from 'pounce/sdk/kit'
+import { ChangedMeanwhile, changeIfMatching, LicenseBody, toLicense } from 'pounce/sdk/kit'
 import { FileSpaceMembers, MemberJson } from './members.ts'
 
 const needs = { files: Files, members: FileSpaceMembers }
@@ -17,10 +17,11 @@ export const licenseFile = route({
   params,
   body: LicenseBody,
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, body, caller }, { files }) {
-    const licensed = event('file.updated', { kind: 'file', id: params.id }, { fields: ['license'] }, caller.user?.id)
-    await files.change(params.id, { set: { license: toLicense(body) } }, [licensed])
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params, body, caller, headers }, { files }) {
+    const file = { kind: 'file', id: params.id } as const
+    const licensed = event('file.updated', file, { fields: ['license'] }, caller.user?.id)
+    await changeIfMatching(files, file, headers['if-match'], { set: { license: toLicense(body) } }, [licensed])
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -15,7 +15,17 @@ import {
   s,
   Users,
 } from 'pounce/sdk'
-import { FollowAnswer, follow, Quarantined, ScanPending, unfollow, viewParameter } from 'pounce/sdk/kit'
+import {
+  ChangedMeanwhile,
+  changeIfMatching,
+  FollowAnswer,
+  follow,
+  Quarantined,
+  ScanPending,
+  unfollow,
+  versionTag,
+  viewParameter,
+} from 'pounce/sdk/kit'
 import { FileDownloads } from './file-downloads.ts'
 import { FileInfo, ListedFile, maySeePaths, toFileInfo } from './file-json.ts'
 import { FileListing } from './file-listing.ts'
@@ -85,11 +95,12 @@ export const getFileInfo = route({
   throws: [NotFound],
   async handle({ params, query, caller }, { files, downloads, listing, views }) {
     const file = await existing(files, params.id)
-    if (query.view === 'full') return { status: 200, body: await views.full(caller, file) }
+    const headers = versionTag(file)
+    if (query.view === 'full') return { status: 200, body: await views.full(caller, file), headers }
     const [first] = await listing.pathsOf(file, caller)
     const path = `/${first?.folders.join('/') ?? ''}`
     const place = maySeePaths(caller) ? await downloads.placeOf(file) : {}
-    return { status: 200, body: toFileInfo(file, path, { place, damaged: await downloads.damagedSince(file) }) }
+    return { status: 200, body: toFileInfo(file, path, { place, damaged: await downloads.damagedSince(file) }), headers }
   },
 })
 
@@ -136,10 +147,11 @@ export const renameFile = route({
   params,
   body: s.Object({ name: s.filename() }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, body, caller }, { files }) {
-    const renamed = event('file.updated', { kind: 'file', id: params.id }, { fields: ['name'] }, caller.user?.id)
-    await files.change(params.id, { set: { name: body.name.normalize('NFC') } }, [renamed])
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params, body, caller, headers }, { files }) {
+    const file = { kind: 'file', id: params.id } as const
+    const renamed = event('file.updated', file, { fields: ['name'] }, caller.user?.id)
+    await changeIfMatching(files, file, headers['if-match'], { set: { name: body.name.normalize('NFC') } }, [renamed])
     return { status: 200, body: { status: 'success' } }
   },
 })
@@ -152,10 +164,11 @@ export const describeFile = route({
   params,
   body: s.Object({ description: s.prose() }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, body, caller }, { files }) {
-    const described = event('file.updated', { kind: 'file', id: params.id }, { fields: ['description'] }, caller.user?.id)
-    await files.change(params.id, { set: { description: body.description } }, [described])
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params, body, caller, headers }, { files }) {
+    const file = { kind: 'file', id: params.id } as const
+    const described = event('file.updated', file, { fields: ['description'] }, caller.user?.id)
+    await changeIfMatching(files, file, headers['if-match'], { set: { description: body.description } }, [described])
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -191,12 +191,18 @@ export class StoredFiles implements Files {
     }
   }
 
-  copy(some: readonly (FileRecord & Stored)[], as: FileCopy): Promise<ReadonlyMap<string, string>> {
-    return copyFiles(
-      { documents: this.#documents, removal: this.#removal, quotas: this.#quotas, ids: this.#ids, clock: this.#clock },
-      some,
-      as,
-    )
+  async copy(some: readonly (FileRecord & Stored)[], as: FileCopy): Promise<ReadonlyMap<string, string>> {
+    const parts = { documents: this.#documents, removal: this.#removal, quotas: this.#quotas, ids: this.#ids, clock: this.#clock }
+    const copies = await copyFiles({ ...parts, announcing }, some, as)
+    if (!as.shown) return copies
+    for (const copy of (await this.getMany([...copies.values()])).values()) {
+      const [place] = copy.places
+      const missing = place && (await this.missing(targetOf(place)))
+      if (missing === undefined) continue
+      await this.#removal.remove(copy, undefined)
+      throw new NotFound(missing)
+    }
+    return copies
   }
 
   in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>> {
@@ -253,6 +259,18 @@ const createdEvent = (file: NewFile & { readonly id: string }, { scan }: FileRec
   }
   return event('file.created', { kind: 'file', id: file.id }, about, file.author)
 }
+
+const announcing = (copy: FileRecord & { readonly id: string }, batch: string): readonly NewEvent[] => {
+  const [place] = copy.places
+  const { id, name, contentType, sizeBytes, sha256, blob, author } = copy
+  const about = { ...{ id, name, contentType, sizeBytes, sha256, blob, author, batch, extract: false }, ...(place ? targetOf(place) : {}) }
+  return [createdEvent(about, copy), ...batched(about), ...scanDue(copy)]
+}
+
+const targetOf = ({ dataset, folder }: Place): { readonly dataset: string; readonly folder?: string } => ({
+  dataset,
+  ...(folder === null ? {} : { folder }),
+})
 
 /** Only uploads of a batch have the cost of a common event. */
 const batched = ({ id, dataset, folder, batch, author, extract }: NewFile & { readonly id: string }): readonly NewEvent[] =>

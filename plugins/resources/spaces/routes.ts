@@ -1,5 +1,16 @@
 import { Conflict, Installation, Invalid, NotFound, Policy, Recommenders, ref, routesFor, Spaces, s, signedIn, Users } from 'pounce/sdk'
-import { answerList, FollowAnswer, follow, type ListQuery, listParameters, sortParameters, unfollow, viewParameter } from 'pounce/sdk/kit'
+import {
+  answerList,
+  ChangedMeanwhile,
+  FollowAnswer,
+  follow,
+  type ListQuery,
+  listParameters,
+  sortParameters,
+  unfollow,
+  versionTag,
+  viewParameter,
+} from 'pounce/sdk/kit'
 import { SpaceLists } from './space-lists.ts'
 import { SpaceService } from './space-service.ts'
 import { SpaceView, SpaceViews } from './space-view.ts'
@@ -65,7 +76,7 @@ export const getSpace = route({
     if (!space) throw new NotFound('space')
     const [body] = await views.showing(caller, query.view)([space])
     if (!body) throw new NotFound('space')
-    return { status: 200, body }
+    return { status: 200, body, headers: versionTag(space) }
   },
 })
 
@@ -123,11 +134,11 @@ export const updateSpace = route({
     }),
   ),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, body: { name, description, timetolive, enabled, access }, caller }, { life }) {
+  throws: [NotFound, Invalid, ChangedMeanwhile],
+  async handle({ params, body: { name, description, timetolive, enabled, access }, caller, headers }, { life }) {
     const timeToLiveHours = timetolive === undefined ? undefined : Number(timetolive)
     const update = { name, description, timeToLiveHours, isTimeToLiveEnabled: enabled, access }
-    await life.update(params.id, update, caller.user?.id)
+    await life.update(params.id, update, caller.user?.id, headers['if-match'])
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -1,5 +1,5 @@
 import { Clock, Conflict, configPort, DocumentStore, event, Ids, NotFound, type SpaceRecord, type Stored, Users, wire } from 'pounce/sdk'
-import { naturalKey, orNotFound, updateWithRetry } from 'pounce/sdk/kit'
+import { naturalKey, orNotFound, requireVersion, updateWithRetry } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { type StoredSpace, spaces } from './stored-spaces.ts'
 
@@ -60,9 +60,10 @@ export class SpaceService {
     return made
   }
 
-  /** The access is left alone while the space is on trial. */
-  async update(id: string, wanted: SpaceUpdate, actor: string | undefined): Promise<void> {
+  /** The access is left alone while the space is on trial. `ifMatch` is what the client sent as `If-Match`. */
+  async update(id: string, wanted: SpaceUpdate, actor: string | undefined, ifMatch: string | undefined): Promise<void> {
     await updateWithRetry(this.#documents, spaces, { kind: 'space', id }, now => {
+      requireVersion(ifMatch, 'space', now)
       const access = now.access === 'TRIAL' ? now.access : (wanted.access ?? now.access)
       const set = {
         name: wanted.name,

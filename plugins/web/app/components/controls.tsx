@@ -60,7 +60,13 @@ interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'style' 
 
 /** A field of a form, with its label, help and error. */
 export const TextField = ({ label, help, error, placeholder, isLong = false, ...rest }: TextFieldProps) => (
-  <AriaTextField {...rest} isInvalid={error !== undefined || rest.isInvalid === true} className="field">
+  <AriaTextField
+    {...rest}
+    isInvalid={error !== undefined || rest.isInvalid === true}
+    // Browsers send no form with a field that is invalid, and what was refused may be accepted the next time.
+    validationBehavior={error === undefined ? 'native' : 'aria'}
+    className="field"
+  >
     <Label>{label}</Label>
     {isLong ? (
       <TextArea className="input" {...(placeholder === undefined ? {} : { placeholder })} />

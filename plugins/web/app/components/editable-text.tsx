@@ -1,10 +1,13 @@
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
+import { TextConflict } from '../lib/save-text.ts'
 import { Button, IconButton, TextField } from './controls.tsx'
 
-/** Text that can be changed where it stands. Nothing that was typed is lost when the server refuses it. */
+const ConflictDialog = lazy(async () => ({ default: (await import('./conflict-dialog.tsx')).ConflictDialog }))
+
+/** Text that can be changed where it stands. Nothing that was typed is lost when the server refuses it, or when somebody else changed it. */
 export const EditableText = ({
   value,
   label,
@@ -21,28 +24,38 @@ export const EditableText = ({
   readonly editLabel: string
   readonly isLong?: boolean
   readonly isEditable: boolean
-  readonly onSave: (text: string) => Promise<unknown>
+  /** Rejects with `TextConflict` where the text is no longer what it was before. */
+  readonly onSave: (text: string, before: string) => Promise<unknown>
   /** How the text is shown. */
   readonly children: ReactNode
 }) => {
   const [draft, setDraft] = useState<string>()
+  const [before, setBefore] = useState(value)
+  const [theirs, setTheirs] = useState<string>()
   const [error, setError] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const end = (): void => {
     setDraft(undefined)
+    setTheirs(undefined)
     setError(undefined)
   }
-  const save = async (): Promise<void> => {
+  const begin = (): void => {
+    setBefore(value)
+    setDraft(value)
+  }
+  const save = async (instead = before): Promise<void> => {
     const text = (draft ?? '').trim()
-    if (text === value.trim()) {
+    setTheirs(undefined)
+    if (text === instead.trim()) {
       end()
       return
     }
     setBusy(true)
     try {
-      await onSave(text)
+      await onSave(text, instead)
       end()
     } catch (failure) {
+      if (failure instanceof TextConflict) setTheirs(failure.theirs)
       setError(messageOf(failure))
     } finally {
       setBusy(false)
@@ -52,7 +65,7 @@ export const EditableText = ({
     return (
       <div className="editable">
         {children}
-        {isEditable && <IconButton icon="pencil" label={editLabel} onPress={() => setDraft(value)} />}
+        {isEditable && <IconButton icon="pencil" label={editLabel} onPress={begin} />}
       </div>
     )
   return (
@@ -84,6 +97,17 @@ export const EditableText = ({
           {t('cancel')}
         </Button>
       </div>
+      {theirs !== undefined && (
+        <Suspense>
+          <ConflictDialog
+            theirs={theirs}
+            mine={draft}
+            onTheirs={end}
+            onMine={() => void save(theirs)}
+            onClose={() => setTheirs(undefined)}
+          />
+        </Suspense>
+      )}
     </Form>
   )
 }

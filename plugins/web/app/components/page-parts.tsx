@@ -25,7 +25,7 @@ export const PageTitle = ({
   readonly name: string
   readonly path?: readonly PathStep[]
   /** Makes the name editable where it stands. */
-  readonly onRename?: ((name: string) => Promise<unknown>) | undefined
+  readonly onRename?: ((name: string, before: string) => Promise<unknown>) | undefined
   /** Buttons at the end of the line. */
   readonly actions?: ReactNode
   readonly children?: ReactNode
@@ -53,7 +53,7 @@ export const PageTitle = ({
           label={t('edit.name')}
           editLabel={t('edit.rename')}
           isEditable={onRename !== undefined}
-          onSave={async text => onRename?.(text)}
+          onSave={async (text, before) => onRename?.(text, before)}
         >
           <h1 className="page-title" dir="auto">
             {name}

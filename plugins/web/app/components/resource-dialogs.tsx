@@ -4,6 +4,8 @@ import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { deleting, isReloadable, queries, restoring } from '../lib/queries.ts'
 import { editable, findIn, type Listed, type ListedKind, pageOf, type Source } from '../lib/resources.ts'
+import { saveText, TextConflict } from '../lib/save-text.ts'
+import { ConflictDialog } from './conflict-dialog.tsx'
 import { TextField } from './controls.tsx'
 import { Dialog, FormDialog } from './dialog.tsx'
 import { Failure, Loading } from './page-parts.tsx'
@@ -117,20 +119,6 @@ const SpaceChoice = ({ value, onChange }: { readonly value: string; readonly onC
   )
 }
 
-const saved = async (
-  { kind, id, ...before }: Pick<Listed, 'kind' | 'id' | 'name' | 'description'>,
-  name: string,
-  description: string,
-): Promise<void> => {
-  const path = { id }
-  if (kind === 'dataset') await api('POST /api/datasets/{id}/editing', { path, body: { name, description } })
-  else if (kind === 'space') await api('POST /api/spaces/{id}/update', { path, body: { name, description } })
-  else {
-    if (name !== before.name) await api('PUT /api/collections/{id}/title', { path, body: { name } })
-    if (description !== before.description) await api('PUT /api/collections/{id}/description', { path, body: { description } })
-  }
-}
-
 /** Changes name and description. */
 export const EditDialog = ({
   of,
@@ -139,16 +127,54 @@ export const EditDialog = ({
   readonly of: Pick<Listed, 'kind' | 'id' | 'name' | 'description'>
   readonly onClose: () => void
 }) => {
-  const [name, setName] = useState(of.name)
-  const [description, setDescription] = useState(of.description)
-  const submit = async (): Promise<void> => {
-    await saved(of, name, description)
-    await refresh(of.kind, of.id)
+  const [before, setBefore] = useState({ name: of.name, description: of.description })
+  const [texts, setTexts] = useState(before)
+  const [conflict, setConflict] = useState<TextConflict>()
+  const save = async (instead: typeof before): Promise<void> => {
+    try {
+      for (const member of ['name', 'description'] as const)
+        if (texts[member] !== instead[member]) await saveText(of, member, instead[member], texts[member])
+    } catch (failure) {
+      if (failure instanceof TextConflict) setConflict(failure)
+      throw failure
+    } finally {
+      await refresh(of.kind, of.id)
+    }
+  }
+  const settled = (): typeof before => {
+    const next = conflict ? { ...before, [conflict.member]: conflict.theirs } : before
+    setBefore(next)
+    setConflict(undefined)
+    return next
   }
   return (
-    <FormDialog title={t(`edit.${of.kind}`)} action={t('save')} isOpen onClose={onClose} onSubmit={submit}>
-      <TextField label={t('list.name')} value={name} onChange={setName} maxLength={255} isRequired autoFocus />
-      <TextField label={t('list.description')} value={description} onChange={setDescription} isLong />
+    <FormDialog title={t(`edit.${of.kind}`)} action={t('save')} isOpen onClose={onClose} onSubmit={() => save(before)}>
+      <TextField
+        label={t('list.name')}
+        value={texts.name}
+        onChange={name => setTexts({ ...texts, name })}
+        maxLength={255}
+        isRequired
+        autoFocus
+      />
+      <TextField
+        label={t('list.description')}
+        value={texts.description}
+        onChange={description => setTexts({ ...texts, description })}
+        isLong
+      />
+      {conflict && (
+        <ConflictDialog
+          theirs={conflict.theirs}
+          mine={texts[conflict.member]}
+          onTheirs={() => {
+            setTexts({ ...texts, [conflict.member]: conflict.theirs })
+            settled()
+          }}
+          onMine={() => void save(settled()).then(onClose, toastFailure)}
+          onClose={() => setConflict(undefined)}
+        />
+      )}
     </FormDialog>
   )
 }

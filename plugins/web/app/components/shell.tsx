@@ -9,7 +9,6 @@ import { KeysHelp } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
 import { SearchBox } from './search-box.tsx'
 import { Toasts } from './toasts.tsx'
-import { UploadTray } from './upload-tray.tsx'
 
 /** What is on every page: the skip link, the header, the page itself, the footer, and messages. */
 export const Shell = () => {
@@ -34,7 +33,11 @@ export const Shell = () => {
             {t('explore.title')}
           </Link>
           <PartLinks />
-          <UploadTray />
+          {session?.user && (
+            <Suspense>
+              <UploadTray />
+            </Suspense>
+          )}
           {session && <AccountMenu session={session} />}
         </nav>
       </header>
@@ -49,6 +52,9 @@ export const Shell = () => {
     </>
   )
 }
+
+/** For those who can upload. */
+const UploadTray = lazy(async () => ({ default: (await import('./upload-tray.tsx')).UploadTray }))
 
 /** Pages of plugins. */
 const PartLinks = () =>

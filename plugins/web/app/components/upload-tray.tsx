@@ -21,7 +21,10 @@ interface Question {
   readonly there: ReadonlySet<string>
 }
 
-let ask: ((question: Question) => void) | undefined
+type Ask = (question: Question) => void
+let ask: Ask | undefined
+/** Files that wait for the tray, which asks about them. */
+let waiting: Question[] = []
 
 const queue = (target: UploadTarget, chosen: Chosen): Promise<void> => uploads.add(target, chosen).catch(error => toast(messageOf(error)))
 
@@ -33,8 +36,9 @@ export const addFiles = async (target: UploadTarget, all: Chosen): Promise<void>
   const sizes = chosen.files.map(({ path, file }) => ({ path, size: file.size }))
   // Without an answer nothing is known to be there; the queue deals with a server that is unreachable.
   const there = new Set((await arrivedOf(target, sizes).catch(() => new Map<string, string>())).keys())
-  if (there.size === 0 || !ask) await queue(target, chosen)
-  else ask({ target, chosen, there })
+  if (there.size === 0) await queue(target, chosen)
+  else if (ask) ask({ target, chosen, there })
+  else waiting = [...waiting, { target, chosen, there }]
 }
 
 /** What is on its way, on every page: a button in the header, and the tray that it opens. */
@@ -45,6 +49,9 @@ export const UploadTray = () => {
   const [question, setQuestion] = useState<Question>()
   useEffect(() => {
     ask = setQuestion
+    const [first] = waiting
+    waiting = []
+    if (first) setQuestion(first)
     return () => {
       ask = undefined
     }

@@ -9,11 +9,13 @@ export type Answer<A extends Address> = Operations[A]['answer']
 type Part<A extends Address, P extends 'path' | 'query' | 'body'> = Operations[A][P]
 type IsEmpty<T> = T extends undefined ? true : keyof T extends never ? true : false
 /** What an operation is called with. */
-export type Input<A extends Address> = { readonly signal?: AbortSignal | undefined } & (IsEmpty<Part<A, 'path'>> extends true
-  ? { readonly path?: never }
-  : { readonly path: Part<A, 'path'> }) & { readonly query?: Part<A, 'query'> } & (Part<A, 'body'> extends undefined
-    ? { readonly body?: never }
-    : { readonly body?: Part<A, 'body'> })
+export type Input<A extends Address> = {
+  readonly signal?: AbortSignal | undefined
+  /** The version that a change is meant for, from `apiTagged`. */
+  readonly ifMatch?: string | undefined
+} & (IsEmpty<Part<A, 'path'>> extends true ? { readonly path?: never } : { readonly path: Part<A, 'path'> }) & {
+    readonly query?: Part<A, 'query'>
+  } & (Part<A, 'body'> extends undefined ? { readonly body?: never } : { readonly body?: Part<A, 'body'> })
 
 /** A refusal of the server, or none of it: status 0 when the server is unreachable. */
 export class ApiError extends Error {
@@ -79,14 +81,18 @@ const send = async (address: Address, input: Input<Address>): Promise<Response> 
   }
 }
 
-const sendOnce = async (address: Address, { path, query, body, signal }: Input<Address>): Promise<Response> => {
+const sendOnce = async (address: Address, { path, query, body, signal, ifMatch }: Input<Address>): Promise<Response> => {
   const [method = 'GET', template = ''] = address.split(' ')
   const isForm = typeof FormData !== 'undefined' && (body as unknown) instanceof FormData
   let response: Response
   try {
     response = await fetch(urlOf(filled(template, (path ?? {}) as Record<string, unknown>), query ?? {}), {
       method,
-      headers: { accept: 'application/json', ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+        ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+      },
       ...(body === undefined ? {} : { body: isForm ? (body as unknown as FormData) : JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
     })
@@ -111,6 +117,12 @@ const bodyOf = async (response: Response): Promise<unknown> => {
 /** Calls an operation and returns its body. Rejects with `ApiError` for every refusal. */
 export const api = async <A extends Address>(address: A, input: Input<A> = {} as Input<A>): Promise<Answer<A>> =>
   (await bodyOf(await send(address, input as Input<Address>))) as Answer<A>
+
+/** Calls an operation and returns its body, with the version of what it is about. */
+export const apiTagged = async <A extends Address>(address: A, input: Input<A>): Promise<{ body: Answer<A>; etag: string | undefined }> => {
+  const response = await send(address, input as Input<Address>)
+  return { body: (await bodyOf(response)) as Answer<A>, etag: response.headers.get('etag') ?? undefined }
+}
 
 /** A page of a list, with the query of the next one, and the total where the server counts. */
 export interface ListPage<T> {

@@ -1,6 +1,6 @@
 import { urlOf } from './api.ts'
 import { isReloadable, queries } from './queries.ts'
-import { onSessionChange } from './session.ts'
+import { loadedSession, onSessionChange } from './session.ts'
 
 /** A CloudEvent of `GET /api/live`, as far as pages use it. */
 export interface LiveEvent {
@@ -88,8 +88,24 @@ export const startLive = (): void => {
 const listen = (listener: Listener): void => {
   let retryMs = 1000
   let current: EventSource | undefined
-  const connect = (): void => {
+  let attempts = 0
+  const later = (): void => {
+    setTimeout(() => void connect(), retryMs)
+    retryMs = Math.min(60_000, retryMs * 2)
+  }
+  const connect = async (): Promise<void> => {
     current?.close()
+    current = undefined
+    attempts++
+    const attempt = attempts
+    const session = await loadedSession().catch(() => undefined)
+    if (attempt !== attempts) return
+    if (!session) {
+      later()
+      return
+    }
+    // A private server has nothing for strangers; signing in connects.
+    if (!session.user && session.capabilities.private) return
     const source = new EventSource(urlOf('/api/live'))
     current = source
     source.onopen = () => {
@@ -99,11 +115,10 @@ const listen = (listener: Listener): void => {
     source.onerror = () => {
       // A refused stream is closed by the browser; a cut one it opens again by itself.
       if (source !== current || source.readyState !== EventSource.CLOSED) return
-      setTimeout(connect, retryMs)
-      retryMs = Math.min(60_000, retryMs * 2)
+      later()
     }
   }
-  connect()
+  void connect()
   // What is streamed depends on who is signed in.
-  onSessionChange(connect)
+  onSessionChange(() => void connect())
 }

@@ -122,8 +122,7 @@ export const resumeSession = async (): Promise<boolean> => {
 
 if (otherTabs)
   otherTabs.onmessage = () => {
-    changes.dispatchEvent(new Event('change'))
-    void refreshSession()
+    void refreshSession().then(() => changes.dispatchEvent(new Event('change')))
   }
 
 const methodsOf = (error: ApiError): readonly string[] => {

@@ -1,34 +1,22 @@
 import { usePrefetchQuery, useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import { type DragEvent, lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
-import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
-import { Button, IconButton } from '../components/controls.tsx'
-import { CopyText, copyText } from '../components/copy-text.tsx'
-import { Dialog, FormDialog } from '../components/dialog.tsx'
-import { EditableText } from '../components/editable-text.tsx'
-import { Icon } from '../components/icon.tsx'
-import { DotProgress, FactLine, FailurePage, Loading, PageTitle, Time } from '../components/page-parts.tsx'
-import { ActionDialog, PartPanels, PartTabs, useParts } from '../components/part-slots.tsx'
-import { TagList } from '../components/tag-list.tsx'
-import { toast } from '../components/toasts.tsx'
-import { addFiles } from '../components/upload-tray.tsx'
-import { api, urlOf } from '../lib/api.ts'
-import type { Contribution } from '../lib/contributions.ts'
+import { addFiles } from '../components/add-files.ts'
+import { Button } from '../components/controls.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { FactLine, FailurePage, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { PartTabs } from '../components/part-slots.tsx'
+import { urlOf } from '../lib/api.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import { messageOf } from '../lib/messages.ts'
-import { deleting, isReloadable, queries, restoring } from '../lib/queries.ts'
+import { queries } from '../lib/queries.ts'
+import { saveText, type TextMember } from '../lib/save-text.ts'
 import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
 import type { ViewedThing } from '../viewers/host.ts'
-import {
-  type Dataset,
-  useDataset,
-  useDatasetExtraction,
-  useDatasetRights,
-  useDatasetTotals,
-  useIsProcessing,
-} from './dataset/dataset-data.ts'
+import { DatasetActions } from './dataset/dataset-actions.tsx'
+import { type Dataset, useDataset, useDatasetRights, useDatasetTotals } from './dataset/dataset-data.ts'
+import { DatasetMargin } from './dataset/dataset-margin.tsx'
 import { pageQuery } from './dataset/entries.ts'
 import { startDownload } from './dataset/entry-acts.ts'
 import { useEntryQuery } from './dataset/entry-address.ts'
@@ -53,7 +41,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
   const user = session?.user?.id
   const [isDownloading, setDownloading] = useState(false)
   const drop = useFileDrop(id, name, folder, rights.has('AddResourceToDataset'))
-  const edit = (changes: Changes): Promise<void> => editDataset(dataset, changes)
+  const edit = (member: TextMember) => (text: string, before: string) => editDataset(dataset, member, before, text)
   const [place] = spaces
   const hasViews = useHasViews(id)
   const thing: ViewedThing = {
@@ -66,7 +54,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
       <PageTitle
         name={name}
         path={place ? [{ name: place.name, to: `/spaces/${place.id}` }] : []}
-        onRename={rights.has('EditDataset') ? text => edit({ name: text }) : undefined}
+        onRename={rights.has('EditDataset') ? edit('name') : undefined}
         actions={<DatasetActions dataset={dataset} rights={rights} isSignedIn={user !== undefined} thing={thing} />}
       >
         <FactLine
@@ -105,7 +93,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
             ]}
           />
         </div>
-        <DatasetMargin dataset={dataset} rights={rights} thing={thing} onDescribe={text => edit({ description: text })} />
+        <DatasetMargin dataset={dataset} rights={rights} thing={thing} onDescribe={edit('description')} />
       </div>
       {isDownloading && <DownloadDialog id={id} total={total} totalBytes={totalBytes} onClose={() => setDownloading(false)} />}
     </div>
@@ -149,218 +137,19 @@ const Counted = ({ text }: { readonly text: string }) => {
   )
 }
 
-type Changes = Partial<Pick<Dataset, 'name' | 'description'>>
-
-const editDataset = async (dataset: Dataset, changes: Changes): Promise<void> => {
-  const key = ['dataset', dataset.id]
-  queries.setQueryData(key, { ...dataset, ...changes })
+/** Changes a text at once, and back to what the server has when it is refused. */
+const editDataset = async (dataset: Dataset, member: TextMember, before: string, text: string): Promise<void> => {
+  const { id } = dataset
+  const key = ['dataset', id]
+  queries.setQueryData(key, { ...dataset, [member]: text })
   try {
-    if (changes.name !== undefined) await api('PUT /api/datasets/{id}/title', { path: { id: dataset.id }, body: { name: changes.name } })
-    if (changes.description !== undefined)
-      await api('PUT /api/datasets/{id}/description', { path: { id: dataset.id }, body: { description: changes.description } })
+    await saveText({ kind: 'dataset', id }, member, before, text)
   } catch (error) {
     queries.setQueryData(key, dataset)
     throw error
+  } finally {
+    void queries.invalidateQueries({ queryKey: key, exact: true })
   }
-  await queries.invalidateQueries({ queryKey: key, exact: true })
-}
-
-/** Follow and delete. What the trash takes comes back by one press; without a trash the dataset is named before it goes. */
-const DatasetActions = ({
-  dataset: { id, name, following, spaces },
-  rights,
-  isSignedIn,
-  thing,
-}: {
-  readonly dataset: Dataset
-  readonly rights: ReadonlySet<string>
-  readonly isSignedIn: boolean
-  readonly thing: ViewedThing
-}) => {
-  const actions = useParts('action', thing)
-  const [action, setAction] = useState<Contribution>()
-  const session = useSession()
-  const navigate = useNavigate()
-  const [isAsking, setAsking] = useState(false)
-  const hasTrash = session?.capabilities.trash.datasets !== null
-  const remove = async (): Promise<void> => {
-    await deleting(id, () => api('DELETE /api/datasets/{id}', { path: { id } }))
-    await navigate({ to: (spaces[0] ? `/spaces/${spaces[0].id}` : '/datasets') as never })
-    queries.removeQueries({ queryKey: ['dataset', id] })
-    void queries.invalidateQueries({ queryKey: ['dataset', 'list'], predicate: isReloadable })
-    toast(
-      t(hasTrash ? 'dataset.trashed' : 'dataset.deleted', { name }),
-      hasTrash
-        ? {
-            label: t('undo'),
-            run: () =>
-              void restoring(id, () => api('PUT /api/datasets/restore/{id}', { path: { id } }))
-                .then(() => navigate({ to: `/datasets/${id}` as never }))
-                .catch(error => toast(messageOf(error))),
-          }
-        : undefined,
-    )
-  }
-  const follow = async (): Promise<void> => {
-    const show = (isFollowed: boolean): void =>
-      void queries.setQueryData<Dataset>(['dataset', id], last => last && { ...last, following: isFollowed })
-    show(!following)
-    try {
-      if (following) await api('POST /api/datasets/{id}/unfollow', { path: { id } })
-      else await api('POST /api/datasets/{id}/follow', { path: { id } })
-    } catch (error) {
-      show(following)
-      toast(messageOf(error))
-    }
-  }
-  return (
-    <>
-      {isSignedIn && <Button onPress={() => void follow()}>{t(following ? 'dataset.unfollow' : 'dataset.follow')}</Button>}
-      <MenuTrigger>
-        <IconButton icon="ellipsis" label={t('dataset.more')} />
-        <Popover className="popover" placement="bottom end">
-          <Menu
-            onAction={what => {
-              if (what === 'link') void copyText(new URL(urlOf(`/datasets/${id}`), location.href).href, t('copied'))
-              else if (what !== 'delete') setAction(actions.find(one => one.id === what))
-              else if (hasTrash) void remove().catch(error => toast(messageOf(error)))
-              else setAsking(true)
-            }}
-          >
-            <MenuItem id="link" className="menu-item">
-              <Icon name="copy" />
-              {t('dataset.copyLink')}
-            </MenuItem>
-            {actions.map(one => (
-              <MenuItem key={one.id} id={one.id} className="menu-item">
-                {one.title}
-              </MenuItem>
-            ))}
-            {rights.has('DeleteDataset') && (
-              <MenuItem id="delete" className="menu-item destroys">
-                <Icon name="trash" />
-                {t('dataset.deleteDataset')}
-              </MenuItem>
-            )}
-          </Menu>
-        </Popover>
-      </MenuTrigger>
-      {action && <ActionDialog contribution={action} thing={thing} onClose={() => setAction(undefined)} />}
-      {isAsking && (
-        <FormDialog
-          title={t('dataset.delete.one', { name })}
-          action={t('dataset.deleteDataset')}
-          destroys
-          isOpen
-          onClose={() => setAsking(false)}
-          onSubmit={remove}
-        >
-          <p>{t('dataset.delete.whole')}</p>
-        </FormDialog>
-      )}
-    </>
-  )
-}
-
-const DatasetMargin = ({
-  dataset: { id, description, tags, creators, author, license },
-  rights,
-  thing,
-  onDescribe,
-}: {
-  readonly dataset: Dataset
-  readonly rights: ReadonlySet<string>
-  readonly thing: ViewedThing
-  readonly onDescribe: (text: string) => Promise<void>
-}) => {
-  const isProcessing = useIsProcessing(id)
-  const extraction = useDatasetExtraction(id)
-  const names = tags.map(tag => tag.name)
-  const people = [...creators, ...(creators.includes(author.fullName) ? [] : [author.fullName])].filter(person => person !== '')
-  const canEdit = rights.has('EditDataset')
-  const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['dataset', id], exact: true })
-  return (
-    <aside className="page-margin" aria-label={t('dataset.about')}>
-      {(description !== '' || canEdit) && (
-        <section aria-label={t('dataset.description')}>
-          <EditableText
-            value={description}
-            label={t('dataset.description')}
-            editLabel={t('dataset.describe')}
-            isLong
-            isEditable={canEdit}
-            onSave={onDescribe}
-          >
-            <p className={description === '' ? 'faded' : 'description'} dir="auto">
-              {description === '' ? t('dataset.noDescription') : description}
-            </p>
-          </EditableText>
-        </section>
-      )}
-      {isProcessing && (
-        <section>
-          <h2>{t('dataset.processing')}</h2>
-          <DotProgress label={t('dataset.processing')} />
-        </section>
-      )}
-      {extraction?.state === 'failed' && (
-        <section>
-          <h2>{t('failedExtractions')}</h2>
-          <p className="failed">{extraction.extractor}</p>
-        </section>
-      )}
-      {(names.length > 0 || rights.has('AddTag')) && (
-        <section>
-          <h2>{t('dataset.tags')}</h2>
-          <TagList
-            tags={names}
-            onAdd={
-              rights.has('AddTag')
-                ? added => api('POST /api/datasets/{id}/tags', { path: { id }, body: { tags: added } }).then(changed)
-                : undefined
-            }
-            onRemove={
-              rights.has('DeleteTag')
-                ? name => api('DELETE /api/datasets/{id}/tags', { path: { id }, body: { tags: [name] } }).then(changed)
-                : undefined
-            }
-          />
-        </section>
-      )}
-      {people.length > 0 && (
-        <section>
-          <h2>{t('dataset.people')}</h2>
-          <ul>
-            {people.map(person => (
-              <li key={person} dir="auto">
-                {person}
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      {license.text !== '' && (
-        <section>
-          <h2>{t('dataset.license')}</h2>
-          <p className="prose">
-            {/^https?:\/\//.test(license.url) ? (
-              <a href={license.url} rel="license noopener noreferrer">
-                {license.text}
-              </a>
-            ) : (
-              license.text
-            )}
-          </p>
-          {license.rightsHolder !== '' && <p className="help">{t('dataset.rightsHolder', { name: license.rightsHolder })}</p>}
-        </section>
-      )}
-      <PartPanels thing={thing} />
-      <section>
-        <h2>{t('dataset.identifier')}</h2>
-        <CopyText text={id} label={t('dataset.copyIdentifier', { id })} />
-      </section>
-    </aside>
-  )
 }
 
 /** Tells how large the ZIP will be before it is asked for. */

@@ -14,6 +14,7 @@ import type { Contribution } from '../lib/contributions.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { deleting, queries } from '../lib/queries.ts'
+import { saveText } from '../lib/save-text.ts'
 import { ExtractionResults } from './file/extraction-results.tsx'
 import { type FullFile, placePath, useFile, useNeighbours, useRuns, useVersions } from './file/file-data.ts'
 import { FileViewer, thingOf } from './file/file-viewer.tsx'
@@ -30,15 +31,18 @@ const FileView = ({ file }: { readonly file: FullFile }) => {
   const rights = new Set(file.rights)
   const canEdit = rights.has('EditFile')
   const edit = async (send: Promise<unknown>): Promise<void> => {
-    await send
-    await queries.invalidateQueries({ queryKey: ['file', id] })
+    try {
+      await send
+    } finally {
+      void queries.invalidateQueries({ queryKey: ['file', id] })
+    }
   }
   return (
     <>
       <PageTitle
         name={name}
         path={placePath(file)}
-        onRename={canEdit ? text => edit(api('PUT /api/files/{id}/filename', { path: { id }, body: { name: text } })) : undefined}
+        onRename={canEdit ? (text, before) => edit(saveText({ kind: 'file', id }, 'name', before, text)) : undefined}
         actions={
           <>
             <Neighbours id={id} />
@@ -244,7 +248,7 @@ const FileMargin = ({ file, onEdit }: { readonly file: FullFile; readonly onEdit
             editLabel={t('file.describe')}
             isLong
             isEditable={rights.has('EditFile')}
-            onSave={text => onEdit(api('PUT /api/files/{id}/updateDescription', { path: { id }, body: { description: text } }))}
+            onSave={(text, before) => onEdit(saveText({ kind: 'file', id }, 'description', before, text))}
           >
             <p className={description === '' ? 'faded' : 'description'} dir="auto">
               {description === '' ? t('file.noDescription') : description}

@@ -9,7 +9,7 @@ import type { Entry, EntryList } from './entries.ts'
 import { digestsOf, downloadUrl, maxInArchive, type Progress, startDownload } from './entry-acts.ts'
 
 /** What is asked about entries before it is done. */
-export type Question = 'move' | 'delete' | 'tag' | 'untag' | 'archive'
+export type Question = 'move' | 'copy' | 'delete' | 'tag' | 'untag' | 'archive'
 
 const mayDelete = (rights: ReadonlySet<string>): boolean => rights.has('DeleteFile') || rights.has('RemoveResourceFromDataset')
 
@@ -18,6 +18,7 @@ export const rowActions = ({
   row,
   dataset,
   rights,
+  canCopy,
   onOpen,
   onRename,
   onAsk,
@@ -25,6 +26,7 @@ export const rowActions = ({
   readonly row: Entry
   readonly dataset: string
   readonly rights: ReadonlySet<string>
+  readonly canCopy: boolean
   readonly onOpen: () => void
   readonly onRename: () => void
   readonly onAsk: (question: Question) => void
@@ -54,6 +56,7 @@ export const rowActions = ({
         run: onRename,
       },
     canAdd && { id: 'move', label: t('entries.move'), icon: 'move', run: () => onAsk('move') },
+    canCopy && { id: 'copy', label: t('entries.copy'), icon: 'copy', run: () => onAsk('copy') },
     rights.has('AddTag') && isFile(row) && { id: 'tag', label: t('entries.tag'), icon: 'tag', run: () => onAsk('tag') },
     mayDelete(rights) && {
       id: 'delete',
@@ -74,6 +77,7 @@ export const barActions = ({
   count,
   list,
   rights,
+  canCopy,
   run,
   onDownload,
   onAsk,
@@ -83,6 +87,7 @@ export const barActions = ({
   readonly count: number
   readonly list: EntryList
   readonly rights: ReadonlySet<string>
+  readonly canCopy: boolean
   readonly run: (label: string, total: number, act: (progress: Progress, signal: AbortSignal) => Promise<void>) => Promise<void>
   readonly onDownload: () => void
   readonly onAsk: (question: Question) => void
@@ -117,6 +122,7 @@ export const barActions = ({
     },
     rights.has('AddTag') && { id: 'tag', label: t('entries.tag'), icon: 'tag', run: () => onAsk('tag') },
     rights.has('AddResourceToDataset') && { id: 'move', label: t('entries.move'), icon: 'move', run: () => onAsk('move') },
+    canCopy && { id: 'copy', label: t('entries.copy'), icon: 'copy', run: () => onAsk('copy') },
     mayDelete(rights) && { id: 'delete', label: t('entries.delete'), icon: 'trash', destroys: true, run: () => onAsk('delete') },
     rights.has('DeleteTag') && { id: 'untag', label: t('entries.untag'), icon: 'x', run: () => onAsk('untag') },
     { id: 'names', label: t('entries.copyNames'), icon: 'copy', run: () => void copyNames() },

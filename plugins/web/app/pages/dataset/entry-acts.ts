@@ -3,6 +3,7 @@ import { ApiError, api, type Input, urlOf } from '../../lib/api.ts'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
+import { saveText } from '../../lib/save-text.ts'
 import { changeEntry, type Entry, type EntryQuery, refreshEntries } from './entries.ts'
 
 type NewJob = NonNullable<Input<'POST /api/bulk'>['body']>
@@ -87,6 +88,10 @@ const act = async (
   signal: AbortSignal,
 ): Promise<Outcome> => {
   if (!rest && entries.length <= maxDirect) return forEach(entries, one, progress, signal)
+  return runJobs(jobsOf({ entries, ...(rest ? { rest } : {}) }, job), progress, signal)
+}
+
+const jobsOf = ({ entries, rest }: Target, job: Omit<NewJob, 'resources' | 'select'>): readonly NewJob[] => {
   const jobs: NewJob[] = []
   for (let from = 0; from < entries.length; from += maxInJob)
     jobs.push({ ...job, resources: entries.slice(from, from + maxInJob).map(({ kind, id }) => ({ type: kind, id })) })
@@ -101,6 +106,10 @@ const act = async (
     }
     jobs.push({ ...job, select })
   }
+  return jobs
+}
+
+const runJobs = async (jobs: readonly NewJob[], progress: Progress, signal: AbortSignal): Promise<Outcome> => {
   let sum: Outcome = { done: 0, failed: 0, reason: undefined }
   for (const each of jobs) {
     if (signal.aborted) break
@@ -120,7 +129,7 @@ export const renameEntry = async (dataset: string, entry: Entry, name: string): 
   if (name === entry.name || name === '') return
   changeEntry(dataset, entry.id, { name })
   try {
-    if (entry.kind === 'file') await api('PUT /api/files/{id}/filename', { path: { id: entry.id }, body: { name } })
+    if (entry.kind === 'file') await saveText({ kind: 'file', id: entry.id }, 'name', entry.name, name)
     else {
       const { newname } = await api('PUT /api/datasets/{id}/updateName/{folder}', {
         path: { id: dataset, folder: entry.id },
@@ -192,6 +201,41 @@ export const moveEntries = async (
       t('entries.moved', { count: outcome.done, number: number(outcome.done), name: others[0]?.name ?? '', folder: to.name }),
       rest ? undefined : { label: t('undo'), run: () => void moveBack() },
     )
+  sayFailures(outcome)
+}
+
+/** A place in any dataset. */
+export interface CopyPlace extends FolderPlace {
+  readonly dataset: string
+}
+
+/** Copies files, and folders with all that is in them, to a place in any dataset. */
+export const copyEntries = async (
+  dataset: string,
+  { entries, rest }: Target,
+  { dataset: to, id: folder, name }: CopyPlace,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> => {
+  const files = filesOf({ entries, ...(rest ? { rest } : {}) })
+  const jobs = [...jobsOf(files, { act: 'copy', to: placeIn(to, folder) })]
+  let outcome: Outcome = { done: 0, failed: 0, reason: undefined }
+  try {
+    for (const entry of entries) {
+      if (entry.kind !== 'folder') continue
+      const body = { path: entry.name, ...(folder === undefined ? {} : { parentId: folder }) }
+      const made = await api('POST /api/datasets/{id}/folders', { path: { id: to }, body })
+      const select = { dataset, folder: entry.id, recursive: true }
+      jobs.push({ act: 'copy', to: placeIn(to, made.id), select })
+    }
+    outcome = await runJobs(jobs, progress, signal)
+  } catch (error) {
+    outcome = { ...outcome, failed: 1, reason: error }
+  }
+  await refreshEntries(to)
+  const folders = entries.length - files.entries.length
+  const count = outcome.done + (outcome.failed === 0 ? folders : 0)
+  if (count > 0) toast(t('entries.copied', { count, number: number(count), name: entries[0]?.name ?? '', folder: name }))
   sayFailures(outcome)
 }
 

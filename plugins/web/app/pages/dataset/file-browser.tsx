@@ -1,5 +1,5 @@
 import { useLocation, useNavigate } from '@tanstack/react-router'
-import { type DragEvent, useCallback, useEffect, useMemo, useState } from 'react'
+import { type DragEvent, lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { Button } from '../../components/controls.tsx'
 import { DotProgress, Empty, Failure, Loading } from '../../components/page-parts.tsx'
 import { chosenCount, isChosen, noRows, type Selection } from '../../components/selection.ts'
@@ -9,12 +9,15 @@ import { VirtualGrid } from '../../components/virtual-grid.tsx'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
+import { useSession } from '../../lib/session.ts'
 import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import { AddFilesButton, ToolButton, Toolbar, usePaste } from './browser-tools.tsx'
 import { chosenTarget, sizeOf } from './chosen-entries.ts'
-import { type Entry, type EntryList, type EntryQuery, useEntries, useFolderPath } from './entries.ts'
+import { type Entry, type EntryQuery, useEntries, useFolderPath } from './entries.ts'
 import { barActions, type Question, rowActions } from './entry-actions.ts'
 import {
+  type CopyPlace,
+  copyEntries,
   countOf,
   deleteEntries,
   type FolderPlace,
@@ -27,8 +30,8 @@ import {
 } from './entry-acts.ts'
 import { listAddress, useChangeAddress, useEntryQuery } from './entry-address.ts'
 import { useEntryColumns } from './entry-columns.tsx'
-import { ArchiveDialog, DeleteDialog, MoveDialog, NewFolderDialog, TagDialog } from './entry-dialogs.tsx'
 import { FolderPath, TreeSide } from './folder-nav.tsx'
+import type { OpenDialog } from './open-dialog.tsx'
 
 /** What the browser needs to know of its dataset. */
 export interface BrowserProps {
@@ -46,7 +49,7 @@ interface Work {
   readonly stop: () => void
 }
 
-type OpenDialog = { readonly kind: 'folder' } | { readonly kind: Question; readonly target: Target } | undefined
+const Dialogs = lazy(async () => ({ default: (await import('./open-dialog.tsx')).Dialogs }))
 
 let dragged: readonly Entry[] = []
 const dragType = 'application/x-pounce-entries'
@@ -64,6 +67,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   const [renaming, setRenaming] = useState<string>()
   const [cut, setCut] = useState<Target>({ entries: [] })
   const { work, run } = useWork()
+  const session = useSession()
   const restoreKey = useRestoreKey(dataset.id)
   const path = useFolderPath(dataset.id, query.folder)
   const open = useMemo(() => path?.map(({ id }) => id) ?? [], [path])
@@ -76,6 +80,8 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
 
   const can = (right: string): boolean => rights.has(right)
   const canAdd = can('AddResourceToDataset')
+  // A copy belongs to who makes it.
+  const canCopy = session?.user != null && can('DownloadFiles')
   const canDelete = can('DeleteFile') || can('RemoveResourceFromDataset')
   const target: UploadTarget = { dataset: dataset.id, datasetName: dataset.name, folder: query.folder }
 
@@ -88,6 +94,11 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
     setCut({ entries: [] })
     setSelection(noRows)
     void run(t('entries.moving'), countOf(what), (progress, signal) => moveEntries(dataset.id, what, to, progress, signal))
+  }
+
+  const copy = (what: Target, to: CopyPlace): void => {
+    setSelection(noRows)
+    void run(t('entries.copying'), countOf(what), (progress, signal) => copyEntries(dataset.id, what, to, progress, signal))
   }
 
   const openFolder = useCallback((folder: string | undefined) => change({ folder, find: undefined, below: undefined }), [change])
@@ -159,7 +170,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
                 rowActions({
                   row,
                   dataset: dataset.id,
-                  rights,
+                  ...{ rights, canCopy },
                   onOpen: () => openEntry(row),
                   onRename: () => setRenaming(row.id),
                   onAsk: kind => ask(kind, meant(row)),
@@ -187,7 +198,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
               selection,
               count,
               list,
-              rights,
+              ...{ rights, canCopy },
               run,
               onDownload,
               onAsk: kind => ask(kind, chosenTarget(selection, list)),
@@ -197,22 +208,27 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
           {list.isCounting && list.count > 0 && <Loading label={t('entries.searching')} />}
         </div>
       </div>
-      <Dialogs
-        dialog={dialog}
-        dataset={dataset}
-        folder={query.folder}
-        open={open}
-        list={list}
-        onClose={() => setDialog(undefined)}
-        onMove={move}
-        onDelete={what => {
-          setSelection(noRows)
-          void run(t('entries.deleting'), countOf(what), (progress, signal) => deleteEntries(dataset.id, what, progress, signal))
-        }}
-        onTag={(what, tags, isAdding) =>
-          void run(t('entries.tagging'), countOf(what), (progress, signal) => tagEntries(what, tags, isAdding, progress, signal))
-        }
-      />
+      {dialog && (
+        <Suspense>
+          <Dialogs
+            dialog={dialog}
+            dataset={dataset}
+            folder={query.folder}
+            open={open}
+            list={list}
+            onClose={() => setDialog(undefined)}
+            onMove={move}
+            onCopy={copy}
+            onDelete={what => {
+              setSelection(noRows)
+              void run(t('entries.deleting'), countOf(what), (progress, signal) => deleteEntries(dataset.id, what, progress, signal))
+            }}
+            onTag={(what, tags, isAdding) =>
+              void run(t('entries.tagging'), countOf(what), (progress, signal) => tagEntries(what, tags, isAdding, progress, signal))
+            }
+          />
+        </Suspense>
+      )}
     </div>
   )
 }
@@ -260,49 +276,6 @@ const WorkLine = ({ work: { label, done, total, stop } }: { readonly work: Work 
     </Button>
   </div>
 )
-
-const Dialogs = ({
-  dialog,
-  dataset,
-  folder,
-  open,
-  list,
-  onClose,
-  onMove,
-  onDelete,
-  onTag,
-}: {
-  readonly dialog: OpenDialog
-  readonly dataset: { readonly id: string; readonly name: string }
-  readonly folder: string | undefined
-  readonly open: readonly string[]
-  readonly list: EntryList
-  readonly onClose: () => void
-  readonly onMove: (target: Target, to: FolderPlace) => void
-  readonly onDelete: (target: Target) => void
-  readonly onTag: (target: Target, tags: readonly string[], isAdding: boolean) => void
-}) => {
-  if (!dialog) return null
-  if (dialog.kind === 'folder') return <NewFolderDialog dataset={dataset.id} folder={folder} onClose={onClose} />
-  const { kind, target } = dialog
-  switch (kind) {
-    case 'move':
-      return <MoveDialog dataset={dataset} target={target} open={open} onMove={to => onMove(target, to)} onClose={onClose} />
-    case 'delete':
-      return <DeleteDialog target={target} onDelete={() => onDelete(target)} onClose={onClose} />
-    case 'archive':
-      return <ArchiveDialog dataset={dataset.id} target={target} list={list} onClose={onClose} />
-    default:
-      return (
-        <TagDialog
-          count={countOf(target)}
-          isAdding={kind === 'tag'}
-          onTag={tags => onTag(target, tags, kind === 'tag')}
-          onClose={onClose}
-        />
-      )
-  }
-}
 
 const NoEntries = ({
   query,

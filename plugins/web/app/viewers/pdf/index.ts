@@ -3,7 +3,7 @@ import { make, makeButton, makeChoice, makeStatus } from '../dom.ts'
 import type { ViewerHost } from '../host.ts'
 import { PdfAssets } from './pdf-assets.ts'
 import { PdfPages } from './pdf-pages.ts'
-import { PdfSearch } from './pdf-search.ts'
+import type { PdfSearch } from './pdf-search.ts'
 import '../viewers.css'
 import './pdf.css'
 
@@ -135,24 +135,27 @@ const draw = async (element: HTMLElement, host: ViewerHost, opened: PDFDocumentP
     setZoom,
   )
   const select = choice.querySelector('select') as HTMLSelectElement
-  const search = new PdfSearch(opened, pages, shown, {
-    signal,
-    say: (found, at, isDone) => {
-      status.textContent =
-        isDone && found === 0 ? t('viewer.pdf.notFound') : found === 0 ? '' : t('viewer.pdf.found', { count: found, at, number: found })
-    },
-  })
+  const say = (found: number, at: number, isDone: boolean): void => {
+    status.textContent =
+      isDone && found === 0 ? t('viewer.pdf.notFound') : found === 0 ? '' : t('viewer.pdf.found', { count: found, at, number: found })
+  }
+  let search: Promise<PdfSearch> | undefined
+  const searching = (act: (search: PdfSearch) => void): void => {
+    search ??= import('./pdf-search.ts').then(({ PdfSearch }) => new PdfSearch(opened, pages, shown, { signal, say }))
+    search.then(act, error => host.toast(String(error)))
+  }
   const input = make('input', {
     className: 'input',
     type: 'search',
     placeholder: t('viewer.pdf.find'),
     attributes: { 'aria-label': t('viewer.pdf.find') },
     on: {
-      input: () => search.find(input.value),
+      input: () => searching(each => each.find(input.value)),
       keydown: event => {
         if ((event as KeyboardEvent).key !== 'Enter') return
         event.preventDefault()
-        search.step((event as KeyboardEvent).shiftKey ? -1 : 1)
+        const by = (event as KeyboardEvent).shiftKey ? -1 : 1
+        searching(each => each.step(by))
       },
     },
   })
@@ -182,8 +185,8 @@ const draw = async (element: HTMLElement, host: ViewerHost, opened: PDFDocumentP
         'span',
         { className: 'group', attributes: { role: 'search' } },
         input,
-        makeButton(t('viewer.pdf.previousFound'), () => search.step(-1), '↑'),
-        makeButton(t('viewer.pdf.nextFound'), () => search.step(1), '↓'),
+        makeButton(t('viewer.pdf.previousFound'), () => searching(each => each.step(-1)), '↑'),
+        makeButton(t('viewer.pdf.nextFound'), () => searching(each => each.step(1)), '↓'),
       ),
     ),
     ...(shown < opened.numPages ? [make('p', { className: 'help' }, t('viewer.pdf.cut', { shown, pages: opened.numPages }))] : []),

@@ -208,7 +208,11 @@ export class PdfPages {
     const layer = new TextLayer({ textContentSource: page.streamTextContent(), container: text, viewport })
     box.layer = layer
     await Promise.all([task.promise, layer.render()])
-    if (box.layer === layer && box.drawnAt === scale) this.#onLayer(box.number)
+    if (box.layer !== layer || box.drawnAt !== scale) return
+    this.#onLayer(box.number)
+    const { linksOf } = await import('./pdf-links.ts')
+    const links = await linksOf(this.#document, page, { pageLabel: this.#texts.pageLabel, goTo: number => this.goTo(number) })
+    if (box.layer === layer) box.element.append(...links)
   }
 
   #forget(box: PageBox): void {

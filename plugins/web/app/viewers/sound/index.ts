@@ -1,23 +1,11 @@
 import WaveSurfer from 'wavesurfer.js'
-// biome-ignore lint/style/noRestrictedImports: a plugin of the library
-import RegionsPlugin from 'wavesurfer.js/dist/plugins/regions.esm.js'
 import { colorOf, make, makeButton, onSchemeChange } from '../dom.ts'
 import type { ViewerHost } from '../host.ts'
+import { sectionsOf } from '../lib/sections.ts'
 import '../viewers.css'
 import './sound.css'
 
 const stepSeconds = 5
-/** Each is a request. */
-const maxSections = 50
-
-interface Section {
-  readonly id: string
-  readonly description: string
-  readonly tags: readonly string[]
-  /** Seconds as text. */
-  readonly startTime: string
-  readonly endTime: number | null
-}
 
 interface Mark {
   readonly start: number
@@ -25,25 +13,12 @@ interface Mark {
   readonly text: string
 }
 
-/** Sections of the file that have a time. A preview has none. */
-const marksOf = async (host: ViewerHost): Promise<readonly Mark[]> => {
-  if (host.thing.kind !== 'file') return []
-  try {
-    const ids = (await host.api(`/api/files/${host.thing.id}/sections`)) as readonly string[]
-    const sections = await Promise.all(ids.slice(0, maxSections).map(id => host.api(`/api/sections/${id}`) as Promise<Section>))
-    return sections
-      .map(({ startTime, endTime, description, tags }) => ({
-        start: Number(startTime),
-        end: endTime ?? undefined,
-        text: [description, tags.join(', ')].filter(each => each !== '').join(' · '),
-      }))
-      .filter(({ start }) => start >= 0)
-      .sort((one, other) => one.start - other.start)
-  } catch {
-    // The sound can be heard without.
-    return []
-  }
-}
+/** Sections of the file that have a time. */
+const marksOf = async (host: ViewerHost): Promise<readonly Mark[]> =>
+  (await sectionsOf(host))
+    .map(({ startTime, endTime, text }) => ({ start: Number(startTime), end: endTime ?? undefined, text }))
+    .filter(({ start }) => start >= 0)
+    .sort((one, other) => one.start - other.start)
 
 const clock = (seconds: number): string => {
   const whole = Math.floor(seconds)
@@ -71,8 +46,16 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
     progressColor: colorOf('verdigris', stage),
     cursorColor: colorOf('sandarac', stage),
   })
-  const regions = RegionsPlugin.create()
-  const wave = WaveSurfer.create({ container: stage, height: 120, cspNonce: host.nonce, dragToSeek: true, plugins: [regions], ...colors() })
+  // biome-ignore lint/style/noRestrictedImports: a plugin of the library
+  const regions = marks.length === 0 ? undefined : (await import('wavesurfer.js/dist/plugins/regions.esm.js')).default.create()
+  const wave = WaveSurfer.create({
+    container: stage,
+    height: 120,
+    cspNonce: host.nonce,
+    dragToSeek: true,
+    ...(regions ? { plugins: [regions] } : {}),
+    ...colors(),
+  })
   const close = (): void => {
     stop.abort()
     wave.destroy()
@@ -115,7 +98,7 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   })
   for (const { start, end, text } of marks) {
     const color = colorOf('sandarac', stage).replace(/^rgb\((.*)\)$/, 'rgba($1, 0.25)')
-    regions.addRegion({ start, ...(end === undefined ? {} : { end }), drag: false, resize: false, color })
+    regions?.addRegion({ start, ...(end === undefined ? {} : { end }), drag: false, resize: false, color })
     const until = end === undefined ? '' : ` – ${clock(end)}`
     list.append(
       make(

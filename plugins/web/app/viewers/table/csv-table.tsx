@@ -42,7 +42,10 @@ export const CsvTable = ({ host, client, first }: { readonly host: ViewerHost; r
       opened={opened}
       state={state}
       format={<CsvFormat details={details} onWish={wish => void read(wish)} />}
-      notes={details.isWide ? [t('viewer.table.wide', { columns: number(opened.columns.length) })] : []}
+      notes={[
+        ...(details.isWide ? [t('viewer.table.wide', { columns: number(opened.columns.length) })] : []),
+        ...(details.cut ? [t(`viewer.table.cutBy.${details.cut}`)] : []),
+      ]}
     />
   )
 }

@@ -1,10 +1,15 @@
-import { CsvSource } from './engine/csv-source.ts'
+import { CsvSource, type UnpackedCut } from './engine/csv-source.ts'
 import type { DialectWish } from './engine/dialect.ts'
 import { serveTable } from './engine/serve-table.ts'
 
-serveTable<CsvSource, DialectWish, CsvDetails>(globalThis as never, CsvSource.open, ({ dialect, isWide }) => ({ ...dialect, isWide }))
+serveTable<CsvSource, DialectWish, CsvDetails>(globalThis as never, CsvSource.open, ({ dialect, isWide, cut }) => ({
+  ...dialect,
+  isWide,
+  cut,
+}))
 
 /** How the table is written, and whether columns were left out. */
 export interface CsvDetails extends Required<DialectWish> {
   readonly isWide: boolean
+  readonly cut: UnpackedCut | undefined
 }

@@ -9,7 +9,9 @@ import { stateOf } from './table-state.ts'
 /** Tables of text: CSV and TSV, read range by range in a worker. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
   if (host.thing.sizeBytes === 0) throw new Error(host.t('viewer.emptyFile'))
-  if (isBinary(await host.read(0, 4096))) throw new Error(host.t('viewer.table.noText'))
+  const sample = await host.read(0, 4096)
+  const isGzip = sample[0] === 0x1f && sample[1] === 0x8b
+  if (!isGzip && isBinary(sample)) throw new Error(host.t('viewer.table.noText'))
   const client: CsvClient = new TableClient(new Worker(new URL('./csv-worker.ts', import.meta.url), { type: 'module' }), host)
   try {
     const state = stateOf(host.state.get())
@@ -21,6 +23,8 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
     }
   } catch (error) {
     client.close()
+    if (isGzip && error instanceof Error && error.name === 'TypeError')
+      throw new Error(host.t('viewer.table.gzipDamaged'), { cause: error })
     throw error
   }
 }

@@ -39,6 +39,8 @@ interface TableViewProps<W, D> {
 }
 
 const maxCopied = 100_000
+/** Between two letters; a search that is under way gives way to the next one. */
+const typingMs = 50
 /** Reading on begins this many rows before the last known one. */
 const ahead = 200
 
@@ -76,7 +78,7 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
   const { row, onWindow } = useRows(client, count, columns.length, version, onFailure)
 
   useEffect(() => {
-    const timer = setTimeout(() => find === order.search || setOrder(before => ({ ...before, search: find })), 300)
+    const timer = setTimeout(() => find === order.search || setOrder(before => ({ ...before, search: find })), typingMs)
     return () => clearTimeout(timer)
   }, [find, order.search, setOrder])
   useEffect(() => {

@@ -2,7 +2,7 @@ import { encodingOf } from '../../lib/encoding.ts'
 import { nextTurn } from '../../lib/next-turn.ts'
 import { type Dialect, type DialectWish, dialectOf, longestOf, parsed, typesOf } from './dialect.ts'
 import { RowScanner } from './row-scanner.ts'
-import { type Cell, maxCoveredBytes, type ReadBytes, type TableColumn, type TableProgress, type TableSource } from './table-source.ts'
+import { type Cell, maxCoveredBytes, type ReadBytes, type TableColumn, type TableProgress, type TextSource } from './table-source.ts'
 
 const sampleBytes = 65_536
 const pieceBytes = 4_000_000
@@ -33,6 +33,55 @@ class Offsets {
   }
 }
 
+const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b
+
+/** Compressed bytes are sent through in such pieces. */
+const packedPieceBytes = 1_000_000
+
+/** Why not all of a compressed file is shown: it holds more than may be kept, or is damaged from there on. */
+export type UnpackedCut = 'size' | 'damage'
+
+/** What a file compressed by gzip holds, up to a size. Rejects where nothing can be read. */
+const unpackedOf = async (
+  read: ReadBytes,
+  sizeBytes: number,
+  maxBytes: number,
+): Promise<{ bytes: Uint8Array; cut: UnpackedCut | undefined }> => {
+  let at = 0
+  const packed = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      const piece = await read(at, Math.min(sizeBytes, at + packedPieceBytes))
+      at += piece.length
+      if (piece.length > 0) controller.enqueue(piece as Uint8Array<ArrayBuffer>)
+      if (piece.length === 0 || at >= sizeBytes) controller.close()
+    },
+  })
+  const pieces: Uint8Array[] = []
+  let length = 0
+  let cut: UnpackedCut | undefined
+  try {
+    for await (const piece of packed.pipeThrough(new DecompressionStream('gzip'))) {
+      pieces.push(piece.subarray(0, maxBytes - length))
+      length += piece.length
+      if (length > maxBytes) {
+        cut = 'size'
+        break
+      }
+    }
+  } catch (error) {
+    // What the server refuses is no fault of the file.
+    if (length === 0 || !(error instanceof TypeError)) throw error
+    cut = 'damage'
+  }
+  const bytes = new Uint8Array(Math.min(length, maxBytes))
+  let to = 0
+  for (const piece of pieces) {
+    bytes.set(piece, to)
+    to += piece.length
+  }
+  return { bytes, cut }
+}
+
 interface Mark {
   readonly row: number
   readonly start: number
@@ -40,12 +89,14 @@ interface Mark {
 }
 
 /** A delimited text. Its beginning is kept in memory; of the rest, only where every 256th row begins. */
-export class CsvSource implements TableSource {
+export class CsvSource implements TextSource {
   readonly columns: readonly TableColumn[]
   readonly decimal: '.' | ','
   readonly dialect: Dialect
   /** Whether there are more columns than are shown. */
   readonly isWide: boolean
+  /** Of a compressed file of which not all is shown. */
+  readonly cut: UnpackedCut | undefined
   #read: ReadBytes
   #sizeBytes: number
   #kept: Uint8Array
@@ -73,10 +124,13 @@ export class CsvSource implements TableSource {
   /** `keptBytes` of it are kept in memory. */
   static async open(read: ReadBytes, sizeBytes: number, wish: DialectWish, keptBytes = maxCoveredBytes): Promise<CsvSource> {
     const sample = await read(0, Math.min(sizeBytes, sampleBytes))
-    return new CsvSource(read, sizeBytes, sample, wish, keptBytes)
+    if (!isGzip(sample)) return new CsvSource(read, sizeBytes, sample, wish, keptBytes)
+    const { bytes, cut } = await unpackedOf(read, sizeBytes, keptBytes)
+    return new CsvSource(async (start, end) => bytes.slice(start, end), bytes.length, bytes.subarray(0, sampleBytes), wish, keptBytes, cut)
   }
 
-  private constructor(read: ReadBytes, sizeBytes: number, sample: Uint8Array, wish: DialectWish, keptBytes: number) {
+  private constructor(read: ReadBytes, sizeBytes: number, sample: Uint8Array, wish: DialectWish, keptBytes: number, cut?: UnpackedCut) {
+    this.cut = cut
     this.#keptBytes = keptBytes
     const encoding = wish.encoding ?? encodingOf(sample)
     const text = new TextDecoder(encoding).decode(sample, { stream: true })
@@ -258,6 +312,50 @@ export class CsvSource implements TableSource {
       if (this.#cache.size > 40 && oldest) this.#cache.delete(oldest)
     }
     return rows[row - mark.row] ?? []
+  }
+
+  findText(lowerCase: string, visit: (row: number) => void, isWanted: () => boolean): Promise<void> | undefined {
+    // Within a cell these are written in another way, or are no part of it.
+    const { delimiter } = this.dialect
+    const isWithinCells = !/["\r\n]/.test(lowerCase) && !lowerCase.includes(delimiter) && lowerCase.trim() === lowerCase
+    return isWithinCells ? this.#findText(lowerCase, visit, isWanted) : undefined
+  }
+
+  async #findText(lowerCase: string, visit: (row: number) => void, isWanted: () => boolean): Promise<void> {
+    const header = this.dialect.hasHeader ? 1 : 0
+    for (let first = header; first < this.#keptRows; ) {
+      const start = this.#starts.at(first)
+      let end = first + 1
+      while (end < this.#keptRows && this.#endOf(end) - start <= blockBytes) end++
+      this.#findInBlock(first, end, lowerCase, row => visit(row - header))
+      first = end
+      await nextTurn()
+      if (!isWanted()) return
+    }
+  }
+
+  #findInBlock(first: number, end: number, lowerCase: string, visit: (row: number) => void): void {
+    const start = this.#starts.at(first)
+    const bytes = this.#kept.subarray(start, this.#endOf(end - 1))
+    const text = this.#textOf(bytes).toLocaleLowerCase()
+    if (!text.includes(lowerCase)) return
+    if (text.length !== bytes.length) {
+      // Places in the text are none in the bytes.
+      for (let row = first; row < end; row++) if (this.#rowText(row).toLocaleLowerCase().includes(lowerCase)) visit(row)
+      return
+    }
+    let row = first
+    for (let at = text.indexOf(lowerCase); at >= 0; ) {
+      while (this.#endOf(row) - start <= at) row++
+      // Of a row that is too long, only what is shown.
+      if (at - (this.#starts.at(row) - start) + lowerCase.length <= maxRowBytes) visit(row)
+      at = text.indexOf(lowerCase, this.#endOf(row) - start)
+    }
+  }
+
+  #rowText(row: number): string {
+    const start = this.#starts.at(row)
+    return this.#textOf(this.#kept.subarray(start, Math.min(this.#endOf(row), start + maxRowBytes)))
   }
 
   async scan(

@@ -1,7 +1,7 @@
 import { type PlotData, plotOf } from './plot-data.ts'
 import { matcherOf, type RowFilter } from './row-filter.ts'
 import { type ColumnStatistics, StatisticsOfColumn } from './statistics.ts'
-import { type Cell, type ColumnType, Superseded, type TableSource } from './table-source.ts'
+import { type Cell, type ColumnType, Superseded, type TableSource, type TextSource } from './table-source.ts'
 import { isMeasured, isMissing, numberAs } from './values.ts'
 
 /** The order that rows are in, and which of them. */
@@ -77,11 +77,14 @@ export class TableEngine {
 
   async #matching(filters: readonly RowFilter[], search: string, isWanted: () => boolean): Promise<Uint32Array> {
     const { coveredRows } = this.#source.progress
-    const columns = search === '' ? [...new Set(filters.map(({ column }) => column))] : this.#source.columns.map((_, at) => at)
+    const wanted = search.toLocaleLowerCase()
+    const quickly = wanted === '' ? undefined : await this.#withText(wanted, isWanted)
+    if (quickly && filters.length === 0) return quickly
+    const having = quickly && new Set(quickly)
+    const columns = search === '' || quickly ? [...new Set(filters.map(({ column }) => column))] : this.#source.columns.map((_, at) => at)
     const found = new Uint32Array(coveredRows)
     let count = 0
     if (columns.length === 0) return found.map((_, at) => at)
-    const wanted = search.toLocaleLowerCase()
     const matchers = filters.map(filter => ({
       at: columns.indexOf(filter.column),
       matches: matcherOf(filter, this.#source.columns[filter.column]?.type ?? 'text', this.#source.decimal),
@@ -91,13 +94,25 @@ export class TableEngine {
       (first, values) => {
         const rows = values[0]?.length ?? 0
         for (let row = 0; row < rows; row++) {
+          if (having && !having.has(first + row)) continue
           if (!matchers.every(({ at, matches }) => matches(values[at]?.[row] ?? null))) continue
-          if (wanted !== '' && !values.some(column => contains(column[row] ?? null, wanted))) continue
+          if (!having && wanted !== '' && !values.some(column => contains(column[row] ?? null, wanted))) continue
           found[count++] = first + row
         }
       },
       isWanted,
     )
+    if (!isWanted()) throw new Superseded()
+    return found.slice(0, count)
+  }
+
+  /** Rows with a text, where the source finds it without taking its rows apart. */
+  async #withText(lowerCase: string, isWanted: () => boolean): Promise<Uint32Array | undefined> {
+    const found = new Uint32Array(this.#source.progress.coveredRows)
+    let count = 0
+    const search = (this.#source as Partial<TextSource>).findText?.(lowerCase, row => (found[count++] = row), isWanted)
+    if (!search) return undefined
+    await search
     if (!isWanted()) throw new Superseded()
     return found.slice(0, count)
   }

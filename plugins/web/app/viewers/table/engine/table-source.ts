@@ -52,6 +52,12 @@ export interface TableSource {
   ): Promise<void>
 }
 
+/** A source that finds text without taking rows apart. */
+export interface TextSource extends TableSource {
+  /** Hands over the covered rows of which a cell has a text, whatever its case; undefined for a text that may lie across cells. */
+  findText(lowerCase: string, visit: (row: number) => void, isWanted: () => boolean): Promise<void> | undefined
+}
+
 /** Another request took the place of this one. */
 export class Superseded extends Error {
   override name = 'Superseded'

@@ -1,0 +1,114 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
+import { Button, IconButton } from '../../components/controls.tsx'
+import { copyText } from '../../components/copy-text.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { ActionDialog, useParts } from '../../components/part-slots.tsx'
+import { toast } from '../../components/toasts.tsx'
+import { api, urlOf } from '../../lib/api.ts'
+import type { Contribution } from '../../lib/contributions.ts'
+import { t } from '../../lib/i18n.ts'
+import { messageOf } from '../../lib/messages.ts'
+import { deleting, isReloadable, queries, restoring } from '../../lib/queries.ts'
+import { useSession } from '../../lib/session.ts'
+import type { ViewedThing } from '../../viewers/host.ts'
+import type { Dataset } from './dataset-data.ts'
+
+/** Follow and delete. What the trash takes comes back by one press; without a trash the dataset is named before it goes. */
+export const DatasetActions = ({
+  dataset: { id, name, following, spaces },
+  rights,
+  isSignedIn,
+  thing,
+}: {
+  readonly dataset: Dataset
+  readonly rights: ReadonlySet<string>
+  readonly isSignedIn: boolean
+  readonly thing: ViewedThing
+}) => {
+  const actions = useParts('action', thing)
+  const [action, setAction] = useState<Contribution>()
+  const session = useSession()
+  const navigate = useNavigate()
+  const [isAsking, setAsking] = useState(false)
+  const hasTrash = session?.capabilities.trash.datasets !== null
+  const remove = async (): Promise<void> => {
+    await deleting(id, () => api('DELETE /api/datasets/{id}', { path: { id } }))
+    await navigate({ to: (spaces[0] ? `/spaces/${spaces[0].id}` : '/datasets') as never })
+    queries.removeQueries({ queryKey: ['dataset', id] })
+    void queries.invalidateQueries({ queryKey: ['dataset', 'list'], predicate: isReloadable })
+    toast(
+      t(hasTrash ? 'dataset.trashed' : 'dataset.deleted', { name }),
+      hasTrash
+        ? {
+            label: t('undo'),
+            run: () =>
+              void restoring(id, () => api('PUT /api/datasets/restore/{id}', { path: { id } }))
+                .then(() => navigate({ to: `/datasets/${id}` as never }))
+                .catch(error => toast(messageOf(error))),
+          }
+        : undefined,
+    )
+  }
+  const follow = async (): Promise<void> => {
+    const show = (isFollowed: boolean): void =>
+      void queries.setQueryData<Dataset>(['dataset', id], last => last && { ...last, following: isFollowed })
+    show(!following)
+    try {
+      if (following) await api('POST /api/datasets/{id}/unfollow', { path: { id } })
+      else await api('POST /api/datasets/{id}/follow', { path: { id } })
+    } catch (error) {
+      show(following)
+      toast(messageOf(error))
+    }
+  }
+  return (
+    <>
+      {isSignedIn && <Button onPress={() => void follow()}>{t(following ? 'dataset.unfollow' : 'dataset.follow')}</Button>}
+      <MenuTrigger>
+        <IconButton icon="ellipsis" label={t('dataset.more')} />
+        <Popover className="popover" placement="bottom end">
+          <Menu
+            onAction={what => {
+              if (what === 'link') void copyText(new URL(urlOf(`/datasets/${id}`), location.href).href, t('copied'))
+              else if (what !== 'delete') setAction(actions.find(one => one.id === what))
+              else if (hasTrash) void remove().catch(error => toast(messageOf(error)))
+              else setAsking(true)
+            }}
+          >
+            <MenuItem id="link" className="menu-item">
+              <Icon name="copy" />
+              {t('dataset.copyLink')}
+            </MenuItem>
+            {actions.map(one => (
+              <MenuItem key={one.id} id={one.id} className="menu-item">
+                {one.title}
+              </MenuItem>
+            ))}
+            {rights.has('DeleteDataset') && (
+              <MenuItem id="delete" className="menu-item destroys">
+                <Icon name="trash" />
+                {t('dataset.deleteDataset')}
+              </MenuItem>
+            )}
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      {action && <ActionDialog contribution={action} thing={thing} onClose={() => setAction(undefined)} />}
+      {isAsking && (
+        <FormDialog
+          title={t('dataset.delete.one', { name })}
+          action={t('dataset.deleteDataset')}
+          destroys
+          isOpen
+          onClose={() => setAsking(false)}
+          onSubmit={remove}
+        >
+          <p>{t('dataset.delete.whole')}</p>
+        </FormDialog>
+      )}
+    </>
+  )
+}

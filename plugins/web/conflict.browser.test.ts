@@ -1,0 +1,92 @@
+import test from 'ava'
+import { bootForTest } from 'pounce/sdk/testing'
+import { browserTests } from '../../test/support/real-browsers.ts'
+import { newDataset, ok } from '../../test/support/scene.ts'
+import { until } from '../../test/support/until.ts'
+import { webBuild } from '../../test/support/web-build.ts'
+import { axeFindings, webPage } from '../../test/support/web-pages.ts'
+
+const { test: inBrowser, launch } = browserTests(test, 'chromium')
+const server = await bootForTest({})
+const call = server.as(server.admin.key)
+test.before(webBuild)
+test.after.always(() => server.stop())
+
+interface Texts {
+  readonly name: string
+  readonly description: string
+}
+
+const rename = (kind: 'datasets' | 'collections', id: string, name: string): Promise<unknown> =>
+  ok(call(`/api/${kind}/${id}/title`, { method: 'PUT', json: { name } }))
+
+inBrowser('a text that somebody else changed meanwhile is shown beside one’s own, and nothing is lost', async t => {
+  const dataset = await newDataset(call, { name: 'Oak', description: 'of 2018' })
+  const now = (): Promise<Texts> => ok<Texts>(call(`/api/datasets/${dataset}?view=full`))
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  const dialog = page.getByRole('dialog', { name: 'Somebody else changed this meanwhile' })
+  const field = page.getByLabel('Name', { exact: true })
+  const edit = async (text: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Rename', exact: true }).click()
+    await field.fill(text)
+  }
+
+  // Another text of the dataset is no conflict.
+  await edit('Oaks')
+  await ok(call(`/api/datasets/${dataset}/description`, { method: 'PUT', json: { description: 'of 2019' } }))
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Oaks' }).waitFor()
+  t.like(await now(), { name: 'Oaks', description: 'of 2019' })
+
+  // Both are shown; going on loses nothing.
+  await edit('Mine')
+  await rename('datasets', dataset, 'Theirs')
+  await page.keyboard.press('Enter')
+  await dialog.getByText('Theirs', { exact: true }).waitFor()
+  await dialog.getByText('Mine', { exact: true }).waitFor()
+  t.deepEqual(await axeFindings(page), [])
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  t.is(await field.inputValue(), 'Mine')
+  t.is((await now()).name, 'Theirs')
+
+  // One's own, knowing the other.
+  await field.press('Enter')
+  await dialog.getByRole('button', { name: 'Save mine' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor()
+  t.is((await now()).name, 'Mine')
+
+  // Theirs.
+  await edit('Mine again')
+  await rename('datasets', dataset, 'Theirs again')
+  await page.keyboard.press('Enter')
+  await dialog.getByRole('button', { name: 'Keep theirs' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Theirs again' }).waitFor()
+  t.is((await now()).name, 'Theirs again')
+
+  // The form of a collection.
+  const json = { name: 'Leaves', description: 'of oaks' }
+  const { id } = await ok<{ id: string }>(call('/api/collections', { method: 'POST', json }))
+  const collection = (): Promise<Texts> => ok<Texts>(call(`/api/collections/${id}?view=full`))
+  await page.goto(`/collection/${id}`)
+  await page.getByRole('button', { name: 'Actions for Leaves' }).click()
+  await page.getByRole('menuitem', { name: 'Edit collection' }).click()
+  await field.fill('My leaves')
+  await page.getByLabel('Description').fill('of my oaks')
+  await rename('collections', id, 'Their leaves')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await dialog.getByText('Their leaves').waitFor()
+  await dialog.getByRole('button', { name: 'Save mine' }).click()
+  await until('both texts', async () => {
+    const { name, description } = await collection()
+    return name === 'My leaves' && description === 'of my oaks'
+  })
+  // The browser itself says each refusal of a request.
+  t.deepEqual(
+    problems.filter(each => !each.includes('412')),
+    [],
+  )
+})

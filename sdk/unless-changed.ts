@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto'
+import type { NewEvent } from './events.ts'
+import type { Kind } from './model/kind.ts'
+import { CommitConflict } from './ports/conflicts.ts'
+import { eq, type Stored, type Update } from './ports/document-store.ts'
+import type { Records } from './ports/records.ts'
+import { Conflict, NotFound, Problem } from './problem.ts'
+
+/** 412: the resource is no longer what `If-Match` names. Nothing was changed. */
+export class ChangedMeanwhile extends Problem {
+  constructor(kind: string) {
+    super(412, 'changed', `This ${kind} was changed meanwhile: get it again, and send the change with its new ETag in If-Match`)
+  }
+}
+
+/** What people write on a resource, as far as its kind has it. */
+interface Written {
+  readonly name: string
+  readonly description: string
+  readonly license?: unknown
+  readonly creators?: readonly string[]
+}
+
+/**
+ * The version of a resource for `ETag` and `If-Match`: another one whenever what people write on it is another, and the same after views, tags, uploads
+ * and whatever else no editor can overwrite. The kernel adds the digest of the body, by which `If-None-Match` is decided.
+ */
+const versionOf = ({ name, description, license, creators }: Written): string =>
+  hash('sha256', JSON.stringify([name, description, license, creators]), 'base64url').slice(0, 16)
+
+/** The header of a response with the resource, for `If-Match` of changes. */
+export const versionTag = (resource: Written): { readonly etag: string } => ({ etag: `"${versionOf(resource)}"` })
+
+/** Longer lists of tags name no version. */
+const maxTagsLength = 4096
+
+/** Throws `ChangedMeanwhile` if `If-Match` is sent and names other versions than that of the resource. Weak tags count: compressing proxies make them so. */
+export const requireVersion = (ifMatch: string | undefined, kind: Kind, resource: Written): void => {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return
+  const version = versionOf(resource)
+  const tags = ifMatch.length > maxTagsLength ? [] : [...ifMatch.matchAll(/"([^"]*)"/g)]
+  if (!tags.some(([, tag = '']) => tag.split('.', 1)[0] === version)) throw new ChangedMeanwhile(kind)
+}
+
+const tries = 200
+
+/** Changes what people write on a resource, unless `If-Match` names another version than the one that is changed. */
+export const changeIfMatching = async <T extends Written>(
+  records: Records<T>,
+  { kind, id }: { readonly kind: Kind; readonly id: string },
+  ifMatch: string | undefined,
+  update: Update,
+  events: readonly NewEvent[],
+): Promise<T & Stored> => {
+  if (ifMatch === undefined) return records.change(id, update, events)
+  for (let left = tries; left > 0; left--) {
+    const now = await records.get(id)
+    if (!now) throw new NotFound(kind)
+    requireVersion(ifMatch, kind, now)
+    try {
+      return await records.change(id, { ...update, where: eq('revision', now.revision) }, events)
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+  throw new Conflict(`Too many concurrent changes of this ${kind}; try again`)
+}
