@@ -97,8 +97,7 @@ export class PrefixRouter {
   /** From now on only these routes answer. */
   replace(routes: readonly RegisteredRoute[]): void {
     this.#entries = new Map()
-    this.#routers = new Map()
-    this.#routes = new Map()
+    this.#layers = new Map()
     for (const route of routes) {
       for (const address of route.addresses) {
         const key = keyOf(address)
