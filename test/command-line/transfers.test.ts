@@ -9,7 +9,9 @@ import { newDataset, type Somebody, somebody } from '../support/spaces-and-peopl
 import { until } from '../support/until.ts'
 
 const partBytes = 1024 * 1024
-const server = await bootForTest({ config: { resources: { uploads: { partBytes } } } })
+const server = await bootForTest({
+  config: { resources: { uploads: { partBytes } }, access: { policy: { allowAnonymousDownload: true } } },
+})
 test.after.always(() => server.stop())
 
 interface Line {
@@ -224,6 +226,21 @@ test('a download replaces no other file unless it is to', async t => {
   t.is(await readFile(join(computer.folder, 'a.txt'), 'utf8'), 'mine')
   await computer.done('get', `dataset:${dataset}/`, '--overwrite')
   t.is(await readFile(join(computer.folder, 'a.txt'), 'utf8'), 'server')
+})
+
+test('who may only read downloads what is not here yet', async t => {
+  const { computer, dataset } = await scene(t)
+  await write(join(computer.folder, 'run'), { 'a.txt': 'a', 'sub/b.txt': 'b' })
+  await computer.done('put', 'run/', `dataset:${dataset}`)
+  const reader = await signedInComputer(t, server.url, await somebody(server, 'reader'))
+  await reader.done('get', `dataset:${dataset}/`, 'copy')
+  await write(join(reader.folder, 'copy'), { 'a.txt': 'x' })
+  const lines = (await reader.done('sync', 'copy', `dataset:${dataset}`, '--down', '--json')).lines<Line>()
+  t.deepEqual(states(lines), { 'a.txt': 'downloaded', 'sub/b.txt': 'unchanged' })
+  await sameFiles(t, join(reader.folder, 'copy'), { 'a.txt': 'a', 'sub/b.txt': 'b' })
+  const refused = await reader.run(['put', 'copy/', `dataset:${dataset}`])
+  t.is(refused.code, 1)
+  t.regex(refused.err, /AddResourceToDataset/)
 })
 
 test('sync makes a dataset like a folder, and shows before what it would do', async t => {

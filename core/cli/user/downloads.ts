@@ -4,8 +4,9 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { StartupError } from '../../kernel/startup-error.ts'
-import { partialSuffix, sha256Of } from './local-files.ts'
-import { type ServerClient, TransientFailure } from './server-client.ts'
+import type { ContentPlace } from './dataset-contents.ts'
+import { forEachOf, partialSuffix, sha256Of } from './local-files.ts'
+import { RequestRefused, type ServerClient, TransientFailure } from './server-client.ts'
 import type { TransferProgress } from './transfer-progress.ts'
 
 /** A file of a server and where it is to be. */
@@ -35,15 +36,56 @@ const digestIn = (header: string | undefined): string | undefined => {
 }
 
 /** The digest that the server knows of a file; undefined where it knows none, as in Clowder v1. */
-export const remoteSha256 = async (client: ServerClient, id: string): Promise<string | undefined> =>
+const remoteSha256 = async (client: ServerClient, id: string): Promise<string | undefined> =>
   (await client.json<{ readonly sha256?: string }>('GET', `/api/files/${id}/metadata`)).sha256
 
-/** True of a file here that has the bytes of the one on the server. Where the server knows no digest the size decides. */
-export const hasSameBytes = async (client: ServerClient, { id, size, file }: RemoteFileOf): Promise<boolean> => {
+const hasSize = async ({ file, size }: RemoteFileOf): Promise<boolean> => {
   const found = await stat(file).catch(() => undefined)
-  if (!found?.isFile() || (size !== undefined && found.size !== size)) return false
-  const sha256 = await remoteSha256(client, id)
-  return sha256 === undefined ? size !== undefined : sha256 === (await sha256Of(file))
+  return found?.isFile() === true && found.size === size
+}
+
+const comparedSideBySide = 8
+
+interface Compared {
+  readonly id: string | null
+  readonly state: string
+}
+
+/** Compares many files in one request, which requires the right to upload; undefined without it. */
+const comparedAtOnce = async (
+  client: ServerClient,
+  { dataset, folder }: ContentPlace,
+  files: readonly (RemoteFileOf & { readonly sha256: string })[],
+): Promise<ReadonlySet<string> | undefined> => {
+  const prefix = (folder?.path ?? []).map(name => `${name}/`).join('')
+  const json = { dataset, files: files.map(({ path, size, sha256 }) => ({ path: prefix + path, size, sha256 })) }
+  try {
+    const found = await client.json<readonly Compared[]>('POST', '/api/uploads/check', { json, isRepeatable: true })
+    return new Set(files.flatMap(({ id }, at) => (found[at]?.state === 'same' && found[at]?.id === id ? [id] : [])))
+  } catch (error) {
+    if (error instanceof RequestRefused && error.status !== 401) return undefined
+    throw error
+  }
+}
+
+/** Ids of those files whose bytes are here already. Where the server knows no digests, as in Clowder v1, the size decides. At most 1,000. */
+export const presentIds = async (
+  client: ServerClient,
+  files: readonly RemoteFileOf[],
+  place: ContentPlace | undefined,
+): Promise<ReadonlySet<string>> => {
+  const alike: RemoteFileOf[] = []
+  for (const file of files) if (await hasSize(file)) alike.push(file)
+  if (client.kind === 'clowder' || alike.length === 0) return new Set(alike.map(({ id }) => id))
+  const read: (RemoteFileOf & { readonly sha256: string })[] = []
+  for (const file of alike) read.push({ ...file, sha256: await sha256Of(file.file) })
+  const compared = place && (await comparedAtOnce(client, place, read))
+  if (compared) return compared
+  const present = new Set<string>()
+  await forEachOf(read, comparedSideBySide, async ({ id, sha256 }) => {
+    if ((await remoteSha256(client, id)) === sha256) present.add(id)
+  })
+  return present
 }
 
 const sizeOf = async (file: string): Promise<number> =>

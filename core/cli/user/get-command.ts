@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
 import type { RunUserCommand } from './command-context.ts'
-import { type ContentEntry, treeOf } from './dataset-contents.ts'
-import { download, hasSameBytes, localName, type RemoteFileOf } from './downloads.ts'
+import { type ContentEntry, type ContentPlace, treeOf } from './dataset-contents.ts'
+import { download, localName, presentIds, type RemoteFileOf } from './downloads.ts'
 import { forEachOf } from './local-files.ts'
 import { isFatal, transferClient, transferOptions } from './put-command.ts'
 import type { ServerClient } from './server-client.ts'
@@ -23,28 +23,27 @@ export const localFilesOf = (files: ReadonlyMap<string, ContentEntry>, folder: s
   })
 }
 
-/** What to do with a file that is here already and differs. */
+/** Where the files are from, and what to do with one that is here already and differs. */
 interface DownloadChoice {
+  readonly place: ContentPlace | undefined
   readonly jobs: number
   readonly isOverwriting: boolean
   readonly isDryRun?: boolean
 }
+
+const batchFiles = 500
 
 /** Downloads those of the files that are not here yet, several at a time. */
 export const downloadAll = async (
   client: ServerClient,
   files: readonly RemoteFileOf[],
   progress: TransferProgress,
-  { jobs, isOverwriting, isDryRun = false }: DownloadChoice,
+  { place, jobs, isOverwriting, isDryRun = false }: DownloadChoice,
 ): Promise<void> => {
-  await forEachOf(files, jobs, async remote => {
+  const fetchOne = async (remote: RemoteFileOf): Promise<void> => {
     const { id, path, size, file } = remote
     const bytes = size === undefined ? {} : { bytes: size }
     try {
-      if (await hasSameBytes(client, remote)) {
-        progress.skip(size ?? 0)
-        return progress.result({ path, state: 'unchanged', id })
-      }
       const isThere = await stat(file).then(
         () => true,
         () => false,
@@ -57,17 +56,40 @@ export const downloadAll = async (
       if (isFatal(error)) throw error
       progress.failure(path, error)
     }
-  })
+  }
+  for (let start = 0; start < files.length; start += batchFiles) {
+    const batch = files.slice(start, start + batchFiles)
+    const present = await presentIds(client, batch, place)
+    for (const { id, path, size = 0 } of batch) {
+      if (!present.has(id)) continue
+      progress.skip(size)
+      progress.result({ path, state: 'unchanged', id })
+    }
+    await forEachOf(
+      batch.filter(({ id }) => !present.has(id)),
+      jobs,
+      fetchOne,
+    )
+  }
 }
 
-const filesOf = async (client: ServerClient, target: ResolvedTarget, folder: string, isContent: boolean, progress: TransferProgress) => {
-  if (target.kind === 'file') return [{ id: target.id, path: target.name, size: target.size, file: join(folder, localName(target.name)) }]
+const filesOf = async (
+  client: ServerClient,
+  target: ResolvedTarget,
+  folder: string,
+  isContent: boolean,
+  progress: TransferProgress,
+): Promise<{ readonly place: ContentPlace | undefined; readonly files: readonly RemoteFileOf[] }> => {
+  if (target.kind === 'file') {
+    const { id, name, size } = target
+    return { place: undefined, files: [{ id, path: name, size, file: join(folder, localName(name)) }] }
+  }
   const place = placeOf(target)
   if (!place) throw new UsageError('get downloads files, folders and datasets: name one of these (pounce ls shows what there is)')
   const { files, older } = await treeOf(client, place)
   if (older > 0) progress.warn(`${older} older versions of files are left out`)
   const name = target.kind === 'root' || isContent ? '' : localName(target.name)
-  return localFilesOf(files, join(folder, name))
+  return { place, files: localFilesOf(files, join(folder, name)) }
 }
 
 /** Downloads files, folders and datasets. */
@@ -76,12 +98,13 @@ export const get: RunUserCommand = async context => {
   const wanted = readTarget(source)
   const client = await transferClient(context, wanted.page)
   const progress = new TransferProgress(context)
-  const files = await filesOf(client, await resolveTarget(client, wanted), folder, wanted.isContent, progress)
+  const { place, files } = await filesOf(client, await resolveTarget(client, wanted), folder, wanted.isContent, progress)
   progress.expect(
     files.length,
     files.reduce((sum, { size = 0 }) => sum + size, 0),
   )
-  await downloadAll(client, files, progress, { jobs: transferOptions(context).jobs, isOverwriting: context.options['overwrite'] === true })
+  const { jobs } = transferOptions(context)
+  await downloadAll(client, files, progress, { place, jobs, isOverwriting: context.options['overwrite'] === true })
   progress.end()
   return undefined
 }

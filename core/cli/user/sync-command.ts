@@ -105,7 +105,7 @@ const syncDown = async (
   )
   const kept = [...remote.folders.keys()].map(path => join(folder, ...path.split('/').map(localName)))
   if (!isDryRun) for (const path of [folder, ...kept]) await mkdir(path, { recursive: true })
-  await downloadAll(client, files, progress, { jobs, isDryRun, isOverwriting: true })
+  await downloadAll(client, files, progress, { place, jobs, isDryRun, isOverwriting: true })
   for (const { file, path } of surplus) {
     if (!isDryRun) await rm(file, { force: true })
     progress.result({ path, state: isDryRun ? 'would delete' : 'deleted' }, false)
