@@ -90,7 +90,7 @@ const testElsewhere = async (folder: string, env: NodeJS.ProcessEnv): Promise<vo
   // Ours, since registries with a delay may lack what the newest one needs.
   await symlink(join(root, 'node_modules/ava'), join(above, 'node_modules/ava'), 'dir')
   const runners = {
-    vitest: ["import { test } from 'vitest'", 'vitest run'],
+    vitest: ["import { test } from 'vitest'", 'vitest run --dir src'],
     ava: ["import test from 'ava'", 'node ../node_modules/ava/entrypoints/cli.js'],
   }
   for (const [name, [declared = '', command = '']] of Object.entries(runners)) {
