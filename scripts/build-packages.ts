@@ -128,9 +128,9 @@ export const buildPackages = async (): Promise<void> => {
     exports: { ...entriesOf(sdkEntries), './package.json': './package.json' },
     dependencies,
     optionalDependencies,
-    // What `pounce/sdk/testing` imports.
-    peerDependencies: { ava: '*', 'fast-check': '*' },
-    peerDependenciesMeta: { ava: { optional: true }, 'fast-check': { optional: true } },
+    // What random models of `pounce/sdk/testing` import.
+    peerDependencies: { 'fast-check': '*' },
+    peerDependenciesMeta: { 'fast-check': { optional: true } },
   })
   await writeSdk(manifest)
   const document = JSON.parse(await readFile(join(root, 'docs/openapi.json'), 'utf8')) as object

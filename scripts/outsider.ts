@@ -1,33 +1,31 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { guideCommands, isServing, type Served, serveBy } from './outsider-guide.ts'
+import { root } from './server-bundle.ts'
 
 /*
- * An author of plugins outside this repository: for each kind `pounce plugin new`, `npm test`, `npm pack`, `npm publish`. The log has each command and
- * its time. All kinds need the same packages, so the first folder is installed and the others get hard links to its `node_modules`.
+ * An author of plugins outside this repository. First come the commands of `docs/first-plugin.md`, then for each further kind `pounce plugin new`,
+ * `npm test`, `npm pack`, `npm publish`. The log has each command and its time. All kinds need the same packages, so the first folder is installed and
+ * the others get hard links to its `node_modules`.
  */
-const kinds = ['routes', 'blobs', 'search', 'auth', 'extractor', 'viewer', 'transport', 'geo'] as const
-
-export interface Workshop {
-  /** An empty folder. */
-  readonly folder: string
-  /** A folder in which Pounce is installed. */
-  readonly app: string
-  readonly registry: string
-}
+const firstKind = 'routes'
+const furtherKinds = ['blobs', 'search', 'auth', 'extractor', 'viewer', 'transport', 'geo'] as const
+const firstName = 'pounce-tides'
 
 const run = promisify(execFile)
 const noted = (text: string): void => void process.stdout.write(`${text}\n`)
+const timed = (begun: number, command: string): void =>
+  noted(`   ${((performance.now() - begun) / 1000).toFixed(1).padStart(5)} s  ${command}`)
 
 /** Runs a command as typed in a shell; a failure shows all that it printed. */
-const typed = async (cwd: string, command: string, environment: NodeJS.ProcessEnv = {}): Promise<string> => {
+const typed = async (cwd: string, command: string, env: NodeJS.ProcessEnv, after = ''): Promise<string> => {
   const begun = performance.now()
-  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
   try {
-    const { stdout } = await run('sh', ['-c', command], { cwd, env: { ...inherited, ...environment }, maxBuffer: 1 << 26 })
-    noted(`   ${((performance.now() - begun) / 1000).toFixed(1).padStart(5)} s  ${command}`)
+    const { stdout } = await run('sh', ['-c', `${command}${after}`], { cwd, env, maxBuffer: 1 << 26 })
+    timed(begun, command)
     return stdout
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { readonly stdout?: string; readonly stderr?: string }
@@ -35,31 +33,122 @@ const typed = async (cwd: string, command: string, environment: NodeJS.ProcessEn
   }
 }
 
-export const nameOf = (kind: string): string => `pounce-my-${kind}`
+const nameOf = (kind: string): string => (kind === firstKind ? firstName : `pounce-my-${kind}`)
 
-/** Writes, tests and publishes one plugin of each kind. Resolves to their names. */
-export const publishPlugins = async ({ folder, app, registry }: Workshop): Promise<readonly string[]> => {
-  await mkdir(folder, { recursive: true })
+/** What npm and Pounce find in the environment: the registry, in which one may publish, and a place for global packages. */
+const environmentFor = async (folder: string, registry: string): Promise<NodeJS.ProcessEnv> => {
   // In a file: a shell drops variables whose names have slashes, as that of a token has.
   const settings = join(folder, 'npmrc')
   const address = registry.replace(/^http:/, '')
-  await writeFile(settings, `registry=${registry}\n${address}/:_authToken=none\naudit=false\nfund=false\nloglevel=error\n`)
-  const environment = { npm_config_userconfig: settings, npm_config_registry: registry }
+  const prefix = join(folder, 'global')
+  const lines = [`registry=${registry}`, `${address}/:_authToken=none`, 'audit=false', 'fund=false', 'loglevel=error', `prefix=${prefix}`]
+  await writeFile(settings, `${lines.join('\n')}\n`)
+  const { NODE_TEST_CONTEXT: _, PATH, ...inherited } = process.env
+  return {
+    ...inherited,
+    PATH: [join(prefix, 'bin'), PATH].join(delimiter),
+    npm_config_userconfig: settings,
+    npm_config_registry: registry,
+    npm_config_prefix: prefix,
+    SCARF_ANALYTICS: 'false',
+    POUNCE_HTTP__PORT: '0',
+  }
+}
+
+/** Runs the commands of the guide, each in the folder that the one before left. Resolves to what the last one printed. */
+const walkGuide = async (folder: string, env: NodeJS.ProcessEnv): Promise<string> => {
+  let cwd = folder
+  let printed = ''
+  let served: Served | undefined
+  try {
+    for (const command of await guideCommands()) {
+      const begun = performance.now()
+      if (isServing(command)) {
+        await served?.interrupt()
+        served = await serveBy(cwd, command, env)
+        timed(begun, command)
+        continue
+      }
+      const here = served ? command.replace('http://127.0.0.1:8080', served.url) : command
+      const lines = (await typed(cwd, here, env, '\necho\npwd')).trimEnd().split('\n')
+      cwd = lines.at(-1) ?? cwd
+      printed = lines.slice(0, -1).join('\n').trim()
+    }
+  } finally {
+    await served?.interrupt()
+  }
+  return printed
+}
+
+/** The tests of a plugin under other runners than Node's: only the import of `test` changes, as the guide says. */
+const testElsewhere = async (folder: string, env: NodeJS.ProcessEnv): Promise<void> => {
+  noted('other runners')
+  const above = join(folder, 'runners')
+  await mkdir(join(above, 'node_modules'), { recursive: true })
+  await writeFile(join(above, 'package.json'), '{"private": true}')
+  await typed(above, 'npm install vitest', env)
+  // Ours, since registries with a delay may lack what the newest one needs.
+  await symlink(join(root, 'node_modules/ava'), join(above, 'node_modules/ava'), 'dir')
+  const runners = {
+    vitest: ["import { test } from 'vitest'", 'vitest run --dir src'],
+    ava: ["import test from 'ava'", 'node ../node_modules/ava/entrypoints/cli.js'],
+  }
+  for (const [name, [declared = '', command = '']] of Object.entries(runners)) {
+    const plugin = join(above, name)
+    await typed(above, `cp -al ../${nameOf('geo')} ${name}`, env)
+    const file = join(plugin, 'src/index.test.ts')
+    const text = (await readFile(file, 'utf8')).replace("import { test } from 'node:test'", declared)
+    await rm(file)
+    await writeFile(file, text)
+    await writeFile(
+      join(plugin, 'ava.config.js'),
+      "export default { files: ['src/*.test.ts'], extensions: ['ts'], failWithoutAssertions: false }\n",
+    )
+    await typed(plugin, command, { ...env, PATH: [join(above, 'node_modules/.bin'), env['PATH']].join(delimiter) })
+  }
+}
+
+/** Other releases of Node, as a command each: the oldest with which plugins can be made, and the newest. */
+export const otherReleases = async (folder: string, plugins: string): Promise<readonly string[]> => {
+  const env = await environmentFor(plugins, (await run('npm', ['config', 'get', 'registry'])).stdout.trim())
+  const commands: string[] = []
+  for (const release of ['22.18.0', 'latest']) {
+    const place = join(folder, `node-${release}`)
+    const name = `node-${process.platform}-${process.arch}`
+    await mkdir(place)
+    await writeFile(join(place, 'package.json'), '{"private": true}')
+    noted(`node@${release}`)
+    await typed(place, `npm install --ignore-scripts ${name}@${release}`, env)
+    const bin = join(place, 'node_modules', name, 'bin')
+    await typed(join(plugins, firstName), 'npm test', { ...env, PATH: [bin, env['PATH']].join(delimiter) })
+    commands.push(join(bin, 'node'))
+  }
+  return commands
+}
+
+/** Writes, tests and publishes one plugin of each kind, and installs them in one folder. Resolves to that. */
+export const publishPlugins = async (folder: string, registry: string): Promise<string> => {
+  await mkdir(folder, { recursive: true })
+  const env = await environmentFor(folder, registry)
   const begun = performance.now()
-  for (const kind of kinds) {
+  noted('docs/first-plugin.md')
+  const last = await walkGuide(folder, env)
+  if (!/^\[\{.*"text":"low at 14:20".*\}\]$/.test(last)) throw new Error(`The last command of docs/first-plugin.md printed ${last}`)
+  noted(`from nothing to a plugin that is published, installed and used in ${((performance.now() - begun) / 60_000).toFixed(1)} minutes`)
+  for (const kind of furtherKinds) {
     noted(kind)
     const name = nameOf(kind)
     const plugin = join(folder, name)
-    await typed(folder, `${join(app, 'node_modules/.bin/pounce')} plugin new ${kind} ${name}`)
-    const first = join(folder, nameOf(kinds[0]))
-    if (plugin === first) await typed(plugin, 'npm install --ignore-scripts', environment)
-    else await typed(plugin, `cp -al ${join(first, 'node_modules')} .`)
-    await typed(plugin, 'npm test', environment)
-    await typed(plugin, 'npm pack', environment)
-    await typed(plugin, `npm publish ${name}-0.1.0.tgz`, environment)
+    await typed(folder, `pounce plugin new ${kind} ${name}`, env)
+    await typed(plugin, `cp -al ../${firstName}/node_modules .`, env)
+    await typed(plugin, 'npm test', env)
+    await typed(plugin, 'npm pack', env)
+    await typed(plugin, `npm publish ${name}-0.1.0.tgz`, env)
   }
-  noted(`${kinds.length} plugins from nothing to the registry in ${((performance.now() - begun) / 60_000).toFixed(1)} minutes`)
-  return kinds.map(nameOf)
+  await testElsewhere(folder, env)
+  const app = join(folder, 'my-pounce')
+  await typed(app, `npm install ${furtherKinds.map(nameOf).join(' ')}`, env)
+  return app
 }
 
 /** The admin of the server with all plugins. */
@@ -74,7 +163,7 @@ export const enablePlugins = async (app: string, data: string): Promise<readonly
     readonly hashOf: (password: string) => Promise<string>
   }
   const accounts = [{ ...guest, passwordHash: await hashOf(guestPassword) }]
-  const plugins = [...kinds.map(kind => `+${nameOf(kind)}`), '-blobs.disk', '-search.fts', '-geo.rtree']
+  const plugins = [...[firstKind, ...furtherKinds].map(kind => `+${nameOf(kind)}`), '-blobs.disk', '-search.fts', '-geo.rtree']
   const settings = { data, admin: account, plugins, plugin: { 'my-auth': { accounts }, 'my-transport': { pollMs: 100 } } }
   await writeFile(file, JSON.stringify(settings))
   const extractors = join(data, 'my-transport/extractors')
@@ -112,8 +201,8 @@ export const usePlugins = async (url: string, data: string, expect: Expect): Pro
     return expected.test(found) ? '' : found || 'nothing'
   }
 
-  await call('/api/my-routes/notes', { text: 'a note' })
-  const notes = await call('/api/my-routes/notes')
+  await call('/api/tides/notes', { text: 'a note' })
+  const notes = await call('/api/tides/notes')
   expect('routes: a note is listed', notes.includes('"a note"'), notes)
 
   const form = new FormData()

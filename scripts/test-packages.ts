@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type PackedPackage, startRegistry } from './local-registry.ts'
-import { account, enablePlugins, publishPlugins, usePlugins } from './outsider.ts'
+import { account, enablePlugins, otherReleases, publishPlugins, usePlugins } from './outsider.ts'
 import { root } from './server-bundle.ts'
 
 /*
@@ -110,7 +110,7 @@ const signIn = async (cwd: string, url: string, [command = program, ...words]: r
 
 /** Starts the server in the folder of an installation with all plugins enabled, and asks it. */
 const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
-  const data = join(cwd, 'data')
+  const data = join(cwd, 'data-of-all')
   const [command = program, ...words] = [...node, program]
   const { PATH, HOME } = process.env
   const environment = { PATH, HOME, POUNCE_HTTP__PORT: '0', POUNCE_PLUGINS: '+pounce-example-times' }
@@ -177,18 +177,15 @@ try {
   })()
   said('ok types, without skipLibCheck')
   await using registry = await startRegistry([...packed, plugin], upstream)
-  const app = join(folder, 'app')
-  await write(join(app, 'package.json'), '{"private": true}')
-  await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', 'pounce', 'pounce-example-times', '@pounce/client')
-  const plugins = await publishPlugins({ folder: join(folder, 'plugins'), app, registry: registry.url })
-  await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', ...plugins)
+  const app = await publishPlugins(join(folder, 'plugins'), registry.url)
+  await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', 'pounce-example-times', '@pounce/client')
   await serve(app, [])
   const at = process.argv.indexOf('--node')
-  const nodes = at < 0 ? [] : process.argv.slice(at + 1)
+  const nodes = [...(at < 0 ? [] : process.argv.slice(at + 1)), ...(await otherReleases(folder, join(folder, 'plugins')))]
   for (const node of nodes) {
     said(`on ${node}`)
     await serve(app, node.split(' '))
   }
 } finally {
-  if (process.env['POUNCE_KEEP'] === undefined) await rm(folder, { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true })
 }

@@ -102,6 +102,7 @@ test('what the documents link to is there', async t => {
     'plugins/web/README.md',
     'docs/architecture.md',
     'docs/plugin-guide.md',
+    'docs/first-plugin.md',
     'docs/configuration.md',
   ]) {
     const text = await readFile(join(root, file), 'utf8')
@@ -120,9 +121,12 @@ test('docs/screens describes each picture that is in it, and is no burden for a 
   t.true(sizes.reduce((sum, size) => sum + size, 0) < 4_000_000)
 })
 
-test('the code in the plugin guide is that of the examples', async t => {
-  const guide = await readFile(join(root, 'docs/plugin-guide.md'), 'utf8')
-  const quotes = [...guide.matchAll(/```ts (\S+)\n([\s\S]*?)```/g)]
-  t.true(quotes.length > 6)
-  for (const [, file = '', quote = ''] of quotes) t.true((await readFile(join(root, file), 'utf8')).includes(quote), `${file}:\n${quote}`)
+test('the code in the guides to plugins is that of files that are compiled', async t => {
+  const guides = await Promise.all(['plugin-guide', 'first-plugin'].map(name => readFile(join(root, `docs/${name}.md`), 'utf8')))
+  const quotes = [...guides.join('\n').matchAll(/```ts *(\S*)\n([\s\S]*?)```/g)]
+  t.true(quotes.length > 12)
+  for (const [, file = '', quote = ''] of quotes) {
+    t.regex(file, /^(?:examples|plugins)\//, quote)
+    t.true((await readFile(join(root, file), 'utf8')).includes(quote), `${file}:\n${quote}`)
+  }
 })

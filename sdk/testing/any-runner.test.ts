@@ -53,7 +53,7 @@ test('an error that does not come, or is another one, is named', async t => {
   )
 })
 
-test('what holds passes, and errors are given back', async t => {
+test('what holds passes, and errors are returned', async t => {
   const error = new RangeError('too far')
   const failure = await failureOf(async one => {
     one.is(Number.NaN, Number.NaN)

@@ -41,3 +41,12 @@ test('without accounts there is no admin, and requesting one says so', async t =
   const server = await bootForTest({ t, plugins: [greetings] })
   t.throws(() => server.admin, { message: /no plugin that runs here keeps accounts/ })
 })
+
+test('a boot that fails says which setting has which value, and which plugin is not there', async t => {
+  const config = s.Object({ most: s.Integer({ default: 1, description: 'For the test' }) })
+  const plugin = definePlugin({ id: 'test.limited', summary: 'For the test.', config })
+  const boot = (most: number) => bootForTest({ t, plugins: [plugin], config: { test: { limited: { most } } } })
+  await t.throwsAsync(boot(Number.POSITIVE_INFINITY), { message: /test\.limited\.most must be integer \(is Infinity\)/ })
+  await t.throwsAsync(boot(1.5), { message: /test\.limited\.most must be integer \(is 1\.5\)/ })
+  await t.throwsAsync(bootForTest({ t, plugins: [plugin], without: ['blobs.dsk'] }), { message: /without: blobs\.dsk: no plugin/ })
+})

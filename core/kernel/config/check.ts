@@ -21,7 +21,7 @@ const isChoice = ({ keyword }: ErrorObject): boolean => ['anyOf', 'enum', 'const
 
 /** As it was typed where that became something else, such as a number. */
 const asTyped = (value: unknown, text: string | undefined): string =>
-  text === undefined || typeof value === 'string' ? JSON.stringify(value) : text
+  typeof value === 'number' ? (text ?? String(value)) : text === undefined || typeof value === 'string' ? JSON.stringify(value) : text
 
 const inWords = (error: ErrorObject, shown: string): string => {
   if (error.keyword === 'required') return 'is missing and has no default'
