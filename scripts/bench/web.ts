@@ -10,24 +10,15 @@ const network = { offline: false, latency: 40, downloadThroughput: 1_600_000, up
 const framesScrolled = 240
 const pixelsPerFrame = 160
 
-/** What the browser says of its own work, from the first script on. */
-const observe = (): void => {
-  const seen = { lcp: 0, longest: 0, inputs: [] as number[] }
-  Object.assign(globalThis, { seen })
-  const watch = (type: string, take: (entry: PerformanceEntry) => void, options: object = {}): void =>
-    new PerformanceObserver(list => list.getEntries().forEach(take)).observe({
-      type,
-      buffered: true,
-      ...options,
-    } as PerformanceObserverInit)
-  watch('largest-contentful-paint', ({ startTime }) => {
-    seen.lcp = startTime
-  })
-  watch('longtask', ({ duration }) => {
-    seen.longest = Math.max(seen.longest, duration)
-  })
+/** What the browser says of its own work, from the first script on; run in the page. */
+const observe = `
+  globalThis.seen = { lcp: 0, longest: 0, inputs: [] }
+  const watch = (type, take, options = {}) =>
+    new PerformanceObserver(list => list.getEntries().forEach(take)).observe({ type, buffered: true, ...options })
+  watch('largest-contentful-paint', ({ startTime }) => { seen.lcp = startTime })
+  watch('longtask', ({ duration }) => { seen.longest = Math.max(seen.longest, duration) })
   watch('event', ({ duration }) => seen.inputs.push(duration), { durationThreshold: 16 })
-}
+`
 
 interface Seen {
   readonly lcp: number
@@ -40,7 +31,7 @@ const signedIn = async (browser: Browser, baseURL: string): Promise<BrowserConte
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, baseURL })
   const answer = await context.request.post('/api/login', { data: account })
   if (!answer.ok()) throw new Error(`Signing in: ${answer.status()}`)
-  await context.addInitScript(observe)
+  await context.addInitScript({ content: observe })
   return context
 }
 
@@ -61,23 +52,19 @@ const paintOf = async (browser: Browser, url: string, path: string, shown: strin
 
 /** Milliseconds between frames while an element scrolls, the slowest last. */
 const framesOf = (page: Page, scroller: string): Promise<readonly number[]> =>
-  page.evaluate(
-    ({ scroller, frames, pixels }) =>
-      new Promise<number[]>(resolve => {
-        const element = document.querySelector(scroller) as Element
-        const taken: number[] = []
-        let last = performance.now()
-        const step = (now: number): void => {
-          taken.push(now - last)
-          last = now
-          element.scrollTop += pixels
-          if (taken.length < frames) requestAnimationFrame(step)
-          else resolve(taken.slice(1).sort((one, other) => one - other))
-        }
-        requestAnimationFrame(step)
-      }),
-    { scroller, frames: framesScrolled, pixels: pixelsPerFrame },
-  )
+  page.evaluate<number[]>(`new Promise(resolve => {
+    const element = document.querySelector(${JSON.stringify(scroller)})
+    const taken = []
+    let last = performance.now()
+    const step = now => {
+      taken.push(now - last)
+      last = now
+      element.scrollTop += ${pixelsPerFrame}
+      if (taken.length < ${framesScrolled}) requestAnimationFrame(step)
+      else resolve(taken.slice(1).sort((one, other) => one - other))
+    }
+    requestAnimationFrame(step)
+  })`)
 
 const bare = `<!doctype html><style>div{block-size:600px;overflow:auto}p{block-size:40px;margin:0}</style><div>${'<p>a row of text</p>'.repeat(2000)}</div>`
 
