@@ -1,4 +1,4 @@
-import { AccessTrails, AuditTrails, Callers, type MiddlewareContext, Policy } from 'pounce/sdk'
+import { AccessTrails, AuditTrails, Callers, type MiddlewareContext, type Plugin, Policy } from 'pounce/sdk'
 import type { PhasedMiddleware } from './http/app.ts'
 import type { PluginRoute } from './http/router.ts'
 import type { Http } from './http/server.ts'
@@ -7,12 +7,14 @@ import type { Config } from './kernel/config.ts'
 import type { RetryRule } from './kernel/consumer-loop.ts'
 import type { BuiltPlugin } from './kernel/container.ts'
 import { Kernel } from './kernel/kernel.ts'
-import type { HttpParts, KernelLog, Services } from './kernel/kernel-options.ts'
+import type { HttpParts } from './kernel/kernel-options.ts'
 import { routesOf } from './kernel/plugin-graph.ts'
 import { refusing } from './kernel/startup-error.ts'
+import { PluginSwitches, pluginChoices } from './plugin-switches.ts'
+import { Readiness } from './readiness.ts'
 import { lockDataFolder } from './services/data-lock.ts'
-import { createLog, type LogLevel } from './services/log.ts'
-import { createServices } from './services/services.ts'
+import { createLog, type KernelLog, type LogLevel } from './services/log.ts'
+import { createServices, type Services } from './services/services.ts'
 import { moveRecords, refuseUnfinishedMove } from './store-migration/migration-record.ts'
 
 export type { Kernel } from './kernel/kernel.ts'
@@ -47,18 +49,27 @@ export const pluginMiddleware = (built: readonly BuiltPlugin[]): PhasedMiddlewar
     }),
   )
 
+/** The same; that of a plugin which is switched off lets requests pass. */
+const middlewareOfThoseOn = ({ built, isOn }: Pick<HttpParts, 'built' | 'isOn'>): PhasedMiddleware[] =>
+  built.flatMap(one =>
+    pluginMiddleware([one]).map(({ phase, use }) => ({
+      phase,
+      use: (context: never, next: () => Promise<never>) => (isOn(one.name) ? use(context, next) : next()),
+    })),
+  )
+
 /** Makes the HTTP server of a kernel; it does not listen yet. */
 const createKernelHttp = async (
   config: KernelConfig,
   log: KernelLog,
   services: Services,
-  { container, built, readiness }: HttpParts,
+  { container, built, isOn, readiness }: HttpParts,
 ): Promise<Http> => {
   const { createHttp } = await import('./http/server.ts')
   const { ids, metrics, installation } = services
   const parts = {
     routes: pluginRoutes(built),
-    middleware: pluginMiddleware(built),
+    middleware: middlewareOfThoseOn({ built, isOn }),
     crossOriginHeaders: {
       request: built.flatMap(({ plugin }) => plugin.crossOriginHeaders?.request ?? []),
       response: built.flatMap(({ plugin }) => plugin.crossOriginHeaders?.response ?? []),
@@ -80,18 +91,43 @@ const createKernelHttp = async (
   return refusing(() => createHttp(parts))
 }
 
+/** The plugins with handlers `withResources` handling the types of events of all kinds that are declared. Copies of one plugin stay one. */
+const withResourceEvents = (plugins: Config['plugins']): Config['plugins'] => {
+  const types = plugins.flatMap(({ plugin }) => plugin.resources ?? []).flatMap(({ events }) => events)
+  const widened = new Map<Plugin, Plugin>()
+  const widen = (plugin: Plugin): Plugin => {
+    if (types.length === 0 || !plugin.handlers?.some(({ withResources }) => withResources)) return plugin
+    const handlers = plugin.handlers.map(one =>
+      one.withResources && one.types !== '*' ? { ...one, types: [...new Set([...one.types, ...types])] } : one,
+    )
+    const found = widened.get(plugin) ?? { ...plugin, handlers }
+    widened.set(plugin, found)
+    return found
+  }
+  return plugins.map(one => ({ ...one, plugin: widen(one.plugin) }))
+}
+
 /** Makes a kernel: orders and makes the plugins, and refuses what cannot work. Nothing happens in the world before `start`. */
-export const bootKernel = async (config: Config, { log, overrides = {}, ...options }: KernelOptions = {}): Promise<Kernel> => {
+export const bootKernel = async (given: Config, { log, overrides = {}, ...options }: KernelOptions = {}): Promise<Kernel> => {
+  const config = { ...given, print: () => given.print(), plugins: withResourceEvents(given.plugins) }
   const kernelLog = log ?? createLog({ level: config.kernel.log.level as LogLevel })
-  const services = await createServices(config, kernelLog, overrides)
-  return new Kernel(config, {
+  const switches = new PluginSwitches(config, kernelLog.with({ plugin: 'switch' }))
+  const services = await createServices(config, kernelLog, switches, overrides)
+  const kernel = new Kernel(config, {
     ...options,
     overridden: new Set(Object.keys(overrides)),
     lockDataFolder,
     log: kernelLog,
     services,
     createHttp: parts => createKernelHttp(config.kernel, kernelLog, services, parts),
-    collections: [moveRecords],
+    readiness: new Readiness(),
+    routes: pluginRoutes,
+    switchedOff: documents => switches.switchedOff(documents),
+    allowSwitching: () => switches.begin(),
+    collections: [moveRecords, pluginChoices],
     checkRecords: refuseUnfinishedMove,
   })
+  switches.of(kernel)
+  services.installation.ofThoseOn(name => kernel.isOn(name))
+  return kernel
 }

@@ -21,7 +21,7 @@ export interface ReadinessReport {
   readonly waiting?: number
   /** Events given up after five tries. */
   readonly parked?: number
-  /** Consumers of plugins that are not loaded, for which events are kept. */
+  /** Consumers of plugins that do not run, for which events are kept. */
   readonly absent?: readonly AbsentConsumer[]
 }
 
@@ -35,10 +35,6 @@ export interface SystemRoutesOptions {
   readonly scrape: Scrape | undefined
   /** Required of the caller for `/metrics`; absent when that is for server admins. */
   readonly metricsToken: string | undefined
-  /** False when a plugin has a page of its own at `/`. */
-  readonly takesRoot: boolean
-  /** The path of the base URL; empty for most. */
-  readonly base: () => string
 }
 
 const route = routesFor('server', {})
@@ -52,7 +48,7 @@ const report = s.model(
     parked: s.Optional(s.Integer()),
     absentConsumers: s.Optional(
       s.Array(s.Object({ consumer: s.String(), waiting: s.Integer(), oldest: s.Union([s.String(), s.Null()]) }), {
-        description: 'Consumers of plugins that are not loaded; their events are kept until `pounce events forget` deletes them',
+        description: 'Consumers of plugins that do not run; their events are kept',
       }),
     ),
   }),
@@ -68,15 +64,16 @@ export const systemRoutes = (options: SystemRoutesOptions): readonly PluginRoute
     getDocsFile,
   }
   if (options.scrape) routes['getMetrics'] = metricsRoute(options.scrape, options.metricsToken)
-  if (options.takesRoot) routes['getRoot'] = rootRoute(options.base)
-  return Object.entries(routes).map(([name, each]) => ({
-    plugin: 'core',
-    name,
-    route: each,
-    needs: {},
-    isLenient: name === 'getReadiness',
-  }))
+  return Object.entries(routes).map(([name, each]) => systemRoute(name, each))
 }
+
+const systemRoute = (name: string, route: Route): PluginRoute => ({
+  plugin: 'core',
+  name,
+  route,
+  needs: {},
+  isLenient: name === 'getReadiness',
+})
 
 const getHealth = route({
   method: 'GET',
@@ -93,7 +90,7 @@ const readinessRoute = ({ readiness, isStopping }: SystemRoutesOptions): Route =
     method: 'GET',
     path: '/readyz',
     summary: 'Check that the server is ready',
-    description: 'Server admins see each plugin, waiting events, dead letters, and events kept for plugins that are not loaded.',
+    description: 'Server admins see each plugin, waiting events, dead letters, and events kept for plugins that do not run.',
     permission: 'anyone',
     responses: { 200: report, 503: report },
     async handle({ caller }) {
@@ -170,7 +167,10 @@ const getDocsFile = route({
   },
 })
 
-const rootRoute = (base: () => string): Route =>
+/** Answers at `/` while no plugin has a page of its own there. */
+export const rootRoute = (base: () => string): PluginRoute => systemRoute('getRoot', redirectToDocs(base))
+
+const redirectToDocs = (base: () => string): Route =>
   route({
     method: 'GET',
     path: '/',

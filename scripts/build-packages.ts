@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { writeClientPackage } from './client-package.ts'
+import { writePythonClient } from './client-package-python.ts'
 import { bundlePackage, root, sdkEntries } from './server-bundle.ts'
 
 /** What `npm pack` reads, one folder for each package. */
@@ -36,6 +38,7 @@ const kept = [
   'core/bundle.js',
   'core/compile-cache.js',
   'core/installed-node.js',
+  'examples/templates',
   'plugins/web/dist',
   'plugins/web/sample',
 ]
@@ -98,7 +101,7 @@ const writeSdk = async ({ version, description, license, engines }: Manifest): P
   })
 }
 
-/** Builds both packages into `dist/packages`. */
+/** Builds the packages into `dist/packages`. */
 export const buildPackages = async (): Promise<void> => {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest
   const { name, version, description, license, engines, dependencies, optionalDependencies } = manifest
@@ -130,4 +133,7 @@ export const buildPackages = async (): Promise<void> => {
     peerDependenciesMeta: { ava: { optional: true }, 'fast-check': { optional: true } },
   })
   await writeSdk(manifest)
+  const document = JSON.parse(await readFile(join(root, 'docs/openapi.json'), 'utf8')) as object
+  await writeClientPackage(join(packages, 'client'), document, version)
+  await writePythonClient(join(packages, 'client-python'), document, version)
 }

@@ -12,22 +12,61 @@ export interface PackedPackage {
 
 export interface LocalRegistry extends AsyncDisposable {
   readonly url: string
+  /** Names of what `npm publish` has brought. */
+  readonly published: ReadonlySet<string>
 }
 
-/** A registry that has some packages of ours, and all others from the real one: `npm install` by name gets both. */
+/** What `npm publish` sends. */
+interface Publication {
+  readonly name: string
+  readonly versions: Readonly<Record<string, PackedPackage['manifest']>>
+  readonly _attachments: Readonly<Record<string, { readonly data: string }>>
+}
+
+const maxPublicationBytes = 20_000_000
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    length += piece.length
+    if (length > maxPublicationBytes) throw new Error(`A package may have ${maxPublicationBytes} bytes`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}
+
+/** A registry that has some packages of ours, those published to it, and all others from the real one: `npm install` by name gets them. */
 export const startRegistry = async (packed: readonly PackedPackage[], upstream: string): Promise<LocalRegistry> => {
-  const byName = new Map(packed.map(one => [one.manifest.name, one]))
+  const byName = new Map(packed.map(one => [one.manifest.name, { manifest: one.manifest, bytes: () => readFile(one.tarball) }]))
+  const published = new Set<string>()
   let url = ''
 
-  const documentOf = async ({ manifest, tarball }: PackedPackage): Promise<object> => {
+  const documentOf = async ({ manifest, bytes }: { manifest: PackedPackage['manifest']; bytes(): Promise<Buffer> }): Promise<object> => {
     const integrity = `sha512-${createHash('sha512')
-      .update(await readFile(tarball))
+      .update(await bytes())
       .digest('base64')}`
     const dist = { tarball: `${url}/-/${encodeURIComponent(manifest.name)}.tgz`, integrity }
     return { name: manifest.name, 'dist-tags': { latest: manifest.version }, versions: { [manifest.version]: { ...manifest, dist } } }
   }
 
-  const answer = async ({ url: path = '/' }: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const publish = async (request: IncomingMessage): Promise<void> => {
+    const { name, versions, _attachments } = JSON.parse(await bodyOf(request)) as Publication
+    const [manifest] = Object.values(versions)
+    const [tarball] = Object.values(_attachments)
+    if (!manifest || !tarball) throw new Error(`${name} has no version`)
+    const bytes = Buffer.from(tarball.data, 'base64')
+    byName.set(name, { manifest, bytes: async () => bytes })
+    published.add(name)
+  }
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { url: path = '/' } = request
+    if (request.method === 'PUT') {
+      await publish(request)
+      response.writeHead(201).end('{}')
+      return
+    }
     const [, tarballOf] = /^\/-\/(.+)\.tgz$/.exec(path) ?? []
     const one = byName.get(decodeURIComponent(tarballOf ?? path.slice(1)))
     if (!one) {
@@ -35,7 +74,7 @@ export const startRegistry = async (packed: readonly PackedPackage[], upstream: 
       return
     }
     const isTarball = tarballOf !== undefined
-    const body = isTarball ? await readFile(one.tarball) : JSON.stringify(await documentOf(one))
+    const body = isTarball ? await one.bytes() : JSON.stringify(await documentOf(one))
     response.setHeader('content-type', isTarball ? 'application/octet-stream' : 'application/json').end(body)
   }
 
@@ -46,6 +85,7 @@ export const startRegistry = async (packed: readonly PackedPackage[], upstream: 
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     url,
+    published,
     [Symbol.asyncDispose]: () =>
       new Promise(resolve => {
         server.close(() => resolve())

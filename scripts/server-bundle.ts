@@ -49,7 +49,7 @@ const usualModules = (): readonly string[] => {
   const { plugins, basePlugins } = JSON.parse(readFileSync(join(root, 'config/default.json'), 'utf8')) as Record<string, readonly string[]>
   const sdk = [...sdkEntries].filter(([name]) => !/\/(?:testing|language)$/.test(name)).map(([, file]) => file)
   const core = ['core/cli/start.ts', 'core/http/server.ts']
-  return [entry, ...[...core, ...sdk].map(file => join(root, file)), ...[...(plugins ?? []), ...(basePlugins ?? [])].map(indexFile)]
+  return [...[...core, ...sdk].map(file => join(root, file)), ...[...(plugins ?? []), ...(basePlugins ?? [])].map(indexFile)]
 }
 
 const entryModule = (): string =>
@@ -93,8 +93,16 @@ const migrationsOf = (code: string, id: string): readonly string[] => {
   return names.filter(name => /^\d.*(?<!\.test)\.ts$/.test(name)).map(name => join(folder, name))
 }
 
+interface Bundling {
+  readonly plugin: Plugin
+  /** What every command loads, a chunk of its own: those for users load nothing of the server. */
+  readonly first: ReadonlySet<string>
+  readonly usual: ReadonlySet<string>
+}
+
 /** Resolves as the program does, and lets each module go on knowing where its source lies: workers, migrations and data are found from there. */
-const bundling = ({ folder, isPackage, elsewhere }: Target): { readonly plugin: Plugin; readonly usual: ReadonlySet<string> } => {
+const bundling = ({ folder, isPackage, elsewhere }: Target): Bundling => {
+  const first = new Set<string>()
   const usual = new Set<string>()
   const plugin: Plugin = {
     name: 'pounce',
@@ -124,13 +132,17 @@ const bundling = ({ folder, isPackage, elsewhere }: Target): { readonly plugin: 
       },
     },
     buildEnd() {
-      const visit = (id: string): void => {
-        const module = usual.has(id) ? null : this.getModuleInfo(id)
-        if (!module) return
-        usual.add(id)
-        module.importedIds.forEach(visit)
+      const collect = (found: Set<string>, start: readonly string[]): void => {
+        const visit = (id: string): void => {
+          const module = first.has(id) || found.has(id) ? null : this.getModuleInfo(id)
+          if (!module) return
+          found.add(id)
+          module.importedIds.forEach(visit)
+        }
+        start.forEach(visit)
       }
-      usualModules().forEach(visit)
+      collect(first, [entry])
+      collect(usual, usualModules())
     },
     renderChunk: (code, { fileName }) => {
       const toRoot = slashes(relative(dirname(join(folder, fileName)), isPackage ? folder : root)) || '.'
@@ -141,7 +153,7 @@ const bundling = ({ folder, isPackage, elsewhere }: Target): { readonly plugin: 
       return { code: asciiOnly(placed) }
     },
   }
-  return { plugin, usual }
+  return { plugin, first, usual }
 }
 
 const chunkName = (name: string): string => name.slice('pounce/'.length).replaceAll('/', '-')
@@ -177,7 +189,7 @@ const written = {
 const bundle = async (target: Target): Promise<RolldownOutput> => {
   const { folder: dir, isPackage } = target
   const { build } = await import('rolldown')
-  const { plugin, usual } = bundling(target)
+  const { plugin, first, usual } = bundling(target)
   return build({
     ...common(plugin),
     input: entriesOf(isPackage),
@@ -187,7 +199,10 @@ const bundle = async (target: Target): Promise<RolldownOutput> => {
       dir,
       sourcemap: !isPackage,
       chunkFileNames: isPackage ? 'chunks/[name].js' : '[name].js',
-      codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: 'main', test: id => usual.has(id) }] },
+      codeSplitting: {
+        includeDependenciesRecursively: false,
+        groups: [first, usual].map((modules, at) => ({ name: at === 0 ? 'command' : 'main', test: (id: string) => modules.has(id) })),
+      },
     },
   })
 }

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type PackedPackage, startRegistry } from './local-registry.ts'
+import { account, enablePlugins, publishPlugins, usePlugins } from './outsider.ts'
 import { root } from './server-bundle.ts'
 
 /*
- * Packs `pounce` and `@pounce/sdk`, installs both by name from a local registry into an empty folder, and uses them as a deployer and an author of a
+ * Packs `pounce`, `@pounce/sdk` and `@pounce/client`, installs them by name from a local registry into an empty folder, and uses them as a deployer and an author of a
  * plugin do. The plugin is compiled, packed, installed by name and enabled by configuration alone. `--node <command>` runs the server on another Node.
  */
 const folder = await mkdtemp(join(tmpdir(), 'pounce-packages-'))
@@ -96,12 +97,25 @@ const expect = (what: string, isTrue: boolean, detail: unknown = ''): void => {
 
 const program = 'node_modules/.bin/pounce'
 
-/** Starts the server in the folder of an installation, and asks it. */
+/** Signs in to the server with the package's own command. */
+const signIn = async (cwd: string, url: string, [command = program, ...words]: readonly string[]): Promise<void> => {
+  const authorization = `Basic ${Buffer.from(`${account.email}:${account.password}`).toString('base64')}`
+  const made = await fetch(`${url}/api/users/keys?name=packages`, { method: 'POST', headers: { authorization } })
+  const { key } = (await made.json()) as { readonly key: string }
+  const env = { PATH: process.env['PATH'], HOME: cwd, XDG_CONFIG_HOME: join(cwd, 'config') }
+  await run(command, [...words, 'login', url, '--key', key], { cwd, env })
+  const { stdout } = await run(command, [...words, 'whoami', '--json'], { cwd, env })
+  expect('commands for users work', (JSON.parse(stdout) as { readonly email: string }).email === account.email, stdout)
+}
+
+/** Starts the server in the folder of an installation with all plugins enabled, and asks it. */
 const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
+  const data = join(cwd, 'data')
   const [command = program, ...words] = [...node, program]
   const { PATH, HOME } = process.env
   const environment = { PATH, HOME, POUNCE_HTTP__PORT: '0', POUNCE_PLUGINS: '+pounce-example-times' }
-  const child = spawn(command, [...words, '--json', 'start'], { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  const enabled = await enablePlugins(cwd, data)
+  const child = spawn(command, [...words, ...enabled, '--json', 'start'], { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close')
   let log = ''
   child.stderr.on('data', (text: Buffer) => {
@@ -110,22 +124,26 @@ const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
   try {
     const [first] = await Promise.race([once(child.stdout, 'data'), ended.then(() => [undefined])])
     expect('the server starts', first !== undefined, log)
-    const { url, data } = JSON.parse(String(first)) as { readonly url: string; readonly data: string }
-    expect('its data folder is below the current one', data === join(cwd, 'data'), data)
+    const { url } = JSON.parse(String(first)) as { readonly url: string }
     for (const path of ['/healthz', '/readyz', '/api/status', '/docs', '/'])
       expect(`GET ${path}`, (await fetch(`${url}${path}`)).status === 200)
+    const question = `import { Pounce } from '@pounce/client'; console.log((await new Pounce({ url: '${url}' }).api.getVersion()).version.number)`
+    const evaluated = [...node.slice(1), '--input-type=module', '--eval', question]
+    expect('the client asks it', (await run(node[0] ?? process.execPath, evaluated, { cwd })).stdout.trim() !== '')
     expect('the plugin answers', /^\{"now":"\d{4}-/.test(await (await fetch(`${url}/api/time`)).text()))
+    await signIn(cwd, url, [command, ...words])
     expect("the plugin's problems are the server's", (await fetch(`${url}/api/time?never=true`)).status === 404)
+    await usePlugins(url, data, expect)
   } finally {
     child.kill()
     await ended
-    await rm(join(cwd, 'data'), { recursive: true, force: true })
+    await rm(data, { recursive: true, force: true })
   }
 }
 
 const packAll = async (): Promise<readonly PackedPackage[]> => {
   await npm(root, 'pack', '--pack-destination', folder)
-  await npm(root, 'pack', './dist/packages/sdk', '--pack-destination', folder)
+  for (const name of ['sdk', 'client']) await npm(root, 'pack', `./dist/packages/${name}`, '--pack-destination', folder)
   const tarballs = (await readdir(folder)).filter(name => name.endsWith('.tgz'))
   return Promise.all(
     tarballs.map(async name => {
@@ -147,12 +165,11 @@ try {
     packed
       .map(({ manifest }) => manifest.name)
       .sort()
-      .join() === '@pounce/sdk,pounce',
+      .join() === '@pounce/client,@pounce/sdk,pounce',
   )
   const files = (await Promise.all(packed.map(({ tarball }) => filesOf(tarball)))).flat()
-  const odd = files.filter(
-    file => (/\.ts$|\.map$|\.test\./.test(file) && !/\.d\.ts$/.test(file)) || /\/(?:test|fixtures|docs)\//.test(file),
-  )
+  const ours = files.filter(file => !file.includes('/examples/templates/'))
+  const odd = ours.filter(file => (/\.ts$|\.map$|\.test\./.test(file) && !/\.d\.ts$/.test(file)) || /\/(?:test|fixtures|docs)\//.test(file))
   expect('no sources, tests or maps are in them', odd.length === 0, odd.slice(0, 5))
   const plugin = await (async () => {
     await using registry = await startRegistry(packed, upstream)
@@ -162,7 +179,9 @@ try {
   await using registry = await startRegistry([...packed, plugin], upstream)
   const app = join(folder, 'app')
   await write(join(app, 'package.json'), '{"private": true}')
-  await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', 'pounce', 'pounce-example-times')
+  await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', 'pounce', 'pounce-example-times', '@pounce/client')
+  const plugins = await publishPlugins({ folder: join(folder, 'plugins'), app, registry: registry.url })
+  await npm(app, 'install', '--registry', registry.url, '--ignore-scripts', ...plugins)
   await serve(app, [])
   const at = process.argv.indexOf('--node')
   const nodes = at < 0 ? [] : process.argv.slice(at + 1)
@@ -171,5 +190,5 @@ try {
     await serve(app, node.split(' '))
   }
 } finally {
-  await rm(folder, { recursive: true, force: true })
+  if (process.env['POUNCE_KEEP'] === undefined) await rm(folder, { recursive: true, force: true })
 }

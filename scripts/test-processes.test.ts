@@ -16,7 +16,7 @@ test('neighbours share a process, up to eight, and as long as they are short', t
   )
 })
 
-test('what changes or measures its process has one to itself, which starts first', t => {
+test('what changes or measures its process has one to itself', t => {
   const own = [
     file('core/http/a.test.ts', "mock.timers.enable({ apis: ['setTimeout'] })"),
     file('core/http/b.test.ts', "process.env['HOME'] = folder"),
@@ -29,7 +29,22 @@ test('what changes or measures its process has one to itself, which starts first
     file('test/kill.test.ts'),
   ]
   const others = [file('core/http/e.test.ts', "const { HOME } = process.env; test('later on', run)"), file('test/api/f.test.ts')]
-  t.deepEqual(planProcesses([...others, ...own]), [...own.map(({ path }) => [path]), others.map(({ path }) => path)])
+  const planned = planProcesses([...others, ...own])
+  t.deepEqual(
+    planned.filter(({ length }) => length === 1),
+    own.map(({ path }) => [path]),
+  )
+  t.deepEqual(
+    planned.filter(({ length }) => length > 1),
+    [others.map(({ path }) => path)],
+  )
+})
+
+test('processes of one file take turns with those of several', t => {
+  const alone = [...'abcdef'].map(name => file(`test/${name}-kill.test.ts`))
+  const sharing = [...'ghi'].map(name => file(`test/api/${name}.test.ts`, 'x'.repeat(60_000)))
+  const planned = planProcesses([...alone, ...sharing]).map(([path = '']) => (path.includes('kill') ? 'alone' : 'sharing'))
+  t.deepEqual(planned, ['alone', 'sharing', 'alone', 'alone', 'sharing', 'alone', 'alone', 'sharing', 'alone'])
 })
 
 test('the slowest processes are named with what they took', t => {

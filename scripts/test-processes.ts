@@ -11,7 +11,9 @@ export type TestProcess = readonly string[]
 /** Their tests wait for the program more than they compute, so that they do not hold each other up, and most start it, which is what is to be saved. */
 const sharedByPath = [
   /^core\/(?:cli|http|kernel|openapi|services)\//,
-  /^plugins\/(?:access|audit|blobs\/s3|documents\/mongodb|extractors|geo\/postgis|previewers|resources|transport)\//,
+  /^core\/store-migration\//,
+  /^examples\//,
+  /^plugins\/(?:access|audit|auth|blobs\/(?:encrypted|s3)|documents\/mongodb|extractors|geo\/postgis|mail|net|previewers|resources|scan|transport|web)\//,
   /^(?:scripts|sdk)\//,
   /^test\/(?:access|api|clients|geostreams)\//,
   // The others walk over all routes, which is noted by file, or compute for long.
@@ -44,13 +46,20 @@ const shared = (files: readonly TestFile[]): TestProcess[] => {
   return processes.map(({ paths }) => paths)
 }
 
+/** One after the other, each list as evenly spread as the other. */
+const mixed = <T>(some: readonly T[], others: readonly T[]): readonly T[] => {
+  const placed = [some, others].flatMap(list => list.map((one, at) => ({ one, place: (at + 0.5) / list.length })))
+  return placed.sort((one, other) => one.place - other.place).map(({ one }) => one)
+}
+
 /**
  * Which test files run together, in the order to start them. A process costs a second of CPU time before the first test of most files, so that only those
- * have one to themselves that need it; and these take longest, so that they come first.
+ * have one to themselves that need it. Many of these wait, for a browser or a server that they started, and take turns with those that compute.
  */
 export const planProcesses = (files: readonly TestFile[]): readonly TestProcess[] => {
   const sorted = files.toSorted((one, other) => (one.path < other.path ? -1 : 1))
-  return [...sorted.filter(file => !canShare(file)).map(({ path }) => [path]), ...shared(sorted.filter(canShare))]
+  const alone = sorted.filter(file => !canShare(file)).map(({ path }) => [path])
+  return mixed<TestProcess>(alone, shared(sorted.filter(canShare)))
 }
 
 /** What a process took, in CPU time. */

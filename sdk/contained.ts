@@ -1,5 +1,5 @@
 import { type LifeState, lifeStates } from './model/kind.ts'
-import { and, type Collection, type DocumentStore, eq, type Stored } from './ports/document-store.ts'
+import { and, type Collection, type DocumentStore, eq, type Find, type Stored } from './ports/document-store.ts'
 
 /** Where records name the containers that they are in. */
 export interface Containment<T extends { readonly state: LifeState }> {
@@ -11,10 +11,14 @@ export interface Containment<T extends { readonly state: LifeState }> {
 
 const batch = 200
 
-const queryOf = <T extends { readonly state: LifeState }>({ using, field }: Containment<T>, state: LifeState, container: string) => ({
+const queryOf = <T extends { readonly state: LifeState }>(
+  { using, field }: Containment<T>,
+  state: LifeState,
+  container: string,
+): Omit<Find, 'limit'> => ({
   using,
   where: and(eq('state', state), eq(field, container)),
-  sort: { by: 'created', order: 'ascending' } as const,
+  sort: { by: 'created', order: 'ascending' },
 })
 
 /** Every record in a container, whatever its state, in pages read while they are worked on. */

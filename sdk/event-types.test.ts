@@ -1,8 +1,11 @@
 import test from 'ava'
 import { type EventType, eventTypes } from 'pounce/sdk'
+import type { PluginKinds } from 'pounce/sdk/kit'
 
-// The compiler names here what the list lacks.
-const isComplete: Exclude<EventType, (typeof eventTypes)[number]> extends never ? true : false = true
+type OfPlugins = 'bookmark.set' | `${keyof PluginKinds}.${string}`
+
+// The compiler names here what the list lacks; examples add types of events and kinds.
+const isComplete: Exclude<EventType, (typeof eventTypes)[number] | OfPlugins> extends never ? true : false = true
 
 test('every type of event is listed once', t => {
   t.true(isComplete)

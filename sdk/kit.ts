@@ -62,9 +62,20 @@ export {
 } from './listing.ts'
 export { mediaTypeOf, typeOfBytes } from './media-type.ts'
 export type { CallerJob, KeyLimits, StepUp } from './model/caller.ts'
-export { lifeStates } from './model/kind.ts'
+export { lifeStates, type OwnKind, type PluginKinds } from './model/kind.ts'
 export { fullNameOf, type PasskeyRecord, type SecondFactorChange, type SecondFactorRecord, type UserProfile } from './model/people.ts'
-export { allPermissions, defaultRoles, readingPermissions, type Verb, verbOf } from './model/permission.ts'
+export {
+  allPermissions,
+  type DefaultRole,
+  defaultRoles,
+  type OwnPermission,
+  PermissionCatalog,
+  type PermissionDefinition,
+  type PluginPermissions,
+  readingPermissions,
+  type Verb,
+  verbOf,
+} from './model/permission.ts'
 export { ReadAccessOrigin } from './model/read-access.ts'
 export { type DatasetAccess, type FileScan, type FileStatus, noStatistics, type SpaceAccess, type Statistics } from './model/records.ts'
 export { namedBy } from './named-by.ts'
@@ -74,6 +85,7 @@ export { networkOf } from './network.ts'
 export { type PasswordCost, Passwords } from './passwords.ts'
 export { identityProviderOf, peopleFor, personContext, ShownPerson, wantsMail } from './people.ts'
 export { apiVersion } from './plugin.ts'
+export { type PluginState, PluginSwitch } from './plugin-switch.ts'
 export type { NewMetadata } from './ports/annotations.ts'
 export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
 export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, noteIn } from './ports/audit.ts'
@@ -97,6 +109,7 @@ export {
   type TreeParent,
   whichHold,
 } from './ports/contributed.ts'
+export type { DeclareCollection, FieldPath } from './ports/document-store.ts'
 export type { SinkRecord } from './ports/event-sink.ts'
 export type { FeedLine, FeedResource } from './ports/feed.ts'
 export type { IncomingFile, IngestOptions, IngestTarget } from './ports/file-ingest.ts'
@@ -122,7 +135,7 @@ export {
   personalRecords,
   transferred,
 } from './ports/personal-data.ts'
-export type { RightsSource, TrashRule } from './ports/policy.ts'
+export type { ResourceFacts, RightsSource, TrashRule } from './ports/policy.ts'
 export type { Records } from './ports/records.ts'
 export type { ReportedRun } from './ports/reports.ts'
 export type { FileCopy, FolderPath, NewDataset, NewFile, NewFolder } from './ports/resources.ts'
@@ -142,6 +155,7 @@ export type { MembershipChange } from './ports/users.ts'
 export { isWrongCredential } from './problem.ts'
 export { takesOperation } from './process-patterns.ts'
 export { isPrivateAddress } from './public-addresses.ts'
+export type { RecordSearch, SearchEntry } from './record-searchable.ts'
 export { maxFolderDepth, namesInPath, OtherName } from './relative-path.ts'
 export { type Removal, removeFound, requireDone } from './remove-found.ts'
 export type { ContentQuery, DependentDefinition, ResourceDefinition, TreeContents, TreeDefinition } from './resource.ts'

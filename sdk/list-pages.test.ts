@@ -11,7 +11,7 @@ interface Thing {
   readonly created: string
   readonly spaces: readonly string[]
 }
-const things = collection<Thing>('things')
+const things = collection<Thing>()('things')
 const thing = (n: number, name: string, space = 's'): Thing & Stored => ({
   id: n.toString(16).padStart(24, '0'),
   revision: 1,

@@ -51,7 +51,7 @@ const evenly = (runs: readonly string[]): readonly string[] => {
 /** The run that fewest names hold, and how many do, counted up to `few`. */
 const rarest = async <T extends object>({ documents, from }: ListSource<T>, runs: readonly string[]) => {
   const counted = evenly(runs).map(async run => {
-    const where = and(live, eq('name~', run))
+    const where: Where = and(live, eq('name~', run))
     return { run, count: await documents.count(from, { using: 'byNamePiece', where, upTo: few }) }
   })
   return (await Promise.all(counted)).reduce((least, next) => (next.count < least.count ? next : least))

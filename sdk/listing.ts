@@ -94,17 +94,21 @@ const sortFields = { name: 'nameKey', created: 'created', modified: 'modified' }
 /** True of a list with a requested order; others are as in v1. */
 export const isSorted = ({ sort, order }: ListQuery): boolean => sort !== undefined || order !== undefined
 
+type EachOrder<I extends string, F extends string> = Readonly<
+  Record<I | `${I}/${'nameKey' | 'modified'}`, Index<F | 'nameKey' | 'modified'>>
+>
+
 /**
  * Indexes that end in `created`, and the same ones for lists sorted by `nameKey` and `modified`, under names of their own: `bySpace`, `bySpace/nameKey`,
  * `bySpace/modified`. One on `isPublic` serves lists of everything, too, as the merge of its two values: so these need no index in each order.
  */
-export const inEachOrder = (indexes: Readonly<Record<string, Index>>): Readonly<Record<string, Index>> =>
+export const inEachOrder = <const I extends string, const F extends string>(indexes: Readonly<Record<I, Index<F>>>): EachOrder<I, F> =>
   Object.fromEntries(
-    Object.entries(indexes).flatMap(([name, index]) => [
+    Object.entries<Index<F>>(indexes).flatMap(([name, index]) => [
       [name, index],
       ...(['nameKey', 'modified'] as const).map(by => [`${name}/${by}`, { ...index, on: [...index.on.slice(0, -1), by] }] as const),
     ]),
-  )
+  ) as EachOrder<I, F>
 
 /** What a list of a collection in a requested order is read with: the indexes that have this order, and with `everything` a condition that they can use. */
 export const sortedBy = (
@@ -114,8 +118,8 @@ export const sortedBy = (
   where: readonly Where[],
 ): { readonly using: Find['using']; readonly everything: readonly Where[] } => {
   if (query.sort === undefined || query.sort === 'created' || typeof using === 'string') return { using, everything: [] }
-  const able = using.filter(name => `${name}/${sortFields[query.sort ?? 'created']}` in indexes)
-  const scopes = new Set(able.map(name => indexes[name]?.on.at(-2)))
+  const able = using.filter((name: string) => `${name}/${sortFields[query.sort ?? 'created']}` in indexes)
+  const scopes = new Set(able.map((name: string) => indexes[name]?.on.at(-2)))
   const isScoped = where
     .flatMap(conjunctsOf)
     .some(each => each.op === 'or' || ((each.op === 'eq' || each.op === 'in') && scopes.has(each.field)))
@@ -125,7 +129,7 @@ export const sortedBy = (
 /** The indexes of `inEachOrder` for the order of a query. */
 const usingFor = ({ sort = 'created' }: ListQuery, using: Find['using']): Find['using'] => {
   const suffix = sort === 'created' ? '' : `/${sortFields[sort]}`
-  return typeof using === 'string' ? `${using}${suffix}` : using.map(name => `${name}${suffix}`)
+  return typeof using === 'string' ? `${using}${suffix}` : using.map((name: string) => `${name}${suffix}`)
 }
 
 const isWithin = (one: Where, other: Where): boolean => {

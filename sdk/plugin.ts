@@ -1,5 +1,6 @@
 import type { AnyEvent, EventType, StoredEvent } from './events.ts'
 import type { Caller } from './model/caller.ts'
+import type { PermissionDefinition, PluginPermissions } from './model/permission.ts'
 import type { Class, Port, Provision } from './port.ts'
 import type { Collection } from './ports/document-store.ts'
 import type { Periodic } from './ports/kernel.ts'
@@ -26,6 +27,8 @@ export interface Subscription {
   readonly isBatch: boolean
   /** The longest pause in milliseconds in which a batch gathers while events keep coming; absent: 15. */
   readonly maxGatherMs?: number
+  /** Besides `types`, the events of the kinds that plugins declare: `events` of `defineResource`. */
+  readonly withResources?: boolean
 }
 
 /** Consumes events of one or several types, one at a time. `name`: lower-case letters, digits and hyphens; see `Subscription`. */
@@ -41,7 +44,7 @@ export const onBatch = (
   types: readonly EventType[] | '*',
   by: Class<BatchHandler>,
   name: string,
-  options: Pick<Subscription, 'maxGatherMs'> = {},
+  options: Pick<Subscription, 'maxGatherMs' | 'withResources'> = {},
 ): Subscription => ({ types, by, name, isBatch: true, ...options })
 
 /** What a variable of the environment means that another program has in its documentation. */
@@ -123,6 +126,8 @@ export interface PluginDefinition {
   readonly environment?: Readonly<Record<string, EnvironmentAlias>>
   /** Its kinds of resources: what `defineResource` returns. Their collections and contributions need not be listed again. */
   readonly resources?: readonly ResourceDeclaration[]
+  /** Permissions that it adds to `PluginPermissions` by declaration merging, for its routes to require and for roles to hold. No other plugin's, nor Pounce's. */
+  readonly permissions?: Readonly<Partial<Record<keyof PluginPermissions, PermissionDefinition>>>
   /** Ports of the SDK, or of a package that others import too. A class that only the plugin itself needs is its own token: `wire(Members, Invitations)`. */
   readonly provides?: readonly Provision[]
   /** Classes that nothing needs, such as one that runs from `start` to `dispose`. */
@@ -145,6 +150,12 @@ export interface PluginDefinition {
   readonly periodic?: readonly Periodic[]
   /** It keeps in the data folder what is nowhere else: then one kernel at a time works on the installation, and commands wait for its end. */
   readonly isLocal?: boolean
+  /**
+   * Server admins may switch it on and off while the server runs. Then it provides nothing that other plugins need: routes, handlers, periodic tasks and
+   * contributions, but no port, resource, middleware, header or variable of the environment, and no contribution that answers for records also while it is off (owners of blobs,
+   * personal data, jobs) or protects the server (sign-in, audit, scans, quotas, checks); the start refuses it otherwise. Each time it is switched on its classes are made again.
+   */
+  readonly isSwitchable?: boolean
   /** Folder of `0001-what-it-does.ts` files that export `up(documents: DocumentStore): Promise<void>`, idempotent. */
   readonly migrations?: URL
 }
@@ -154,14 +165,19 @@ export interface Plugin extends PluginDefinition {
   readonly isPlugin: true
 }
 
+const permissionPattern = /^[A-Z][A-Za-z]{2,99}$/
+
 /** Declares a plugin. Loading the module that calls it has no effect on the world. */
 export const definePlugin = (definition: PluginDefinition): Plugin => {
-  const { resources } = definition
+  const { id, resources, permissions = {} } = definition
+  const odd = Object.keys(permissions).find(name => !permissionPattern.test(name))
+  if (odd !== undefined) throw new Error(`${id} declares the permission "${odd}": a name is a verb and a noun, such as AnalyzeSpectrum`)
   if (!resources) return { ...definition, isPlugin: true }
   return {
     ...definition,
     provides: [...resources.flatMap(({ provides }) => provides), ...(definition.provides ?? [])],
     collections: [...resources.flatMap(({ collections }) => collections), ...(definition.collections ?? [])],
+    events: [...new Set([...resources.flatMap(({ events }) => events), ...(definition.events ?? [])])],
     isPlugin: true,
   }
 }

@@ -1,6 +1,6 @@
 import type { NewEvent } from './events.ts'
 import { CommitConflict } from './ports/conflicts.ts'
-import type { Collection, Committed, DocumentStore, Find, Stored, Where } from './ports/document-store.ts'
+import type { Collection, Committed, DocumentStore, FieldPath, Find, Stored, Where } from './ports/document-store.ts'
 
 const batch = 200
 
@@ -10,7 +10,7 @@ export const requireDone = (outcome: readonly Committed<object>[]): void => {
 }
 
 /** What goes, and how. */
-export interface Removal<T extends object> extends Pick<Find, 'using' | 'where' | 'sort'> {
+export interface Removal<T extends object, I extends string = string> extends Pick<Find<FieldPath<T>, I>, 'using' | 'where' | 'sort'> {
   /** What must still hold of one that was found; else it stays, and the query must no longer find it. */
   readonly guard?: (document: T & Stored) => Where
   /** The events of the removal. */
@@ -23,10 +23,10 @@ export interface Removal<T extends object> extends Pick<Find, 'using' | 'where' 
  * Takes away all documents that a query finds, in batches, until it finds none. What another one has taken at the same moment is not an error. Rejects when a
  * commit fails otherwise: the query would find the document again, without end.
  */
-export const removeFound = async <T extends object>(
+export const removeFound = async <T extends object, I extends string>(
   documents: DocumentStore,
-  from: Collection<T>,
-  { guard, events, signal, ...query }: Removal<T>,
+  from: Collection<T, I>,
+  { guard, events, signal, ...query }: Removal<T, I>,
 ): Promise<void> => {
   while (!signal?.aborted) {
     const { items } = await documents.find(from, { ...query, limit: batch })

@@ -1,4 +1,5 @@
 import { CachedCounts } from './cached-counts.ts'
+import type { EventType } from './events.ts'
 import type { Caller } from './model/caller.ts'
 import type { Kind, Ref } from './model/kind.ts'
 import type { Permission } from './model/permission.ts'
@@ -18,8 +19,9 @@ import {
 } from './ports/contributed.ts'
 import { type After, type Collection, DocumentStore, type Find, type Page, type Stored, type Where } from './ports/document-store.ts'
 import { PersonalDataSources, type PersonalRecords, personalRecords } from './ports/personal-data.ts'
-import { type Resource, Resources, type Rights, type RightsSource } from './ports/policy.ts'
+import { Policy, type Resource, type ResourceFacts, Resources, type Rights, type RightsSource } from './ports/policy.ts'
 import { type ReportSource, ReportSources } from './ports/reports.ts'
+import { type RecordSearch, recordSearchable } from './record-searchable.ts'
 import { wire } from './wire.ts'
 
 /** Finds the resources right in a container, given its id. */
@@ -51,7 +53,14 @@ interface CommonDefinition<T extends object> {
   readonly counts?: Readonly<Partial<Record<Kind, ContentQuery>>>
   /** By kind of container, which lie anywhere in it: then all of these are counted, and `counts` finds those right in it for the tree. */
   readonly countsBelow?: Readonly<Partial<Record<Kind, ContentQuery>>>
-  readonly search?: Class<Searchable>
+  /** What events and the feed call a resource. Required with `events`. */
+  readonly name?: (record: T & Stored) => string
+  /**
+   * The types of its events, for the live stream, webhooks, the feed and the search index: `instrument.created`, `instrument.updated` with `fields`, and
+   * `instrument.removed` with its last `name` and what it was `within`, such as `[{ kind: 'space', id }]`. They need not be listed in `events` of the plugin.
+   */
+  readonly events?: readonly EventType[]
+  readonly search?: Class<Searchable> | RecordSearch<T>
   readonly tree?: TreeDefinition<T>
   readonly trash?: Class<TrashHandler>
   /** Reports read the collection's index `byCreated`; see `ReportSource`. */
@@ -73,28 +82,40 @@ export interface ResourceDeclaration {
   readonly kind: Kind
   readonly view: Permission
   readonly collections: readonly Collection<object>[]
+  /** The types of its events. */
+  readonly events: readonly EventType[]
   /** The contributions that the definition stands for. */
   readonly provides: readonly Provision[]
 }
+
+const kindPattern = /^[a-z][a-z-]{1,49}$/
 
 /** Declares a kind of resource as data. Policy, search, tree, trash, follow recommendations, reports and personal data read it. */
 export function defineResource(definition: DependentDefinition): ResourceDeclaration
 export function defineResource<T extends object>(definition: ResourceDefinition<T>): ResourceDeclaration
 export function defineResource<T extends object>(definition: ResourceDefinition<T> | DependentDefinition): ResourceDeclaration {
   const { kind, view } = definition
-  if (!('collection' in definition)) return { kind, view, collections: [], provides: [provide(Resources, dependentResource(definition))] }
-  const { collection, counts, countsBelow, tree, search, trash, report, personalData } = definition
+  if (!kindPattern.test(kind))
+    throw new Error(`A kind of resource is named in lower-case letters and hyphens, such as instrument; not "${kind}"`)
+  if (!('collection' in definition))
+    return { kind, view, events: [], collections: [], provides: [provide(Resources, dependentResource(definition))] }
+  const { collection, counts, countsBelow, tree, search, trash, report, personalData, events = [] } = definition
+  const foreign = events.find(type => !type.startsWith(`${kind}.`))
+  if (events.length > 0 && !definition.name)
+    throw new Error(`The kind ${kind} has events, so it needs a name for them: name: ({ title }) => title`)
+  if (foreign !== undefined) throw new Error(`The kind ${kind} declares the event type ${foreign}, which must begin with "${kind}."`)
   return {
     kind,
     view,
+    events,
     collections: [collection],
     provides: [
       provide(Resources, recordResource(definition)),
       ...(counts ? [provide(ContentCounts, contentCount(kind, collection, { ...counts, ...countsBelow }))] : []),
       ...(tree
-        ? [provide(TreeBranches, treeBranch(kind, tree, tree.contents ?? countedContents(collection, counts ?? {}, tree.sort)))]
+        ? [provide(TreeBranches, treeBranch(kind, tree, tree.contents ?? countedContents(kind, collection, counts ?? {}, tree.sort)))]
         : []),
-      ...(search ? [provide(Searchables, search)] : []),
+      ...(search ? [provide(Searchables, 'entry' in search ? recordSearchable(kind, collection, search) : search)] : []),
       ...(trash ? [provide(TrashHandlers, trash)] : []),
       ...(report ? [provide(ReportSources, reportSource(kind, collection, report))] : []),
       ...(personalData ? [provide(PersonalDataSources, personalRecords({ ...personalData, in: collection }))] : []),
@@ -107,6 +128,7 @@ const dependentResource = ({ kind, view, rightsSource }: DependentDefinition): C
     readonly kind = kind
     readonly view = view
     readonly isSearched = false
+    readonly events = []
     readonly #rights: RightsSource
 
     constructor(rights: RightsSource) {
@@ -122,17 +144,24 @@ const dependentResource = ({ kind, view, rightsSource }: DependentDefinition): C
 }
 
 const recordResource = <T extends object>(definition: ResourceDefinition<T>): Class<Resource> => {
-  const { kind, view, collection, follow, search } = definition
+  const { kind, view, collection, follow, name, search, events = [] } = definition
   class RecordResource implements Resource {
     readonly kind = kind
     readonly view = view
     readonly isSearched = search !== undefined
+    readonly events = events
     readonly namesOf?: NonNullable<Resource['namesOf']>
+    readonly factsOf?: NonNullable<Resource['factsOf']>
     readonly #rights: RightsSource
 
     constructor(documents: DocumentStore, rights: RightsSource) {
       this.#rights = rights
       if (follow) this.namesOf = async ids => mapped(await documents.getMany(collection, ids), follow)
+      if (name)
+        this.factsOf = async ids => {
+          const [found, held] = await Promise.all([documents.getMany(collection, ids), rights.rightsOf(ids)])
+          return mapped(found, record => factsOf(name(record), held.get(record.id)))
+        }
     }
 
     rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>> {
@@ -142,6 +171,9 @@ const recordResource = <T extends object>(definition: ResourceDefinition<T>): Cl
   wire(RecordResource, DocumentStore, 'rights' in definition ? recordRights(collection, definition.rights) : definition.rightsSource)
   return RecordResource
 }
+
+const factsOf = (name: string, rights: Rights | undefined): ResourceFacts | undefined =>
+  rights && { name, author: rights.author, spaces: rights.spaces, within: rights.parents ?? [] }
 
 const recordRights = <T extends object>(
   collection: Collection<T>,
@@ -197,25 +229,32 @@ const contentCount = <T extends object>(
   return RecordCount
 }
 
+/** Of those that are there the ones that the caller may view: the right to view the parent, which was checked, may be another. */
 const countedContents = <T extends object>(
+  of: Kind,
   collection: Collection<T>,
   counts: Readonly<Partial<Record<Kind, ContentQuery>>>,
   sort: Find['sort'],
 ): Class<TreeContents<T>> => {
   class CountedContents implements TreeContents<T> {
     readonly #documents: DocumentStore
+    readonly #policy: Policy
 
-    constructor(documents: DocumentStore) {
+    constructor(documents: DocumentStore, policy: Policy) {
       this.#documents = documents
+      this.#policy = policy
     }
 
-    async below(_caller: Caller, { kind, id }: TreeParent, page: { readonly after?: After; readonly limit: number }) {
+    async below(caller: Caller, { kind, id }: TreeParent, page: { readonly after?: After; readonly limit: number }) {
       const query = kind === 'root' || id === undefined ? undefined : counts[kind]?.(id)
       if (query === undefined) return { items: [] }
-      return this.#documents.find(collection, { ...query, ...(sort ? { sort } : {}), ...page })
+      const { items, next } = await this.#documents.find(collection, { ...query, ...(sort ? { sort } : {}), ...page })
+      const ids = items.map(each => each.id)
+      const seen = await this.#policy.seen(caller, of, ids)
+      return { items: items.filter(each => seen.has(each.id)), ...(next ? { next } : {}) }
     }
   }
-  wire(CountedContents, DocumentStore)
+  wire(CountedContents, DocumentStore, Policy)
   return CountedContents
 }
 

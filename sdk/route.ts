@@ -68,10 +68,20 @@ export interface MultipartBody {
   readonly summary: string
   /** Limits; defaults are 1,000 parts and fields of 1 MiB each. File bytes are unlimited. */
   readonly maxParts?: number
+  /** The parts that the handler understands by their names, for clients and the API page. */
+  readonly parts?: PartKinds
 }
 
-/** A body of parts: `body: multipart('one or more files')`. */
-export const multipart = (summary: string, maxParts = 1000): MultipartBody => ({ multipart: true, summary, maxParts })
+/** Names of parts with what they are: a file or text. */
+type PartKinds = Readonly<Record<string, 'file' | 'text'>>
+
+/** A body of parts: `body: multipart('one or more files')`, or with names: `multipart('a logo', 20, { name: 'text', image: 'file' })`. */
+export const multipart = (summary: string, maxParts = 1000, parts: PartKinds = {}): MultipartBody => ({
+  multipart: true,
+  summary,
+  maxParts,
+  parts,
+})
 
 /** A body of plain bytes, as it comes. */
 export interface ByteBody {
@@ -128,6 +138,8 @@ export interface Request<P, Q, B> {
   readonly isHead: boolean
   /** The address of the other end. */
   readonly address: string
+  /** True when a reverse proxy sent it on that `http.trustedProxies` lists: only then do headers that such a proxy sets come from it. */
+  readonly isProxied: boolean
   /** Aborted when the client disconnects or the server stops. */
   readonly signal: AbortSignal
 }

@@ -56,6 +56,16 @@ export const model = <T extends TSchema>(name: string, schema: T, example?: Stat
   ...(example === undefined ? {} : { examples: [example] }),
 })
 
+/** Key of the schema annotation that names a model of another plugin. */
+export const otherModelName = 'x-other-model'
+
+/** An object that is a model of another plugin, which OpenAPI refers to by its name. Validation sees any object. */
+export const otherModel = (name: string): TUnsafe<Readonly<Record<string, unknown>>> =>
+  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', [otherModelName]: name })
+
+/** Key of the schema annotation of a union of objects that says by which member they differ, and the model for each value of it. */
+export const discriminator = 'x-discriminator'
+
 /** Clowder's `{"status":"success"}`. */
 export const success = (): TUnsafe<{ readonly status: string }> =>
   Type.Unsafe<{ readonly status: string }>(model('Success', Type.Object({ status: Type.Literal('success') })))

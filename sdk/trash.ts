@@ -1,7 +1,7 @@
 import { pageOf } from './listing.ts'
 import type { LifeState } from './model/kind.ts'
 import type { Time } from './model/records.ts'
-import type { Collection, DocumentStore, Index, Page, Stored, Where } from './ports/document-store.ts'
+import type { Collection, DocumentStore, Find, Index, Page, Stored, Where } from './ports/document-store.ts'
 import { and, eq, range } from './ports/document-store.ts'
 import type { Clock, Log } from './ports/kernel.ts'
 import * as s from './schema.ts'
@@ -42,13 +42,13 @@ export interface TrashOf<T extends Trashable> {
 const dayMs = 86_400_000
 /** The indexes of the trash have entries of what has a time only. */
 const trashOf = (author: string): Where => and(eq('state', 'trashed'), eq('author', author), range('trashedAt', { gt: '' }))
-const longestThere = { by: 'trashedAt', order: 'ascending' } as const
+const longestThere: NonNullable<Find['sort']> = { by: 'trashedAt', order: 'ascending' }
 
 /** The indexes that a collection with a trash has. */
 export const trashIndexes = {
   ownTrash: { on: ['state', 'author', 'trashedAt'], sparse: 'trashedAt' },
   byTrashedAt: { on: ['state', 'trashedAt'], sparse: 'trashedAt' },
-} satisfies Readonly<Record<string, Index>>
+} as const satisfies Readonly<Record<string, Index>>
 
 /** Where resources of one kind wait before they are deleted for good. Run every `clearTrashEveryMs` it deletes what has been there for too long. */
 export class Trash<T extends Trashable> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type ImportExpression, type Literal, parse, type TemplateElement } from 'acorn'
 import { full } from 'acorn-walk'
 import test from 'ava'
-import type { Kind } from 'pounce/sdk'
+import type { OwnKind } from 'pounce/sdk/kit'
 import { loadPlugins } from '../core/kernel/plugins.ts'
 import { ownPluginIds } from '../core/own-plugins.ts'
 
@@ -19,7 +19,7 @@ const files = await Promise.all(paths.map(read))
 const around = await Array.fromAsync(glob('core/{*,services/*}.ts', { cwd: root }))
 
 /** Every kind of resource; `false` where the word has a meaning for a kernel, too. */
-const kinds: Readonly<Record<Kind, boolean>> = {
+const kinds: Readonly<Record<OwnKind, boolean>> = {
   ...{ space: true, dataset: true, section: true, preview: true, thumbnail: true, metadata: true, comment: true, user: true },
   ...{
     group: true,

@@ -97,6 +97,7 @@ test('what the documents link to is there', async t => {
     'README.md',
     'CONTRIBUTING.md',
     'docs/web.md',
+    'docs/command-line.md',
     'docs/operations.md',
     'plugins/web/README.md',
     'docs/architecture.md',

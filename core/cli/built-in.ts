@@ -1,6 +1,7 @@
 import type { Command } from 'pounce/sdk'
 import type { ConfigSources } from '../kernel/config.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { StartupError } from '../kernel/startup-error.ts'
 import type { Output } from './output.ts'
 
 /** The server that a command line runs in. */
@@ -12,6 +13,9 @@ export interface CommandHost {
 
 /** Runs one command line, in a server when there is a host; resolves to the exit code. */
 export type RunLine = (words: readonly string[], output: Output, host?: CommandHost) => Promise<number>
+
+/** A command line that is wrong: exit code 2. */
+export class UsageError extends StartupError {}
 
 /** What a command of the kernel works with. */
 export interface CommandContext {
@@ -31,7 +35,8 @@ export interface CommandContext {
 export type RunCommand = (context: CommandContext) => Promise<unknown>
 
 /** A command of the kernel. Its code is loaded when it is called. */
-export type BuiltIn = Omit<Command, 'run'> & {
+export type BuiltIn = Omit<Command, 'run' | 'arguments'> & {
+  readonly arguments?: readonly { readonly name: string; readonly summary: string; readonly isOptional?: boolean }[]
   /** `server`: runs in the server of the data folder when there is one, otherwise here. */
   readonly runsIn?: 'server'
   load(): Promise<RunCommand>
@@ -40,6 +45,8 @@ export type BuiltIn = Omit<Command, 'run'> & {
 const eventArguments = [{ name: 'consumer', summary: 'Consumer as listed by `events parked`, or `all` for every dead letter' }]
 
 const eventOption = { name: 'event', summary: 'Only the event with this id', takesValue: true }
+
+const pluginArguments = [{ name: 'plugin', summary: 'Plugin as listed by `plugin list`' }]
 
 /** Everything `pounce` can do without a plugin. */
 export const builtIns: readonly BuiltIn[] = [
@@ -65,6 +72,36 @@ export const builtIns: readonly BuiltIn[] = [
     summary: 'List the plugins in start order, with version, source and health',
     runsIn: 'server',
     load: async () => (await import('./inspect-commands.ts')).listPlugins,
+  },
+  {
+    name: 'plugin on',
+    summary: 'Switch a plugin on: at once where it is switchable, otherwise at the next start',
+    runsIn: 'server',
+    arguments: pluginArguments,
+    load: async () => (await import('./inspect-commands.ts')).switchOn,
+  },
+  {
+    name: 'plugin off',
+    summary: 'Switch a plugin off; events for it are kept',
+    runsIn: 'server',
+    arguments: pluginArguments,
+    load: async () => (await import('./inspect-commands.ts')).switchOff,
+  },
+  {
+    name: 'plugin new',
+    summary: 'Write a new plugin that works, with its test, into an empty folder',
+    arguments: [
+      { name: 'kind', summary: 'routes, blobs, search, auth, extractor, viewer, transport or geo' },
+      { name: 'folder', summary: 'An empty or new folder (default: the current one)', isOptional: true },
+    ],
+    options: [{ name: 'name', summary: 'Name of the package, such as @acme/pounce-tides (default: that of the folder)', takesValue: true }],
+    load: async () => (await import('./plugin-new.ts')).newPlugin,
+  },
+  {
+    name: 'dev',
+    summary: 'Serve Pounce with the plugin in a folder; restart on each change',
+    arguments: [{ name: 'folder', summary: 'Folder of the plugin (default: the current one)', isOptional: true }],
+    load: async () => (await import('./dev.ts')).dev,
   },
   {
     name: 'migrate',

@@ -87,12 +87,12 @@ test('a command that fails says why and ends with 1; a bug shows where', async t
   t.regex(bug.err, /TypeError: a bug\n {4}at /)
 })
 
-test('an unknown command and a missing argument end with 1', async t => {
+test('an unknown command and a missing argument end with 2', async t => {
   const unknown = await pounce(['gretting'])
-  t.is(unknown.code, 1)
+  t.is(unknown.code, 2)
   t.regex(unknown.err, /unknown command 'gretting'[\s\S]*Did you mean greeting/)
   const missing = await pounce(['greeting', 'say'])
-  t.is(missing.code, 1)
+  t.is(missing.code, 2)
   t.regex(missing.err, /missing required argument 'who'/)
 })
 

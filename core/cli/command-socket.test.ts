@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
 import { tempFolder } from '../../test/support/temp-folder.ts'
-import { pounce, startServer } from '../kernel/fixtures/pounce.ts'
+import { plugins, pounce, startServer } from '../kernel/fixtures/pounce.ts'
 
 test('commands run in the server of the data folder', async t => {
   const data = await tempFolder(t)
@@ -23,7 +23,7 @@ test('commands run in the server of the data folder', async t => {
   const refused = await pounce(['greeting', 'say', 'nobody', ...at])
   t.deepEqual([refused.code, refused.out, refused.err], [1, '', 'Nobody is there\n'])
   const unknown = await pounce(['greeting', 'shout', ...at])
-  t.is(unknown.code, 1)
+  t.is(unknown.code, 2)
   t.regex(unknown.err, /unknown command 'shout'|too many arguments/)
   const doctor = await pounce(['doctor', '--ill', ...at])
   t.is(doctor.code, 1)
@@ -67,6 +67,39 @@ test('the socket that a killed server left is replaced, and without a server com
   t.is((await pounce(['greeting', 'say', 'Ada', '--data', data])).code, 0)
   const second = await startServer(t, data)
   t.is((JSON.parse((await pounce(['status', '--json', '--data', data])).out) as { process?: number }).process, second.pid)
+})
+
+test('plugins are switched in the server, and without one for the next start', async t => {
+  const data = await tempFolder(t)
+  const at = ['--data', data]
+  const [, commands = ''] = plugins
+  const stored = { POUNCE_PLUGINS: `documents.sqlite,${commands}` }
+  const run = (...words: string[]) => pounce([...words, ...at], stored)
+  const first = await startServer(t, data, stored)
+  const off = await run('plugin', 'off', 'test.commands')
+  t.deepEqual([off.code, off.out], [0, 'plugin  test.commands\nstate   off\n'])
+  t.is((await fetch(`${first.url}/api/faults`, { method: 'POST' })).status, 404)
+  t.regex((await run('greeting', 'say', 'Ada')).err, /unknown command 'greeting'/)
+  const listed = JSON.parse((await run('plugin', 'list', '--json')).out) as { plugin: string; state: string; source: string }[]
+  t.like(
+    listed.find(({ plugin }) => plugin === 'test.commands'),
+    { state: 'off', source: commands, switchable: true },
+  )
+  const refused = await run('plugin', 'off', 'documents.sqlite')
+  t.is(refused.code, 1)
+  t.regex(refused.err, /documents\.sqlite cannot be switched, as it provides documentStore/)
+  first.kill('SIGTERM')
+  await first.ended
+
+  const unavailable = await run('greeting', 'say', 'Ada')
+  t.deepEqual(
+    [unavailable.code, unavailable.err],
+    [1, 'The plugin of the command greeting say is switched off: see `pounce plugin list`\n'],
+  )
+  t.is((await run('plugin', 'on', 'test.commands')).out, 'plugin  test.commands\nstate   on from the next start on\n')
+  t.is((await run('greeting', 'say', 'Ada')).code, 0)
+  await startServer(t, data, stored)
+  t.is((await run('greeting', 'say', 'Ada')).code, 0)
 })
 
 test('a client that sends nonsense or too much is refused, and the server lives', async t => {

@@ -1,5 +1,6 @@
 import type { Command } from 'pounce/sdk'
 import type { Kernel } from '../kernel/kernel.ts'
+import { StartupError } from '../kernel/startup-error.ts'
 import type { BuiltIn } from './built-in.ts'
 import { withKernel } from './kernel-session.ts'
 
@@ -46,7 +47,7 @@ const unique = <T extends { readonly name: string }>(items: readonly T[]): T[] =
 ]
 
 /** Several plugins may have a part in one command, such as `doctor`: their options are joined and their results follow each other. */
-const merged = (parts: readonly Command[], kernel: Kernel): BuiltIn => {
+const merged = (parts: readonly Command[], kernel: Kernel, own: Command): BuiltIn => {
   const [first] = parts as [Command]
   return {
     name: first.name,
@@ -58,7 +59,11 @@ const merged = (parts: readonly Command[], kernel: Kernel): BuiltIn => {
       withKernel(context, kernel, 'plugins', async () => {
         const input = { arguments: context.arguments, options: context.options }
         const results: (Row | readonly Row[])[] = []
-        for (const part of parts) results.push(await part.run(input, message => context.progress(message)))
+        // Which plugins are switched off is known only now.
+        const running = parts.filter(part => part === own || kernel.commands.includes(part))
+        if (running.length === 0)
+          throw new StartupError(`The plugin of the command ${first.name} is switched off: see \`pounce plugin list\``)
+        for (const part of running) results.push(await part.run(input, message => context.progress(message)))
         return parts.length === 1 ? results[0] : results.flat()
       }),
   }
@@ -67,6 +72,7 @@ const merged = (parts: readonly Command[], kernel: Kernel): BuiltIn => {
 /** The commands of the plugins of a kernel that is not started yet. */
 export const contributedCommands = (kernel: Kernel): BuiltIn[] => {
   const byName = new Map<string, Command[]>()
-  for (const command of [kernelDoctor(kernel), ...kernel.commands]) byName.set(command.name, [...(byName.get(command.name) ?? []), command])
-  return [...byName.values()].map(parts => merged(parts, kernel))
+  const own = kernelDoctor(kernel)
+  for (const command of [own, ...kernel.commands]) byName.set(command.name, [...(byName.get(command.name) ?? []), command])
+  return [...byName.values()].map(parts => merged(parts, kernel, own))
 }

@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises'
+import { type PluginState, PluginSwitch } from 'pounce/sdk/kit'
 import { loadConfig } from '../kernel/config.ts'
 import { routesOf } from '../kernel/plugin-graph.ts'
 import { StartupError } from '../kernel/startup-error.ts'
+import { sourceOf } from '../plugin-source.ts'
 import { programVersion } from '../services/installation.ts'
 import type { RunCommand } from './built-in.ts'
 import { commandSocket } from './command-socket.ts'
-import { makeKernel } from './kernel-session.ts'
+import { makeKernel, withKernel } from './kernel-session.ts'
 
 /** `pounce config print`: always JSON, so that it can be kept as a configuration file. */
 export const printConfig: RunCommand = async ({ sources, output }) => {
@@ -22,19 +24,55 @@ export const checkConfig: RunCommand = async ({ sources, output }) => {
   return { ok: true, plugins: kernel.config.plugins.length, data: kernel.config.kernel.data, warnings: kernel.config.warnings.length }
 }
 
-/** `pounce plugin list`: with the health of each when a server runs. */
-export const listPlugins: RunCommand = async ({ running, asJson, ...context }) => {
-  const { plan } = await makeKernel({ ...context, ...(running && { running }) })
-  const health = new Map((await running?.readiness())?.plugins.map(one => [one.id, one.ok ? 'ok' : (one.message ?? 'not ok')]))
-  return plan.order.map(({ name, plugin, provides, needs }) => ({
-    plugin: name,
-    ...(running ? { health: health.get(name) ?? 'ok' } : {}),
-    routes: routesOf(plugin).length,
-    summary: plugin.summary,
-    provides: [...new Set(provides.map(({ port }) => port))],
-    ...(asJson ? { needs } : {}),
-  }))
+const onOrOff = (isOn: boolean): string => (isOn ? 'on' : 'off')
+
+const stateOf = ({ isEnabled, isRunning }: PluginState): string =>
+  isEnabled === isRunning ? onOrOff(isRunning) : `${onOrOff(isRunning)}, ${onOrOff(isEnabled)} after a restart`
+
+const healthOf = ({ isRunning, isHealthy, message }: PluginState): string => {
+  if (!isRunning) return ''
+  return isHealthy ? 'ok' : (message ?? 'not ok')
 }
+
+/** `pounce plugin list`: with the state and health of each when a server runs. */
+export const listPlugins: RunCommand = async ({ running, asJson, ...context }) => {
+  const { plan, config } = await makeKernel({ ...context, ...(running && { running }) })
+  const states = new Map((await running?.get(PluginSwitch).list())?.map(one => [one.id, one]))
+  return Promise.all(
+    plan.order.map(async ({ name, plugin, provides, needs }) => {
+      const state = states.get(name)
+      const { source, version = '' } = await sourceOf(config.plugins.find(one => one.name === name)?.request)
+      return {
+        plugin: name,
+        ...(state ? { state: stateOf(state), health: healthOf(state) } : {}),
+        version,
+        source,
+        switchable: plugin.isSwitchable ?? false,
+        routes: routesOf(plugin).length,
+        summary: plugin.summary,
+        provides: [...new Set(provides.map(({ port }) => port))],
+        ...(asJson ? { needs } : {}),
+      }
+    }),
+  )
+}
+
+const switching =
+  (isEnabled: boolean): RunCommand =>
+  async context => {
+    const kernel = await makeKernel(context)
+    const { plugin = '' } = context.arguments
+    return withKernel(context, kernel, 'store', async () => {
+      const state = await kernel.get(PluginSwitch).set(plugin, isEnabled)
+      return { plugin, state: context.running ? stateOf(state) : `${onOrOff(state.isEnabled)} from the next start on` }
+    })
+  }
+
+/** `pounce plugin on`. */
+export const switchOn = switching(true)
+
+/** `pounce plugin off`. */
+export const switchOff = switching(false)
 
 /** `pounce status`. */
 export const showStatus: RunCommand = async ({ running, sources }) => {

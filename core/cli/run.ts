@@ -4,7 +4,7 @@ import type { Command as Commander } from 'commander'
 import type { ConfigSources } from '../kernel/config.ts'
 import { messageOf, StartupError } from '../kernel/startup-error.ts'
 import { programVersion } from '../services/installation.ts'
-import { type BuiltIn, builtIns, type CommandHost, type RunLine } from './built-in.ts'
+import { type BuiltIn, builtIns, type CommandHost, type RunLine, UsageError } from './built-in.ts'
 import { formatted, type Output, progressOn } from './output.ts'
 
 interface GlobalOptions {
@@ -15,6 +15,9 @@ interface GlobalOptions {
   readonly set?: readonly string[]
   readonly json?: boolean
 }
+
+/** As shells have it: the command line is wrong, and nothing was done. */
+const usageExitCode = 2
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
@@ -44,8 +47,14 @@ const flagsOf = ({ data, host, port, set = [] }: GlobalOptions): Record<string, 
   return flags
 }
 
+/** Without what is for the commands that work with a server. */
+const serverEnvironment = (): NodeJS.ProcessEnv => {
+  const { POUNCE_SERVER: _server, POUNCE_KEY: _key, ...others } = process.env
+  return others
+}
+
 const sourcesOf = (options: GlobalOptions): ConfigSources => ({
-  environment: process.env,
+  environment: serverEnvironment(),
   flags: flagsOf(options),
   flagSpellings: { data: '--data', 'http.host': '--host', 'http.port': '--port' },
   ...(options.config === undefined ? {} : { file: options.config }),
@@ -75,7 +84,7 @@ const add = (program: Commander, command: BuiltIn, { output, host, fail }: Sessi
     return known ?? above.command(word).description(`Commands for ${word}`)
   }, program)
   const own = parent.command(words.at(-1) ?? command.name).description(command.summary)
-  for (const { name, summary } of command.arguments ?? []) own.argument(`<${name}>`, summary)
+  for (const { name, summary, isOptional } of command.arguments ?? []) own.argument(isOptional ? `[${name}]` : `<${name}>`, summary)
   for (const { name, summary, takesValue, isRequired } of command.options ?? []) {
     const flag = takesValue ? `--${name} <value>` : `--${name}`
     if (isRequired) own.requiredOption(flag, summary)
@@ -145,10 +154,16 @@ const runProgram = async (words: readonly string[], output: Output, host: Comman
   const { Command, CommanderError } = await import('commander')
   const program = describeProgram(new Command('pounce'), output)
   for (const command of builtIns) if (!host || command.runsIn === 'server') add(program, command, session)
+  const forUsers = host ? undefined : await addClient(program, session)
   try {
     const { operands, unknown } = program.parseOptions([...words])
-    const isHelp = operands[0] === undefined || operands[0] === 'help' || unknown.includes('--help') || unknown.includes('-h')
-    const isOwn = builtIns.some(({ name }) => name.split(' ')[0] === operands[0])
+    const [first = 'help'] = operands
+    const isHelp = first === 'help' || first === 'completion' || unknown.includes('--help') || unknown.includes('-h')
+    if (forUsers?.has(first)) {
+      await program.parseAsync([...words], { from: 'user' })
+      return code
+    }
+    const isOwn = builtIns.some(({ name }) => name.split(' ')[0] === first)
     const sources = sourcesOf(program.opts<GlobalOptions>())
     if (!host && !isHelp && (!isOwn || builtInOf(operands)?.runsIn === 'server')) {
       const { dataFolderOf } = await import('./data-folder.ts')
@@ -160,9 +175,26 @@ const runProgram = async (words: readonly string[], output: Output, host: Comman
     await program.parseAsync([...words], { from: 'user' })
     return code
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode
     throw error
   }
+}
+
+/** Commands that work with a server over HTTP, and what completes command lines; returns the names of the former. */
+const addClient = async (program: Commander, session: Session): Promise<ReadonlySet<string>> => {
+  const { output } = session
+  const { Argument } = await import('commander')
+  const { addUserCommands } = await import('./user/commands.ts')
+  program
+    .command('completion')
+    .description('Print a script that completes command lines in a shell')
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+    .addHelpText('after', '\nFor bash: eval "$(pounce completion bash)" in ~/.bashrc')
+    .action(async (shell: 'bash' | 'zsh' | 'fish') => {
+      const { completionScript } = await import('./user/completion.ts')
+      output.out(completionScript(program, shell))
+    })
+  return addUserCommands(program, session)
 }
 
 /** The options of a command line that plainly says `start`: loading Commander for it would take 10 ms. Of all others Commander says what they mean. */
@@ -191,6 +223,6 @@ export const run: RunLine = async (words, output, host) => {
     return await (options ? runStart(options, output) : runProgram(words, output, host))
   } catch (error) {
     say(error, words.includes('--json'), output)
-    return 1
+    return error instanceof UsageError ? usageExitCode : 1
   }
 }

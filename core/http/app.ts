@@ -30,6 +30,7 @@ import { type Middleware, type RequestContext, type RequestTracker, requestConte
 import { respond } from './respond.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import { type Addresses, matchRoute, type PluginRoute, type PrefixRouter, type RegisteredRoute } from './router.ts'
+import { TrustedProxies } from './trusted-proxies.ts'
 import { validateParameters } from './validate.ts'
 
 /** Middleware of a plugin, ready to be called. */
@@ -80,15 +81,24 @@ export interface AppParts {
   readonly writer: ResponseWriter
 }
 
+/** Koa's own way to handle a request adds listeners to the request, the response and the socket; `RequestTracker` and `nodeServer` notice what they would. */
+class App extends Koa {
+  handleRequest(context: Koa.Context, run: (context: Koa.Context) => Promise<unknown>): Promise<unknown> {
+    context.res.statusCode = 404
+    return run(context).catch((error: Error) => context.onerror(error))
+  }
+}
+
 /** The Koa application: a request passes its middleware from the top down, and each can deal with the response on its way back. */
 export const createApp = (options: HttpOptions, { router, addresses, tracker, writer }: AppParts): Koa => {
   const { config, log, ids, installation, policy, middleware = [], crossOriginHeaders } = options
   const { allowedOrigins, allowedHosts, trustedProxies, budgets } = config
   const isPrivate = (): boolean => policy?.isPrivate ?? installation.configuredPrivate ?? false
-  const access = new RouteAccess(policy, isPrivate)
+  const access = new RouteAccess(policy, isPrivate, installation.permissions)
+  const proxies = new TrustedProxies(trustedProxies)
   const observers = [untrustedProxyWarning(config, log), crossOriginWarning(allowedOrigins, () => installation.baseUrl, log)]
   const chain: readonly Middleware[] = [
-    requestContext({ ids, tracker, observers, trustedProxies, below: path => addresses.below(path) }),
+    requestContext({ ids, tracker, observers, proxies, below: path => addresses.below(path) }),
     problems(writer, log),
     ...respondOfPlugins(middleware, writer),
     requireAllowedHost(new AllowedHosts(installation.baseUrl, allowedHosts)),
@@ -107,10 +117,10 @@ export const createApp = (options: HttpOptions, { router, addresses, tracker, wr
     ...ofPlugins(middleware, 'beforeHandler'),
     handle(options),
   ]
-  const app = new Koa()
+  const app = new App()
   for (const each of chain) app.use(each)
-  // What happens to a connection after its answer; the rest is answered by `problems` and never gets there.
-  app.on('error', error => log.debug('connection failed', { error }))
+  // Nothing gets there but an error of `problems` itself.
+  app.on('error', error => log.error('request failed', { error }))
   return app
 }
 
@@ -168,6 +178,10 @@ class HandlerRequest {
 
   get address(): string {
     return this.#request.address
+  }
+
+  get isProxied(): boolean {
+    return this.#request.isProxied
   }
 
   get caller(): Caller {

@@ -1,7 +1,8 @@
 import test from 'ava'
 import { credentialsOf } from './authenticate.ts'
 import { refuseOtherOrigins, requireSameOrigin } from './origins.ts'
-import { addressOf, requestTarget } from './request-context.ts'
+import { requestTarget } from './request-context.ts'
+import { TrustedProxies } from './trusted-proxies.ts'
 
 const sessionCookie = 'pounce_session'
 const sent = (headers: Record<string, string>, queryKey?: string) =>
@@ -9,13 +10,16 @@ const sent = (headers: Record<string, string>, queryKey?: string) =>
 
 test('the address is that of the connection, whatever the client says of itself', t => {
   t.is(
-    addressOf({ 'x-forwarded-for': '203.0.113.9', 'x-real-ip': '203.0.113.9', forwarded: 'for=203.0.113.9' }, '192.0.2.7', 0),
+    new TrustedProxies(0).clientOf(
+      { 'x-forwarded-for': '203.0.113.9', 'x-real-ip': '203.0.113.9', forwarded: 'for=203.0.113.9' },
+      '192.0.2.7',
+    ),
     '192.0.2.7',
   )
 })
 
 test('behind proxies of ours the address is what the outermost of them saw, whatever the client put before it', t => {
-  const from = (text: string, proxies = 1) => addressOf({ 'x-forwarded-for': text }, '10.0.0.1', proxies)
+  const from = (text: string, proxies = 1) => new TrustedProxies(proxies).clientOf({ 'x-forwarded-for': text }, '10.0.0.1')
   t.is(from('192.0.2.7'), '192.0.2.7')
   t.is(from('203.0.113.9, 192.0.2.7'), '192.0.2.7')
   t.is(from('203.0.113.9, 192.0.2.7, 10.0.0.2', 2), '192.0.2.7')
@@ -23,6 +27,29 @@ test('behind proxies of ours the address is what the outermost of them saw, what
   t.is(from('[2001:db8::1]:50123'), '2001:db8::1')
   t.is(from('2001:db8::1'), '2001:db8::1')
   for (const text of ['', 'unknown', '_hidden', '999.1.1.1', 'x'.repeat(5000)]) t.is(from(text), '10.0.0.1', text.slice(0, 20))
+})
+
+test('of listed proxies each hop is left out, and nobody else may name an address', t => {
+  const proxies = new TrustedProxies(['10.0.0.0/24', '192.0.2.80', '2001:db8::/64'])
+  const from = (text: string, peer: string) => proxies.clientOf({ 'x-forwarded-for': text }, peer)
+  t.is(from('203.0.113.9', '10.0.0.1'), '203.0.113.9')
+  t.is(from('203.0.113.9', '::ffff:10.0.0.1'), '203.0.113.9')
+  t.is(from('203.0.113.9', '2001:db8::7'), '203.0.113.9')
+  t.is(from('203.0.113.9, 198.51.100.1, 192.0.2.80:4711, 10.0.0.2', '10.0.0.1'), '198.51.100.1')
+  t.is(from('10.0.0.9, 10.0.0.2', '10.0.0.1'), '10.0.0.9')
+  t.is(from('203.0.113.9, unknown', '10.0.0.1'), '10.0.0.1')
+  for (const peer of ['10.0.1.1', '192.0.2.81', '2001:db8:0:1::7', '::ffff:10.0.1.1']) t.is(from('203.0.113.9', peer), peer)
+  t.is(proxies.clientOf({ 'x-forwarded-for': '203.0.113.9' }, undefined), '')
+  t.is(new TrustedProxies([]).clientOf({ 'x-forwarded-for': '203.0.113.9' }, '10.0.0.1'), '10.0.0.1')
+})
+
+test('only a list says which peers are proxies, and what it has must be addresses', t => {
+  t.true(new TrustedProxies(['10.0.0.1']).lists('10.0.0.1'))
+  t.false(new TrustedProxies(['10.0.0.1']).lists('10.0.0.2'))
+  t.false(new TrustedProxies(['10.0.0.1']).lists(undefined))
+  t.false(new TrustedProxies(1).lists('10.0.0.1'))
+  for (const wrong of ['proxy.example.org', '10.0.0.1/33', '10.0.0.1/', '10.0.0.1/x', '2001:db8::/129', '10.0.0'])
+    t.throws(() => new TrustedProxies([wrong]), { message: /http\.trustedProxies: .* write 10\.0\.0\.5/ }, wrong)
 })
 
 test('two different keys, or two different sessions, are one that nobody has', t => {

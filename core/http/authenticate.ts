@@ -7,8 +7,12 @@ import type { Middleware, RawQuery, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'
 
 /** False for a request without credentials. */
-const bringsCredentials = ({ req: { headers }, target }: RequestContext): boolean =>
-  headers.cookie !== undefined || headers.authorization !== undefined || headers['x-api-key'] !== undefined || target.key !== undefined
+const bringsCredentials = ({ req: { headers }, target, isProxied }: RequestContext): boolean =>
+  isProxied ||
+  headers.cookie !== undefined ||
+  headers.authorization !== undefined ||
+  headers['x-api-key'] !== undefined ||
+  target.key !== undefined
 
 /** The credentials of a request before verification. */
 export interface SentCredentials {
@@ -19,6 +23,8 @@ export interface SentCredentials {
   readonly address: string
   /** The name of the cookie that carries a session. */
   readonly sessionCookie: string
+  /** A listed proxy sent it on. */
+  readonly isProxied?: boolean
   /** How many `Authorization` headers there are; one unless given. */
   readonly authorizations?: number
 }
@@ -40,11 +46,12 @@ export const credentialsOf = ({
   queryKey,
   address,
   sessionCookie,
+  isProxied = false,
   authorizations = 1,
 }: SentCredentials): FoundCredentials => {
   const { cookie, authorization } = headers
   const headerKey = headers['x-api-key']
-  if (cookie === undefined && authorization === undefined && !headerKey && !queryKey) return nothing
+  if (cookie === undefined && authorization === undefined && !headerKey && !queryKey && !isProxied) return nothing
   const session = cookieIn(cookie, sessionCookie)
   const wantsSuperAdmin = isYes(query['superAdmin']) || isYes(cookieIn(cookie, 'superAdmin'))
   const read = authorization ? authorizationOf(authorization, authorizations) : {}
@@ -54,6 +61,7 @@ export const credentialsOf = ({
     ...(typeof read === 'string' ? {} : read),
     ...(typeof headerKey === 'string' && headerKey ? { headerKey } : {}),
     ...(queryKey ? { queryKey } : {}),
+    ...(isProxied ? { proxied: headers } : {}),
   }
   return { credentials: Object.keys(found).length === 0 ? undefined : { ...found, wantsSuperAdmin, address }, unreadable }
 }
@@ -127,9 +135,9 @@ class Authentication {
 
   async #identify(request: RequestContext, route: RegisteredRoute): Promise<void> {
     request.caller = await this.#callerOf(request, route)
-    if (request.caller.via !== 'session') return
-    if (route.declaration.neverByCookie)
-      throw new Forbidden('Session cookies are not accepted here: send an API key or Basic authentication')
+    // Browsers are recognized by the proxy as by a cookie: whatever page they are on.
+    if (request.caller.via !== 'session' && request.caller.via !== 'proxy') return
+    if (route.declaration.neverByCookie) throw new Forbidden('Sessions are not accepted here: send an API key or Basic authentication')
     if (isChange(request)) requireSameOrigin(request.req.headers, this.#installation.baseUrl)
   }
 
@@ -138,8 +146,8 @@ class Authentication {
     const { query, key } = request.target
     const authorizations = headersDistinct['authorization']?.length ?? 0
     const sessionCookie = this.#sessionCookie
-    const { address } = request
-    const { credentials, unreadable } = credentialsOf({ headers, query, queryKey: key, address, sessionCookie, authorizations })
+    const { address, isProxied } = request
+    const { credentials, unreadable } = credentialsOf({ headers, query, queryKey: key, address, sessionCookie, isProxied, authorizations })
     if (credentials?.session !== undefined) request.staleCookie = sessionCookie
     try {
       const caller = await this.#lookUp(credentials, unreadable)

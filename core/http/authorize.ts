@@ -20,7 +20,7 @@ import {
   s,
   TermsNotAccepted,
 } from 'pounce/sdk'
-import { type AccessOutcome, lacking, noteIn, readingPermissions, type ScopedRight, type TrashRule } from 'pounce/sdk/kit'
+import { type AccessOutcome, lacking, noteIn, type PermissionCatalog, type ScopedRight, type TrashRule } from 'pounce/sdk/kit'
 import type { SchemaShape } from '../json-schema.ts'
 import type { Middleware, RequestContext, Values } from './request-context.ts'
 import type { AnyReply } from './respond.ts'
@@ -50,10 +50,12 @@ export const changesSomething = ({ req, isHead }: RequestContext, { effects }: D
 export class RouteAccess {
   readonly #policy: Policy | undefined
   readonly #isPrivate: () => boolean
+  readonly #permissions: PermissionCatalog
 
-  constructor(policy: Policy | undefined, isPrivate: () => boolean) {
+  constructor(policy: Policy | undefined, isPrivate: () => boolean, permissions: PermissionCatalog) {
     this.#policy = policy
     this.#isPrivate = isPrivate
+    this.#permissions = permissions
   }
 
   /** Throws, or rejects with, 401 for an anonymous caller, 403 for one without the right, 404 where the resource is invisible. */
@@ -123,7 +125,7 @@ export class RouteAccess {
 
   /** True where anonymous callers get 404 for an absent resource: when reading, on a public server. */
   #tellsOfAbsence(permission: Permission, { method, effects }: Declaration): boolean {
-    return !this.#isPrivate() && (readingPermissions.has(permission) || (method === 'GET' && effects === undefined))
+    return !this.#isPrivate() && (this.#permissions.isReading(permission) || (method === 'GET' && effects === undefined))
   }
 }
 

@@ -93,12 +93,14 @@ export const httpConfig = s.Object(
   {
     host: s.String({ default: '127.0.0.1', description: 'Address to listen on; `0.0.0.0` for all interfaces' }),
     port: s.Integer({ default: 9000, minimum: 0, maximum: 65_535, description: 'Port to listen on; 0 picks a free port' }),
-    trustedProxies: s.Integer({
-      default: 0,
-      minimum: 0,
-      maximum: 10,
-      description: 'Number of trusted reverse proxies; the client address is then read from `X-Forwarded-For`',
-    }),
+    trustedProxies: s.Union(
+      [s.Integer({ minimum: 0, maximum: 10 }), s.Array(s.String({ minLength: 2, maxLength: 50 }), { maxItems: 100 })],
+      {
+        default: 0,
+        description:
+          'Trusted reverse proxies: their number, or a list of their addresses and networks (`10.0.0.0/24`); the client address is then read from `X-Forwarded-For`. Sign-in by headers of a proxy requires the list',
+      },
+    ),
     allowedOrigins: s.Array(s.String(), {
       default: [],
       description: 'CORS: origins that may call the API from a browser; `*` for all (never with cookies)',

@@ -7,6 +7,7 @@ import { NoSuchAddress } from './problems.ts'
 import type { Middleware } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import type { Addresses, PrefixRouter } from './router.ts'
+import { TrustedProxies } from './trusted-proxies.ts'
 
 /** 421: the request is meant for another server, or comes from a page that made its own name lead here (DNS rebinding). */
 export class UnknownHost extends Problem {
@@ -70,10 +71,11 @@ const nameIn = (host: string): string => {
  * audit log. Only a peer in a private network is taken for a proxy, as anyone on the Internet may send the header.
  */
 export const untrustedProxyWarning = ({ trustedProxies }: HttpConfig, log: Log): ((req: IncomingMessage) => void) => {
-  let isDue = trustedProxies === 0
+  const proxies = new TrustedProxies(trustedProxies)
+  let isDue = true
   return ({ headers, socket }) => {
     if (!isDue || (headers['x-forwarded-for'] === undefined && headers.forwarded === undefined)) return
-    if (!isPrivateAddress(socket.remoteAddress ?? '')) return
+    if (proxies.mayForward(socket.remoteAddress) || !isPrivateAddress(socket.remoteAddress ?? '')) return
     isDue = false
     log.warn('X-Forwarded-For ignored: all clients of a reverse proxy share one address; set http.trustedProxies', {
       peer: socket.remoteAddress,

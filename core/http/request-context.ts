@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { isIP, type Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { parse } from 'node:querystring'
 import type { Middleware as KoaMiddleware } from 'koa'
 import { anonymous, type Caller, type Ids, type Log, type Metrics, type Problem } from 'pounce/sdk'
@@ -9,6 +9,7 @@ import type { HttpConfig } from './config.ts'
 import type { Admission } from './rate-limits.ts'
 import type { AnyReply } from './respond.ts'
 import type { RegisteredRoute } from './router.ts'
+import type { TrustedProxies } from './trusted-proxies.ts'
 
 /** A query as it was sent. */
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -56,17 +57,17 @@ export class RequestContext {
   wrongCredentials: Problem | undefined
   /** The name of a session cookie that turned out to be wrong: a 401 takes it away. */
   staleCookie: string | undefined
-  readonly #trustedProxies: number
+  readonly #proxies: TrustedProxies
   #address: string | undefined
   #controller: AbortController | undefined
   #isAborted = false
 
-  constructor(req: IncomingMessage, res: ServerResponse, id: string, { below, trustedProxies }: RequestContextOptions) {
+  constructor(req: IncomingMessage, res: ServerResponse, id: string, { below, proxies }: RequestContextOptions) {
     this.req = req
     this.res = res
     this.id = id
     this.target = requestTarget(req.url ?? '/', below)
-    this.#trustedProxies = trustedProxies
+    this.#proxies = proxies
     this.isContinueDue = continueDue.delete(req)
     const { path, redactedPath, search, key } = this.target
     // From here on no one sees a key or token, not even in an error of someone else's code.
@@ -75,8 +76,13 @@ export class RequestContext {
 
   /** The address of the client, as far as our own proxies vouch for it. */
   get address(): string {
-    this.#address ??= addressOf(this.req.headers, this.req.socket.remoteAddress, this.#trustedProxies)
+    this.#address ??= this.#proxies.clientOf(this.req.headers, this.req.socket.remoteAddress)
     return this.#address
+  }
+
+  /** True when a proxy that the configuration lists sent it on. */
+  get isProxied(): boolean {
+    return this.#proxies.lists(this.req.socket.remoteAddress)
   }
 
   get isHead(): boolean {
@@ -115,7 +121,7 @@ export class RequestContext {
 export interface RequestContextOptions {
   /** What a path is to the routes. */
   readonly below: (path: string) => string
-  readonly trustedProxies: number
+  readonly proxies: TrustedProxies
 }
 
 const continueDue = new WeakSet<IncomingMessage>()
@@ -124,20 +130,6 @@ const continueDue = new WeakSet<IncomingMessage>()
 export const markContinueDue = (req: IncomingMessage): void => {
   continueDue.add(req)
 }
-
-/** The address of the other end: the one that the outermost of our own proxies saw, else that of the connection. */
-export const addressOf = (headers: IncomingHttpHeaders, socketAddress: string | undefined, trustedProxies: number): string => {
-  const forwarded = headers['x-forwarded-for']
-  if (trustedProxies > 0 && typeof forwarded === 'string') {
-    const hops = forwarded.split(',')
-    const seen = withoutPort(hops[Math.max(0, hops.length - trustedProxies)]?.trim() ?? '')
-    if (isIP(seen) !== 0) return seen
-  }
-  return socketAddress ?? ''
-}
-
-/** Some proxies add the port, which differs from connection to connection. */
-const withoutPort = (text: string): string => /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
 
 /** A request's address, with the key taken out so that nothing that is logged or echoed can show it. */
 export interface RequestTarget {
@@ -248,6 +240,20 @@ export class RequestTracker {
   /** Resolves when the requests that are under way now have ended. */
   async runningNow(): Promise<void> {
     await Promise.all([...this.#running].map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
+  }
+
+  /** Resolves when the requests to these routes have ended; those that have not after `limitMs` are cut off. */
+  async endOf(routes: ReadonlySet<unknown>, limitMs: number): Promise<void> {
+    const running = [...this.#running].filter(({ route }) => routes.has(route))
+    const ended = Promise.all(running.map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
+    const cut = setTimeout(() => {
+      for (const request of running) {
+        request.abort()
+        request.req.socket.destroy()
+      }
+    }, limitMs)
+    await ended
+    clearTimeout(cut)
   }
 
   /** Aborts the signals of all handlers: their clients will get no response. */

@@ -318,6 +318,36 @@ test('a client that disconnects ends the source', async t => {
   t.true(source.destroyed)
 })
 
+test('a source that opens when its client is gone already is ended', async t => {
+  const source = Readable.from(endless())
+  let asked: (signal: AbortSignal) => void = () => undefined
+  const opening = new Promise<AbortSignal>(resolve => {
+    asked = resolve
+  })
+  const getBytes = route({
+    method: 'GET',
+    path: '/bytes',
+    summary: 'x',
+    permission: 'anyone',
+    responses: { 200: s.bytes<unknown>() },
+    handle: async ({ signal }) => {
+      const open = async (): Promise<Readable> => {
+        asked(signal)
+        while (!signal.aborted) await new Promise(setImmediate)
+        return source
+      }
+      return { status: 200, body: { open, sizeBytes: 1_000_000, contentType: 'text/plain' } }
+    },
+  })
+  const { port } = await serve(t, { getBytes })
+  const client = await rawClient(port)
+  client.send('GET /bytes HTTP/1.1\r\nHost: x\r\n\r\n')
+  await opening
+  client.socket.destroy()
+  while (!source.destroyed) await new Promise(setImmediate)
+  t.true(source.destroyed)
+})
+
 test('an answer may be written to although its client is gone', async t => {
   const bytes: Bytes = { open: () => Readable.from(endless()), contentType: 'text/plain' }
   const { http, port } = await serve(t, { getBytes: answering(bytes) })

@@ -395,6 +395,8 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
       // After the end this resolves nothing and destroys nothing.
       if (!isOver) fail(undefined)
     })
+    // The client may have gone while the source was opened, which is not told again.
+    if (res.destroyed) fail(undefined)
   })
 
 /**

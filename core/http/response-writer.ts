@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, createGzip, gzip } from 'node:zlib'
@@ -300,25 +301,32 @@ let last: { readonly events: Uint8Array; readonly chunk: Buffer } | undefined
 
 class ResponseConnection implements EventConnection {
   readonly #res: ServerResponse
+  /** Known once the response has the connection: earlier requests on it are answered first. Looked up once, as an event goes to thousands of connections. */
+  #socket: Socket | undefined
+  #isEnded = false
 
   constructor(res: ServerResponse) {
     this.#res = res
   }
 
   get pendingBytes(): number {
-    return this.#res.writableLength
+    return (this.#socket ?? this.#res).writableLength
   }
 
   /** Sends a chunk through the socket: `ServerResponse.write` would make three buffers of it for each connection, and a `writev`. */
   write(events: Uint8Array): void {
-    const { socket, writableEnded, destroyed, chunkedEncoding } = this.#res
-    if (writableEnded || destroyed) return
-    if (!socket || !chunkedEncoding) {
-      this.#res.write(events)
-      return
+    if (this.#isEnded || events.length === 0) return
+    if (!this.#socket) {
+      const { socket, destroyed, chunkedEncoding } = this.#res
+      if (destroyed) return
+      if (!socket || !chunkedEncoding) {
+        this.#res.write(events)
+        return
+      }
+      this.#socket = socket
     }
     if (last?.events !== events) last = { events, chunk: chunkOf(events) }
-    if (socket.writable && events.length > 0) socket.write(last.chunk)
+    if (this.#socket.writable) this.#socket.write(last.chunk)
   }
 
   async drained(): Promise<void> {
@@ -328,6 +336,7 @@ class ResponseConnection implements EventConnection {
   }
 
   end(): void {
+    this.#isEnded = true
     this.#res.end()
   }
 

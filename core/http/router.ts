@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Router as KoaRouter } from '@koa/router'
 import type { Method, Route } from 'pounce/sdk'
-import { allPermissions } from 'pounce/sdk/kit'
+import { didYouMean, PermissionCatalog } from 'pounce/sdk/kit'
 import { MethodNotAllowed, NoSuchAddress } from './problems.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
@@ -68,6 +68,12 @@ export interface Match {
 
 type Layer = ReturnType<KoaRouter['match']>['path'][number]
 
+/** A route with its layer of a router, which matches paths. */
+interface LayeredRoute {
+  readonly layer: Layer
+  readonly route: RegisteredRoute
+}
+
 interface Entry {
   readonly address: Address
   readonly route: RegisteredRoute
@@ -82,10 +88,16 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
  */
 export class PrefixRouter {
   #entries = new Map<string, Entry[]>()
-  #routers = new Map<string, KoaRouter>()
-  #routes = new Map<Layer, RegisteredRoute>()
+  #layers = new Map<string, readonly LayeredRoute[]>()
 
   constructor(routes: readonly RegisteredRoute[]) {
+    this.replace(routes)
+  }
+
+  /** From now on only these routes answer. */
+  replace(routes: readonly RegisteredRoute[]): void {
+    this.#entries = new Map()
+    this.#layers = new Map()
     for (const route of routes) {
       for (const address of route.addresses) {
         const key = keyOf(address)
@@ -127,27 +139,28 @@ export class PrefixRouter {
     return Object.assign({}, ...methods.map(method => this.find(method, path)?.route.declaration.headers))
   }
 
+  /** `Router.match` would make lists and log lines of each look. */
   #in(key: string, path: string): Match | undefined {
-    const layer = this.#routerOf(key)?.match(path, key.slice(0, key.indexOf(' '))).pathAndMethod[0]
-    const route = layer && this.#routes.get(layer)
-    return layer && route ? { route, params: layer.params(path, layer.captures(path), {}) } : undefined
+    for (const { layer, route } of this.#layersOf(key))
+      if (layer.match(path)) return { route, params: layer.params(path, layer.captures(path), {}) }
+    return undefined
   }
 
-  #routerOf(key: string): KoaRouter | undefined {
-    const known = this.#routers.get(key)
+  #layersOf(key: string): readonly LayeredRoute[] {
+    const known = this.#layers.get(key)
     if (known) return known
     const entries = this.#entries.get(key)
-    if (!entries) return undefined
+    if (!entries) return []
     const router = new Router({ strict: true, sensitive: true })
     const sorted = entries.toSorted((one, other) => (rank(one.address.path) < rank(other.address.path) ? -1 : 1))
-    for (const { address, route } of sorted) {
+    const layers = sorted.flatMap(({ address, route }) => {
       const pattern = address.path.replace(/:(\w+)\*$/, '*$1')
       const layer = router.register(pattern, [address.method], (_context, next) => next())
-      if (!(layer instanceof Router)) this.#routes.set(layer, route)
-    }
-    this.#routers.set(key, router)
+      return layer instanceof Router ? [] : [{ layer, route }]
+    })
+    this.#layers.set(key, layers)
     this.#entries.delete(key)
-    return router
+    return layers
   }
 }
 
@@ -260,7 +273,11 @@ const words = new Set(['anyone', 'reader', 'signedIn', 'serverAdmin'])
  * Registers the routes of all plugins, or throws one error that names every fault: a missing or unknown permission, a right on nothing, a right without a
  * policy to check it, an odd path, parameters that path and schema do not share, two routes at one address or of one name.
  */
-export const registerRoutes = (given: readonly PluginRoute[], hasPolicy: boolean): readonly RegisteredRoute[] => {
+export const registerRoutes = (
+  given: readonly PluginRoute[],
+  hasPolicy: boolean,
+  permissions = new PermissionCatalog(),
+): readonly RegisteredRoute[] => {
   const faults: string[] = []
   const names = new Map<string, string>()
   const addresses = new Map<string, string>()
@@ -272,7 +289,8 @@ export const registerRoutes = (given: readonly PluginRoute[], hasPolicy: boolean
   const routes = given.map(one => {
     const route = new RegisteredRoute(one)
     const owner = `${route.plugin} (${route.name})`
-    for (const fault of faultsOf(route.declaration, hasPolicy)) faults.push(`route ${route.name} of ${route.plugin} ${fault}`)
+    for (const fault of faultsOf(route.declaration, { hasPolicy, permissions }))
+      faults.push(`route ${route.name} of ${route.plugin} ${fault}`)
     claim(names, route.name, route.plugin, `the route name ${route.name}`)
     for (const { method, path } of route.addresses) claim(addresses, `${method} ${shapeOf(path)}`, owner, `${method} ${path}`)
     return route
@@ -284,9 +302,16 @@ export const registerRoutes = (given: readonly PluginRoute[], hasPolicy: boolean
 /** What a plugin may have written, whether or not a compiler saw it. */
 type Asked = string | { readonly right?: string; readonly on?: unknown; readonly unscoped?: unknown }
 
-const faultsOfRight = (asked: Asked, hasPolicy: boolean, isFurther = false): string[] => {
+/** What rights are checked by. */
+interface RightsKnown {
+  readonly hasPolicy: boolean
+  readonly permissions: PermissionCatalog
+}
+
+const faultsOfRight = (asked: Asked, { hasPolicy, permissions }: RightsKnown, isFurther = false): string[] => {
   const { right = '', on, unscoped } = typeof asked === 'string' ? { right: asked } : asked
-  if (!allPermissions.has(right)) return [`declares the unknown permission ${right}`]
+  if (!permissions.has(right))
+    return [`declares the unknown permission ${right}${didYouMean(right, permissions.names)}; a plugin lists its own in "permissions"`]
   if (!hasPolicy) return [`needs ${right}, and no plugin provides policy`]
   const hasReason = typeof unscoped === 'string' && unscoped.trim() !== ''
   if (typeof on === 'function' ? unscoped === undefined : hasReason && !isFurther) return []
@@ -296,12 +321,12 @@ const faultsOfRight = (asked: Asked, hasPolicy: boolean, isFurther = false): str
   ]
 }
 
-const faultsOf = (declaration: Declaration, hasPolicy: boolean): string[] => {
+const faultsOf = (declaration: Declaration, known: RightsKnown): string[] => {
   const { permission, alsoRequires = [], path, aliases = [], responses } = declaration
   const faults: string[] = []
   if (!permission) faults.push('declares no permission')
-  else if (!words.has(permission as string)) faults.push(...faultsOfRight(permission, hasPolicy))
-  for (const right of alsoRequires) faults.push(...faultsOfRight(right, hasPolicy, true))
+  else if (!words.has(permission as string)) faults.push(...faultsOfRight(permission, known))
+  for (const right of alsoRequires) faults.push(...faultsOfRight(right, known, true))
   if (Object.keys(responses ?? {}).length === 0) faults.push('declares no response')
   const declared = parameters(declaration.params)
   const withoutSlash = aliases.map(alias => alias.path.replace(endsInSlashToo, '$1'))

@@ -2,12 +2,13 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Ids, Log } from 'pounce/sdk'
 import { networkOf } from 'pounce/sdk/kit'
-import { systemRoutes } from '../system-routes.ts'
+import { rootRoute, systemRoutes } from '../system-routes.ts'
 import { createApp, type HttpOptions } from './app.ts'
 import type { HttpConfig } from './config.ts'
 import { markContinueDue, type RequestContext, RequestTracker } from './request-context.ts'
 import { ResponseWriter } from './response-writer.ts'
-import { Addresses, PrefixRouter, registerRoutes } from './router.ts'
+import { type Address, Addresses, type PluginRoute, PrefixRouter, registerRoutes } from './router.ts'
+import { TrustedProxies } from './trusted-proxies.ts'
 
 /*
  * An ES import of node:http reads every member of it, and two of them, WebSocket and CloseEvent, load Node's whole fetch with HTTP/2 behind it:
@@ -25,9 +26,16 @@ export interface Http {
   setStopping(): void
   /** Lets running requests finish for at most `timeoutMs`; until they have, new ones are answered too. Then accepts nothing more and cuts what is left. */
   drain(timeoutMs: number): Promise<void>
+  /**
+   * Puts other routes, such as none, in the place of those of a plugin. Resolves when the requests to the former ones have ended; what has not ended after
+   * `limitMs` is cut off.
+   */
+  replaceRoutes(plugin: string, routes: readonly PluginRoute[], limitMs: number): Promise<void>
   /** The OpenAPI 3.0.1 document of all routes. */
   openapi(): Promise<object>
 }
+
+const isRoot = ({ method, path }: Address): boolean => method === 'GET' && path === '/'
 
 /** Connections that may wait to be accepted: a thousand clients often start at once. The system has a limit of its own. */
 const backlog = 4096
@@ -40,7 +48,7 @@ export const createHttp = (options: HttpOptions): Http => {
   const { config, log, installation, crossOriginHeaders } = options
   const writer = new ResponseWriter(config, installation.baseUrl.startsWith('https:'), crossOriginHeaders?.response ?? [])
   // Loaded on first use: a start does without it.
-  const openapi = async (): Promise<object> => (await import('../openapi/openapi.ts')).openapiDocument(routes, installation)
+  const openapi = async (): Promise<object> => (await import('../openapi/openapi.ts')).openapiDocument(routes(), installation)
   let openapiText: Promise<string> | undefined
   const own = systemRoutes({
     readiness: options.readiness,
@@ -51,11 +59,15 @@ export const createHttp = (options: HttpOptions): Http => {
     },
     scrape: config.metrics ? options.scrape : undefined,
     metricsToken: options.metricsToken,
-    base: () => addresses.base,
-    takesRoot: !options.routes.some(({ route: { declaration } }) => declaration.method === 'GET' && declaration.path === '/'),
   })
-  const routes = registerRoutes([...options.routes, ...own], options.policy !== undefined)
-  const router = new PrefixRouter(routes)
+  const register = (given: readonly PluginRoute[]) => registerRoutes(given, options.policy !== undefined, installation.permissions)
+  const byPlugin = Map.groupBy(register([...options.routes, ...own]), ({ plugin }) => plugin)
+  const root = register([rootRoute(() => addresses.base)])
+  const routes = () => {
+    const all = [...byPlugin.values()].flat()
+    return all.some(({ addresses }) => addresses.some(isRoot)) ? all : [...all, ...root]
+  }
+  const router = new PrefixRouter(routes())
   const addresses = new Addresses(router, () => installation.baseUrl)
   const tracker = new RequestTracker(config, log, options.metrics)
   const app = createApp(options, { router, addresses, tracker, writer })
@@ -63,7 +75,14 @@ export const createHttp = (options: HttpOptions): Http => {
   const deadlines = new BodyDeadlines(config, tracker.running, refuseSlowBody)
   server.on('listening', () => deadlines.start())
   server.on('close', () => deadlines.stop())
-  return new HttpServer(server, options, writer, tracker, openapi)
+  const replaceRoutes: Http['replaceRoutes'] = (plugin, others, limitMs) => {
+    const former = byPlugin.get(plugin) ?? []
+    byPlugin.set(plugin, [...register(others)])
+    router.replace(routes())
+    openapiText = undefined
+    return tracker.endOf(new Set(former), limitMs)
+  }
+  return new HttpServer(server, options, writer, tracker, { openapi, replaceRoutes })
 }
 
 class HttpServer implements Http {
@@ -71,14 +90,22 @@ class HttpServer implements Http {
   readonly #options: HttpOptions
   readonly #writer: ResponseWriter
   readonly #tracker: RequestTracker
-  readonly openapi: () => Promise<object>
+  readonly openapi: Http['openapi']
+  readonly replaceRoutes: Http['replaceRoutes']
 
-  constructor(server: Server, options: HttpOptions, writer: ResponseWriter, tracker: RequestTracker, openapi: () => Promise<object>) {
+  constructor(
+    server: Server,
+    options: HttpOptions,
+    writer: ResponseWriter,
+    tracker: RequestTracker,
+    { openapi, replaceRoutes }: Pick<Http, 'openapi' | 'replaceRoutes'>,
+  ) {
     this.#server = server
     this.#options = options
     this.#writer = writer
     this.#tracker = tracker
     this.openapi = openapi
+    this.replaceRoutes = replaceRoutes
   }
 
   async listen(): Promise<{ host: string; port: number; url: string }> {
@@ -160,12 +187,11 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
   )
   server.maxConnections = config.maxConnections
   server.timeout = config.silentTransferMs
-  if (config.trustedProxies === 0) {
-    const share = new ConnectionShare(config.maxConnectionsPerAddress)
-    server.on('connection', (socket: Socket) => {
-      if (!share.admit(socket)) refuse(socket, 'TOO_MANY_CONNECTIONS')
-    })
-  }
+  const proxies = new TrustedProxies(config.trustedProxies)
+  const share = new ConnectionShare(config.maxConnectionsPerAddress)
+  server.on('connection', (socket: Socket) => {
+    if (!proxies.mayForward(socket.remoteAddress) && !share.admit(socket)) refuse(socket, 'TOO_MANY_CONNECTIONS')
+  })
   server.on('timeout', (socket: Socket) => {
     const request = busy(socket)
     // A handler may think for longer than a transfer may be silent.
@@ -179,6 +205,7 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
   server.on('checkExpectation', listener)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const request = busy(socket)
+    if (request) log.debug('connection failed', { error })
     if (!socket.writable || error.code === 'ECONNRESET' || request?.res.headersSent) socket.destroy()
     else refuse(socket, error.code)
     request?.abort()

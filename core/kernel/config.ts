@@ -38,6 +38,7 @@ export interface ConfigSources {
 /** A plugin with its own checked settings. */
 export interface ConfiguredPlugin extends NamedPlugin {
   readonly config: unknown
+  readonly request: PluginRequest
 }
 
 /** A checked configuration. */
@@ -190,7 +191,7 @@ const assemble = (
   warnings: readonly string[],
   schema: tree.Node,
 ): Config => {
-  const configured = plugins.map(({ name, plugin }, at) => ({ name, plugin, config: Object.freeze(own[at]?.value ?? {}) }))
+  const configured = plugins.map((one, at) => ({ ...one, config: Object.freeze(own[at]?.value ?? {}) }))
   const listed = plugins.map(({ name, request: { plugin, as } }) =>
     as === undefined ? (typeof plugin === 'string' ? plugin : name) : { plugin, as },
   )

@@ -29,9 +29,8 @@ const construct = (plugin: string, cls: Class, args: readonly unknown[]): object
 }
 
 const refuseInnerCircle = (name: string, provisions: ReadonlyMap<string, Class>, cls: Class, path: readonly Class[]): void => {
-  const seenAt = path.indexOf(cls)
-  if (seenAt !== -1) {
-    const circle = [...path.slice(seenAt), cls].map(one => one.name).join(' → ')
+  if (path.includes(cls)) {
+    const circle = [...path.slice(path.indexOf(cls)), cls].map(one => one.name).join(' → ')
     throw new StartupError(`${name}: circular dependency between classes: ${circle}`)
   }
   for (const token of needsOf(cls)) {
@@ -44,8 +43,10 @@ const refuseInnerCircle = (name: string, provisions: ReadonlyMap<string, Class>,
 export class Container {
   readonly #kernel: AwilixContainer = createContainer({ strict: true })
   readonly #contributed = new Map<string, Map<string, unknown[]>>()
+  readonly #inOrder = new Map<string, readonly unknown[]>()
   readonly #listed: readonly string[]
-  readonly #built: BuiltPlugin[] = []
+  readonly #off = new Set<string>()
+  readonly #built = new Map<string, BuiltPlugin>()
 
   /** `listed`: the plugins' names in the order of the config, which is the order of contributions. */
   constructor(values: ReadonlyMap<string, unknown>, listed: readonly string[]) {
@@ -56,12 +57,28 @@ export class Container {
   /** What is behind a port, or the instance of a plugin's class (of the first copy of the plugin); throws when there is none. */
   get<T>(token: Token<T>): T {
     if (isClass(token)) return this.#instanceOf(token) as T
-    const port = token as Port<T>
-    return (takesMany(port) ? this.#contributions(port) : this.#kernel.resolve(port)) as T
+    return (takesMany(token) ? this.#contributions(token) : this.#kernel.resolve(token)) as T
+  }
+
+  /** Plugins whose classes are made, in the order in which they were first made. */
+  get built(): readonly BuiltPlugin[] {
+    return [...this.#built.values()]
+  }
+
+  /** False of a plugin that is switched off. */
+  isOn(plugin: string): boolean {
+    return !this.#off.has(plugin)
+  }
+
+  /** Contributions of plugins that are off are left out. */
+  setOn(plugin: string, isOn: boolean): void {
+    if (isOn) this.#off.delete(plugin)
+    else this.#off.add(plugin)
+    this.#inOrder.clear()
   }
 
   #instanceOf(cls: Class): unknown {
-    const built = this.#built.find(({ plugin }) => classesOf(plugin).includes(cls))
+    const built = this.built.find(({ plugin }) => classesOf(plugin).includes(cls))
     if (!built) throw new Error(`No plugin that is loaded has the class ${cls.name}`)
     return built.instanceOf(cls)
   }
@@ -77,9 +94,11 @@ export class Container {
     return { resolve: port => scope.resolve(port) }
   }
 
-  /** Makes a plugin's classes. Constructors keep their arguments and nothing more, so nothing happens in the world yet. */
+  /** Makes a plugin's classes; made again, they take the place of the former ones. Constructors keep their arguments and nothing more, so nothing happens in the world yet. */
   build(planned: PluginNode, own: { readonly config: unknown; readonly log: Log }, replaced: ReadonlySet<string>): BuiltPlugin {
     const { name, plugin } = planned
+    for (const byPlugin of this.#contributed.values()) byPlugin.delete(name)
+    this.#inOrder.clear()
     const child = tsyringe.createChildContainer()
     const instances: object[] = []
     this.#registerNeeds(child, planned, own)
@@ -107,7 +126,7 @@ export class Container {
       instanceOf: cls => child.resolve(cls as never),
       resolve: token => child.resolve(token as string),
     }
-    this.#built.push(built)
+    this.#built.set(name, built)
     return built
   }
 
@@ -130,11 +149,18 @@ export class Container {
 
   #contribute(name: string, port: string, one: unknown): void {
     const byPlugin = this.#contributed.get(port) ?? new Map<string, unknown[]>()
-    this.#contributed.set(port, byPlugin)
-    byPlugin.set(name, [...(byPlugin.get(name) ?? []), one])
+    this.#contributed.set(port, byPlugin.set(name, [...(byPlugin.get(name) ?? []), one]))
+    this.#inOrder.delete(port)
   }
 
   #contributions(port: string): Contributions<unknown> {
-    return { all: () => this.#listed.flatMap(name => this.#contributed.get(port)?.get(name) ?? []) }
+    return { all: () => this.#inOrder.get(port) ?? this.#order(port) }
+  }
+
+  #order(port: string): readonly unknown[] {
+    const on = this.#listed.filter(name => this.isOn(name))
+    const inOrder = on.flatMap(name => this.#contributed.get(port)?.get(name) ?? [])
+    this.#inOrder.set(port, inOrder)
+    return inOrder
   }
 }

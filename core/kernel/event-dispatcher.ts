@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { BatchHandler, Handler, Log, Metrics, Subscription } from 'pounce/sdk'
-import type { AbsentConsumer, Outbox } from 'pounce/sdk/store-kit'
+import type { Outbox } from 'pounce/sdk/store-kit'
 import type { RetryRule } from './consumer-loop.ts'
 import { ConsumerLoop, type ConsumerWork, type LoopTools } from './consumer-loop.ts'
-import type { BuiltPlugin } from './container.ts'
 
 /** One handler class of one plugin, made. */
 export interface HandlerInstance {
@@ -31,8 +30,8 @@ const lookMs = 20
 
 /** Hands the outbox's events to all handlers of this kernel. */
 export class EventDispatcher {
-  readonly #outbox: Outbox
-  readonly #loops: readonly ConsumerLoop[]
+  readonly #tools: LoopTools
+  #loops: readonly { readonly plugin: string; readonly loop: ConsumerLoop }[] = []
   #unsubscribe: () => void = () => undefined
   #isRunning = false
 
@@ -40,28 +39,35 @@ export class EventDispatcher {
     handlers: readonly HandlerInstance[],
     tools: { readonly outbox: Outbox; readonly log: Log; readonly metrics: Metrics; readonly retry?: RetryRule },
   ) {
-    this.#outbox = tools.outbox
-    const loopTools: LoopTools = { ...tools, owner: randomUUID() }
-    this.#loops = handlers.map(handler => new ConsumerLoop(workOf(handler), loopTools))
+    this.#tools = { ...tools, owner: randomUUID() }
+    this.add(handlers)
   }
 
   start(): void {
     this.#isRunning = true
-    this.#unsubscribe = this.#outbox.onCommitted(() => this.#wakeAll())
-    for (const loop of this.#loops) loop.start()
+    this.#unsubscribe = this.#tools.outbox.onCommitted(consumers => this.#wakeAll(consumers))
+    for (const { loop } of this.#loops) loop.start()
+  }
+
+  /** Handlers of one more plugin. */
+  add(handlers: readonly HandlerInstance[]): void {
+    const added = handlers.map(handler => ({ plugin: handler.plugin, loop: new ConsumerLoop(workOf(handler), this.#tools) }))
+    this.#loops = [...this.#loops, ...added]
+    if (this.#isRunning) for (const { loop } of added) loop.start()
+  }
+
+  /** Ends the handlers of one plugin: they finish what they handle, and their events wait. */
+  async remove(name: string): Promise<void> {
+    const removed = this.#loops.filter(({ plugin }) => plugin === name)
+    this.#loops = this.#loops.filter(one => !removed.includes(one))
+    if (this.#isRunning) await Promise.all(removed.map(({ loop }) => loop.stop()))
   }
 
   async stop(): Promise<void> {
     if (!this.#isRunning) return
     this.#isRunning = false
     this.#unsubscribe()
-    await Promise.all(this.#loops.map(loop => loop.stop()))
-  }
-
-  /** How many events wait in all for the handlers of this kernel. */
-  async waiting(): Promise<Readonly<Record<string, number>>> {
-    const waiting = await this.#outbox.waiting()
-    return Object.fromEntries(this.#loops.map(({ work: { name } }) => [name, waiting[name] ?? 0]))
+    await Promise.all(this.#loops.map(({ loop }) => loop.stop()))
   }
 
   /** Resolves when no event waits any more; parked ones do not count. Rejects after `limitMs`, naming what waits. */
@@ -69,16 +75,18 @@ export class EventDispatcher {
     const until = performance.now() + limitMs
     for (;;) {
       this.#wakeAll()
-      const busy = this.#loops.some(({ inFlight }) => inFlight > 0)
-      const waiting = Object.entries(await this.waiting()).filter(([, count]) => count > 0)
-      if (!busy && waiting.length === 0 && this.#loops.every(({ inFlight }) => inFlight === 0)) return
+      const isBusy = () => this.#loops.some(({ loop }) => loop.inFlight > 0)
+      const busy = isBusy()
+      const all = await this.#tools.outbox.waiting()
+      const waiting = this.#loops.map(({ loop: { work } }) => [work.name, all[work.name] ?? 0] as const).filter(([, count]) => count > 0)
+      if (!busy && waiting.length === 0 && !isBusy()) return
       if (performance.now() > until) throw new Error(await this.#report(limitMs, waiting))
       await new Promise(resolve => setTimeout(resolve, lookMs))
     }
   }
 
   async #report(limitMs: number, waiting: readonly (readonly [string, number])[]): Promise<string> {
-    const parked = await this.#outbox.deadLetters({ limit: 5 })
+    const parked = await this.#tools.outbox.deadLetters({ limit: 5 })
     const lines = [
       `Events still wait after ${limitMs / 1000} s: ${waiting.map(([name, count]) => `${name} ${count}`).join(', ') || 'some are being handled'}`,
       ...(this.#isRunning ? [] : ['nothing is dispatched here: the kernel has no role worker, or was stopped']),
@@ -87,36 +95,7 @@ export class EventDispatcher {
     return lines.join('\n')
   }
 
-  #wakeAll(): void {
-    for (const loop of this.#loops) loop.wake()
+  #wakeAll(consumers?: ReadonlySet<string>): void {
+    for (const { loop } of this.#loops) if (consumers?.has(loop.work.name) ?? true) loop.wake()
   }
-}
-
-/** Events that are kept for a consumer that no one has loaded, in words for the operator. */
-export interface KeptEvents extends AbsentConsumer {
-  readonly kept: string
-  readonly remedy: string
-}
-
-const whatIsKept = ({ waiting, oldest }: AbsentConsumer): string =>
-  waiting === 0 ? 'no event waits' : `${waiting} events wait, the oldest since ${oldest}`
-
-const remedyFor = ({ consumer }: AbsentConsumer): string =>
-  `its plugin is not loaded: load it, or drop them with \`pounce events forget ${consumer}\``
-
-/** For whom events are kept; without an outbox for no one. */
-export const keptEvents = async (outbox: Outbox | undefined): Promise<readonly KeptEvents[]> =>
-  ((await outbox?.absent()) ?? []).map(one => ({ ...one, kept: whatIsKept(one), remedy: remedyFor(one) }))
-
-/** Declares the handlers of this kernel in the outbox, removes former ones, and logs absent consumers. */
-export const declareHandlers = async (
-  outbox: Outbox,
-  handlers: readonly HandlerInstance[],
-  built: readonly BuiltPlugin[],
-  log: Log,
-): Promise<void> => {
-  await outbox.declareConsumers(handlers.map(one => ({ name: consumerName(one), types: one.subscription.types })))
-  for (const { name, plugin } of built) for (const former of plugin.formerHandlers ?? []) await outbox.forget(`${name}/${former}`)
-  for (const one of await outbox.absent())
-    if (one.waiting > 0) log.warn('Events are stored for a consumer that is not loaded', { ...one, remedy: remedyFor(one) })
 }

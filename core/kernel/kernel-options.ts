@@ -1,39 +1,18 @@
-import type { Clock, Collection, DocumentStore, Ids, Installation, Log, Metrics } from 'pounce/sdk'
+import type { Collection, DocumentStore } from 'pounce/sdk'
+import type { PluginRoute } from '../http/router.ts'
 import type { Http } from '../http/server.ts'
+import type { Readiness } from '../readiness.ts'
+import type { KernelLog } from '../services/log.ts'
+import type { Services } from '../services/services.ts'
 import type { ReadinessReport } from '../system-routes.ts'
 import type { RetryRule } from './consumer-loop.ts'
 import type { BuiltPlugin, Container } from './container.ts'
-
-/** A log that can make others with fixed fields. */
-export interface KernelLog extends Log {
-  /** The same log with fields in every line. */
-  with(fields: Readonly<Record<string, unknown>>): KernelLog
-  /** A warning that hides nothing: for what the log is the only place to read. */
-  warnOpenly(message: string, fields: Readonly<Record<string, unknown>>): void
-}
-
-/** Measurements that can be read. */
-export interface KernelMetrics extends Metrics {
-  /** The text for `/metrics`; absent where nothing is measured. */
-  readonly scrape?: () => Promise<{ readonly contentType: string; readonly text: string }>
-}
-
-/** What plugins find besides each other and their own config and log. */
-export interface Services {
-  readonly values: ReadonlyMap<string, unknown>
-  /** Of the ports in `values`, those that a plugin may provide instead. */
-  readonly replaceable: ReadonlySet<string>
-  readonly clock: Clock
-  readonly ids: Ids
-  readonly metrics: KernelMetrics
-  /** Its name and address come in during the start. */
-  readonly installation: Installation & { named(instance: string): void; reachedAt(url: string): void }
-}
 
 /** What a kernel's HTTP server is made of besides what the kernel is. */
 export interface HttpParts {
   readonly container: Container
   readonly built: readonly BuiltPlugin[]
+  isOn(plugin: string): boolean
   readiness(): Promise<ReadinessReport>
 }
 
@@ -47,6 +26,12 @@ export interface KernelParts {
   /** Takes a data folder for this process. */
   readonly lockDataFolder: (folder: string) => Promise<{ release(): Promise<void> }>
   readonly createHttp: (parts: HttpParts) => Promise<Http>
+  readonly readiness: Readiness
+  readonly routes: (built: readonly BuiltPlugin[]) => readonly PluginRoute[]
+  /** Plugins that do not run; asked before more than the store is started. */
+  readonly switchedOff: (documents: DocumentStore) => Promise<readonly string[]>
+  /** From now on plugins may be switched, until what it returns is called and has resolved. */
+  readonly allowSwitching: () => () => Promise<void>
   /** Records of other modules of the program, declared with those of the plugins. */
   readonly collections: readonly Collection<object>[]
   /** Refuses a start on records that are not fit for one. */

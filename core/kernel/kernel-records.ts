@@ -12,7 +12,7 @@ export interface MetaRecord {
   /** Ids of the plugins that this installation has known: a migration of a new one is no change to old data. */
   readonly plugins: readonly string[]
 }
-export const metaRecords = collection<MetaRecord>('kernel.meta')
+export const metaRecords = collection<MetaRecord>()('kernel.meta')
 
 /** A migration that was applied. */
 export interface MigrationRecord {
@@ -21,7 +21,7 @@ export interface MigrationRecord {
   readonly name: string
   readonly appliedAt: string
 }
-export const migrationRecords = collection<MigrationRecord>('kernel.migrations', { byPlugin: { on: ['plugin'] } })
+export const migrationRecords = collection<MigrationRecord>()('kernel.migrations', { byPlugin: { on: ['plugin'] } })
 
 /** Who may do something. */
 export interface LeaseRecord {
@@ -35,7 +35,7 @@ export interface LeaseRecord {
   /** Rises with every owner, so that a former owner is distinguished from the present one. */
   readonly fence: number
 }
-export const leaseRecords = collection<LeaseRecord>('kernel.leases')
+export const leaseRecords = collection<LeaseRecord>()('kernel.leases')
 
 export const kernelCollections = [metaRecords, migrationRecords, leaseRecords]
 

@@ -1,24 +1,25 @@
 import { type Collection, type Command, Commands, DocumentStore, type Port, type Token } from 'pounce/sdk'
-import { withTimeLimit } from 'pounce/sdk/kit'
 import type { Outbox } from 'pounce/sdk/store-kit'
 import type { Http } from '../http/server.ts'
+import type { KeptEvents } from '../readiness.ts'
+import type { KernelLog } from '../services/log.ts'
+import type { Services } from '../services/services.ts'
 import type { ReadinessReport } from '../system-routes.ts'
 import type { Config } from './config.ts'
 import { type BuiltPlugin, Container } from './container.ts'
-import { declareHandlers, EventDispatcher, type HandlerInstance, type KeptEvents, keptEvents } from './event-dispatcher.ts'
-import type { KernelLog, KernelParts, Services, StartOptions } from './kernel-options.ts'
+import { consumerName, EventDispatcher, type HandlerInstance } from './event-dispatcher.ts'
+import type { KernelParts, StartOptions } from './kernel-options.ts'
 import { installationId, kernelCollections, leaseRecords, metaRecords } from './kernel-records.ts'
 import { Leases } from './leases.ts'
-import { Lifecycles, type PluginHealth } from './lifecycles.ts'
+import { Lifecycles } from './lifecycles.ts'
 import { Migrations } from './migrations.ts'
 import { type PeriodicTask, PeriodicWork } from './periodic.ts'
-import { buildPluginGraph, neededBy, type PluginGraph } from './plugin-graph.ts'
+import { buildPluginGraph, neededBy, type PluginGraph, type PluginNode } from './plugin-graph.ts'
 import { refusing, StartupError } from './startup-error.ts'
 
 type Address = Awaited<ReturnType<Http['listen']>>
 
 const drainMs = 30_000
-const lookEveryMs = 1_000
 
 /** Plugins that are made but not yet started, and everything around them. */
 export class Kernel {
@@ -29,16 +30,15 @@ export class Kernel {
   readonly #parts: KernelParts
   readonly #services: Services
   readonly #container: Container
-  readonly #built: readonly BuiltPlugin[]
   readonly #lifecycles: Lifecycles
   #lock: Awaited<ReturnType<KernelParts['lockDataFolder']>> | undefined
   #http: Http | undefined
   #dispatch: EventDispatcher | undefined
-  #periodic: PeriodicWork | undefined
+  readonly #periodic = new Map<string, PeriodicWork>()
+  #refuseSwitching: () => Promise<void> = () => Promise.resolve()
   #address: Address | undefined
+  readonly #isWorker: boolean
   #isReady = false
-  #lookedAt = Number.NEGATIVE_INFINITY
-  #report: Promise<ReadinessReport> = Promise.resolve({ ready: false, plugins: [] })
   #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
 
@@ -48,15 +48,13 @@ export class Kernel {
     this.log = log
     this.#parts = parts
     this.#services = services
+    this.#isWorker = config.kernel.roles.includes('worker')
     this.plan = buildPluginGraph(config.plugins, new Set(services.values.keys()), new Set([...services.replaceable, ...overridden]))
     this.#container = new Container(
       services.values,
       config.plugins.map(({ name }) => name),
     )
-    const configs = new Map(config.plugins.map(one => [one.name, one.config]))
-    this.#built = this.plan.order.map(planned =>
-      this.#container.build(planned, { config: configs.get(planned.name), log: log.with({ plugin: planned.name }) }, overridden),
-    )
+    for (const planned of this.plan.order) this.#build(planned)
     this.#lifecycles = new Lifecycles(log, config.kernel.startTimeoutMs)
   }
 
@@ -68,6 +66,11 @@ export class Kernel {
   /** Where it listens, once it does. */
   get address(): Address | undefined {
     return this.#address
+  }
+
+  /** False of a plugin that is switched off. */
+  isOn(plugin: string): boolean {
+    return this.#container.isOn(plugin)
   }
 
   /** Commands that plugins contribute. */
@@ -90,7 +93,7 @@ export class Kernel {
 
   /** All collections: the kernel's, those of the plugins and of other modules of the program. */
   get collections(): readonly Collection<object>[] {
-    return [...kernelCollections, ...this.#parts.collections, ...pluginCollections(this.#built)]
+    return [...kernelCollections, ...this.#parts.collections, ...pluginCollections(this.#container.built)]
   }
 
   /** Those that hold the installation: not who may do what just now. */
@@ -103,9 +106,10 @@ export class Kernel {
     return (await this.get(DocumentStore).get(metaRecords, installationId))?.instance
   }
 
-  /** Consumers that are not loaded, for which events are kept, in words for the operator. */
+  /** Consumers that do not run, for which events are kept, in words for the operator. */
   absentConsumers(): Promise<readonly KeptEvents[]> {
-    return keptEvents(this.outbox)
+    const off = handlerInstances(this.#container.built).filter(({ plugin }) => !this.isOn(plugin))
+    return this.#parts.readiness.keptEvents(this.outbox, new Map(off.map(one => [consumerName(one), one.plugin])))
   }
 
   /** The OpenAPI document of all routes. Needs no start. */
@@ -120,22 +124,16 @@ export class Kernel {
 
   /** Runs one piece of periodic work now: `resources.files/sweep`. */
   async runPeriodic(name: string): Promise<void> {
-    if (!this.#periodic) throw new Error('This kernel runs no periodic jobs')
-    await this.#periodic.runNow(name)
+    const work = this.#periodic.get(name.slice(0, name.indexOf('/')))
+    if (!work) throw new Error(`This kernel runs no plugin that has the periodic job ${name}`)
+    await work.runNow(name)
   }
 
   /** Readiness, evaluated at most once a second. Never rejects. */
-  async readiness(): Promise<ReadinessReport> {
-    if (performance.now() - this.#lookedAt > lookEveryMs || !this.#isReady) {
-      this.#lookedAt = performance.now()
-      this.#report = this.#look()
-    }
-    return this.#report
-  }
-
-  async #look(): Promise<ReadinessReport> {
-    const health = await this.#lifecycles.health()
-    return readinessOf(this.#isReady, health, this.plan.providers.get(DocumentStore), this.outbox)
+  readiness(): Promise<ReadinessReport> {
+    const storePlugin = this.plan.providers.get(DocumentStore)
+    const sources = { storePlugin, outbox: this.outbox, health: () => this.#lifecycles.health(), keptEvents: () => this.absentConsumers() }
+    return this.#parts.readiness.report(this.#isReady, sources)
   }
 
   /** Starts what was made. When anything fails, what was started is ended again and the reason thrown. */
@@ -170,7 +168,7 @@ export class Kernel {
     await this.#startPlugins(({ name }) => first.has(name))
     await this.#prepareStore(until !== 'store')
     if (until === 'store') return
-    await this.#startPlugins(({ name }) => !first.has(name))
+    await this.#startPlugins(({ name }) => !first.has(name) && this.isOn(name))
     if (until === 'serving') await this.#serve()
     if (this.#stopping) throw new StartupError('Startup was interrupted')
   }
@@ -179,47 +177,96 @@ export class Kernel {
   stop(): Promise<void> {
     const begun = this.#starting ?? Promise.resolve()
     this.#lifecycles.interrupt()
-    this.#stopping ??= begun.then(
-      () => this.#end(),
-      () => this.#end(),
-    )
+    this.#stopping ??= begun.catch(() => undefined).then(() => this.#end())
     return this.#stopping
+  }
+
+  /**
+   * Switches a plugin of a kernel that serves, which nothing else needs: ends its part in the order of a stop, or makes its classes again and begins it. Its
+   * consumers stay declared, so that events are kept for them. Rejects, and leaves it off, when it does not start. One call at a time.
+   */
+  async switch(name: string, isOn: boolean): Promise<void> {
+    if (isOn) return this.#switchOn(this.plan.order.find(one => one.name === name) as PluginNode)
+    this.#container.setOn(name, false)
+    await this.#http?.replaceRoutes(name, [], drainMs)
+    await this.#periodic.get(name)?.stop()
+    this.#periodic.delete(name)
+    await this.#dispatch?.remove(name)
+    await this.#lifecycles.stop(name)
+  }
+
+  async #switchOn(planned: PluginNode): Promise<void> {
+    const plugin = this.#build(planned)
+    try {
+      await this.#lifecycles.start(plugin)
+    } catch (error) {
+      await this.#lifecycles.stop(plugin.name)
+      throw error
+    }
+    this.#container.setOn(plugin.name, true)
+    await this.#http?.replaceRoutes(plugin.name, this.#parts.routes([plugin]), 0)
+    this.#dispatch?.add(handlerInstances([plugin]))
+    this.#addPeriodic(plugin)
+  }
+
+  #build(planned: PluginNode): BuiltPlugin {
+    const { config } = this.config.plugins.find(one => one.name === planned.name) ?? {}
+    return this.#container.build(planned, { config, log: this.log.with({ plugin: planned.name }) }, this.#parts.overridden)
+  }
+
+  #addPeriodic(plugin: BuiltPlugin): void {
+    const { metrics, clock } = this.#services
+    const work = new PeriodicWork(periodicTasks(plugin), new Leases(this.get(DocumentStore), clock), this.log, metrics)
+    this.#periodic.set(plugin.name, work)
+    if (this.#isReady && this.#isWorker) work.start()
   }
 
   async #end(): Promise<void> {
     this.#isReady = false
     this.#http?.setStopping()
     if (this.#address) await this.#http?.drain(drainMs)
-    await this.#periodic?.stop()
+    await this.#refuseSwitching()
+    await Promise.all([...this.#periodic.values()].map(work => work.stop()))
     await this.#dispatch?.stop()
     await this.#lifecycles.stop()
     await this.#lock?.release()
   }
 
   async #startPlugins(which: (plugin: BuiltPlugin) => boolean): Promise<void> {
-    for (const plugin of this.#built.filter(which)) await this.#lifecycles.start(plugin)
+    for (const plugin of this.#container.built.filter(which)) await this.#lifecycles.start(plugin)
   }
 
   async #prepareStore(migrate: boolean): Promise<void> {
     if (!this.#container.has(DocumentStore)) return
     const documents = this.get(DocumentStore)
     await documents.declare(this.collections)
-    const handlers = handlerInstances(this.#built)
-    await declareHandlers(documents.outbox, handlers, this.#built, this.log)
+    const { built } = this.#container
+    const consumers = handlerInstances(built).map(one => ({ name: consumerName(one), types: one.subscription.types }))
+    await documents.outbox.declareConsumers(consumers)
+    for (const { name, plugin } of built)
+      for (const former of plugin.formerHandlers ?? []) await documents.outbox.forget(`${name}/${former}`)
+    for (const { kept, ...one } of await this.absentConsumers())
+      if (one.waiting > 0) this.log.warn('Events are stored for a consumer that is not loaded', one)
     if (!migrate) return
     await this.#parts.checkRecords(documents)
     const { instance } = await this.migrations.run(this.config.kernel.dbupdate)
     this.#services.installation.named(instance)
-    const { metrics, clock } = this.#services
+    for (const name of await this.#parts.switchedOff(documents)) {
+      this.#container.setOn(name, false)
+      await this.#http?.replaceRoutes(name, [], 0)
+    }
+    const { metrics } = this.#services
     const { retry } = this.#parts
-    this.#dispatch = new EventDispatcher(handlers, { outbox: documents.outbox, log: this.log, metrics, ...(retry ? { retry } : {}) })
-    this.#periodic = new PeriodicWork(periodicTasks(this.#built), new Leases(documents, clock), this.log, metrics)
+    const on = built.filter(({ name }) => this.isOn(name))
+    const tools = { outbox: documents.outbox, log: this.log, metrics, ...(retry ? { retry } : {}) }
+    this.#dispatch = new EventDispatcher(handlerInstances(on), tools)
+    for (const plugin of on) this.#addPeriodic(plugin)
   }
 
   async #serve(): Promise<void> {
-    if (this.config.kernel.roles.includes('worker')) {
+    if (this.#isWorker) {
       this.#dispatch?.start()
-      this.#periodic?.start()
+      for (const work of this.#periodic.values()) work.start()
     }
     const http = this.#http
     if (http) {
@@ -227,11 +274,17 @@ export class Kernel {
       if (this.config.kernel.http.baseUrl === undefined) this.#services.installation.reachedAt(this.#address.url)
     }
     this.#isReady = true
-    this.#lookedAt = Number.NEGATIVE_INFINITY
+    this.#parts.readiness.expire()
+    this.#refuseSwitching = this.#parts.allowSwitching()
   }
 
   #createHttp(): Promise<Http> {
-    return this.#parts.createHttp({ container: this.#container, built: this.#built, readiness: () => this.readiness() })
+    return this.#parts.createHttp({
+      container: this.#container,
+      built: this.#container.built,
+      isOn: name => this.isOn(name),
+      readiness: () => this.readiness(),
+    })
   }
 }
 
@@ -246,44 +299,9 @@ const handlerInstances = (built: readonly BuiltPlugin[]): HandlerInstance[] =>
     (plugin.handlers ?? []).map(subscription => ({ plugin: name, subscription, instance: instanceOf(subscription.by) as object })),
   )
 
-/** The periodic work of all plugins. */
-const periodicTasks = (built: readonly BuiltPlugin[]): PeriodicTask[] =>
-  built.flatMap(({ name, plugin, instanceOf }) =>
-    (plugin.periodic ?? []).map(({ name: task, everyMs, task: cls }) => {
-      const instance = instanceOf(cls)
-      return { name: `${name}/${task}`, everyMs, run: signal => instance.run(signal) }
-    }),
-  )
-
-const maxDeadLetters = 1000
-const countLimitMs = 1000
-
-const countEvents = async (outbox: Outbox) => {
-  const count = async () => {
-    const waiting = Object.values(await outbox.waiting()).reduce((sum, one) => sum + one, 0)
-    const parked = (await outbox.deadLetters({ limit: maxDeadLetters })).length
-    return { waiting, parked, absent: await outbox.absent() }
-  }
-  try {
-    return await withTimeLimit(count(), countLimitMs, 'no answer')
-  } catch {
-    // A store that does not answer is reported as an unhealthy plugin already.
-    return undefined
-  }
-}
-
-/** A kernel is ready while it runs and its document store answers; other backends may be away (promises P4-P7). */
-export const readinessOf = async (
-  isRunning: boolean,
-  health: readonly PluginHealth[],
-  storePlugin: string | undefined,
-  outbox: Outbox | undefined,
-): Promise<ReadinessReport> => {
-  const isStoreWell = health.every(({ plugin, ok }) => ok || plugin !== storePlugin)
-  const counts = isRunning && isStoreWell && outbox ? await countEvents(outbox) : undefined
-  const plugins = health.map(({ plugin, ok, error, note }) => {
-    const message = error ?? note
-    return { id: plugin, ok, ...(message === undefined ? {} : { message }) }
+/** The periodic work of a plugin. */
+const periodicTasks = ({ name, plugin, instanceOf }: BuiltPlugin): PeriodicTask[] =>
+  (plugin.periodic ?? []).map(({ name: task, everyMs, task: cls }) => {
+    const instance = instanceOf(cls)
+    return { name: `${name}/${task}`, everyMs, run: signal => instance.run(signal) }
   })
-  return { ready: isRunning && isStoreWell, plugins, ...counts }
-}

@@ -19,7 +19,8 @@ export interface HeldLease {
   end(): void
 }
 
-const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined> => {
+/** The result of a commit; undefined where its guard failed, or what it inserts is there. */
+export const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
     return await work
   } catch (error) {

@@ -26,7 +26,7 @@ export class Lifecycles {
   readonly #log: Log
   readonly #startTimeoutMs: number
   readonly #interrupted = new AbortController()
-  readonly #started: { readonly plugin: BuiltPlugin; readonly instances: object[] }[] = []
+  #started: readonly { readonly plugin: BuiltPlugin; readonly instances: object[] }[] = []
 
   constructor(log: Log, startTimeoutMs: number) {
     this.#log = log
@@ -45,7 +45,7 @@ export class Lifecycles {
   async start(plugin: BuiltPlugin): Promise<void> {
     this.#refuseInterrupted()
     const entry = { plugin, instances: [] as object[] }
-    this.#started.push(entry)
+    this.#started = [...this.#started, entry]
     for (const instance of plugin.instances) {
       try {
         await this.#begin(plugin, instance)
@@ -93,10 +93,12 @@ export class Lifecycles {
     return Promise.all(this.#started.map(({ plugin, instances }) => this.#healthOf(plugin, instances)))
   }
 
-  /** Ends what was started, backwards. A class that fails or takes too long is logged and does not block the others. */
-  async stop(): Promise<void> {
-    for (let entry = this.#started.pop(); entry; entry = this.#started.pop())
-      for (const instance of entry.instances.toReversed()) await this.#dispose(entry.plugin, instance)
+  /** Ends what was started, or one plugin of it, backwards. A class that fails or takes too long is logged and does not block the others. */
+  async stop(name?: string): Promise<void> {
+    const ending = this.#started.filter(({ plugin }) => name === undefined || plugin.name === name)
+    this.#started = this.#started.filter(one => !ending.includes(one))
+    for (const { plugin, instances } of ending.toReversed())
+      for (const instance of instances.toReversed()) await this.#dispose(plugin, instance)
   }
 
   async #healthOf(plugin: BuiltPlugin, instances: readonly object[]): Promise<PluginHealth> {

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
-import { type Clock, type Collection, CommitConflict, type DocumentStore, isIn, type Log, type Plugin } from 'pounce/sdk'
+import { type Clock, type Collection, type DocumentStore, isIn, type Log, type Plugin } from 'pounce/sdk'
 import { pause } from 'pounce/sdk/kit'
 import { idOfName, installationId as metaId, metaRecords, migrationRecords } from './kernel-records.ts'
-import type { Leases } from './leases.ts'
+import { type Leases, unlessConflict } from './leases.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
 import { messageOf, StartupError } from './startup-error.ts'
 
@@ -156,10 +156,6 @@ export class Migrations {
 
   /** Another kernel, or this one before it was killed, may have inserted the same. */
   async #insert<T extends object>(into: Collection<T>, document: T & { readonly id: string }): Promise<void> {
-    try {
-      await this.#tools.documents.commit({ insert: document, into })
-    } catch (error) {
-      if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
-    }
+    await unlessConflict(this.#tools.documents.commit({ insert: document, into }))
   }
 }

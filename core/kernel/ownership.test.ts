@@ -1,5 +1,5 @@
 import test from 'ava'
-import { collection, definePlugin, type EventType, on, type PluginDefinition } from 'pounce/sdk'
+import { collection, definePlugin, defineResource, type EventType, type Kind, on, type PluginDefinition } from 'pounce/sdk'
 import { memoryStore } from '../../test/support/memory-documents.ts'
 import { makeKernel } from './fixtures/boot.ts'
 import { buildPluginGraph } from './plugin-graph.ts'
@@ -47,6 +47,26 @@ test('copies of one plugin share its collections; different plugins of one id ar
   const other = { name: 'example.other', plugin: plugin('example.one', {}) }
   t.throws(() => buildPluginGraph([...copies, other], new Set(['documentStore'])), {
     message: /^example\.one and example\.other are different plugins that both have the id example\.one/,
+  })
+})
+
+test('a permission of Pounce, or of another plugin, is refused, and so is an odd name', t => {
+  const withPermission = (id: string, name: string) =>
+    plugin(id, { permissions: { [name]: { description: 'x', verb: 'write', roles: [] } } as object })
+  t.throws(() => plan(withPermission('example.one', 'EditFile')), {
+    message: /^pounce\/sdk and example\.one both declare the permission "EditFile"/,
+  })
+  t.throws(() => plan(withPermission('example.one', 'FlyKite'), withPermission('example.two', 'FlyKite')), {
+    message: /^example\.one and example\.two both declare the permission "FlyKite"/,
+  })
+  t.throws(() => withPermission('example.one', 'fly kite'), { message: /^example\.one declares the permission "fly kite"/ })
+})
+
+test('a kind of resource of another plugin is refused', t => {
+  const things = collection<{ readonly author: string }>()('example.one.things')
+  const kite = defineResource({ kind: 'kite' as Kind, collection: things, view: 'ViewFile', rights: () => undefined })
+  t.throws(() => plan(plugin('example.one', { resources: [kite] }), plugin('example.two', { resources: [{ ...kite, collections: [] }] })), {
+    message: /^example\.one and example\.two both declare the kind "kite"/,
   })
 })
 

@@ -1,5 +1,5 @@
 import { eventTypes, type Plugin } from 'pounce/sdk'
-import { didYouMean } from 'pounce/sdk/kit'
+import { allPermissions, didYouMean } from 'pounce/sdk/kit'
 import { consumerName } from './event-dispatcher.ts'
 import { kernelCollections } from './kernel-records.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
@@ -33,24 +33,26 @@ class Owners {
   }
 }
 
-const refuseCollections = (plugins: readonly NamedPlugin[]): void => {
-  const owners = new Owners(
-    kernel,
-    kernelCollections.map(({ name }) => name),
-  )
+/** Refuses names of a sort that belong to another plugin, or to someone who had them before. */
+const claimAll = (plugins: readonly NamedPlugin[], what: string, namesOf: (plugin: Plugin) => Iterable<string>, owners: Owners): Owners => {
   for (const one of plugins)
-    for (const { name } of one.plugin.collections ?? []) {
-      if (!collectionPattern.test(name))
-        throw new StartupError(
-          `${one.name} declares the collection "${name}": a name consists of lower-case letters, digits and hyphens, in parts joined by dots, such as ${one.name}`,
-        )
+    for (const name of namesOf(one.plugin))
       owners.claim(
         name,
         one,
         other =>
-          `${other} and ${one.name} both declare the collection "${name}", which only one plugin can own: rename that of ${one.name}, for instance to "${one.name}.${name.split('.').at(-1)}", or remove the plugin from "plugins"`,
+          `${other} and ${one.name} both declare the ${what} "${name}", which only one plugin can own: rename that of ${one.name}${what === 'collection' ? `, for instance to "${one.name}.${name.split('.').at(-1)}"` : ''}, or remove the plugin from "plugins"`,
       )
-    }
+  return owners
+}
+
+const refuseOddCollections = (plugins: readonly NamedPlugin[]): void => {
+  for (const { name, plugin } of plugins)
+    for (const { name: collection } of plugin.collections ?? [])
+      if (!collectionPattern.test(collection))
+        throw new StartupError(
+          `${name} declares the collection "${collection}": a name consists of lower-case letters, digits and hyphens, in parts joined by dots, such as ${name}`,
+        )
 }
 
 const refuseIds = (plugins: readonly NamedPlugin[]): void => {
@@ -69,30 +71,28 @@ const refuseTwice = (plugin: string, what: string, names: readonly string[]): vo
   if (twice !== undefined) throw new StartupError(`${plugin} has two ${what} named ${twice}: rename one of them`)
 }
 
-const refuseEvents = (plugins: readonly NamedPlugin[]): void => {
-  const owners = new Owners(sdk, eventTypes)
-  for (const one of plugins)
-    for (const type of one.plugin.events ?? [])
-      owners.claim(
-        type,
-        one,
-        other =>
-          `${other} and ${one.name} both declare the event type "${type}", which only one plugin can own: rename that of ${one.name}, or remove the plugin from "plugins"`,
-      )
+const refuseUnknownEvents = (plugins: readonly NamedPlugin[], types: Owners): void => {
   for (const { name, plugin } of plugins)
-    for (const { types, name: consumer } of plugin.handlers ?? [])
-      for (const type of types === '*' ? [] : types)
-        if (!owners.has(type))
+    for (const { types: wanted, name: consumer } of plugin.handlers ?? [])
+      for (const type of wanted === '*' ? [] : wanted)
+        if (!types.has(type))
           throw new StartupError(
-            `${name}: the handler ${consumer} consumes the event type "${type}", which no plugin declares${didYouMean(type, owners.names, 0.4)}: correct it, or load the plugin whose definition has it in "events"`,
+            `${name}: the handler ${consumer} consumes the event type "${type}", which no plugin declares${didYouMean(type, types.names, 0.4)}: correct it, or load the plugin whose definition has it in "events"`,
           )
 }
 
 /** Refuses plugins that claim what belongs to another one, and handlers of what no one says. */
 export const refuseForeign = (plugins: readonly NamedPlugin[]): void => {
   refuseIds(plugins)
-  refuseCollections(plugins)
-  refuseEvents(plugins)
+  refuseOddCollections(plugins)
+  const ofKernel = kernelCollections.map(({ name }) => name)
+  claimAll(plugins, 'collection', ({ collections = [] }) => collections.map(({ name }) => name), new Owners(kernel, ofKernel))
+  claimAll(plugins, 'permission', ({ permissions = {} }) => Object.keys(permissions), new Owners(sdk, [...allPermissions]))
+  claimAll(plugins, 'kind', ({ resources = [] }) => resources.map(({ kind }) => kind), new Owners(sdk, []))
+  refuseUnknownEvents(
+    plugins,
+    claimAll(plugins, 'event type', ({ events = [] }) => events, new Owners(sdk, eventTypes)),
+  )
   for (const { name, plugin } of plugins) {
     for (const { name: consumer } of plugin.handlers ?? [])
       if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(consumer))

@@ -1,6 +1,7 @@
 import { type Problem, s } from 'pounce/sdk'
 import { namesResources } from '../http/authorize.ts'
 import type { Declaration } from '../http/router.ts'
+import { isSchema } from '../http/validate.ts'
 import { idPattern, type SchemaShape } from '../json-schema.ts'
 
 /** A refusal as existing clients read it. */
@@ -60,6 +61,10 @@ export const refusalsOf = (declaration: Declaration): ReadonlySet<number> => {
   if (isBytes(responses[200])) found.add(403).add(412).add(416)
   return found
 }
+
+/** Of these those that its operation lists: that a JSON body is too large or of another type is among what OpenAPI calls the default. */
+export const listedRefusals = (declaration: Declaration): readonly number[] =>
+  [...refusalsOf(declaration)].filter(status => !isSchema(declaration.body) || (status !== 413 && status !== 415))
 
 /** The answers of a route without the refusals, by status. Bytes may be requested in part, and not again when nothing changed. */
 export const answersOf = ({ responses }: Declaration): Readonly<Record<string, SchemaShape>> => {

@@ -40,18 +40,29 @@ const ofType = (source: Source, name: string): unknown => {
     case 'null':
       return null
     default:
-      return name in valuesByName ? valuesByName[name] : { depth: 30 }
+      // A body that may be anything is usually none.
+      return name in valuesByName ? valuesByName[name] : name === '' ? {} : { depth: 30 }
   }
 }
 
 const objectOf = ({ properties, patternProperties, additionalProperties, [s.modelName]: model }: Source, name: string): unknown => {
   const known = valuesByModel[typeof model === 'string' ? model : name] ?? {}
-  const valueOfMember = (key: string, member: SchemaShape): unknown => (key in known ? known[key] : exampleOf(member, key))
+  const valueOfMember = (key: string, member: SchemaShape): unknown => {
+    if (key in known) return known[key]
+    const value = exampleOf(member, key)
+    return key === 'id' && value === anId ? idOf(name) : value
+  }
   if (properties) return Object.fromEntries(Object.entries(properties).map(([key, member]) => [key, valueOfMember(key, member)]))
   const further = Object.values(patternProperties ?? {})[0] ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
   const usual = valuesByName[name]
   if (typeof usual === 'object' && (further === undefined || Object.keys(further).length === 0)) return usual
   return further ? { depth: exampleOf(further, 'depth') } : {}
+}
+
+/** What is inside of another has an id of its own. */
+const idOf = (name: string): string => {
+  const sum = Array.from(name).reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 0xffff, 0)
+  return name === '' ? anId : `${anId.slice(0, -4)}${sum.toString(16).padStart(4, '0')}`
 }
 
 const arrayOf = ({ items, minItems = 1, ...rest }: Source, name: string): unknown => {
@@ -83,6 +94,11 @@ const numberOf = ({ minimum, maximum }: Source, name: string): unknown => {
 const suchAs = ({ type, description = '' }: Source): string | undefined =>
   type === 'string' ? /\b[Ss]uch as `([^`]+)`/.exec(description)?.[1] : undefined
 
+const aDataset = {
+  ...{ id: anId, name: 'Soil samples', description: 'Cores of 30 cm from twelve plots', created: 'Wed Jun 20 11:40:25 UTC 2018' },
+  ...{ thumbnail: null, authorId: '5b2a1c8e4f0c2d3a6b7e2a01', spaces: ['5b2a1c8e4f0c2d3a6b7e5bcc'], resource_type: 'dataset' },
+}
+
 /**
  * What members of single models, and of members that are objects, hold in examples, where the name of the member does not say enough. Undefined: the example leaves it out,
  * for it is of other cases.
@@ -92,6 +108,7 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   NewApiKey: { name: 'notebook', key: '3f1c9ab2-7d5e-4b6a-8c0d-1e2f3a4b5c6d' },
   AuditEntry: { type: 'user.signed-in' },
   BulkJob: { act: 'delete', state: 'finished', ended: '2026-03-05T10:16:00Z', message: undefined },
+  BulkOutcome: { type: 'file', state: 'failed', message: 'File not found or not accessible' },
   Bin: { year: 2026, month: 3, week: 10, day: 5, hour: 10, minute: 15, strings: undefined, array: undefined },
   Collection: { resource_type: 'collection' },
   CollectionDetails: { name: 'Field campaign 2026', spaces: 'List()', author: 'MiniUser(5b2a1c8e4f0c2d3a6b7e9f10,Ada Lovelace,,None)' },
@@ -101,12 +118,16 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   DatapointStatistics: { last_time: '2026-03-05T10:15:00Z' },
   Extraction: { status: 'DONE' },
   Extractor: { name: 'ncsa.image.preview', description: 'Makes previews of images' },
-  ExtractorInfo: { name: 'ncsa.image.preview', description: 'Makes previews of images' },
+  ExtractorInfo: {
+    ...{ name: 'ncsa.image.preview', description: 'Makes previews of images', contexts: {}, parameters: {} },
+    process: { file: ['image/*'] },
+  },
   ExtractorLabel: { name: 'Images' },
   File: { status: 'PROCESSED', damaged: undefined, signature: undefined, filepath: undefined },
   FileReport: { name: 'samples.csv', status: 'PROCESSED' },
   FileStorageReport: { name: 'samples.csv' },
   FileSummary: { name: 'samples.csv', status: 'PROCESSED' },
+  Entry: { kind: 'file', name: 'samples.csv', size: 2048, type: 'text/csv', status: 'PROCESSED', entries: null, path: undefined },
   Folder: { name: '/2026' },
   FullCollection: { name: 'Field campaign 2026', rights: ['EditCollection'], rootOf: [], parents: [], trashedAt: null },
   FullDataset: { rights: ['EditDataset', 'DownloadFiles'], collections: [], trashedAt: null },
@@ -122,6 +143,11 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   Member: { '@context': { firstName: 'http://schema.org/Person/givenName' } },
   Metadata: { '@context': 'https://clowder.ncsa.illinois.edu/contexts/metadata.jsonld' },
   MetadataDefinition: { spaceId: undefined },
+  MetadataDefinitionChange: { type: 'number', definitions_url: undefined, query_parameter: undefined },
+  MetadataOfFiles: { files: [anId] },
+  MetadataReport: { message: 'Metadata was added to 11 of 12 files', added: [anId] },
+  NewDatapoint: { type: 'Feature', end_time: '2017-01-25T09:33:02-06:00' },
+  NewMetadataDefinition: { type: 'number', definitions_url: undefined, query_parameter: undefined },
   NewChildCollection: { name: 'March' },
   NewCollection: { name: 'Field campaign 2026' },
   NewExtractorLabel: { name: 'Images' },
@@ -133,12 +159,23 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   NewSpace: { name: 'Soil laboratory', description: 'Data of the soil laboratory' },
   NewStream: { name: 'Water content', type: 'Feature' },
   Permission: { name: 'ViewDataset', description: 'Look at datasets' },
+  Plugin: {
+    ...{ id: 'extractors.csv', summary: 'Columns of tables', source: 'built-in', restartRequired: false },
+    ...{ refusal: undefined, message: undefined, waitingEvents: 0 },
+  },
   QuarantinedFile: { size: 68 },
   ReindexProgress: { state: 'done', problem: null },
   Role: { name: 'Editor', description: 'Adds and edits' },
   RoleChange: { name: 'Curator', description: 'Edits descriptions' },
+  ResourceReport: { type: 'file', name: 'samples.csv', status: 'PROCESSED' },
+  SearchFacets: {
+    ...{ type: [{ value: 'file', count: 12 }], media_type: [{ value: 'text/csv', count: 9 }], year: [{ value: '2026', count: 12 }] },
+    space: [{ value: '5b2a1c8e4f0c2d3a6b7e5bcc', name: 'Soil laboratory', count: 12 }],
+    creator: [{ value: '5b2a1c8e4f0c2d3a6b7e2a01', name: 'Ada Lovelace', count: 12 }],
+  },
+  SearchHit: { name: 'samples.csv', type: 'text/csv' },
   SearchResult: {
-    results: [{ id: anId, name: 'Soil samples', resource_type: 'dataset' }],
+    results: [aDataset],
     ...{ count: 1, size: 1, scanned_size: 1, from: 0, total_size: 1 },
     ...{ newest_first: undefined, first: undefined, prev: undefined, next: undefined, last: undefined },
   },
@@ -152,13 +189,14 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   SpaceReport: { name: 'Soil laboratory', description: 'Data of the soil laboratory' },
   SpaceRequest: { message: 'I work on plot 7' },
   StandardVocabulary: { url: 'https://data.example.org/api/standardvocab/5b2a1c8e4f0c2d3a6b7e9f10/terms' },
+  Status: { plugins: { mongodb: true, elasticsearch: true }, storage: { type: 'disk' } },
   StepUp: { challenge: undefined, code: '123456', recoveryCode: undefined, passkey: undefined },
   Stream: { name: 'Water content' },
   Tag: { name: 'soil' },
   TotpEnrolment: { uri: 'otpauth://totp/Soil%20Data:ada%40example.org?secret=JBSWY3DPEHPK3PXP&issuer=Soil%20Data' },
-  TreeNode: { text: 'Soil samples' },
+  TreeNode: { text: 'Soil samples', data: {}, icon: 'glyphicon glyphicon-briefcase' },
   UploadFailure: { code: 'unprocessable', message: 'The source cannot be read' },
-  UploadSource: { weburl: undefined, url: undefined, path: undefined },
+  UploadSource: { weburl: undefined, url: undefined, path: undefined, metadata: undefined },
   User: { '@context': { firstName: 'http://schema.org/Person/givenName' } },
   UserReport: { name: 'Ada Lovelace' },
   UserStorageReport: { name: 'Ada Lovelace' },
@@ -166,13 +204,18 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   VocabularySummary: { name: 'Soil' },
   NewVocabulary: { name: 'Soil' },
   VocabularyChange: { name: 'Soil' },
+  WebhookAttempt: { status: 204, error: undefined },
+  WebhookDelivery: { type: 'file.created', state: 'delivered', dueAt: undefined, tries: 1, event: undefined },
   agent: { name: 'Ada Lovelace', extractor_id: undefined },
   folders: { name: '2026' },
+  author: { name: 'Ada Lovelace' },
   group: { name: 'Soil laboratory' },
   item: { name: 'soil' },
   json: { type: 'list' },
+  message: { status: 'PROCESSING' },
   passkey: { name: 'Laptop', signature: 'MEUCIQDFzR0' },
   plugin: { id: 'documents.sqlite' },
+  refused: { message: 'File not found or not accessible' },
   response: { signature: 'MEUCIQDFzR0' },
   role: { name: 'Editor' },
   space: { name: 'Soil laboratory' },

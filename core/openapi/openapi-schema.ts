@@ -1,5 +1,5 @@
 import { s } from 'pounce/sdk'
-import { idPattern, type SchemaShape } from '../json-schema.ts'
+import { idPattern, type SchemaShape, typesOf } from '../json-schema.ts'
 import { exampleOf } from './examples.ts'
 
 /** Not imported: see `http/server.ts`. */
@@ -41,6 +41,7 @@ type Source = SchemaShape & Readonly<Record<string, unknown>>
 export class OpenapiSchemas {
   readonly components: Record<string, OpenapiSchema> = {}
   readonly #models = new Map<string, Source>()
+  readonly #others = new Set<string>()
 
   /** The schema of a value. */
   of(schema: unknown): OpenapiSchema {
@@ -48,14 +49,24 @@ export class OpenapiSchemas {
     this.#collect(source['$defs'])
     const ref = source['$ref']
     if (typeof ref === 'string') return reference(componentName(ref))
+    const other = source[s.otherModelName]
+    if (typeof other === 'string') {
+      this.#others.add(other)
+      return reference(other)
+    }
     const name = source[s.modelName]
     if (typeof name === 'string') return this.#model(name, source)
     if ('const' in source) return this.of({ ...without(source, 'const'), enum: [source.const] })
     if (Array.isArray(source.type)) return this.of({ ...without(source, 'type'), anyOf: source.type.map(type => ({ type })) })
     const branches = source.anyOf ?? source.oneOf
     if (branches) return this.#union(source, branches)
-    if (source.type === 'null') return { ...kept(without(source, 'type')), nullable: true, enum: [null] }
+    if (source.type === 'null') return { ...kept(source), type: 'string', nullable: true, enum: [null] }
     return { ...kept(source), ...typeOfEnum(source), ...bounds(source), ...this.#children(source) }
+  }
+
+  /** Makes models that were referred to, and whose plugin is not loaded, objects of any members. */
+  complete(): void {
+    for (const name of this.#others) this.components[name] ??= { type: 'object' }
   }
 
   #model(name: string, source: Source): OpenapiSchema {
@@ -95,9 +106,10 @@ export class OpenapiSchemas {
       const inner = this.of(only)
       const around = { ...outer, ...nullable }
       // Nothing may stand beside a reference.
-      return '$ref' in inner && Object.keys(around).length > 0 ? { ...around, allOf: [inner] } : { ...inner, ...around }
+      if (!('$ref' in inner) || Object.keys(around).length === 0) return { ...inner, ...around }
+      return { ...outer, ...nullableOf([only], nullable), allOf: [inner] }
     }
-    return { ...outer, anyOf: branches.map(branch => this.of(branch)), ...nullable }
+    return { ...outer, ...nullableOf(branches, nullable), anyOf: branches.map(branch => this.of(branch)), ...discriminatorOf(source) }
   }
 
   #children({ properties, required, items, allOf, additionalProperties, patternProperties, ...rest }: Source): OpenapiSchema {
@@ -145,6 +157,21 @@ const kept = (source: Source): Record<string, unknown> => {
   return { ...Object.fromEntries(members), ...(example === undefined ? {} : { example }) }
 }
 
+/** There only what has a type can be nullable. */
+const nullableOf = (branches: readonly SchemaShape[], nullable: { readonly nullable?: boolean }): Record<string, unknown> => {
+  const [type, ...others] = new Set(branches.flatMap(typesOf))
+  return nullable.nullable && type !== undefined && others.length === 0 ? { type, ...nullable } : nullable
+}
+
+const discriminatorOf = (source: Source): Record<string, unknown> => {
+  const { member, models = {} } = (source[s.discriminator] ?? {}) as {
+    readonly member?: string
+    readonly models?: Readonly<Record<string, string>>
+  }
+  const mapping = Object.fromEntries(Object.entries(models).map(([value, name]) => [value, `#/components/schemas/${name}`]))
+  return member === undefined ? {} : { discriminator: { propertyName: member, mapping } }
+}
+
 const typeOfEnum = ({ type, enum: values }: Source): Record<string, unknown> => {
   if (type !== undefined || !values) return {}
   const types = new Set(values.filter(value => value !== null).map(value => typeof value))
@@ -171,6 +198,11 @@ const problemContent: Content = {
   'application/problem+json': { schema: { $ref: '#/components/schemas/ProblemDetails' } },
 }
 
+/** Programs that know no ranges of types take them for plain bytes. */
+const bytesOfAnyType: Content = Object.fromEntries(
+  ['application/octet-stream', '*/*'].map(type => [type, { schema: { type: 'string', format: 'binary' } }]),
+)
+
 /** Responses that many operations have, such as refusals: each is a component, named after its status. */
 export class SharedResponses {
   readonly components: Record<string, Members> = {}
@@ -178,7 +210,7 @@ export class SharedResponses {
   /** A success. */
   answer(status: string, content: Content): Members {
     const description = http.STATUS_CODES[status] ?? 'Answer'
-    if (isOfAnyType(content)) return this.#shared(`${wordsOf(status)}OfAnyType`, { description, content })
+    if (isOfAnyType(content)) return this.#shared(`${wordsOf(status)}OfAnyType`, { description, content: bytesOfAnyType })
     return { description, ...(Object.keys(content).length > 0 ? { content } : {}) }
   }
 
@@ -188,15 +220,24 @@ export class SharedResponses {
     const json = own['application/json']
     const both = json ? { 'application/json': { schema: { anyOf: [json.schema, problemContent['application/json']?.schema] } } } : {}
     const whole = { description, content: { ...problemContent, ...own, ...both } }
-    if (Object.keys(own).length === 0) return this.#shared(wordsOf(status), whole)
-    return isOfAnyType(own) ? this.#shared(`${wordsOf(status)}OrAnyType`, whole) : whole
+    return Object.keys(own).length === 0 ? this.#shared(wordsOf(status), whole) : whole
   }
 
   otherRefusal(): Members {
     return this.#shared('Refused', {
-      description: 'Any other error, such as an unavailable (503) or full (507) store',
+      description: 'Any other error, such as a body that is too large (413) or no JSON (415), or an unavailable (503) or full (507) store',
       content: problemContent,
     })
+  }
+
+  /** All answers of a route that relays those of another server. */
+  relayed(): Members {
+    const description = 'What the other server answers; refusals of this one are problems'
+    const answer = this.#shared('Relayed', {
+      description,
+      content: { ...problemContent, ...bytesOfAnyType },
+    })
+    return { '2XX': answer, '4XX': answer, default: answer }
   }
 
   #shared(name: string, response: Members): Members {

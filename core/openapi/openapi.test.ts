@@ -51,7 +51,7 @@ const routes: Record<string, Route> = {
     path: '/api/things',
     summary: 'Sends files',
     permission: 'signedIn',
-    body: multipart('One or more files in parts named File'),
+    body: multipart('One or more files in parts named File', 10, { File: 'file', title: 'text' }),
     responses: { 200: s.text() },
     handle: async () => ({ status: 200, body: 'done' }),
   }),
@@ -80,7 +80,7 @@ const routes: Record<string, Route> = {
       route({
         method: 'POST',
         path: `/api/done/${name.toLowerCase()}`,
-        aliases: name === 'First' ? [{ path: '/api/done/other' }] : [],
+        aliases: name === 'First' ? [{ path: '/api/done/first/' }, { path: '/api/done/other' }] : [],
         summary: 'Do it',
         description: 'At length, and in many words.',
         permission: 'signedIn',
@@ -180,7 +180,7 @@ test('bodies and answers say how they travel', async t => {
   t.deepEqual(Object.keys(paths['/api/things/many']?.['post']?.requestBody?.content ?? {}), ['application/x-ndjson', 'application/json'])
   t.deepEqual(Object.keys(paths['/api/things']?.['post']?.responses['200']?.content ?? {}), ['text/plain'])
   t.is(paths['/api/things/{id}']?.['delete']?.responses['204']?.content, undefined)
-  t.deepEqual(Object.keys(paths['/api/bytes/{rest}']?.['get']?.responses['200']?.content ?? {}), ['*/*'])
+  t.deepEqual(Object.keys(paths['/api/bytes/{rest}']?.['get']?.responses['200']?.content ?? {}), ['application/octet-stream', '*/*'])
   const body = paths['/api/things/{id}']?.['put']?.requestBody
   t.true(body?.required)
   t.deepEqual(body?.content['application/json']?.schema['required'], ['name', 'pair', 'any'])
@@ -230,10 +230,60 @@ test('an alias says whose it is, and what repeats is there once', async t => {
   t.deepEqual(['example' in done, 'example' in part], [true, false])
 })
 
-test('statuses that a route relays are declared by their class, its own refusals one by one', async t => {
-  const responses = (await document()).paths['/api/relay']?.['get']?.responses ?? {}
-  t.deepEqual(Object.keys(responses), ['201', '401', '403', '409', '4XX', 'default'])
-  t.deepEqual(Object.keys(responses['4XX']?.content ?? {}), ['*/*'])
+test('what a route relays is of any status and type, and no client is generated for it', async t => {
+  const relay = (await document()).paths['/api/relay']?.['get']
+  t.deepEqual(Object.keys(relay?.responses ?? {}), ['2XX', '4XX', 'default'])
+  t.deepEqual(Object.keys(relay?.responses['default']?.content ?? {}), [
+    ...['application/json', 'application/problem+json'],
+    ...['application/octet-stream', '*/*'],
+  ])
+  t.like(relay, { 'x-internal': true })
+})
+
+test('parts of a form that are named are typed, files as binary, and more may come', async t => {
+  const { paths } = await document()
+  t.deepEqual(paths['/api/things']?.['post']?.requestBody?.content['multipart/form-data']?.schema, {
+    type: 'object',
+    properties: { File: { type: 'string', format: 'binary' }, title: { type: 'string' } },
+    additionalProperties: { type: 'string', format: 'binary' },
+  })
+})
+
+test('a union of models that differ by a member has a discriminator, of other plugins those that are loaded', t => {
+  const schemas = new OpenapiSchemas()
+  const models = { leaf: 'Leaf', root: 'Root', elsewhere: 'Elsewhere' }
+  const Root = s.model('Root', s.Object({ part: s.Literal('root') }))
+  const union = s.Union([s.otherModel('Leaf'), Root, s.otherModel('Elsewhere')], { [s.discriminator]: { member: 'part', models } })
+  t.deepEqual(schemas.of(union), {
+    anyOf: ['Leaf', 'Root', 'Elsewhere'].map(name => ({ $ref: `#/components/schemas/${name}` })),
+    discriminator: {
+      propertyName: 'part',
+      mapping: Object.fromEntries(Object.entries(models).map(([value, name]) => [value, `#/components/schemas/${name}`])),
+    },
+  })
+  schemas.of(s.model('Leaf', s.Object({ part: s.Literal('leaf') })))
+  schemas.complete()
+  t.truthy(schemas.components['Leaf']?.['properties'])
+  t.deepEqual(schemas.components['Elsewhere'], { type: 'object' })
+})
+
+test('an operation that says nothing of itself says what it requires', async t => {
+  const { paths } = await document()
+  t.is(paths['/api/things/{id}']?.['put']?.description, 'Requires EditDataset.')
+  t.is(paths['/api/relay']?.['get']?.description, 'Requires an account.')
+})
+
+test('an alias is deprecated, and one with a slash at its end is left out', async t => {
+  const { paths } = await made()
+  t.like(paths['/api/done/other']?.['post'], { deprecated: true })
+  t.false('deprecated' in (paths['/api/done/first']?.['post'] ?? { deprecated: true }))
+  t.false('/api/done/first/' in paths)
+})
+
+test('of a JSON body the default says that it may be refused for size and type, of other bodies their own refusals', async t => {
+  const { paths } = await document()
+  t.deepEqual(Object.keys(paths['/api/done/second']?.['post']?.responses ?? {}), ['200', '400', '401', '403', '409', 'default'])
+  t.true(['413', '415'].every(status => status in (paths['/api/things']?.['post']?.responses ?? {})))
 })
 
 test('a model is a component, wherever it is used', t => {
@@ -242,7 +292,12 @@ test('a model is a component, wherever it is used', t => {
   const reference = { $ref: '#/components/schemas/Leaf' }
   t.deepEqual(schemas.of(s.Array(Leaf)), { type: 'array', items: reference })
   t.deepEqual(schemas.of(s.Object({ leaf: s.Optional(Leaf) })), { type: 'object', properties: { leaf: reference } })
-  t.deepEqual(schemas.of(s.Union([Leaf, s.Null()], { description: 'x' })), { description: 'x', nullable: true, allOf: [reference] })
+  t.deepEqual(schemas.of(s.Union([Leaf, s.Null()], { description: 'x' })), {
+    description: 'x',
+    type: 'object',
+    nullable: true,
+    allOf: [reference],
+  })
   t.deepEqual(schemas.components['Leaf'], {
     type: 'object',
     required: ['id', 'name'],

@@ -1,11 +1,11 @@
 import type { Installation } from 'pounce/sdk'
-import { cookieName, readingPermissions, sessionCookie } from 'pounce/sdk/kit'
+import { cookieName, type MultipartBody, readingPermissions, sessionCookie } from 'pounce/sdk/kit'
 import { rightOf } from '../http/authorize.ts'
 import { isByteBody } from '../http/body.ts'
 import type { Address, Declaration, RegisteredRoute } from '../http/router.ts'
 import { parameterNames, shapeOf } from '../http/router.ts'
 import type { SchemaShape } from '../json-schema.ts'
-import { answersOf, contentOf, problemDetailsSchema, problemSchema, refusalsOf } from './declared-answers.ts'
+import { answersOf, contentOf, listedRefusals, problemDetailsSchema, problemSchema, refusalsOf } from './declared-answers.ts'
 import { exampleOf } from './examples.ts'
 import {
   type Members,
@@ -17,6 +17,7 @@ import {
   shareParameters,
   shareRepeated,
 } from './openapi-schema.ts'
+import { about } from './tags.ts'
 
 const securitySchemes = (baseUrl: string) => ({
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'A key of an account' },
@@ -48,13 +49,12 @@ export const openapiDocument = (
   const parts = { schemas, responses: new SharedResponses() }
   const paths = new Paths()
   for (const route of routes) {
-    // Programs have no use for further addresses of a page.
-    const addresses = isPage(route.declaration) ? route.addresses.slice(0, 1) : route.addresses
-    addresses.forEach((address, at) => {
+    shownAddresses(route).forEach((address, at) => {
       const { item, names } = paths.at(address)
       item[address.method.toLowerCase()] = operation(route, at, names, parts)
     })
   }
+  schemas.complete()
   const operations = Object.values(paths.items).flatMap(item => Object.values(item) as Members[])
   keepExamples(operations, parts)
   const requestBodies = shareRepeated('requestBodies', operations.flatMap(bodyOf), new Set())
@@ -66,10 +66,11 @@ export const openapiDocument = (
       version,
       description:
         'Research data: spaces, collections, datasets, folders and files, with metadata, extractors and search. Speaks the Clowder 1.x API.',
+      contact: { name: 'The administrators of this server' },
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: baseUrl || '/' }],
-    tags: [...new Set(routes.map(route => route.group))].sort().map(name => ({ name })),
+    tags: [...new Set(routes.map(route => route.group))].sort().map(name => ({ name, ...about(name) })),
     // Of every operation that does not say otherwise.
     security: signedIn,
     paths: paths.items,
@@ -82,6 +83,10 @@ export const openapiDocument = (
     },
   }
 }
+
+/** Programs have no use for further addresses of a page, and OpenAPI takes an address with a slash at its end for the one without. */
+const shownAddresses = ({ declaration, addresses }: RegisteredRoute): readonly Address[] =>
+  isPage(declaration) ? addresses.slice(0, 1) : addresses.filter(({ path }, at) => at === 0 || path !== `${declaration.path}/`)
 
 const isPage = (declaration: Declaration): boolean => Object.keys(contentOf(answersOf(declaration)['200'] ?? {})).join() === 'text/html'
 
@@ -149,13 +154,16 @@ const operation = (route: RegisteredRoute, alias: number, names: ReadonlyMap<str
   const { declaration, name, group } = route
   const { summary, description, effects, permission, body } = declaration
   const main = `${declaration.method} ${declaration.path}`
-  const about = alias > 0 ? `Alias of \`${main}\`.` : [description, effects && `Side effect: ${effects}.`].filter(Boolean).join('\n\n')
+  const told = [description, effects && `Side effect: ${effects}.`].filter(Boolean).join('\n\n')
   const own = [...parameters('path', declaration.params, schemas, names), ...parameters('query', declaration.query, schemas)]
   return {
     operationId: alias === 0 ? name : `${name}Alias${alias}`,
     tags: [group],
     summary,
-    ...(about ? { description: about } : {}),
+    description: alias > 0 ? `Alias of \`${main}\`.` : told || needOf(declaration),
+    ...(alias > 0 ? { deprecated: true } : {}),
+    // Generators leave it out: to call another server they need no client of this one.
+    ...(isRelay(declaration) ? { 'x-internal': true } : {}),
     'x-permission': rightOf(declaration) ?? permission,
     ...(declaration.beforeTerms ? { 'x-before-terms': true } : {}),
     ...(declaration.beforeEnrolment ? { 'x-before-enrolment': true } : {}),
@@ -165,6 +173,15 @@ const operation = (route: RegisteredRoute, alias: number, names: ReadonlyMap<str
     ...(body === undefined ? {} : { requestBody: requestBody(body, schemas) }),
     responses: responses(declaration, parts),
   }
+}
+
+/** Who may call it, of a route that says no more. */
+const needOf = (declaration: Declaration): string => {
+  const { permission } = declaration
+  if (permission === 'anyone') return 'Open to everyone.'
+  if (permission === 'reader') return 'Requires an account on a private server.'
+  if (permission === 'signedIn') return 'Requires an account.'
+  return permission === 'serverAdmin' ? 'Requires a server admin.' : `Requires ${rightOf(declaration)}.`
 }
 
 /** Of a caller who is not in superadmin mode. */
@@ -198,10 +215,22 @@ const parameters = (
   })
 }
 
+const formOf = (parts: NonNullable<MultipartBody['parts']>): Members => {
+  const properties = Object.fromEntries(
+    Object.entries(parts).map(([name, kind]) => [name, { type: 'string', ...(kind === 'file' ? { format: 'binary' } : {}) }]),
+  )
+  // Further parts: files by any name, and what is said of each.
+  return {
+    type: 'object',
+    ...(Object.keys(properties).length > 0 ? { properties } : {}),
+    additionalProperties: { type: 'string', format: 'binary' },
+  }
+}
+
 const requestBody = (body: unknown, schemas: OpenapiSchemas): Members => {
   if (typeof body === 'object' && body !== null && 'multipart' in body) {
-    const schema = { type: 'object', additionalProperties: { type: 'string', format: 'binary' } }
-    return { required: true, description: String((body as { summary?: unknown }).summary), content: { 'multipart/form-data': { schema } } }
+    const { summary, parts = {} } = body as unknown as MultipartBody
+    return { required: true, description: summary, content: { 'multipart/form-data': { schema: formOf(parts) } } }
   }
   if (isByteBody(body)) {
     const schema = { type: 'string', format: 'binary' }
@@ -221,32 +250,25 @@ const requestBody = (body: unknown, schemas: OpenapiSchemas): Members => {
 const isNeeded = ({ required, properties }: SchemaShape): boolean =>
   required?.some(name => properties?.[name]?.default === undefined) ?? false
 
-/** Answers by status, or by class (`4XX`) where a route relays whatever another server answers. */
-const answersByClass = (declaration: Declaration, refusals: ReadonlySet<number>): Readonly<Record<string, SchemaShape>> => {
-  const answers = Object.entries(answersOf(declaration))
-  const isRelayed = ([status, schema]: readonly [string, SchemaShape]): boolean =>
-    '*/*' in contentOf(schema) && !refusals.has(Number(status))
-  const classes = Map.groupBy(answers.filter(isRelayed), ([status]) => `${status[0]}XX`)
-  return Object.fromEntries(
-    answers.map(([status, schema]) => {
-      const relayed = classes.get(`${status[0]}XX`) ?? []
-      return [isRelayed([status, schema]) && relayed.length >= mostListed ? `${status[0]}XX` : status, schema]
-    }),
-  )
-}
-
-/** So many statuses of one class are their class. */
+/** So many statuses of any type are declared by a route that relays whatever another server answers. */
 const mostListed = 4
 
+const isRelay = (declaration: Declaration): boolean =>
+  Object.values(declaration.responses as Readonly<Record<string, SchemaShape>>).filter(schema => '*/*' in contentOf(schema)).length >=
+  mostListed
+
 const responses = (declaration: Declaration, { schemas, responses: shared }: Parts): Members => {
+  if (isRelay(declaration)) return shared.relayed()
   const found: Record<string, unknown> = {}
   const refusals = refusalsOf(declaration)
-  for (const [status, schema] of Object.entries(answersByClass(declaration, refusals))) {
+  for (const [status, schema] of Object.entries(answersOf(declaration))) {
     const own = Object.fromEntries(Object.entries(contentOf(schema)).map(([type, each]) => [type, { schema: schemas.of(each) }]))
     if (refusals.has(Number(status))) found[status] = shared.refusal(status, own)
     else found[status] = shared.answer(status, own)
   }
-  for (const status of refusals) found[status] ??= shared.refusal(`${status}`, {})
+  const refused = listedRefusals(declaration)
+  // A request that is malformed is refused by any.
+  for (const status of refused.length > 0 ? refused : [400]) found[status] ??= shared.refusal(`${status}`, {})
   found['default'] = shared.otherRefusal()
   return found
 }

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import type { Installation } from 'pounce/sdk'
-import { trimEnd } from 'pounce/sdk/kit'
+import { PermissionCatalog, type PermissionDefinition, trimEnd } from 'pounce/sdk/kit'
 import type { KernelConfig } from '../kernel/config/kernel-schema.ts'
+import type { NamedPlugin } from '../kernel/plugin-graph.ts'
 
 /** The version in package.json. */
 export const programVersion: string = (createRequire(import.meta.url)('../../package.json') as { version: string }).version
@@ -10,17 +11,22 @@ export const programVersion: string = (createRequire(import.meta.url)('../../pac
 export class InstallationInfo implements Installation {
   readonly version = programVersion
   readonly dataFolder: string
-  readonly plugins: readonly string[]
   readonly roles: ReadonlySet<'http' | 'worker'>
   readonly configuredPrivate?: boolean
   readonly admins: Installation['admins']
+  readonly permissions: PermissionCatalog
+  readonly #plugins: readonly string[]
+  #isOn: (plugin: string) => boolean = () => true
   #instance: string | undefined
   #baseUrl: string
 
-  constructor(config: KernelConfig, plugins: readonly string[]) {
+  constructor(config: KernelConfig, plugins: readonly NamedPlugin[]) {
     const { data, http, roles, access, admin, admins } = config
     this.dataFolder = data
-    this.plugins = plugins
+    this.#plugins = plugins.map(({ name }) => name)
+    this.permissions = new PermissionCatalog(
+      plugins.flatMap(({ plugin }) => Object.entries<PermissionDefinition>(plugin.permissions ?? {})),
+    )
     this.roles = new Set(roles)
     if (access.private !== undefined) this.configuredPrivate = access.private
     this.admins = [
@@ -30,6 +36,10 @@ export class InstallationInfo implements Installation {
     this.#baseUrl = trimEnd(http.baseUrl ?? `http://${http.host}:${http.port}`, '/')
   }
 
+  get plugins(): readonly string[] {
+    return this.#plugins.filter(this.#isOn)
+  }
+
   get instance(): string {
     if (this.#instance === undefined) throw new Error('The installation id is not known before the kernel has read its records')
     return this.#instance
@@ -37,6 +47,11 @@ export class InstallationInfo implements Installation {
 
   get baseUrl(): string {
     return this.#baseUrl
+  }
+
+  /** Leaves out the plugins that are switched off. */
+  ofThoseOn(isOn: (plugin: string) => boolean): void {
+    this.#isOn = isOn
   }
 
   named(instance: string): void {

@@ -1,6 +1,14 @@
 import pino, { type DestinationStream, type Logger } from 'pino'
-import type { KernelLog } from '../kernel/kernel-options.ts'
+import type { Log } from 'pounce/sdk'
 import { redact, redactText } from './redact.ts'
+
+/** A log that can make others with fixed fields. */
+export interface KernelLog extends Log {
+  /** The same log with fields in every line. */
+  with(fields: Readonly<Record<string, unknown>>): KernelLog
+  /** A warning that hides nothing: for what the log is the only place to read. */
+  warnOpenly(message: string, fields: Readonly<Record<string, unknown>>): void
+}
 
 /** Levels, least important first. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'

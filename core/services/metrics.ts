@@ -1,6 +1,11 @@
-import type { Log } from 'pounce/sdk'
+import type { Log, Metrics } from 'pounce/sdk'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { KernelMetrics } from '../kernel/kernel-options.ts'
+
+/** Measurements that can be read. */
+export interface KernelMetrics extends Metrics {
+  /** The text for `/metrics`; absent where nothing is measured. */
+  readonly scrape?: () => Promise<{ readonly contentType: string; readonly text: string }>
+}
 
 type Labels = Readonly<Record<string, string>>
 

@@ -1,10 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, Clock as ClockPort, type Ids, Ids as IdsPort, Installation, Mailer, Metrics } from 'pounce/sdk'
-import { checkMail, type Mail } from 'pounce/sdk/kit'
+import { checkMail, type Mail, PluginSwitch } from 'pounce/sdk/kit'
 import type { Config } from '../kernel/config.ts'
-import type { KernelLog, Services } from '../kernel/kernel-options.ts'
 import { InstallationInfo } from './installation.ts'
-import { createMetrics } from './metrics.ts'
+import type { KernelLog } from './log.ts'
+import { createMetrics, type KernelMetrics } from './metrics.ts'
+
+/** What plugins find besides each other and their own config and log. */
+export interface Services {
+  readonly values: ReadonlyMap<string, unknown>
+  /** Of the ports in `values`, those that a plugin may provide instead. */
+  readonly replaceable: ReadonlySet<string>
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly metrics: KernelMetrics
+  /** Its name, its address and whether a plugin runs come in later. */
+  readonly installation: InstallationInfo
+}
 
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => new Date() }
@@ -55,19 +67,22 @@ export class LogMailer implements Mailer {
 }
 
 /** Makes what the kernel hands to plugins. `overrides` are put in their place, and in the place of what plugins provide: for tests. */
-export const createServices = async (config: Config, log: KernelLog, overrides: Readonly<Record<string, unknown>>): Promise<Services> => {
+export const createServices = async (
+  config: Config,
+  log: KernelLog,
+  switches: PluginSwitch,
+  overrides: Readonly<Record<string, unknown>>,
+): Promise<Services> => {
   const clock = (overrides[ClockPort] as Clock | undefined) ?? systemClock
   const ids = (overrides[IdsPort] as Ids | undefined) ?? new ObjectIds(clock)
   const metrics = await createMetrics(config.kernel.metrics.enabled, log.with({ plugin: 'metrics' }))
-  const installation = new InstallationInfo(
-    config.kernel,
-    config.plugins.map(({ name }) => name),
-  )
+  const installation = new InstallationInfo(config.kernel, config.plugins)
   const values = new Map<string, unknown>([
     [ClockPort, clock],
     [IdsPort, ids],
     [Metrics, metrics],
     [Installation, installation],
+    [PluginSwitch, switches],
     [Mailer, new LogMailer(log.with({ plugin: 'mailer' }))],
     ...Object.entries(overrides),
   ])

@@ -8,7 +8,7 @@ import { idOfName, kernelCollections, metaRecords } from '../kernel/kernel-recor
 import { type MoveReport, moveId, moveRecords, refuseUnfinishedMove } from './migration-record.ts'
 import { type MovePlan, StoreCopy, type Stores } from './store-copy.ts'
 
-const bare = collection<{ readonly n: number }>('bare')
+const bare = collection<{ readonly n: number }>()('bare')
 const collections = [...kernelCollections, bare]
 const pointsInAll = 12_345
 

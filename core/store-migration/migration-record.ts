@@ -30,7 +30,7 @@ export interface MoveRecord {
   /** What was moved, once it is. */
   readonly report: MoveReport | null
 }
-export const moveRecords = collection<MoveRecord>('kernel.moves')
+export const moveRecords = collection<MoveRecord>()('kernel.moves')
 
 /** Bytes that are in the new store, by their key in the old one. Kept until the move is finished. */
 export interface MovedBlob {
@@ -40,7 +40,7 @@ export interface MovedBlob {
   /** Hex. */
   readonly sha256: string
 }
-export const movedBlobs = collection<MovedBlob>('kernel.moved-blobs')
+export const movedBlobs = collection<MovedBlob>()('kernel.moved-blobs')
 
 const shortDigest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 24)
 

@@ -11,8 +11,8 @@ interface Paper {
   readonly inner: { readonly blob: string | null }
   readonly note: unknown
 }
-const papers = collection<Paper>('papers', { byTitle: { on: ['title'], unique: true } })
-const bare = collection<{ readonly n: number }>('bare')
+const papers = collection<Paper>()('papers', { byTitle: { on: ['title'], unique: true } })
+const bare = collection<{ readonly n: number }>()('bare')
 const all: readonly Collection<object>[] = [...kernelCollections, moveRecords, papers, bare]
 const lasting = all.filter(one => one !== leaseRecords)
 const places = [{ in: papers, field: 'inner.blob' }]

@@ -2,16 +2,17 @@ import { mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { BlobStore, CorruptContent } from 'pounce/sdk'
-import { blobStoreContract, bootForTest, FixedClock, testBytes } from 'pounce/sdk/testing'
+import { PermissionCatalog } from 'pounce/sdk/kit'
+import { blobStoreContract, bootForTest, FixedClock, type TestContext, testBytes } from 'pounce/sdk/testing'
 import { GzipBlobs } from './gzip-blobs.ts'
 
-async function freshStore(t: ExecutionContext): Promise<{ store: GzipBlobs; folder: string }> {
+async function freshStore(t: TestContext): Promise<{ store: GzipBlobs; folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'blobs-gzip-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const installation = { instance: 'test', version: '0', dataFolder: folder, baseUrl: '', plugins: [], roles: new Set(['http' as const]) }
-  const store = new GzipBlobs({ folder, level: 1 }, { ...installation, admins: [] }, new FixedClock())
+  const store = new GzipBlobs({ folder, level: 1 }, { ...installation, admins: [], permissions: new PermissionCatalog() }, new FixedClock())
   await store.start()
   return { store, folder }
 }

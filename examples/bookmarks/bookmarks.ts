@@ -1,4 +1,10 @@
-import { Clock, CommitConflict, collection, configPort, DocumentStore, eq, Invalid, type StoredEvent, s, wire } from 'pounce/sdk'
+import { Clock, CommitConflict, collection, configPort, DocumentStore, eq, event, Invalid, type StoredEvent, s, wire } from 'pounce/sdk'
+
+declare module 'pounce/sdk' {
+  interface EventMap {
+    'bookmark.set': { readonly by: string }
+  }
+}
 
 export const config = s.Object({
   most: s.Integer({ default: 100, minimum: 1, maximum: 1000, description: 'Maximum number of bookmarks per person' }),
@@ -12,7 +18,7 @@ interface Bookmark {
 }
 
 /** An index for each query: bookmarks of a person, newest last; bookmarks of a file. */
-export const bookmarks = collection<Bookmark>('example.bookmarks', { byUser: { on: ['user', 'set'] }, byFile: { on: ['file'] } })
+export const bookmarks = collection<Bookmark>()('example.bookmarks', { byUser: { on: ['user', 'set'] }, byFile: { on: ['file'] } })
 
 /** Bookmarks in the document store. */
 export class Bookmarks {
@@ -34,7 +40,9 @@ export class Bookmarks {
     if ((await this.of(user)).length >= this.#most)
       throw new Invalid(`Maximum of ${this.#most} bookmarks per user reached; remove some first`)
     try {
-      await this.#documents.commit({ insert: { id, user, file, set: this.#clock.now().toISOString() }, into: bookmarks })
+      await this.#documents.commit({ insert: { id, user, file, set: this.#clock.now().toISOString() }, into: bookmarks }, [
+        event('bookmark.set', { kind: 'file', id: file }, { by: user }),
+      ])
     } catch (error) {
       if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
     }

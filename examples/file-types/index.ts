@@ -10,6 +10,7 @@ const here = (name: string): URL => new URL(name, import.meta.url)
 export const plugin = definePlugin({
   id: 'example.file-types',
   summary: 'What kinds of files a dataset has.',
+  isSwitchable: true,
   provides: [
     webContribution({
       id: 'example.file-types.tab',

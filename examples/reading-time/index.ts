@@ -27,5 +27,6 @@ export class ReadingTime implements Extractor {
 export const plugin = definePlugin({
   id: 'example.reading-time',
   summary: 'Reading time of texts.',
+  isSwitchable: true,
   provides: [provide(Extractors, ReadingTime)],
 })

@@ -4,6 +4,7 @@ import { webContribution } from 'pounce/sdk/kit'
 export const plugin = definePlugin({
   id: 'example.viewer-spectrum',
   summary: 'Shows spectra in JCAMP-DX files.',
+  isSwitchable: true,
   provides: [
     webContribution({
       id: 'example.viewer-spectrum.spectrum',

@@ -82,14 +82,24 @@ export class WebParts {
     this.#policy = policy
   }
 
-  /** Contributions are data, complete before anything starts. */
+  /** Contributions are data, complete before anything starts: a faulty one stops the start. */
   start(): void {
     this.#parts = checked(this.#contributions.all())
   }
 
+  /** Plugins with contributions may be switched on and off. */
+  #current(): readonly Part[] {
+    const contributions = this.#contributions.all()
+    if (contributions.length === this.#parts.length && contributions.every((one, at) => one === this.#parts[at]?.declared))
+      return this.#parts
+    this.#parts = checked(contributions)
+    this.#served = undefined
+    return this.#parts
+  }
+
   /** What a person may see, as pages read it; viewers of our own only once they are built. */
   async listFor(caller: Caller, language: string): Promise<readonly Shown[]> {
-    const shown = this.#parts.filter(({ declared }) => this.#isFor(caller, declared))
+    const shown = this.#current().filter(({ declared }) => this.#isFor(caller, declared))
     const listed = await Promise.all(shown.map(part => this.#shown(part, language)))
     return listed.filter(one => one !== undefined)
   }
@@ -124,7 +134,7 @@ export class WebParts {
 
   /** The address of the module of the viewer that shows what a previewer is for; absent where none does. */
   async moduleFor({ mediaTypes }: Previewer): Promise<string | undefined> {
-    const fitting = this.#parts
+    const fitting = this.#current()
       .filter(({ declared }) => declared.viewer?.mediaTypes.some(type => mediaTypes.some(other => overlaps(type, other))))
       .sort((one, other) => (other.declared.viewer?.rank ?? 0) - (one.declared.viewer?.rank ?? 0))
     for (const { declared, source } of fitting) {
@@ -140,16 +150,17 @@ export class WebParts {
   }
 
   #files(): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedFile>>> {
-    this.#served ??= this.#readFiles().catch((error: unknown) => {
+    const parts = this.#current()
+    this.#served ??= this.#readFiles(parts).catch((error: unknown) => {
       this.#served = undefined
       throw error
     })
     return this.#served
   }
 
-  async #readFiles(): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedFile>>> {
+  async #readFiles(parts: readonly Part[]): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedFile>>> {
     const all = new Map<string, ReadonlyMap<string, ServedFile>>()
-    for (const { declared, source } of this.#parts) {
+    for (const { declared, source } of parts) {
       if ('built' in source) continue
       const files = new Map<string, ServedFile>()
       const digest = createHash('sha256')

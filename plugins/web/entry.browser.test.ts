@@ -62,6 +62,10 @@ inBrowser('from the printed link to a dataset with files, then out and in again'
   t.is(new URL(page.url()).search, '')
   t.true(await isOpen(server))
   await page.getByText('This server is public').waitFor()
+  await page.getByText(`pounce login ${server.url}`).waitFor()
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  await page.getByText('shown only now').waitFor()
+  t.deepEqual(await axeFindings(page), [])
   await page.getByRole('button', { name: 'Create sample dataset' }).click()
   await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
   const dataset = new URL(page.url()).pathname.split('/').at(-1)
@@ -91,6 +95,29 @@ inBrowser('from the printed link to a dataset with files, then out and in again'
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL(`**/datasets/${dataset}`)
   t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('the page of a server without the web interface makes the first account and a key, and says how to go on', async t => {
+  const server = await bootForTest({ t, admin: 'none' })
+  const { page, problems } = await webPage(t, browser, server.url)
+  await page.goto((await setUpLink(server)).replace('/welcome', '/setup'))
+  await fillName(page)
+  await page.getByLabel('E-mail').fill('grace@example.org')
+  await page.getByLabel(/^Password/).fill(`${password} ü`)
+  await page.getByRole('radio', { name: /Everyone/ }).check()
+  await page.getByRole('button', { name: 'Make the account' }).click()
+  await page.getByText(`pounce login ${server.url}`).waitFor()
+  const key = (await page.locator('#key').textContent()) ?? ''
+  t.like(await (await server.as(key)('/api/me')).json(), { email: 'grace@example.org' })
+  t.deepEqual(await axeFindings(page), [])
+  const used = await page.goto('/setup')
+  t.is(used?.status(), 400)
+  await page.getByRole('link', { name: 'sign in' }).click()
+  await page.waitForURL(`${server.url}/`)
+  t.deepEqual(
+    unexpected(problems).filter(problem => !problem.includes('status of 400')),
+    [],
+  )
 })
 
 inBrowser('an account is made and its password is reset by links in emails; the sign-in needs no mouse', async t => {

@@ -6,7 +6,7 @@ import { isRoute, type Route } from 'pounce/sdk'
 import type { Declaration } from '../../core/http/router.ts'
 import { loadPlugins } from '../../core/kernel/plugins.ts'
 import { ownPluginIds } from '../../core/own-plugins.ts'
-import { systemRoutes } from '../../core/system-routes.ts'
+import { rootRoute, systemRoutes } from '../../core/system-routes.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -48,11 +48,10 @@ const never = (): never => {
 }
 
 const coreRoutes = (): readonly Declared[] =>
-  systemRoutes({
-    ...{ readiness: never, isStopping: never, openapi: never, scrape: never, base: never },
-    metricsToken: undefined,
-    takesRoot: true,
-  }).map(route => ({ ...route, summary: 'Health, metrics and the OpenAPI document.' }))
+  [
+    ...systemRoutes({ ...{ readiness: never, isStopping: never, openapi: never, scrape: never }, metricsToken: undefined }),
+    rootRoute(never),
+  ].map(route => ({ ...route, summary: 'Health, metrics and the OpenAPI document.' }))
 
 /** `/api/datasets` of `/api/datasets/:id/comments`. */
 const prefixOf = ({ route }: Declared): string => route.declaration.path.split('/').slice(0, 3).join('/')

@@ -1,5 +1,5 @@
 /** A schema of the OpenAPI document, as far as types are made of it. */
-interface Schema {
+export interface Schema {
   readonly $ref?: string
   readonly type?: string
   readonly enum?: readonly unknown[]
@@ -14,7 +14,8 @@ interface Schema {
   readonly format?: string
 }
 
-interface Parameter {
+/** Of an operation. */
+export interface Parameter {
   readonly $ref?: string
   readonly name: string
   readonly in: string
@@ -22,12 +23,14 @@ interface Parameter {
   readonly schema: Schema
 }
 
-interface Content {
+/** A body by media type. */
+export interface Content {
   readonly $ref?: string
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>
 }
 
-interface Operation {
+/** An operation, as far as its types need. */
+export interface Operation {
   readonly operationId: string
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: Content
@@ -35,7 +38,7 @@ interface Operation {
 }
 
 /** What operations refer to. */
-interface Shared {
+export interface Shared {
   readonly parameters: Readonly<Record<string, Parameter>>
   readonly requestBodies: Readonly<Record<string, Content>>
   readonly responses: Readonly<Record<string, Content>>
@@ -77,7 +80,8 @@ const contentType = ([mediaType, { schema }]: readonly [string, { readonly schem
   return schema ? typeOf(schema) : 'unknown'
 }
 
-const parametersType = (parameters: readonly Parameter[], place: string): string => {
+/** The type of the parameters of the path, or of the query. */
+export const parametersType = (parameters: readonly Parameter[], place: string): string => {
   const here = parameters.filter(parameter => parameter.in === place)
   if (here.length === 0) return 'Record<never, never>'
   return `{ ${here.map(({ name, required, schema }) => `${key(name)}${required ? '' : '?'}: ${typeOf(schema)}${required ? '' : ' | undefined'}`).join('; ')} }`
@@ -87,7 +91,8 @@ const nameOf = (ref: string): string => ref.split('/').at(-1) ?? ''
 const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name))
 const union = (types: readonly string[]): string => [...new Set(types)].join(' | ')
 
-const typeOf = (schema: Schema): string => {
+/** A schema as a type; models as members of `Models`. */
+export const typeOf = (schema: Schema): string => {
   const plain = plainType(schema)
   return schema.nullable ? `${plain} | null` : plain
 }

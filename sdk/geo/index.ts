@@ -24,5 +24,6 @@ export { checkDatapoint, geometryFault, isGeoId, isGeoTime, propertiesFault } fr
 export { checkBinning, checkGeoFilter, checkGeoIds, maxRadiusMetres } from './check-geo-query.ts'
 export { hasAttribute, overlapsMonths } from './filter-matches.ts'
 export { altitudeOf, boxAround, type GeoBox, type GeoParts, partsOf, positionsOf } from './geometry.ts'
+export { MemoryGeoStore } from './memory-geo-store.ts'
 export { spanAt, spansOf, type TimeSpan } from './time-bins.ts'
 export { metresBetween, touches } from './touches.ts'

@@ -64,8 +64,8 @@ export interface KeyLimits {
 export interface Caller {
   /** Absent for anonymous callers and for the installation's own service key. */
   readonly user?: CallerUser
-  /** How the caller proved who they are. */
-  readonly via: 'nothing' | 'session' | 'basic' | 'key' | 'bearer' | 'service'
+  /** How the caller proved who they are; `proxy`: by the headers of a trusted reverse proxy. */
+  readonly via: 'nothing' | 'session' | 'basic' | 'key' | 'bearer' | 'proxy' | 'service'
   /** `extraction`: can do what extractors do (read, download, annotate, upload), never keys, users, roles or administration. */
   readonly scope: 'full' | 'extraction'
   /** Id of the API key that was used, if one was. */

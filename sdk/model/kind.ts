@@ -1,5 +1,5 @@
-/** What can have rights, tags, metadata or events, or be their subject. */
-export type Kind =
+/** The kinds of Pounce itself. */
+export type OwnKind =
   | 'space'
   | 'collection'
   | 'dataset'
@@ -22,6 +22,13 @@ export type Kind =
   | 'relation'
   | 'sensor'
   | 'stream'
+
+/** The kinds that plugins declare, by declaration merging: `interface PluginKinds { instrument: true }`. */
+// biome-ignore lint/suspicious/noEmptyInterface: plugins add the members
+export interface PluginKinds {}
+
+/** What can have rights, tags, metadata or events, or be their subject. */
+export type Kind = OwnKind | keyof PluginKinds
 
 /** Names one resource. */
 export interface Ref {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../model/caller.ts'
 import type { Ref } from '../model/kind.ts'
 import { contributions, port } from '../port.ts'
@@ -44,6 +45,12 @@ export interface AuthProvider {
   /** Undefined when the credentials are not valid; it never reveals which part was wrong. */
   password?(email: string, password: string): Promise<VerifiedIdentity | undefined>
   bearer?(token: string): Promise<VerifiedIdentity | undefined>
+  /**
+   * For reverse proxies that sign people in, such as Shibboleth or oauth2-proxy: the person whom the headers of a request name, and the address of the client. Called
+   * only for requests of peers that `http.trustedProxies` lists, and for each of them, so it must be fast. Undefined when the proxy names no one;
+   * throws `WrongCredentials` for headers that do not prove whom they name, which is counted.
+   */
+  request?(headers: IncomingHttpHeaders, address: string): Promise<VerifiedIdentity | undefined>
   readonly sites?: readonly SignInSite[]
 }
 /** Plugins that sign people in. */
@@ -56,6 +63,8 @@ export interface Credentials {
   readonly bearer?: string
   readonly headerKey?: string
   readonly queryKey?: string
+  /** All headers of a request that a listed proxy sent on, for `AuthProvider.request`. */
+  readonly proxied?: IncomingHttpHeaders
   /** `superAdmin=true` as a query parameter or cookie. */
   readonly wantsSuperAdmin: boolean
   /** The address of the client, for throttling. */
@@ -65,7 +74,7 @@ export interface Credentials {
 /** Turns credentials into a caller, once per request. */
 export interface Callers {
   /**
-   * The first valid one, in the order session, Basic, X-API-Key, `key`, Bearer. Nothing sent: anonymous. None is valid: `WrongCredentials`,
+   * The first valid one, in the order session, Basic, X-API-Key, `key`, Bearer, headers of a proxy. Nothing sent: anonymous. None is valid: `WrongCredentials`,
    * `SecondFactorRequired`, or `TooMany` after too many wrong tries, each of which is counted, also beside a right one. A right one of an account that
    * may not be used: `NotSignedIn`. Revocation and suspension count within a second on every kernel.
    */

@@ -21,29 +21,61 @@ export interface Stored {
  * A path ending in `~`, such as `name~`, stands for an array too, and is always named as `array`: the pieces of the text at `name`, which are its
  * runs of three characters without blanks, in lower case. `contains('name', 'forest')` implies `isIn('name~', ['for', overlong])`, and so on for each run.
  */
-export interface Index {
-  readonly on: readonly string[]
-  readonly array?: string
+export interface Index<F extends string = string> {
+  readonly on: readonly F[]
+  readonly array?: F
   /** No two live documents share the key; a second one is refused with `Taken`. Never together with `array`. Keys with a null part are free. */
   readonly unique?: boolean
   /** A path of the index. What has no value there has no entry, so that only queries that compare the path with values can use the index. Never with `unique`. */
-  readonly sparse?: string
+  readonly sparse?: F
 }
 
-/** A declared collection; `T` is the document without id and revision. Made by `collection`, named in `definePlugin`. */
-export interface Collection<T extends object> {
+/**
+ * The dotted paths of a document, `id` and `revision` included; paths through arrays leave out their places, and those of pieces end in `~`. Where a type says nothing of its members, any
+ * path: below records by name, and from the fifth level on.
+ */
+export type FieldPath<T> = 'id' | 'revision' | PathBelow<T, []> | `${PathBelow<T, []>}~`
+
+type PathBelow<T, Level extends readonly 0[]> = T extends Scalar | undefined
+  ? never
+  : Level['length'] extends 5
+    ? string
+    : T extends readonly (infer E)[]
+      ? PathBelow<E, [...Level, 0]>
+      : [keyof T] extends [never]
+        ? string
+        : { [K in keyof T & string]: K | `${K}.${PathBelow<T[K], [...Level, 0]>}` }[keyof T & string]
+
+/** Of a condition, query or collection that says nothing of fields or indexes: the compiler checks none. */
+// biome-ignore lint/suspicious/noExplicitAny: what is built where the collection is not known must fit every collection
+type Unchecked = any
+
+/** A declared collection; `T` is the document without id and revision, `I` the names of its indexes. Made by `collection`, named in `definePlugin`. */
+export interface Collection<T extends object, I extends string = Unchecked> {
   /** Lower-case words with dots or dashes, unique in the installation. */
   readonly name: string
-  readonly indexes: Readonly<Record<string, Index>>
+  readonly indexes: Readonly<Record<I, Index>>
   /** Only for the compiler. */
   readonly holds?: T
 }
 
-/** Declares a collection: `collection<FileRecord>('files', { byDataset: { on: ['places.dataset', 'created'], array: 'places.dataset' } })`. */
-export const collection = <T extends object>(name: string, indexes: Readonly<Record<string, Index>> = {}): Collection<T> => ({
-  name,
-  indexes,
-})
+/** Declares a collection of documents of a type, by its name and indexes. */
+export type DeclareCollection<T extends object> = <const I extends string = never>(
+  name: string,
+  indexes?: Readonly<Record<I, Index<FieldPath<T>>>>,
+) => Collection<T, I>
+
+/**
+ * Declares a collection: `collection<FileRecord>()('files', { byDataset: { on: ['places.dataset', 'created'], array: 'places.dataset' } })`. The first call takes
+ * the type of its documents, so that the second one can tell the names of indexes: queries that misspell one, or a field, do not compile. In one
+ * call, `collection<FileRecord>('files', …)`, only fields are checked.
+ */
+export function collection<T extends object>(): DeclareCollection<T>
+export function collection<T extends object>(name: string, indexes?: Readonly<Record<string, Index<FieldPath<T>>>>): Collection<T>
+export function collection<T extends object>(name?: string, indexes: Readonly<Record<string, Index>> = {}) {
+  const declare = (of: string, by: Readonly<Record<string, Index>> = {}): Collection<T> => ({ name: of, indexes: by })
+  return name === undefined ? declare : declare(name, indexes)
+}
 
 type Scalar = string | number | boolean | null
 
@@ -53,67 +85,73 @@ type Scalar = string | number | boolean | null
  * Bounds of a range fit only values of their own type. Values are only ever compared, never interpreted: `prefix` and
  * `contains` take plain text (`contains` ignores case as Unicode lower case does).
  */
-export type Where =
-  | { readonly op: 'eq'; readonly field: string; readonly value: Scalar }
-  | { readonly op: 'ne'; readonly field: string; readonly value: Scalar }
-  | { readonly op: 'in'; readonly field: string; readonly values: readonly Scalar[] }
+export type Where<F extends string = Unchecked> =
+  | { readonly op: 'eq'; readonly field: F; readonly value: Scalar }
+  | { readonly op: 'ne'; readonly field: F; readonly value: Scalar }
+  | { readonly op: 'in'; readonly field: F; readonly values: readonly Scalar[] }
   | {
       readonly op: 'range'
-      readonly field: string
+      readonly field: F
       readonly gt?: string | number
       readonly gte?: string | number
       readonly lt?: string | number
       readonly lte?: string | number
     }
-  | { readonly op: 'prefix'; readonly field: string; readonly text: string }
-  | { readonly op: 'contains'; readonly field: string; readonly text: string }
-  | { readonly op: 'exists'; readonly field: string }
-  | { readonly op: 'and'; readonly all: readonly Where[] }
-  | { readonly op: 'or'; readonly any: readonly Where[] }
-  | { readonly op: 'not'; readonly not: Where }
+  | { readonly op: 'prefix'; readonly field: F; readonly text: string }
+  | { readonly op: 'contains'; readonly field: F; readonly text: string }
+  | { readonly op: 'exists'; readonly field: F }
+  | { readonly op: 'and'; readonly all: readonly Where<F>[] }
+  | { readonly op: 'or'; readonly any: readonly Where<F>[] }
+  | { readonly op: 'not'; readonly not: Where<F> }
+
+/** What a condition knows of its field: nothing where the name is computed. */
+type Known<F extends string> = string extends F ? Unchecked : F
 
 /** The field equals the value. */
-export const eq = (field: string, value: Scalar): Where => ({ op: 'eq', field, value })
+export const eq = <const F extends string>(field: F, value: Scalar): Where<Known<F>> => ({ op: 'eq', field, value })
 /** The field does not equal the value. */
-export const ne = (field: string, value: Scalar): Where => ({ op: 'ne', field, value })
+export const ne = <const F extends string>(field: F, value: Scalar): Where<Known<F>> => ({ op: 'ne', field, value })
 /** The field equals one of the values. */
-export const isIn = (field: string, values: readonly Scalar[]): Where => ({ op: 'in', field, values })
+export const isIn = <const F extends string>(field: F, values: readonly Scalar[]): Where<Known<F>> => ({ op: 'in', field, values })
 /** The field lies within the bounds. */
-export const range = (field: string, bounds: Omit<Extract<Where, { op: 'range' }>, 'op' | 'field'>): Where => ({
+export const range = <const F extends string>(
+  field: F,
+  bounds: Omit<Extract<Where, { op: 'range' }>, 'op' | 'field'>,
+): Where<Known<F>> => ({
   op: 'range',
   field,
   ...bounds,
 })
 /** The field starts with the text. */
-export const startsWith = (field: string, text: string): Where => ({ op: 'prefix', field, text })
+export const startsWith = <const F extends string>(field: F, text: string): Where<Known<F>> => ({ op: 'prefix', field, text })
 /** The field contains the text, ignoring case. */
-export const contains = (field: string, text: string): Where => ({ op: 'contains', field, text })
+export const contains = <const F extends string>(field: F, text: string): Where<Known<F>> => ({ op: 'contains', field, text })
 /** The field is neither absent nor null. */
-export const exists = (field: string): Where => ({ op: 'exists', field })
+export const exists = <const F extends string>(field: F): Where<Known<F>> => ({ op: 'exists', field })
 /** All of the conditions hold. */
-export const and = (...all: readonly Where[]): Where => ({ op: 'and', all })
+export const and = <F extends string>(...all: readonly Where<F>[]): Where<F> => ({ op: 'and', all })
 /** At least one of the conditions holds. */
-export const or = (...any: readonly Where[]): Where => ({ op: 'or', any })
+export const or = <F extends string>(...any: readonly Where<F>[]): Where<F> => ({ op: 'or', any })
 /** The condition does not hold. */
-export const not = (condition: Where): Where => ({ op: 'not', not: condition })
+export const not = <F extends string>(condition: Where<F>): Where<F> => ({ op: 'not', not: condition })
 
 /** Where a page ends: the last row's sort values and id. Opaque to clients, which receive it in a `Link`. */
 export type After = readonly [...values: readonly Scalar[], id: string]
 
-/** A page of documents. */
-export interface Find {
+/** A page of documents. `F` are the fields that it may name, `I` the indexes. */
+export interface Find<F extends string = Unchecked, I extends string = Unchecked> {
   /**
    * Name of the index that yields the order (and usually the first fields of `where`). Further names allow the store to merge
    * the index-ordered streams of an `or`/`in` instead of walking the first one. A name that was not declared throws.
    */
-  readonly using: string | readonly string[]
-  readonly where?: Where
+  readonly using: I | readonly I[]
+  readonly where?: Where<F>
   /**
    * One field, then the id in the same direction; null first, text by code point. It must be a field of the first index named, and no
    * array; anything else throws. A page is one seek when the field is the last one of the index and `where` fixes those before it by
    * eq or in; otherwise all that fits is sorted for each page. Absent: by id, which is one seek when `where` fixes every field of the index.
    */
-  readonly sort?: { readonly by: string; readonly order: 'ascending' | 'descending' }
+  readonly sort?: { readonly by: F; readonly order: 'ascending' | 'descending' }
   readonly after?: After
   /** 1 to 1,000. */
   readonly limit: number
@@ -151,8 +189,8 @@ export interface Update {
 export type Change<T extends object = object> =
   | { readonly insert: T & { readonly id: string }; readonly into: Collection<T> }
   | { readonly replace: T & Stored; readonly in: Collection<T> }
-  | ({ readonly update: string; readonly in: Collection<T>; readonly where?: Where } & Update)
-  | { readonly tombstone: string; readonly in: Collection<T>; readonly where?: Where }
+  | ({ readonly update: string; readonly in: Collection<T>; readonly where?: Where<FieldPath<T>> } & Update)
+  | { readonly tombstone: string; readonly in: Collection<T>; readonly where?: Where<FieldPath<T>> }
 
 /** What `commitEach` reports, in the order of the changes. */
 export type Committed<T extends object> =
@@ -174,19 +212,25 @@ export interface DocumentStore {
   get<T extends object>(from: Collection<T>, id: string): Promise<(T & Stored) | undefined>
   /** Those that exist, by id. At most 1,000 ids. */
   getMany<T extends object>(from: Collection<T>, ids: readonly string[]): Promise<ReadonlyMap<string, T & Stored>>
-  find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>>
+  find<T extends object, I extends string>(from: Collection<T, I>, query: Find<FieldPath<T>, I>): Promise<Page<T & Stored>>
   /** The number of matches, counted up to `upTo` (then `upTo` is returned), so that the cost is bounded. */
-  count<T extends object>(from: Collection<T>, query: Pick<Find, 'using' | 'where'> & { readonly upTo: number }): Promise<number>
+  count<T extends object, I extends string>(
+    from: Collection<T, I>,
+    query: Pick<Find<FieldPath<T>, I>, 'using' | 'where'> & { readonly upTo: number },
+  ): Promise<number>
   /**
    * The place of one match in the order of `sort` or of the id, to be given as `after`: with `position` 5,000 a page begins with the 5,001st match. Reads index
    * entries, not documents, and only up to that position. Undefined when there are fewer matches. `where` must be answered by the indexes alone; anything else throws.
    */
-  seek<T extends object>(
-    from: Collection<T>,
-    query: Pick<Find, 'using' | 'where' | 'sort'> & { readonly position: number },
+  seek<T extends object, I extends string>(
+    from: Collection<T, I>,
+    query: Pick<Find<FieldPath<T>, I>, 'using' | 'where' | 'sort'> & { readonly position: number },
   ): Promise<After | undefined>
   /** All matches, each once, in the order of `sort` or of the first index, read in pages during the iteration: for jobs and exports. Concurrent changes may or may not be included. */
-  scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored>
+  scan<T extends object, I extends string>(
+    from: Collection<T, I>,
+    query: Omit<Find<FieldPath<T>, I>, 'limit' | 'after'>,
+  ): AsyncIterable<T & Stored>
 
   /** Every document of a collection once, by id from `after` (exclusive) on, read in chunks during the iteration. Needs no index: for migrations and checks. */
   walk<T extends object>(from: Collection<T>, after?: string): AsyncIterable<T & Stored>
@@ -195,7 +239,11 @@ export interface DocumentStore {
    * Documents written as lines, in chunks of UTF-8, without blocking other operations: for reports over whole collections. Lines of a piece, and one piece and
    * the next, belong apart by `betweenLines`; no piece is empty. Without `query` every document once, in no order; else the matches, as `scan` returns them.
    */
-  lines<T extends object>(from: Collection<T>, lines: Lines, query?: Pick<Find, 'using' | 'where'>): AsyncIterable<Uint8Array>
+  lines<T extends object, I extends string>(
+    from: Collection<T, I>,
+    lines: Lines,
+    query?: Pick<Find<FieldPath<T>, I>, 'using' | 'where'>,
+  ): AsyncIterable<Uint8Array>
 
   /**
    * One change and its events, all or nothing. Resolves to the document after the change (for a tombstone: before it).

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { PermissionCatalog } from '../model/permission.ts'
 import type { Class } from '../port.ts'
 import { contributions, port } from '../port.ts'
 
@@ -134,6 +135,8 @@ export interface Installation {
   readonly configuredPrivate?: boolean
   /** Server admins named by the configuration. One with a password gets an account at the first start; the others become admins when their account is made. */
   readonly admins: readonly { readonly email: string; readonly password?: string }[]
+  /** Every permission of Pounce and of the plugins that run. */
+  readonly permissions: PermissionCatalog
 }
 export const Installation = port<Installation>('installation')
 

@@ -71,6 +71,6 @@ export interface Outbox {
   forget(consumer: string): Promise<void>
   /** How many events wait, per declared consumer, counted up to 100,000; parked ones are not counted. */
   waiting(): Promise<Readonly<Record<string, number>>>
-  /** Calls back soon after a commit left events; a hint only, for consumers still poll. Returns how to stop. */
-  onCommitted(listener: () => void): () => void
+  /** Calls back soon after a commit left events, with the consumers that they are for where the store knows them; a hint only, for consumers still poll. Returns how to stop. */
+  onCommitted(listener: (consumers?: ReadonlySet<string>) => void): () => void
 }

@@ -1,3 +1,4 @@
+import type { EventType } from '../events.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Kind, LifeState, Ref } from '../model/kind.ts'
 import type { Permission } from '../model/permission.ts'
@@ -107,6 +108,16 @@ export interface RightsSource {
   rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>>
 }
 
+/** What events and lists of resources of any kind say of one. */
+export interface ResourceFacts {
+  readonly name: string
+  /** Account id. */
+  readonly author: string
+  readonly spaces: readonly string[]
+  /** What it has its rights from. */
+  readonly within: readonly Ref[]
+}
+
 /** A kind of resource, for the policy and for lists of resources of any kind. Created by `defineResource`. */
 export interface Resource extends RightsSource {
   readonly kind: Kind
@@ -114,6 +125,10 @@ export interface Resource extends RightsSource {
   readonly view: Permission
   /** Whether searches find resources of the kind. */
   readonly isSearched: boolean
+  /** The types of its events, where its plugin has events and feed say what happens to it; of Pounce's own kinds none, since these are known. */
+  readonly events: readonly EventType[]
+  /** Present with `events`. At most 1,000 ids at a time. */
+  factsOf?(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceFacts>>
   /** Names for follow recommendations, by id; absent when the kind is not recommended. At most 1,000 ids at a time. */
   namesOf?(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
 }

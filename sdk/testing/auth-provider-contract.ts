@@ -1,6 +1,6 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import type { AuthProvider } from '../ports/auth.ts'
 import { unlike } from './alike.ts'
+import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
 /** An account of the provider under test. */
 export interface KnownAccount {
@@ -16,7 +16,7 @@ export interface PasswordSubject {
   readonly account: KnownAccount
 }
 
-type Make<T> = (t: ExecutionContext) => Promise<T>
+type Make<T> = (t: TestContext) => Promise<T>
 
 const passwordOf = (provider: AuthProvider, email: string, password: string) => {
   if (!provider.password) throw new Error(`${provider.id} takes no passwords`)
@@ -24,7 +24,8 @@ const passwordOf = (provider: AuthProvider, email: string, password: string) => 
 }
 
 /** What every AuthProvider promises that takes passwords. */
-export const passwordProviderContract = (test: TestFn, make: Make<PasswordSubject>): void => {
+export const passwordProviderContract = (runner: TestRunner, make: Make<PasswordSubject>): void => {
+  const test = contractTest(runner)
   test('password: the right one gives the identity, vouched for by this provider', async t => {
     const { provider, account } = await make(t)
     const identity = await passwordOf(provider, account.email, account.password)
@@ -105,7 +106,8 @@ export interface BearerSubject {
 }
 
 /** What every AuthProvider promises that takes bearer tokens. */
-export const bearerProviderContract = (test: TestFn, make: Make<BearerSubject>): void => {
+export const bearerProviderContract = (runner: TestRunner, make: Make<BearerSubject>): void => {
+  const test = contractTest(runner)
   const ask = (provider: AuthProvider, token: string) => {
     if (!provider.bearer) throw new Error(`${provider.id} takes no tokens`)
     return provider.bearer(token)

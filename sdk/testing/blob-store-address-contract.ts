@@ -1,8 +1,9 @@
-import type { TestFn } from 'ava'
+import { contractTest, type TestRunner } from './any-runner.ts'
 import { type MakeBlobStore, testBytes } from './blob-store-contract.ts'
 
 /** The capability `temporaryUrl`: run it with a store that gives addresses of whatever is longer than 100 bytes. */
-export function blobStoreTemporaryUrlContract(test: TestFn, makeStore: MakeBlobStore): void {
+export function blobStoreTemporaryUrlContract(runner: TestRunner, makeStore: MakeBlobStore): void {
+  const test = contractTest(runner)
   const answer = { filename: 'größe "1".html', contentType: 'text/html', expiresInMs: 60_000 }
 
   test('a temporary address gives anybody exactly the bytes, to save under their name', async t => {

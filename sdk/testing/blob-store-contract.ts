@@ -3,13 +3,13 @@ import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { ExecutionContext, TestFn } from 'ava'
 import type { ByteRange } from '../bytes.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 import { Invalid } from '../problem.ts'
+import { type ContractTest, contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
 /** Gives a fresh, empty, started store; it may use `t.teardown`. */
-export type MakeBlobStore = (t: ExecutionContext) => Promise<BlobStore>
+export type MakeBlobStore = (t: TestContext) => Promise<BlobStore>
 
 const kB = 1024
 const MB = kB * kB
@@ -54,7 +54,8 @@ async function keysOf(store: BlobStore): Promise<readonly string[]> {
 }
 
 /** What every BlobStore promises. Run it in a test file of the implementation. */
-export function blobStoreContract(test: TestFn, makeStore: MakeBlobStore): void {
+export function blobStoreContract(runner: TestRunner, makeStore: MakeBlobStore): void {
+  const test = contractTest(runner)
   storing(test, makeStore)
   refusing(test, makeStore)
   reading(test, makeStore)
@@ -62,7 +63,7 @@ export function blobStoreContract(test: TestFn, makeStore: MakeBlobStore): void 
   flowing(test, makeStore)
 }
 
-function storing(test: TestFn, makeStore: MakeBlobStore): void {
+function storing(test: ContractTest, makeStore: MakeBlobStore): void {
   for (const size of sizes) {
     test(`${size} bytes come back as they went in`, async t => {
       const store = await makeStore(t)
@@ -145,7 +146,7 @@ function storing(test: TestFn, makeStore: MakeBlobStore): void {
   })
 }
 
-function refusing(test: TestFn, makeStore: MakeBlobStore): void {
+function refusing(test: ContractTest, makeStore: MakeBlobStore): void {
   for (const size of [10, 100_000, 5_000_000]) {
     test(`${size} bytes that are not what was announced are refused and not kept`, async t => {
       const store = await makeStore(t)
@@ -202,7 +203,7 @@ function refusing(test: TestFn, makeStore: MakeBlobStore): void {
   })
 }
 
-function reading(test: TestFn, makeStore: MakeBlobStore): void {
+function reading(test: ContractTest, makeStore: MakeBlobStore): void {
   for (const size of [1, 1000, 64 * kB + 1, 4 * MB + 1]) {
     test(`every kind of range of ${size} bytes is exact`, async t => {
       const store = await makeStore(t)
@@ -293,7 +294,7 @@ function reading(test: TestFn, makeStore: MakeBlobStore): void {
 /** The key with its last character changed to another that keys may have. */
 const swapEnd = (key: string): string => `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
 
-function removing(test: TestFn, makeStore: MakeBlobStore): void {
+function removing(test: ContractTest, makeStore: MakeBlobStore): void {
   test('removing twice is no error, and a removed blob is gone everywhere', async t => {
     const store = await makeStore(t)
     for (const size of [0, 10, 100_000, 5_000_000]) {
@@ -334,7 +335,7 @@ function bytesInUse(): number {
   return process.memoryUsage().arrayBuffers
 }
 
-function flowing(test: TestFn, makeStore: MakeBlobStore): void {
+function flowing(test: ContractTest, makeStore: MakeBlobStore): void {
   test.serial('128 MB flow in and out without being held in memory', async t => {
     const store = await makeStore(t)
     const before = bytesInUse()
@@ -373,7 +374,8 @@ function flowing(test: TestFn, makeStore: MakeBlobStore): void {
 }
 
 /** The capability `localPath`: run it for stores that have the method. */
-export function blobStoreLocalPathContract(test: TestFn, makeStore: MakeBlobStore): void {
+export function blobStoreLocalPathContract(runner: TestRunner, makeStore: MakeBlobStore): void {
+  const test = contractTest(runner)
   test('localPath names a file that holds exactly the bytes', async t => {
     const store = await makeStore(t)
     const bytes = testBytes(5_000_000)

@@ -1,9 +1,10 @@
 import { crc32 } from 'node:zlib'
-import type { TestFn } from 'ava'
+import { contractTest, type TestRunner } from './any-runner.ts'
 import { type MakeBlobStore, testBytes } from './blob-store-contract.ts'
 
 /** The capability `crc32`: run it for stores that have the method. */
-export function blobStoreCrc32Contract(test: TestFn, makeStore: MakeBlobStore): void {
+export function blobStoreCrc32Contract(runner: TestRunner, makeStore: MakeBlobStore): void {
+  const test = contractTest(runner)
   test('the CRC-32, where there is one, is that of the bytes', async t => {
     const store = await makeStore(t)
     let told = 0

@@ -9,16 +9,25 @@ import { Users } from '../ports/users.ts'
 
 type PluginChoice = string | Plugin | { readonly plugin: string; readonly as: string }
 
+/** How the runners of tests name what registers a function for the end of a test: ava, node:test, vitest. */
+export type TestEnd =
+  | { teardown(end: () => Promise<void>): void }
+  | { after(end: () => Promise<void>): void }
+  | { onTestFinished(end: () => Promise<void>): void }
+
 /** What to boot. Everything has a default: the plugins of `config/default.json` with their own settings. */
 export interface BootOptions {
-  /** Of the test, to stop and clean up after it: `bootForTest({ t })`. */
-  readonly t?: { teardown(end: () => Promise<void>): void }
+  /** Of the test, to stop and clean up after it: `bootForTest({ t })`, with the context that ava, vitest or node:test gives to tests. */
+  readonly t?: TestEnd
   /** Instead of the default plugins: ids, package names, folders or plugin objects. */
   readonly plugins?: readonly PluginChoice[]
   /** Besides the plugins. */
   readonly also?: readonly PluginChoice[]
+  /** Ids of default plugins to leave out, such as the store that a plugin of `also` replaces. */
+  readonly without?: readonly string[]
   /** Settings as in a configuration file; stronger than `env`. */
   readonly config?: Readonly<Record<string, unknown>>
+  /** Variables as of the process, such as `POUNCE_HTTP__PORT`; those of the process itself are not read. */
   readonly env?: Readonly<Record<string, string>>
   /** `none`: a new installation without any account. */
   readonly admin?: 'none'
@@ -99,6 +108,18 @@ const adminOf = async (kernel: Kernel): Promise<TestServer['admin'] | undefined>
   return { ...account, id: user.id, key: String((made as Readonly<Record<string, unknown>>)['key']) }
 }
 
+const atEnd = (t: TestEnd, end: () => Promise<void>): void => {
+  if ('teardown' in t) t.teardown(end)
+  else if ('after' in t) t.after(end)
+  else t.onTestFinished(end)
+}
+
+const without = (plugins: readonly PluginChoice[], ids: readonly string[] = []): readonly PluginChoice[] => {
+  const unknown = ids.filter(id => !plugins.includes(id))
+  if (unknown.length > 0) throw new Error(`without: ${unknown.join(', ')}: no plugin that would be booted has this id`)
+  return plugins.filter(plugin => typeof plugin !== 'string' || !ids.includes(plugin))
+}
+
 const finite = async (answer: Response): Promise<Response> => {
   if (!answer.headers.get('content-type')?.startsWith('text/event-stream') || !answer.body) return answer
   const reader = answer.body.getReader()
@@ -139,7 +160,7 @@ export const bootForTest = async (options: BootOptions = {}): Promise<TestServer
   const isOwnFolder = options.folder === undefined
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'pounce-test-')))
   const shipped = await shippedDefaults()
-  const plugins = [...(options.plugins ?? shipped.plugins), ...(options.also ?? [])]
+  const plugins = [...without(options.plugins ?? shipped.plugins, options.without), ...(options.also ?? [])]
   const { http, ...settings } = (options.config ?? {}) as { readonly http?: object }
   const boot = async (): Promise<Kernel> => {
     const config = await loadConfig({
@@ -199,6 +220,6 @@ export const bootForTest = async (options: BootOptions = {}): Promise<TestServer
       await clean()
     },
   }
-  options.t?.teardown(server.stop)
+  if (options.t) atEnd(options.t, server.stop)
   return server
 }

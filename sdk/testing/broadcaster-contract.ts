@@ -1,5 +1,5 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import type { Broadcaster } from '../ports/live-events.ts'
+import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
 /** Two servers of one installation. */
 export interface BroadcastingServers {
@@ -10,7 +10,8 @@ export interface BroadcastingServers {
 }
 
 /** What every Broadcaster promises; `make` gives two that reach each other and nobody else. */
-export function broadcasterContract(test: TestFn, make: (t: ExecutionContext) => Promise<BroadcastingServers>): void {
+export function broadcasterContract(runner: TestRunner, make: (t: TestContext) => Promise<BroadcastingServers>): void {
+  const test = contractTest(runner)
   /** Sends until received: the first messages may be sent before the other side listens. */
   const heard = async (from: Broadcaster, topic: string, message: string, seen: readonly string[]): Promise<void> => {
     for (let time = 0; !seen.includes(message); time += 1) {

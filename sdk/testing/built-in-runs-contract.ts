@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ExecutionContext, TestFn } from 'ava'
 import type { Ref } from '../model/kind.ts'
 import type { Extractor } from '../ports/extractor.ts'
 import type { Heartbeat, Job, JobResult, JobStatus, TransportListener } from '../ports/transport.ts'
+import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { eventually, file, hex, idsOf, jobFor, type MakeTransport } from './transport-contract.ts'
 
 /** One extractor for all tests: its parameters say what it does. */
@@ -84,9 +84,10 @@ class Recorder implements TransportListener {
 }
 
 /** What a Transport promises besides when it runs built-in extractors itself. */
-export function builtInRunsContract(test: TestFn, makeTransport: MakeTransport): void {
+export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTransport): void {
+  const test = contractTest(runner)
   const run = (n: number, parameters: Job['parameters'] = {}): Job => jobFor(n, { queue, parameters })
-  const setUp = async (t: ExecutionContext, timeoutMs?: number) => {
+  const setUp = async (t: TestContext, timeoutMs?: number) => {
     const made = await makeTransport(t, [extractorNamed(queue, timeoutMs), extractorNamed('contract.other')])
     const recorder = new Recorder()
     const good = await made.store('good')

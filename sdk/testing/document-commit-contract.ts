@@ -1,13 +1,13 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import { event } from '../events.ts'
 import { CommitConflict, type Refusal, Taken } from '../ports/conflicts.ts'
 import { collection, type DocumentStore, eq, type Stored, type Update } from '../ports/document-store.ts'
 import { Invalid } from '../problem.ts'
+import type { ContractTest, TestContext } from './any-runner.ts'
 import { type Note, notes } from './notes.ts'
 
-type Open = (t: ExecutionContext) => Promise<DocumentStore>
+type Open = (t: TestContext) => Promise<DocumentStore>
 
-const refused = async (t: ExecutionContext, commit: Promise<unknown>, reason: Refusal): Promise<void> => {
+const refused = async (t: TestContext, commit: Promise<unknown>, reason: Refusal): Promise<void> => {
   const error = await t.throwsAsync(commit, { instanceOf: CommitConflict })
   t.is(error?.reason, reason)
 }
@@ -34,7 +34,7 @@ const difficult = {
 }
 
 /** Commits: operators, guards, conflicts, uniqueness and races. */
-export function documentCommitContract(test: TestFn, open: Open): void {
+export function documentCommitContract(test: ContractTest, open: Open): void {
   insertAndReplace(test, open)
   updates(test, open)
   guards(test, open)
@@ -42,7 +42,7 @@ export function documentCommitContract(test: TestFn, open: Open): void {
   manyAtOnce(test, open)
 }
 
-function insertAndReplace(test: TestFn, open: Open): void {
+function insertAndReplace(test: ContractTest, open: Open): void {
   test('an inserted document comes back with revision 1, for any caller', async t => {
     const store = await open(t)
     const made = await store.commit({ insert: { id: 'a', name: 'one', content: difficult }, into: notes })
@@ -111,13 +111,13 @@ function insertAndReplace(test: TestFn, open: Open): void {
 
   test('a collection that was not declared is refused', async t => {
     const store = await open(t)
-    const other = collection<Note>('others')
+    const other = collection<Note>()('others')
     await t.throwsAsync(store.get(other, 'a'))
     await t.throwsAsync(store.commit({ insert: { id: 'a' }, into: other }))
   })
 }
 
-function updates(test: TestFn, open: Open): void {
+function updates(test: ContractTest, open: Open): void {
   const cases: readonly (readonly [title: string, before: Note, update: Update, after: unknown])[] = [
     ['set makes the objects on the way', {}, { set: { 'content.a.b': 1 } }, { content: { a: { b: 1 } } }],
     ['set replaces a value of any type', { content: { a: [1] } }, { set: { 'content.a': { c: null } } }, { content: { a: { c: null } } }],
@@ -188,7 +188,7 @@ function updates(test: TestFn, open: Open): void {
   })
 }
 
-function guards(test: TestFn, open: Open): void {
+function guards(test: ContractTest, open: Open): void {
   test('a guard that does not hold leaves document and outbox as they were', async t => {
     const store = await open(t)
     await store.outbox.declareConsumers([{ name: 'test/all', types: '*' }])
@@ -225,7 +225,7 @@ function guards(test: TestFn, open: Open): void {
   })
 }
 
-function uniqueKeys(test: TestFn, open: Open): void {
+function uniqueKeys(test: ContractTest, open: Open): void {
   test('of 50 who insert the same unique key one succeeds', async t => {
     const store = await open(t)
     const tries = Array.from({ length: 50 }, (_, n) => store.commit({ insert: { id: `n${n}`, email: 'a@example.org' }, into: notes }))
@@ -267,7 +267,7 @@ function uniqueKeys(test: TestFn, open: Open): void {
   })
 }
 
-function manyAtOnce(test: TestFn, open: Open): void {
+function manyAtOnce(test: ContractTest, open: Open): void {
   test('commitEach applies its changes in order and reports each', async t => {
     const store = await open(t)
     await store.outbox.declareConsumers([{ name: 'test/all', types: '*' }])

@@ -1,4 +1,3 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import { matcher } from '../documents/matcher.ts'
 import { valueAt } from '../documents/paths.ts'
 import { overlong } from '../documents/pieces.ts'
@@ -19,13 +18,14 @@ import {
   type Where,
 } from '../ports/document-store.ts'
 import { Invalid } from '../problem.ts'
+import type { ContractTest, TestContext } from './any-runner.ts'
 import { type Note, notes } from './notes.ts'
 
-type Open = (t: ExecutionContext) => Promise<DocumentStore>
+type Open = (t: TestContext) => Promise<DocumentStore>
 type Kept = Note & Stored
 
 /** Ids of every page, and that no page but the last is short. */
-const idsOfPages = async (t: ExecutionContext, store: DocumentStore, query: Find): Promise<readonly string[]> => {
+const idsOfPages = async (t: TestContext, store: DocumentStore, query: Find): Promise<readonly string[]> => {
   const ids: string[] = []
   let after: After | undefined
   do {
@@ -161,7 +161,7 @@ const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[]
 ]
 
 /** Pages, counts and scans. */
-export function documentFindContract(test: TestFn, open: Open): void {
+export function documentFindContract(test: ContractTest, open: Open): void {
   for (const [title, query] of queries) {
     test(`pages, count and scan agree with brute force: ${title}`, async t => {
       const store = await open(t)
@@ -189,7 +189,7 @@ const seekable: readonly Omit<Find, 'limit'>[] = [
   { using: 'bySpace', where: and(eq('state', 'live'), isIn('spaces', ['s1', 's5', 's7'])), sort: newest },
 ]
 
-function seeking(test: TestFn, open: Open): void {
+function seeking(test: ContractTest, open: Open): void {
   test('a page begins behind the position that was sought, and behind the last match is none', async t => {
     const store = await open(t)
     const all = await fill(store)
@@ -218,7 +218,7 @@ function seeking(test: TestFn, open: Open): void {
   })
 }
 
-function pagesUnderChange(test: TestFn, open: Open): void {
+function pagesUnderChange(test: ContractTest, open: Open): void {
   test('pages of equal sort values miss and repeat nothing while documents come and go', async t => {
     const store = await open(t)
     const at = '2026-01-01T00:00:00.000Z'
@@ -342,7 +342,7 @@ function pagesUnderChange(test: TestFn, open: Open): void {
   })
 }
 
-function ordersAndLimits(test: TestFn, open: Open): void {
+function ordersAndLimits(test: ContractTest, open: Open): void {
   test('what gets or loses a value comes and goes in a sparse index', async t => {
     const store = await open(t)
     const created = '2018-01-01T00:00:00.000Z'
@@ -428,7 +428,7 @@ function ordersAndLimits(test: TestFn, open: Open): void {
   test('pages in the order of ids hold what is in their own collection, whichever was read before', async t => {
     const store = await open(t)
     const [ones, others] = ['page-ones', 'page-others'].map(name =>
-      collection<{ kind: string; at: number }>(name, { byKind: { on: ['kind', 'at'] } }),
+      collection<{ kind: string; at: number }>()(name, { byKind: { on: ['kind', 'at'] } }),
     )
     if (!ones || !others) throw new Error('no collections')
     await store.declare([ones, others])
@@ -445,7 +445,7 @@ function ordersAndLimits(test: TestFn, open: Open): void {
   test('a walk gives every document once by id, from any id on, of a collection without an index too', async t => {
     const store = await open(t)
     const all = await fill(store)
-    const bare = collection<{ readonly n: number }>('bare')
+    const bare = collection<{ readonly n: number }>()('bare')
     await store.declare([notes, bare])
     for (let n = 0; n < 450; n += 1) await store.commit({ insert: { id: `id-${String(n).padStart(4, '0')}`, n }, into: bare })
     await store.commit({ tombstone: 'id-0007', in: bare })

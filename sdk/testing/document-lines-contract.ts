@@ -1,9 +1,9 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import { and, type DocumentStore, eq, range } from '../ports/document-store.ts'
 import type { Lines } from '../ports/lines.ts'
+import type { ContractTest, TestContext } from './any-runner.ts'
 import { type Note, notes } from './notes.ts'
 
-type Open = (t: ExecutionContext) => Promise<DocumentStore>
+type Open = (t: TestContext) => Promise<DocumentStore>
 
 const fill = async (store: DocumentStore, documents: Readonly<Record<string, Note>>): Promise<void> => {
   const items = Object.entries(documents).map(([id, note]) => ({ change: { insert: { id, ...note }, into: notes } }))
@@ -13,7 +13,7 @@ const fill = async (store: DocumentStore, documents: Readonly<Record<string, Not
 }
 
 /** All pieces as one text; each piece must hold something. */
-const textOf = async (t: ExecutionContext, pieces: AsyncIterable<Uint8Array>, between: string): Promise<string> => {
+const textOf = async (t: TestContext, pieces: AsyncIterable<Uint8Array>, between: string): Promise<string> => {
   const texts: string[] = []
   for await (const piece of pieces) {
     t.true(piece.length > 0)
@@ -22,7 +22,7 @@ const textOf = async (t: ExecutionContext, pieces: AsyncIterable<Uint8Array>, be
   return texts.join(between)
 }
 
-const linesOf = async (t: ExecutionContext, pieces: AsyncIterable<Uint8Array>): Promise<readonly string[]> => {
+const linesOf = async (t: TestContext, pieces: AsyncIterable<Uint8Array>): Promise<readonly string[]> => {
   const text = await textOf(t, pieces, '\r\n')
   return text === '' ? [] : text.split('\r\n').sort()
 }
@@ -74,7 +74,7 @@ const asCsv: readonly string[] = [
 ]
 
 /** Promises of `lines`. */
-export function documentLinesContract(test: TestFn, open: Open): void {
+export function documentLinesContract(test: ContractTest, open: Open): void {
   test('lines are CSV that no spreadsheet takes for formulas', async t => {
     const store = await open(t)
     await fill(store, hostile)

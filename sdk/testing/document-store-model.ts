@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import type { TestFn } from 'ava'
 import fc from 'fast-check'
 import { applyUpdate } from '../documents/apply-update.ts'
 import { keysOf } from '../documents/index-keys.ts'
@@ -8,12 +7,22 @@ import { valueAt } from '../documents/paths.ts'
 import { compareScalars, type Scalar } from '../documents/scalars.ts'
 import { event, type NewEvent } from '../events.ts'
 import { CommitConflict, Taken } from '../ports/conflicts.ts'
-import { type After, type Change, collection, type DocumentStore, type Find, type Stored, type Where } from '../ports/document-store.ts'
+import {
+  type After,
+  type Change,
+  collection,
+  type DocumentStore,
+  type Find,
+  type Index,
+  type Stored,
+  type Where,
+} from '../ports/document-store.ts'
 import { Invalid } from '../problem.ts'
-import { countingIds, type MakeDocumentStore } from './document-store-contract.ts'
+import type { TestContext } from './any-runner.ts'
 import { FixedClock } from './fixed-clock.ts'
+import { countingIds, type MakeDocumentStore } from './store-tools.ts'
 
-const things = collection<object>('things', {
+const things = collection<object>()('things', {
   byA: { on: ['a'] },
   byAB: { on: ['a', 'b'] },
   byTag: { on: ['tags', 'b'], array: 'tags' },
@@ -129,7 +138,7 @@ const query = fc
 
 const sortable = (index: string): readonly string[] => [
   '',
-  ...(things.indexes[index]?.on ?? []).filter(path => path === 'b' || path === 'deep.n'),
+  ...((things.indexes as Readonly<Record<string, Index>>)[index]?.on ?? []).filter(path => path === 'b' || path === 'deep.n'),
 ]
 
 type Kept = Stored & { [key: string]: unknown }
@@ -232,22 +241,20 @@ const findBoth = async (store: DocumentStore, model: Model, query: Find): Promis
   assert.deepEqual(sort ? scanned : scanned.sort(), sort ? expectedIds : expectedIds.sort())
 }
 
-/** Random commits and queries against a plain model in memory. The seed is logged; `POUNCE_SEED` repeats a run. */
-export function documentStoreModel(test: TestFn, make: MakeDocumentStore, { runs }: { readonly runs: number }): void {
-  test(`${runs} random runs of commits and queries agree with a model in memory`, async t => {
-    const store = await make(t, { clock: new FixedClock(), ids: countingIds() })
-    await store.declare([things])
-    await store.outbox.declareConsumers([{ name: 'model/all', types: '*' }])
-    const seed = Number(process.env['POUNCE_SEED'] ?? Date.now() & 0x7fffffff)
-    t.log(`seed ${seed}`)
-    const model = new Model()
-    const steps = fc.array(step, { minLength: 1, maxLength: 15 })
-    const run = fc.asyncProperty(steps, steps, fc.array(query, { minLength: 1, maxLength: 5 }), async (first, second, queries) => {
-      const clear = [...model.documents.keys()].map((tombstone): Step => ({ change: { tombstone, in: things }, events: [] }))
-      await commitBoth(store, model, [...clear, ...first])
-      await commitBoth(store, model, second)
-      for (const query of queries) await findBoth(store, model, query)
-    })
-    await t.notThrowsAsync(fc.assert(run, { numRuns: runs, seed }))
+/** The body of the test of `documentStoreModel`. */
+export const runDocumentStoreModel = async (t: TestContext, make: MakeDocumentStore, runs: number): Promise<void> => {
+  const store = await make(t, { clock: new FixedClock(), ids: countingIds() })
+  await store.declare([things])
+  await store.outbox.declareConsumers([{ name: 'model/all', types: '*' }])
+  const seed = Number(process.env['POUNCE_SEED'] ?? Date.now() & 0x7fffffff)
+  t.log(`seed ${seed}`)
+  const model = new Model()
+  const steps = fc.array(step, { minLength: 1, maxLength: 15 })
+  const run = fc.asyncProperty(steps, steps, fc.array(query, { minLength: 1, maxLength: 5 }), async (first, second, queries) => {
+    const clear = [...model.documents.keys()].map((tombstone): Step => ({ change: { tombstone, in: things }, events: [] }))
+    await commitBoth(store, model, [...clear, ...first])
+    await commitBoth(store, model, second)
+    for (const query of queries) await findBoth(store, model, query)
   })
+  await t.notThrowsAsync(fc.assert(run, { numRuns: runs, seed }))
 }

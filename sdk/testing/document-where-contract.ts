@@ -1,8 +1,8 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import { and, contains, type DocumentStore, eq, exists, isIn, ne, not, or, range, startsWith, type Where } from '../ports/document-store.ts'
+import type { ContractTest, TestContext } from './any-runner.ts'
 import { type Note, notes } from './notes.ts'
 
-type Open = (t: ExecutionContext) => Promise<DocumentStore>
+type Open = (t: TestContext) => Promise<DocumentStore>
 
 const documents: Readonly<Record<string, Note>> = {
   plain: { name: 'Plain', rank: 1, isPublic: true, spaces: ['a', 'b'] },
@@ -82,7 +82,7 @@ const usable: Readonly<Record<string, string>> = {
 }
 
 /** The meaning of every condition. */
-export function documentWhereContract(test: TestFn, open: Open): void {
+export function documentWhereContract(test: ContractTest, open: Open): void {
   test('every condition holds for the right documents, whatever the index', async t => {
     const store = await open(t)
     await Promise.all(Object.entries(documents).map(([id, note]) => store.commit({ insert: { id, ...note }, into: notes })))

@@ -1,10 +1,9 @@
 import { lstat, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, isAbsolute, join, resolve, sep } from 'node:path'
-import type { ExecutionContext, TestFn } from 'ava'
-import fc from 'fast-check'
 import { ExtractorInfo } from '../model/extractor-info.ts'
 import type { DerivedFile, Extractor, ExtractorOutput } from '../ports/extractor.ts'
+import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { type ExtractorCase, type ExtractorEnd, loadedBy, runExtractorApart } from './extractor-runs.ts'
 
 /** A built-in extractor and files that it is made for. */
@@ -23,7 +22,8 @@ const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(; ?[a
 const mediaTypePattern = /^(\*|[^/.*\s]+)\/(\*|[^/*\s]+)$/
 
 /** What every built-in Extractor promises. Titles begin with its name, so one test file may run it for many. */
-export function extractorContract(test: TestFn, { extractor, manifest, samples }: ExtractorSubject): void {
+export function extractorContract(runner: TestRunner, { extractor, manifest, samples }: ExtractorSubject): void {
+  const test = contractTest(runner)
   const { name } = extractor.info
 
   test(`${name}: what it says of itself is complete and names types of two parts`, async t => {
@@ -92,16 +92,17 @@ export function extractorContract(test: TestFn, { extractor, manifest, samples }
 const isForPeople = (message: string, paths: readonly string[]): boolean =>
   /^\p{Lu}.{15,}/su.test(message) && !paths.some(path => message.includes(path))
 
-async function temporaryFolder(t: ExecutionContext): Promise<string> {
+async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'pounce-extractor-')))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-const runAll = async (t: ExecutionContext, extractor: Extractor, cases: readonly ExtractorCase[]): Promise<readonly ExtractorEnd[]> =>
+const runAll = async (t: TestContext, extractor: Extractor, cases: readonly ExtractorCase[]): Promise<readonly ExtractorEnd[]> =>
   runExtractorApart(extractor, cases, { folder: await temporaryFolder(t), limitMs: 150_000 })
 
 async function hostileCases(folder: string, { path, contentType }: ExtractorCase): Promise<readonly ExtractorCase[]> {
+  const { default: fc } = await import('fast-check')
   const original = await readFile(path)
   const changes = fc.array(fc.tuple(fc.nat(Math.max(0, original.length - 1)), fc.nat(255)), { maxLength: 6 })
   const damaged = fc.tuple(changes, fc.option(fc.nat(original.length), { freq: 6 })).map(([changed, length]) => {

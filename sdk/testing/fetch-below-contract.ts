@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import type { ExecutionContext, TestFn } from 'ava'
 import type { Fetch } from '../ports/kernel.ts'
 import { Invalid, TooLarge, Unreachable } from '../problem.ts'
+import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
 const limits = { method: 'GET', headers: {}, maxBytes: 1000, timeoutMs: 5000 }
 
@@ -13,7 +13,7 @@ interface Seen {
   readonly body: string
 }
 
-const serve = async (t: ExecutionContext, listener: RequestListener): Promise<{ readonly url: string; readonly seen: Seen[] }> => {
+const serve = async (t: TestContext, listener: RequestListener): Promise<{ readonly url: string; readonly seen: Seen[] }> => {
   const seen: Seen[] = []
   const server = createServer((request, response) => {
     buffer(request).then(
@@ -84,7 +84,8 @@ const leadingOut = [
 ]
 
 /** Promises of `below`. */
-export function fetchBelowContract(test: TestFn, make: (allow: readonly string[]) => Fetch): void {
+export function fetchBelowContract(runner: TestRunner, make: (allow: readonly string[]) => Fetch): void {
+  const test = contractTest(runner)
   test('fetch: what is below an address of the configuration may be requested, wherever that is', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.end('hello'))
     const fetch = make([])

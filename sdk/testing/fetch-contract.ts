@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import type { ExecutionContext, TestFn } from 'ava'
 import type { Fetch } from '../ports/kernel.ts'
 import { Forbidden, Invalid, TooLarge, Unreachable } from '../problem.ts'
+import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
 /** Makes a Fetch that may also reach the hosts and networks listed, such as `127.0.0.1`. */
 export type MakeFetch = (allow: readonly string[]) => Fetch
@@ -11,7 +11,7 @@ export type MakeFetch = (allow: readonly string[]) => Fetch
 const limits = { maxBytes: 1000, timeoutMs: 5000 }
 
 /** Serves on 127.0.0.1 until the test ends; `seen` are the requests that came. */
-async function serve(t: ExecutionContext, listener: RequestListener): Promise<{ port: number; url: string; seen: IncomingMessage[] }> {
+async function serve(t: TestContext, listener: RequestListener): Promise<{ port: number; url: string; seen: IncomingMessage[] }> {
   const seen: IncomingMessage[] = []
   const server = createServer((request, response) => {
     seen.push(request)
@@ -92,7 +92,8 @@ const readable = async (fetch: Fetch, url: string, options = limits): Promise<st
   (await buffer((await fetch.get(url, options)).body)).toString()
 
 /** What every Fetch promises. Uses this machine's loopback only. */
-export function fetchContract(test: TestFn, make: MakeFetch): void {
+export function fetchContract(runner: TestRunner, make: MakeFetch): void {
+  const test = contractTest(runner)
   test('fetch: addresses that are not public are refused before anything is sent, however they are written', async t => {
     const { port, seen } = await serve(t, (_request, response) => response.end('secret'))
     const fetch = make([])

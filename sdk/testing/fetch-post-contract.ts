@@ -2,9 +2,9 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import type { ExecutionContext, TestFn } from 'ava'
 import type { Fetch } from '../ports/kernel.ts'
 import { Forbidden, Invalid, Unreachable } from '../problem.ts'
+import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
 const message = { headers: { 'content-type': 'application/json', 'x-word': 'one' }, body: Buffer.from('{"a":1}') }
 const limits = { ...message, maxBytes: 1000, timeoutMs: 5000 }
@@ -17,7 +17,7 @@ interface Seen {
 }
 
 const serve = async (
-  t: ExecutionContext,
+  t: TestContext,
   listener: RequestListener,
 ): Promise<{ readonly port: number; readonly url: string; readonly seen: Seen[] }> => {
   const seen: Seen[] = []
@@ -41,8 +41,9 @@ const serve = async (
 }
 
 /** What every Fetch promises of `post` and `check`. Uses this machine's loopback only. */
-export function fetchPostContract(test: TestFn, make: (allow: readonly string[]) => Fetch & { dispose?(): void }): void {
-  const made = (t: ExecutionContext, allow: readonly string[]): Fetch => {
+export function fetchPostContract(runner: TestRunner, make: (allow: readonly string[]) => Fetch & { dispose?(): void }): void {
+  const test = contractTest(runner)
+  const made = (t: TestContext, allow: readonly string[]): Fetch => {
     const fetch = make(allow)
     t.teardown(() => fetch.dispose?.())
     return fetch
@@ -111,7 +112,7 @@ export function fetchPostContract(test: TestFn, make: (allow: readonly string[])
       if (path === '/drip') response.writeHead(200).write('first')
     })
     const fetch = made(t, ['127.0.0.1'])
-    const answer = await fetch.post(`${url}/drip`, { ...limits, timeoutMs: 300 })
+    const answer = await fetch.post(`${url}/drip`, { ...limits, timeoutMs: 2000 })
     t.like(answer, { status: 200, isCut: true })
     t.is(answer.body.toString(), 'first')
     await t.throwsAsync(fetch.post(`${url}/silent`, { ...limits, timeoutMs: 300 }), { instanceOf: Unreachable })

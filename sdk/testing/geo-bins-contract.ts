@@ -1,9 +1,9 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import type { Datapoint, GeoBin, GeoBinning, GeoFilter, GeoStore } from '../ports/geo-store.ts'
 import { Invalid } from '../problem.ts'
+import type { ContractTest, TestContext } from './any-runner.ts'
 import { pointAt } from './geo-points.ts'
 
-type Open = (t: ExecutionContext) => Promise<GeoStore>
+type Open = (t: TestContext) => Promise<GeoStore>
 
 const at = (text: string): number => Date.parse(text)
 
@@ -41,7 +41,7 @@ const named: readonly (readonly [string, GeoBinning['time'], string, string])[] 
 ]
 
 /** What every GeoStore promises of sums. */
-export function geoBinsContract(test: TestFn, open: Open): void {
+export function geoBinsContract(test: ContractTest, open: Open): void {
   test('bins sum up the numbers of each property of each stream, in order', async t => {
     const store = await open(t)
     await store.insert([

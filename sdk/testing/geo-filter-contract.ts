@@ -1,9 +1,9 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import type { Datapoint, GeoArea, GeoAttribute, GeoFilter, Geometry, GeoStore } from '../ports/geo-store.ts'
 import { Invalid } from '../problem.ts'
+import type { ContractTest, TestContext } from './any-runner.ts'
 import { idsIn, pinned, pointAt } from './geo-points.ts'
 
-type Open = (t: ExecutionContext) => Promise<GeoStore>
+type Open = (t: TestContext) => Promise<GeoStore>
 
 const day = 86_400_000
 const square = (west: number, south: number, size: number) => [
@@ -130,7 +130,7 @@ const wrong: readonly (readonly [string, GeoFilter])[] = [
 ]
 
 /** What every GeoStore promises of filters. */
-export function geoFilterContract(test: TestFn, open: Open): void {
+export function geoFilterContract(test: ContractTest, open: Open): void {
   test('streams choose their points, and no stream none', async t => {
     const store = await open(t)
     await store.insert([1, 2, 3, 4].map(id => pointAt(id, { stream: (id % 3) + 1 })))

@@ -1,6 +1,6 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import type { Datapoint, Geometry, GeoStore } from '../ports/geo-store.ts'
 import { Invalid } from '../problem.ts'
+import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { geoBinsContract } from './geo-bins-contract.ts'
 import { geoFilterContract } from './geo-filter-contract.ts'
 import { idsIn, pinned, pointAt } from './geo-points.ts'
@@ -14,7 +14,7 @@ export interface GeoStoreUnderTest {
 }
 
 /** Gives a fresh store. It may use `t.teardown`. */
-export type MakeGeoStore = (t: ExecutionContext) => Promise<GeoStoreUnderTest>
+export type MakeGeoStore = (t: TestContext) => Promise<GeoStoreUnderTest>
 
 const ring = [
   [0, 0],
@@ -163,9 +163,19 @@ const refused: readonly (readonly [Partial<Datapoint> | Readonly<Record<string, 
   [{ properties: { a: Array.from({ length: 100 }).reduce<unknown>(inner => [inner], 1) } }, /^properties /],
 ]
 
+/** Random inserts, removals and queries against the store in memory; needs `fast-check`. The seed is logged; `POUNCE_SEED` repeats a run. */
+export function geoStoreModel(runner: TestRunner, make: MakeGeoStore, { runs }: { readonly runs: number }): void {
+  const test = contractTest(runner)
+  test(`${runs} random runs of points and queries agree with a store in memory`, async t => {
+    const { runGeoStoreModel } = await import('./geo-store-model.ts')
+    await runGeoStoreModel(t, make, runs)
+  })
+}
+
 /** What every GeoStore promises. Run it in a test file of the implementation. */
-export function geoStoreContract(test: TestFn, make: MakeGeoStore): void {
-  const open = async (t: ExecutionContext): Promise<GeoStore> => (await make(t)).store
+export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
+  const test = contractTest(runner)
+  const open = async (t: TestContext): Promise<GeoStore> => (await make(t)).store
 
   test('points come back as they were, with any geometry and any properties', async t => {
     const store = await open(t)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import type { TestFn } from 'ava'
 import fc from 'fast-check'
 import { touches } from '../geo/index.ts'
+import { MemoryGeoStore } from '../geo/memory-geo-store.ts'
 import type { Datapoint, GeoAfter, GeoArea, GeoAttribute, GeoBinning, GeoFilter, Geometry, GeoSort, GeoStore } from '../ports/geo-store.ts'
 import { Invalid } from '../problem.ts'
+import type { TestContext } from './any-runner.ts'
 import type { MakeGeoStore } from './geo-store-contract.ts'
-import { MemoryGeoStore } from './memory-geo-store.ts'
 
 const day = 86_400_000
 const streams = [1, 2, 3, 5, 8, 9_007_199_254_740_991] as const
@@ -205,23 +205,21 @@ const askBoth = async (store: GeoStore, model: GeoStore, one: Query): Promise<vo
   if (bins !== 'too many') assert.deepEqual(await binsOf(store, one), bins)
 }
 
-/** Random inserts, removals and queries against the store in memory. The seed is logged; `POUNCE_SEED` repeats a run. */
-export function geoStoreModel(test: TestFn, make: MakeGeoStore, { runs }: { readonly runs: number }): void {
-  test(`${runs} random runs of points and queries agree with a store in memory`, async t => {
-    const { store } = await make(t)
-    const model = new MemoryGeoStore()
-    const seed = Number(process.env['POUNCE_SEED'] ?? Date.now() & 0x7fffffff)
-    t.log(`seed ${seed}`)
-    const run = fc.asyncProperty(
-      fc.array(step, { minLength: 1, maxLength: 5 }),
-      fc.array(query, { minLength: 1, maxLength: 5 }),
-      async (steps, queries) => {
-        await stepBoth(store, model, { remove: { streams: [...streams] } })
-        for (const one of steps) await stepBoth(store, model, one)
-        assert.deepEqual(await store.statistics(streams), await model.statistics(streams))
-        for (const one of queries) await askBoth(store, model, one)
-      },
-    )
-    await t.notThrowsAsync(fc.assert(run, { numRuns: runs, seed, includeErrorInReport: true }))
-  })
+/** The body of the test of `geoStoreModel`. */
+export const runGeoStoreModel = async (t: TestContext, make: MakeGeoStore, runs: number): Promise<void> => {
+  const { store } = await make(t)
+  const model = new MemoryGeoStore()
+  const seed = Number(process.env['POUNCE_SEED'] ?? Date.now() & 0x7fffffff)
+  t.log(`seed ${seed}`)
+  const run = fc.asyncProperty(
+    fc.array(step, { minLength: 1, maxLength: 5 }),
+    fc.array(query, { minLength: 1, maxLength: 5 }),
+    async (steps, queries) => {
+      await stepBoth(store, model, { remove: { streams: [...streams] } })
+      for (const one of steps) await stepBoth(store, model, one)
+      assert.deepEqual(await store.statistics(streams), await model.statistics(streams))
+      for (const one of queries) await askBoth(store, model, one)
+    },
+  )
+  await t.notThrowsAsync(fc.assert(run, { numRuns: runs, seed, includeErrorInReport: true }))
 }

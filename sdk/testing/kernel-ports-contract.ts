@@ -1,9 +1,10 @@
-import type { TestFn } from 'ava'
 import type { Clock, Ids } from '../ports/kernel.ts'
 import { isId } from '../schema.ts'
+import { contractTest, type TestRunner } from './any-runner.ts'
 
 /** What every Clock promises. */
-export function clockContract(test: TestFn, make: () => Clock): void {
+export function clockContract(runner: TestRunner, make: () => Clock): void {
+  const test = contractTest(runner)
   test('clock: it returns a time that can be written as ISO 8601 in UTC', t => {
     const now = make().now()
     t.true(now instanceof Date)
@@ -29,7 +30,8 @@ export function clockContract(test: TestFn, make: () => Clock): void {
 }
 
 /** What every Ids promises. `make` is called twice in a test that stands for two kernels. */
-export function idsContract(test: TestFn, make: () => Ids): void {
+export function idsContract(runner: TestRunner, make: () => Ids): void {
+  const test = contractTest(runner)
   const many = 100_000
 
   test('ids: each has 24 lower-case hex digits, none comes twice, each is above the last', t => {

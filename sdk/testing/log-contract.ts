@@ -1,5 +1,5 @@
-import type { TestFn } from 'ava'
 import type { Log } from '../ports/kernel.ts'
+import { contractTest, type TestRunner } from './any-runner.ts'
 import { growsLinearly } from './growth.ts'
 
 /** A log and the text that it has written so far. */
@@ -97,7 +97,8 @@ const slowTexts = [
 ]
 
 /** What every Log promises, for any input. */
-export function logContract(test: TestFn, make: () => LogSubject): void {
+export function logContract(runner: TestRunner, make: () => LogSubject): void {
+  const test = contractTest(runner)
   const levels = ['debug', 'info', 'warn', 'error'] as const
 
   test('log: each call writes one line with its message and its fields', t => {

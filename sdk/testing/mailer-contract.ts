@@ -1,6 +1,6 @@
-import type { TestFn } from 'ava'
 import type { Mailer } from '../ports/kernel.ts'
 import { Invalid } from '../problem.ts'
+import { contractTest, type TestRunner } from './any-runner.ts'
 
 /** A mailer and how many messages its next hop has taken. */
 export interface MailerSubject {
@@ -11,7 +11,8 @@ export interface MailerSubject {
 const mail = { to: ['ann@example.org'], subject: 'Your account', text: 'Hello Ann,\n\nit is ready.\n.\n\nPounce' }
 
 /** What every Mailer promises. */
-export function mailerContract(test: TestFn, make: () => MailerSubject | Promise<MailerSubject>): void {
+export function mailerContract(runner: TestRunner, make: () => MailerSubject | Promise<MailerSubject>): void {
+  const test = contractTest(runner)
   test('mailer: the next hop has a message when it resolves, each time', async t => {
     const { mailer, count } = await make()
     await mailer.send(mail)

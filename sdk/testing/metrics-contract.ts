@@ -1,9 +1,10 @@
-import type { TestFn } from 'ava'
 import type { Metrics } from '../ports/kernel.ts'
+import { contractTest, type TestRunner } from './any-runner.ts'
 import { growsLinearly } from './growth.ts'
 
 /** What every Metrics promises: measuring never breaks what is measured. */
-export function metricsContract(test: TestFn, make: () => Metrics | Promise<Metrics>): void {
+export function metricsContract(runner: TestRunner, make: () => Metrics | Promise<Metrics>): void {
+  const test = contractTest(runner)
   test('metrics: names in snake_case are taken, with and without labels', async t => {
     const metrics = await make()
     for (const name of ['requests_total', 'bytes_read_total', 'a', 'x2_seconds', `long_${'name_'.repeat(30)}total`]) {

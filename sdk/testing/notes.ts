@@ -16,7 +16,7 @@ export interface Note {
 }
 
 /** The collection that contract tests of document stores fill. */
-export const notes: Collection<Note> = collection<Note>('notes', {
+export const notes: Collection<Note> = collection<Note>()('notes', {
   byName: { on: ['name'] },
   byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },
   byRank: { on: ['rank'] },

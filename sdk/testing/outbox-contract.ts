@@ -1,11 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { ExecutionContext, TestFn } from 'ava'
 import { type EventType, event, type NewEvent } from '../events.ts'
 import type { Collection, DocumentStore } from '../ports/document-store.ts'
 import type { Delivery, Outbox } from '../ports/outbox.ts'
-import { countingIds, type MakeDocumentStore } from './document-store-contract.ts'
+import { Conflict } from '../problem.ts'
+import { type ContractTest, contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { FixedClock } from './fixed-clock.ts'
 import { notes } from './notes.ts'
+import { countingIds, type MakeDocumentStore } from './store-tools.ts'
 
 const leaseMs = 30_000
 const owner = 'kernel-1'
@@ -19,7 +20,7 @@ interface Bench {
   claim(consumer: string, limit?: number): Promise<readonly Delivery[]>
 }
 
-type Open = (t: ExecutionContext) => Promise<Bench>
+type Open = (t: TestContext) => Promise<Bench>
 
 /** About the dataset `n`. */
 const about = (type: EventType, n: number): NewEvent =>
@@ -31,14 +32,15 @@ const subjects = (deliveries: readonly Delivery[]): readonly string[] => deliver
 const idsOf = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.id)
 
 /** A store may take a moment to dead-letter what no one claims. */
-const eventuallyEqual = async <T>(t: ExecutionContext, look: () => Promise<T>, expected: T): Promise<void> => {
+const eventuallyEqual = async <T>(t: TestContext, look: () => Promise<T>, expected: T): Promise<void> => {
   for (const until = performance.now() + 30_000; performance.now() < until; await turn())
     if (JSON.stringify(await look()) === JSON.stringify(expected)) break
   t.deepEqual(await look(), expected)
 }
 
 /** Every promise of `Outbox`. */
-export function outboxContract(test: TestFn, make: MakeDocumentStore): void {
+export function outboxContract(runner: TestRunner, make: MakeDocumentStore): void {
+  const test = contractTest(runner)
   const open: Open = async t => {
     const clock = new FixedClock()
     const store = await make(t, { clock, ids: countingIds() })
@@ -65,7 +67,7 @@ export function outboxContract(test: TestFn, make: MakeDocumentStore): void {
   consumers(test, open)
 }
 
-function deliveries(test: TestFn, open: Open): void {
+function deliveries(test: ContractTest, open: Open): void {
   test('an event comes as it was stated, with its id and time, to the consumers of its type', async t => {
     const { outbox, leave, claim, clock } = await open(t)
     const stated = event('dataset.updated', { kind: 'dataset', id: 'd1' }, { fields: ['name', 'tags'] }, 'u1')
@@ -132,7 +134,7 @@ function deliveries(test: TestFn, open: Open): void {
   })
 }
 
-function leases(test: TestFn, open: Open): void {
+function leases(test: ContractTest, open: Open): void {
   test('a leased event is given to nobody else until the lease ends, then again as the next attempt', async t => {
     const { clock, leave, claim } = await open(t)
     for (const n of [1, 2, 3]) await leave(created(n))
@@ -177,7 +179,7 @@ function leases(test: TestFn, open: Open): void {
   })
 }
 
-function failures(test: TestFn, open: Open): void {
+function failures(test: ContractTest, open: Open): void {
   test('a failed event is due again when its time has come, one attempt on, while others go ahead', async t => {
     const { outbox, clock, leave, claim } = await open(t)
     for (const n of [1, 2]) await leave(created(n))
@@ -257,7 +259,7 @@ function failures(test: TestFn, open: Open): void {
   })
 }
 
-function consumers(test: TestFn, open: Open): void {
+function consumers(test: ContractTest, open: Open): void {
   test('declaring the same consumers again changes nothing', async t => {
     const { outbox, leave, claim } = await open(t)
     for (const n of [1, 2]) await leave(created(n))
@@ -329,7 +331,7 @@ function consumers(test: TestFn, open: Open): void {
     for (const n of [1, 2]) await leave(created(n))
     const [first = ''] = idsOf(await claim('test/created', 1))
     await outbox.failed('test/created', first, { error: 'bad', park: true })
-    await t.throwsAsync(outbox.forget('test/created'), { name: 'Conflict' })
+    await t.throwsAsync(outbox.forget('test/created'), { instanceOf: Conflict })
     await outbox.declareConsumers(onlyAll)
     await outbox.forget('test/created')
     await outbox.forget('test/created')

@@ -1,5 +1,5 @@
-import type { TestFn } from 'ava'
 import type { Previewer } from '../ports/contributed.ts'
+import { contractTest, type TestRunner } from './any-runner.ts'
 
 /** A media type of exactly two parts in lower case, `*` for a whole part (RFC 6838, 4.2). */
 const mediaTypePattern = /^(\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})\/(\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})$/
@@ -14,7 +14,8 @@ const isSafePath = (path: string): boolean =>
     .every(segment => safeSegment.test(segment))
 
 /** What every Previewer promises. Give all previewers of one plugin. */
-export function previewerContract(test: TestFn, make: () => readonly Previewer[]): void {
+export function previewerContract(runner: TestRunner, make: () => readonly Previewer[]): void {
+  const test = contractTest(runner)
   const all = make()
   const faultsOf = (isRight: (previewer: Previewer) => boolean): readonly string[] =>
     all.filter(previewer => !isRight(previewer)).map(({ id }) => id)

@@ -1,18 +1,19 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import type { SearchScope } from '../ports/policy.ts'
 import type { SearchDocument, SearchIndex, SearchQuery, SearchRequest } from '../ports/search-index.ts'
 import { readQuery } from '../search/language.ts'
+import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { corpusScopes, searchCorpus, seeded } from './search-corpus.ts'
 import { corpusQueries, corpusSorts, corpusTexts } from './search-corpus-queries.ts'
 import { everything, request, searchId, streamOf } from './search-documents.ts'
 import { SearchOracle, suggested } from './search-oracle.ts'
 
-type MakeIndex = (t: ExecutionContext) => Promise<SearchIndex>
+type MakeIndex = (t: TestContext) => Promise<SearchIndex>
 
 const page = 1000
 
 /** That an index finds in a corpus of documents exactly what looking at each of them finds. Part of what every SearchIndex passes. */
-export function searchCorpusContract(test: TestFn, makeIndex: MakeIndex): void {
+export function searchCorpusContract(runner: TestRunner, makeIndex: MakeIndex): void {
+  const test = contractTest(runner)
   test('every query of the corpus finds what looking at every document finds, for any caller', async t => {
     const documents = searchCorpus()
     const index = await makeIndex(t)

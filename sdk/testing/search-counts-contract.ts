@@ -1,4 +1,3 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import type { SearchScope } from '../ports/policy.ts'
 import {
   type FacetCounts,
@@ -10,18 +9,19 @@ import {
   type SearchQuery,
 } from '../ports/search-index.ts'
 import { Invalid } from '../problem.ts'
+import type { ContractTest, TestContext } from './any-runner.ts'
 import { everything, field, put, request, searchId, word } from './search-documents.ts'
 
-type MakeIndex = (t: ExecutionContext) => Promise<SearchIndex>
+type MakeIndex = (t: TestContext) => Promise<SearchIndex>
 
 /** What an index suggests, finds by names and counts. Part of what every SearchIndex passes. */
-export function searchCountsContract(test: TestFn, makeIndex: MakeIndex): void {
+export function searchCountsContract(test: ContractTest, makeIndex: MakeIndex): void {
   suggesting(test, makeIndex)
   naming(test, makeIndex)
   counting(test, makeIndex)
 }
 
-function suggesting(test: TestFn, makeIndex: MakeIndex): void {
+function suggesting(test: ContractTest, makeIndex: MakeIndex): void {
   test('fields and tags are counted once per document, most used first', async t => {
     const index = await makeIndex(t)
     const depth = { field: 'soil.depth', value: 3 }
@@ -50,7 +50,7 @@ function suggesting(test: TestFn, makeIndex: MakeIndex): void {
   })
 }
 
-function counting(test: TestFn, makeIndex: MakeIndex): void {
+function counting(test: ContractTest, makeIndex: MakeIndex): void {
   const [ann, bob] = [searchId(800), searchId(801)]
   const [north, south] = [searchId(700), searchId(701)]
   const documents = [
@@ -89,7 +89,7 @@ function counting(test: TestFn, makeIndex: MakeIndex): void {
     limit: 20,
     ...over,
   })
-  const started = async (t: ExecutionContext): Promise<SearchIndex> => {
+  const started = async (t: TestContext): Promise<SearchIndex> => {
     const index = await makeIndex(t)
     await index.apply(documents)
     return index
@@ -159,7 +159,7 @@ function counting(test: TestFn, makeIndex: MakeIndex): void {
   })
 }
 
-function naming(test: TestFn, makeIndex: MakeIndex): void {
+function naming(test: ContractTest, makeIndex: MakeIndex): void {
   const asked = (text: string, over: Partial<NameRequest> = {}): NameRequest => ({
     text,
     scope: everything,

@@ -1,7 +1,7 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import type { SearchScope } from '../ports/policy.ts'
 import type { SearchDocument, SearchIndex, SearchQuery } from '../ports/search-index.ts'
 import { Invalid } from '../problem.ts'
+import { type ContractTest, contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { searchCountsContract } from './search-counts-contract.ts'
 import {
   day,
@@ -20,10 +20,11 @@ import {
 import { searchQueryContract } from './search-query-contract.ts'
 
 /** Gives a fresh, empty, started index; it may use `t.teardown`. */
-export type MakeSearchIndex = (t: ExecutionContext) => Promise<SearchIndex>
+export type MakeSearchIndex = (t: TestContext) => Promise<SearchIndex>
 
 /** What every SearchIndex promises. Run it in a test file of the implementation. */
-export function searchIndexContract(test: TestFn, makeIndex: MakeSearchIndex): void {
+export function searchIndexContract(runner: TestRunner, makeIndex: MakeSearchIndex): void {
+  const test = contractTest(runner)
   changing(test, makeIndex)
   searchQueryContract(test, makeIndex)
   permitting(test, makeIndex)
@@ -32,7 +33,7 @@ export function searchIndexContract(test: TestFn, makeIndex: MakeSearchIndex): v
   rebuilding(test, makeIndex)
 }
 
-function changing(test: TestFn, makeIndex: MakeSearchIndex): void {
+function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
   test('a document is found as soon as apply resolves, and by its new words only after a change', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'first harvest' })])
@@ -114,7 +115,7 @@ function changing(test: TestFn, makeIndex: MakeSearchIndex): void {
   })
 }
 
-function permitting(test: TestFn, makeIndex: MakeSearchIndex): void {
+function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
   const [ann, bob] = [searchId(800), searchId(801)]
   const [north, south, west] = [searchId(700), searchId(701), searchId(702)]
   const documents = [
@@ -178,7 +179,7 @@ function permitting(test: TestFn, makeIndex: MakeSearchIndex): void {
   })
 }
 
-function ordering(test: TestFn, makeIndex: MakeSearchIndex): void {
+function ordering(test: ContractTest, makeIndex: MakeSearchIndex): void {
   test('a hit in the name comes before one in the text, and equals come newest first', async t => {
     const index = await makeIndex(t)
     const filler = 'nothing of interest '.repeat(50)
@@ -268,7 +269,7 @@ function ordering(test: TestFn, makeIndex: MakeSearchIndex): void {
   })
 }
 
-function rebuilding(test: TestFn, makeIndex: MakeSearchIndex): void {
+function rebuilding(test: ContractTest, makeIndex: MakeSearchIndex): void {
   test('a rebuild replaces what was there and says how much it read', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'stale' })])

@@ -1,18 +1,18 @@
-import type { ExecutionContext, TestFn } from 'ava'
 import type { MetadataValue, SearchIndex, SearchQuery } from '../ports/search-index.ts'
+import type { ContractTest, TestContext } from './any-runner.ts'
 import { day, everything, field, found, put, request, searchId, start, word } from './search-documents.ts'
 
-type MakeIndex = (t: ExecutionContext) => Promise<SearchIndex>
+type MakeIndex = (t: TestContext) => Promise<SearchIndex>
 
 /** What every SearchIndex finds. Part of `searchIndexContract`. */
-export function searchQueryContract(test: TestFn, makeIndex: MakeIndex): void {
+export function searchQueryContract(test: ContractTest, makeIndex: MakeIndex): void {
   wording(test, makeIndex)
   hostileText(test, makeIndex)
   fields(test, makeIndex)
   comparing(test, makeIndex)
 }
 
-function wording(test: TestFn, makeIndex: MakeIndex): void {
+function wording(test: ContractTest, makeIndex: MakeIndex): void {
   const documents = [
     put(1, { name: 'Soil_moisture-2024.csv', description: 'Weekly readings' }),
     put(2, { tags: ['Prairie Grass', 'soil'] }),
@@ -67,7 +67,7 @@ function wording(test: TestFn, makeIndex: MakeIndex): void {
   }
 }
 
-function hostileText(test: TestFn, makeIndex: MakeIndex): void {
+function hostileText(test: ContractTest, makeIndex: MakeIndex): void {
   const texts = [
     '"',
     '""',
@@ -144,7 +144,7 @@ function hostileText(test: TestFn, makeIndex: MakeIndex): void {
   })
 }
 
-function fields(test: TestFn, makeIndex: MakeIndex): void {
+function fields(test: ContractTest, makeIndex: MakeIndex): void {
   const other = searchId(901)
   const documents = [
     put(1, { name: 'Rain gauge', contentType: 'text/csv', createdAs: 'gauge_raw.csv', childOf: [searchId(50), searchId(51)] }),
@@ -208,7 +208,7 @@ function fields(test: TestFn, makeIndex: MakeIndex): void {
   })
 }
 
-function comparing(test: TestFn, makeIndex: MakeIndex): void {
+function comparing(test: ContractTest, makeIndex: MakeIndex): void {
   const of = (...metadata: readonly (readonly [string, MetadataValue['value']])[]) => ({
     metadata: metadata.map(([name, value]) => ({ field: name, value })),
   })

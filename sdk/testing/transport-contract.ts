@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ExecutionContext, TestFn } from 'ava'
 import type { Ref } from '../model/kind.ts'
 import type { Extractor } from '../ports/extractor.ts'
 import type { Job, Transport } from '../ports/transport.ts'
 import { Invalid } from '../problem.ts'
+import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
 /** A transport and what the contract needs around it. */
 export interface TransportUnderTest {
@@ -18,7 +18,7 @@ export interface TransportUnderTest {
 }
 
 /** Gives a fresh transport whose built-in extractors are these; a second attempt must come within a second. It may use `t.teardown`. */
-export type MakeTransport = (t: ExecutionContext, extractors: readonly Extractor[]) => Promise<TransportUnderTest>
+export type MakeTransport = (t: TestContext, extractors: readonly Extractor[]) => Promise<TransportUnderTest>
 
 /** The n-th id. */
 export const hex = (n: number): string => n.toString(16).padStart(24, '0')
@@ -49,8 +49,9 @@ export const idsOf = async (transport: Transport, target: Ref): Promise<readonly
   (await transport.pending(target)).map(({ job }) => job.id)
 
 /** What every Transport promises of jobs. Run it in a test file of the implementation. */
-export function transportContract(test: TestFn, makeTransport: MakeTransport): void {
-  const make = async (t: ExecutionContext): Promise<TransportUnderTest> => {
+export function transportContract(runner: TestRunner, makeTransport: MakeTransport): void {
+  const test = contractTest(runner)
+  const make = async (t: TestContext): Promise<TransportUnderTest> => {
     const made = await makeTransport(t, [])
     await made.prepare(['some.extractor', 'a.long.name', 'b'])
     return made

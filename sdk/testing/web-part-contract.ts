@@ -1,4 +1,4 @@
-import type { ExecutionContext, TestFn } from 'ava'
+import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
 /** A page of a browser, as Playwright has it. */
 export interface BrowserPage {
@@ -117,13 +117,13 @@ const mountIn = async ({ page, module, styles, thing, bytes, url, emptyUrl }: We
   )
 }
 
-const requireClean = (t: ExecutionContext, { left, uncaught }: Mounted): void => {
+const requireClean = (t: TestContext, { left, uncaught }: Mounted): void => {
   t.deepEqual(left, { own: 0, elsewhere: 0, workers: 0 }, 'elements and workers that are left')
   t.deepEqual(uncaught, [], 'errors that nobody caught')
 }
 
 /** Mounted with something to see, or rejected with a message for the person. */
-const requireAnswer = (t: ExecutionContext, { state, error, drawn }: Mounted): void => {
+const requireAnswer = (t: TestContext, { state, error, drawn }: Mounted): void => {
   if (state === 'rejected') {
     t.is(error?.name, 'Error', `a message for the person, not ${error?.name}: ${error?.message}`)
     t.not(error?.message, '')
@@ -137,7 +137,8 @@ const requireAnswer = (t: ExecutionContext, { state, error, drawn }: Mounted): v
  * What every viewer promises, in a browser. `name` is for the titles of the tests; `make` is called once per test, with pages that it may share: tests run
  * one after the other.
  */
-export function webPartContract(test: TestFn, name: string, make: () => Promise<WebPartSubject>): void {
+export function webPartContract(runner: TestRunner, name: string, make: () => Promise<WebPartSubject>): void {
+  const test = contractTest(runner)
   test.serial(`${name} is mounted, and unmounted without leftovers`, async t => {
     const mounted = await mountIn(await make(), 'well')
     t.deepEqual([mounted.state, mounted.error], ['mounted', undefined])

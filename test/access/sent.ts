@@ -148,6 +148,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
   ...Object.fromEntries(['getGroup', 'deleteGroup', 'listGroupMembers', 'listGroupSpaces'].map(name => [name, { with: { id: '@group' } }])),
   createGroup: { body: { name: '#' } },
   updateGroup: { with: { id: '@group' }, body: { description: 'm' } },
+  setPlugin: { with: { id: 'extractors.zip' }, body: { enabled: true } },
   addGroupMembers: { with: { id: '@group' }, body: { users: ['@person'] } },
   removeGroupMember: { with: { id: '@group', user: '@person' }, answers: [404] },
   setSpaceGroup: { with: { group: '@group' }, body: { role: 'Viewer' } },

@@ -168,7 +168,7 @@ test('letters are deleted after a day', async t => {
   const bob = await newPerson(other, 'bob')
   const kept = async () => {
     const all: unknown[] = []
-    for await (const letter of other.get(DocumentStore).walk(collection<object>('admin.letters'))) all.push(letter)
+    for await (const letter of other.get(DocumentStore).walk(collection<object>()('admin.letters'))) all.push(letter)
     return all.length
   }
   await ok(post('/api/admin/mail', { subject: 'old' }, bob.call))

@@ -22,7 +22,7 @@ interface Found {
   readonly faults: readonly { readonly fault: string; readonly chain: string; readonly seq: number; readonly id: string | null }[]
   readonly heads: readonly { readonly chain: string; readonly seq: number; readonly hash: string }[]
 }
-const lines: Collection<Line> = collection<Line>('audit')
+const lines: Collection<Line> = collection<Line>()('audit')
 
 const verified = (server: TestServer): Promise<Found> => ok<Found>(server.as(server.admin.key)('/api/admin/audit/verification'))
 const stored = async (server: TestServer): Promise<readonly (Line & Stored)[]> =>

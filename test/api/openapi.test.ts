@@ -14,6 +14,7 @@ interface Operation {
   readonly summary: string
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly 'x-permission': string
+  readonly 'x-internal'?: boolean
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean; readonly schema: object }[]
   readonly requestBody?: object
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: object }>>
@@ -22,7 +23,7 @@ interface Document {
   readonly openapi: string
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly servers: readonly { readonly url: string }[]
-  readonly tags: readonly { readonly name: string }[]
+  readonly tags: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: object; readonly securitySchemes: Readonly<Record<string, object>> }
 }
@@ -76,14 +77,14 @@ test('the document is valid OpenAPI 3.0.1, and every reference in it leads somew
   )
 })
 
-test('every route of every plugin is in it, under its name, aliases too but for those of pages, and nothing else but the server itself', async t => {
+test('every route of every plugin is in it, under its name, aliases too but for those of pages and those with a slash at their end, and nothing else but the server itself', async t => {
   const plugins = await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))
   const routes = plugins.flatMap(({ plugin }) =>
     Object.entries(plugin.routes ?? {}).filter((entry): entry is [string, Route] => isRoute(entry[1])),
   )
   const expected = routes.flatMap(([name, { declaration, group }]) => {
     const { method, path } = declaration
-    const aliases = group === 'web' ? [] : (declaration.aliases ?? [])
+    const aliases = group === 'web' ? [] : (declaration.aliases ?? []).filter(alias => alias.path !== `${path}/`)
     const others = aliases.map((alias, at) => [addressOf(alias.method ?? method, alias.path), `${name}Alias${at + 1}`, group])
     return [[addressOf(method, path), name, group], ...others]
   })
@@ -103,6 +104,10 @@ test('every operation has an id of its own, one declared tag and a summary', t =
     [],
   )
   const tags = new Set(document.tags.map(({ name }) => name))
+  t.deepEqual(
+    document.tags.filter(({ description = '' }) => description === ''),
+    [],
+  )
   t.deepEqual(
     faults(
       ({ operationId, tags: own, summary }) =>
@@ -154,7 +159,10 @@ test('every operation declares a success and its refusals', t => {
   )
   const isGuarded = (operation: Operation): boolean => operation['x-permission'] !== 'anyone'
   t.deepEqual(
-    faults(operation => !isGuarded(operation) || ('401' in operation.responses && '403' in operation.responses)),
+    faults(
+      operation =>
+        !isGuarded(operation) || operation['x-internal'] === true || ('401' in operation.responses && '403' in operation.responses),
+    ),
     [],
   )
 })

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import test, { type ExecutionContext } from 'ava'
 import { BlobStore, Commands, DocumentStore } from 'pounce/sdk'
-import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { bootForTest, FixedClock, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { bagZip, importBag } from '../support/bags.ts'
 import { newPerson } from '../support/people.ts'
 import { newDataset, ok, unknownId } from '../support/scene.ts'
@@ -211,7 +211,8 @@ test('a server admin makes exceptions, and nobody else', async t => {
 })
 
 test('a recount counts what came before the quota, follows datasets between spaces, and corrects drift', async t => {
-  const server = await withQuotas(t, { maxBytesPerSpace: 1000 })
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock, config: { resources: { quotas: { maxBytesPerSpace: 1000 } } } })
   const { call, id } = await newPerson(server)
   const [from, to] = [await newSpace(call), await newSpace(call)]
   const dataset = await newDataset(call, { space: [from] })
@@ -225,10 +226,26 @@ test('a recount counts what came before the quota, follows datasets between spac
     .get(Commands)
     .all()
     .find(({ name }) => name === 'quota recount')
+  await server.drained()
+  clock.advance(61_000)
   t.like(await command?.run({ arguments: {}, options: {} }, () => undefined), { files: 1, corrected: 1 })
   t.like(await inSpace(call, from), { usedBytes: 0, usedFiles: 0 })
   t.like(await inSpace(call, to), { usedBytes: 700, usedFiles: 1 })
   t.like(await own(call), { usedBytes: 700, usedFiles: 1 })
   await documents.commit({ tombstone: `user-${id}`, in: usages })
   await refused(t, send(call, dataset, 301))
+})
+
+test('a recount beside an upload that has been charged and may still be refused does not count it', async t => {
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock, config: { resources: { quotas: { maxBytesPerPerson: 100 } } } })
+  const { call, id } = await newPerson(server)
+  await sent(call, await newDataset(call), 1)
+  const holder = `user-${id}`
+  await server.get(DocumentStore).commit({
+    insert: { id: unknownId, holders: [holder], sizeBytes: 100, at: clock.now().toISOString(), isReleased: false },
+    into: { name: 'quotas.charges', indexes: {} },
+  })
+  await server.runPeriodic('resources.quotas/recount')
+  t.like(await own(call), { usedBytes: 1, usedFiles: 1 })
 })

@@ -9,9 +9,11 @@ const run = promisify(execFile)
 export interface PythonPackage {
   readonly name: string
   readonly release: string
+  /** Others that are installed with it, such as `mypy==2.4.1`. */
+  readonly also?: readonly string[]
 }
 
-const folderName = ({ name, release }: PythonPackage): string => `${name}-${release}`
+const folderName = ({ name, release, also = [] }: PythonPackage): string => [`${name}-${release}`, ...also].join('-').replaceAll('==', '-')
 
 /** The Python that has this package. */
 export const pythonWith = (wanted: PythonPackage): string => join(cachedFolder(folderName(wanted)), 'bin', 'python')
@@ -23,7 +25,7 @@ export const pythonWith = (wanted: PythonPackage): string => join(cachedFolder(f
 export const installPython = (wanted: PythonPackage): Promise<string | undefined> =>
   fillCached(folderName(wanted), folder => installInto(folder, wanted))
 
-const installInto = async (folder: string, { name, release }: PythonPackage): Promise<string | undefined> => {
+const installInto = async (folder: string, { name, release, also = [] }: PythonPackage): Promise<string | undefined> => {
   try {
     await run('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 6))'], { timeout: 10_000 })
   } catch {
@@ -36,7 +38,7 @@ const installInto = async (folder: string, { name, release }: PythonPackage): Pr
   }
   const pip = ['-m', 'pip', 'install', '--quiet', '--no-input', '--disable-pip-version-check', '--timeout', '15', '--retries', '1']
   try {
-    await run(join(folder, 'bin', 'python'), [...pip, `${name}==${release}`], { timeout: 120_000 })
+    await run(join(folder, 'bin', 'python'), [...pip, `${name}==${release}`, ...also], { timeout: 300_000 })
   } catch (error) {
     return `pip installs no ${name} ${release}: ${lastLine(error)}`
   }

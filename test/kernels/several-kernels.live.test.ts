@@ -1,5 +1,6 @@
 import test from 'ava'
 import { liveTests } from 'pounce/sdk/testing'
+import { switchedPlugin } from '../faults/switching.ts'
 import { childAdmin, runPounceWith, startChild } from '../support/child-server.ts'
 import { sha256 } from '../support/main-job.ts'
 import { basic } from '../support/people.ts'
@@ -20,6 +21,28 @@ live.serial('three kernels that start at the same time on empty servers are one 
     [childAdmin.email],
   )
   for (const n of [0, 1, 2]) t.is((await kernels.call(n, '/readyz')).status, 200)
+})
+
+live.serial('a plugin that one kernel or a command switches is switched on all, and its events are kept', async t => {
+  const kernels = await SeveralKernels.begin(t, url, 2, { POUNCE_PLUGINS: `+${switchedPlugin}` })
+  const set = (n: number, enabled: boolean) =>
+    ok(kernels.call(n, '/api/admin/plugins/test.switched-plugin', { method: 'PUT', json: { enabled } }))
+  const becomes = (n: number, status: number) =>
+    until(
+      `${status} of kernel ${n}`,
+      async () => (await kernels.call(n, '/api/switched/echo/1')).status,
+      seen => seen === status,
+    )
+  await set(0, false)
+  await becomes(1, 404)
+  const dataset = await newDataset((path, init) => kernels.call(1, path, init))
+  await set(1, true)
+  await becomes(0, 200)
+  const seen = async () => (await ok<{ seen: boolean }>(kernels.call(0, `/api/switched/seen/${dataset}`))).seen
+  await until('the event that was kept to be handled', seen)
+  const { code, err } = await runPounceWith(kernels.settings, kernels.folderOf(2), 'plugin', 'off', 'test.switched-plugin')
+  t.is(code, 0, err)
+  await Promise.all([0, 1].map(n => becomes(n, 404)))
 })
 
 live.serial('what ends on one kernel is refused by the other within a second: keys, sessions, sessions of an old password', async t => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Log } from 'pounce/sdk'
+import { PermissionCatalog } from 'pounce/sdk/kit'
 import { silent } from 'pounce/sdk/testing'
 import { FtsSearch } from '../../plugins/search/fts/fts-search.ts'
 
@@ -24,7 +25,7 @@ export function startedIndex(
   settings = { timeLimitMs: 60_000, threadFrom: 5000 },
 ): FtsSearch {
   const installation = { instance: 'test', version: '0', dataFolder, baseUrl: '', plugins: [], roles: new Set(['http' as const]) }
-  const index = new FtsSearch(settings, { ...installation, admins: [] }, log)
+  const index = new FtsSearch(settings, { ...installation, admins: [], permissions: new PermissionCatalog() }, log)
   index.start()
   t.teardown(() => index.dispose())
   return index

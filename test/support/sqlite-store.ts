@@ -1,6 +1,5 @@
-import type { ExecutionContext } from 'ava'
 import type { Clock, Installation, Metrics, s } from 'pounce/sdk'
-import { countingIds, FixedClock, type StoreTools, silent } from 'pounce/sdk/testing'
+import { countingIds, FixedClock, type StoreTools, silent, type TestContext } from 'pounce/sdk/testing'
 import { type config, SqliteDocuments } from '../../plugins/documents/sqlite/sqlite-documents.ts'
 import { tempFolder } from './temp-folder.ts'
 
@@ -13,7 +12,7 @@ const settings: Settings = { cacheMiB: 4, maxSizeMiB: 0, inlineRows: 2000, readT
 
 /** A started store; closed with the test. */
 export const openStore = async (
-  t: ExecutionContext,
+  t: TestContext,
   options: {
     tools?: Pick<StoreTools, 'ids'> & { readonly clock: Clock }
     folder?: string

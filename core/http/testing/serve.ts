@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import type { Callers, Installation, Metrics, Policy, Route } from 'pounce/sdk'
+import { PermissionCatalog } from 'pounce/sdk/kit'
 import { silent } from 'pounce/sdk/testing'
 import { Container } from '../../kernel/container.ts'
 import type { HttpOptions } from '../app.ts'
@@ -27,6 +28,7 @@ const installation: Installation = {
   plugins: [],
   roles: new Set(['http']),
   admins: [],
+  permissions: new PermissionCatalog(),
 }
 
 /** What a schema of settings gives when nothing is set. */

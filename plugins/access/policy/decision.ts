@@ -1,10 +1,10 @@
 import { type AccessDecision, anonymous, type Caller, type Kind, type Permission, type Ref } from 'pounce/sdk'
-import { type TrashRule, verbOf } from 'pounce/sdk/kit'
+import type { PermissionCatalog, TrashRule } from 'pounce/sdk/kit'
 import { CallerRoles, type ParentStep, type RightsGraph } from './rights-graph.ts'
 import { barred, type Ground, groundOn, isPurging, isShutOut, type JobKeyScope, type Mode } from './rules.ts'
 
-const trashRule = (permission: Permission, kind: Kind): TrashRule =>
-  verbOf[permission] === 'read' || isPurging(permission, kind) ? 'readable' : 'frozen'
+const trashRule = (permissions: PermissionCatalog, permission: Permission, kind: Kind): TrashRule =>
+  permissions.verbOf(permission) === 'read' || isPurging(permission, kind) ? 'readable' : 'frozen'
 
 /** One caller's rights on what a graph holds. */
 export class Decision {
@@ -19,7 +19,7 @@ export class Decision {
     this.#job = job
   }
 
-  verdict(permission: Permission, ref: Ref, trash = trashRule(permission, ref.kind)): AccessDecision {
+  verdict(permission: Permission, ref: Ref, trash = trashRule(this.asker.mode.permissions, permission, ref.kind)): AccessDecision {
     if (!this.graph.exists(ref) || !this.isWithin(ref)) return 'unseen'
     const isHeld = this.#isIncluded(permission, ref) && this.ground(permission, ref) !== undefined
     if (trash === 'frozen' && this.graph.isInTrash(ref)) return this.#inTrash(permission, ref, isHeld)
@@ -36,7 +36,8 @@ export class Decision {
     const isSeen = this.ground(this.graph.viewOf(ref.kind), ref) !== undefined
     if (isHeld && isSeen) return 'frozen'
     // The holder of a job's key may know its target: a late extractor gets the reason.
-    const isLate = this.#job !== undefined && this.#isIncluded(permission, ref) && barred(this.asker.caller, permission) === undefined
+    const isLate =
+      this.#job !== undefined && this.#isIncluded(permission, ref) && barred(this.asker.mode, this.asker.caller, permission) === undefined
     if (isLate) return 'frozen'
     return this.sees(permission, ref) ? 'no' : 'unseen'
   }

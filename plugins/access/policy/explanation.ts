@@ -36,7 +36,7 @@ export class Explanation {
 
   #refused(permission: Permission, ref: Ref): readonly string[] {
     const { asker, graph } = this.#decision
-    const bar = barred(asker.caller, permission)
+    const bar = barred(asker.mode, asker.caller, permission)
     if (bar !== undefined) return [bar]
     if (!this.#decision.isWithin(ref)) return [this.#beyond(ref)]
     const steps = graph.above(ref).filter(step => graph.exists(step.ref) && (step.ref === ref || this.#isShown(step.ref)))

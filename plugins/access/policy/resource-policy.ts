@@ -5,6 +5,7 @@ import {
   type Contributions,
   configPort,
   eq,
+  Installation,
   isIn,
   isSuperAdmin,
   type Kind,
@@ -26,7 +27,7 @@ import { Decision } from './decision.ts'
 import { Explanation } from './explanation.ts'
 import { extractionPermissions, placedPermissions } from './permission-sets.ts'
 import { RightsReader } from './rights-graph.ts'
-import { barred, isOpen, isReading, JobKeyScope, type Mode, roleHolds, spacesHeld } from './rules.ts'
+import { barred, includes, isOpen, isReading, JobKeyScope, type Mode, roleHolds, spacesHeld } from './rules.ts'
 
 /** Which of these a role sees; the same set is held in very many spaces, so it is looked at once. */
 const kindsSeen = (mode: Mode, searched: readonly Resource[]): ((held: Membership) => number) => {
@@ -73,7 +74,12 @@ export class ResourcePolicy implements Policy {
   #mode: Mode
   #reader: RightsReader
 
-  constructor(settings: Settings, access: ReadAccess, resources: Contributions<Resource>) {
+  constructor(
+    settings: Settings,
+    access: ReadAccess,
+    resources: Contributions<Resource>,
+    { permissions }: Pick<Installation, 'permissions'>,
+  ) {
     this.#access = access
     this.#mode = {
       get isPrivate() {
@@ -81,6 +87,7 @@ export class ResourcePolicy implements Policy {
       },
       isDownloadOpen: settings.allowAnonymousDownload,
       areGeostreamsOpen: settings.makeGeostreamsPublicReadable,
+      permissions,
     }
     this.#reader = new RightsReader(resources)
   }
@@ -136,7 +143,7 @@ export class ResourcePolicy implements Policy {
   }
 
   visibleTo(caller: Caller, permission: Permission): Where | 'all' | 'nothing' {
-    if (barred(caller, permission)) return 'nothing'
+    if (barred(this.#mode, caller, permission)) return 'nothing'
     // Such a key sees single resources and what hangs on them, never a list of everything.
     if (caller.limits?.job) return 'nothing'
     const held = this.#heldBy(caller, permission)
@@ -166,7 +173,8 @@ export class ResourcePolicy implements Policy {
 
   searchScope(caller: Caller): SearchScope {
     const searched = this.#reader.searched()
-    if (searched.every(({ view }) => barred(caller, view) !== undefined)) return { all: false, spaces: [], includePublic: false }
+    if (searched.every(({ view }) => barred(this.#mode, caller, view) !== undefined))
+      return { all: false, spaces: [], includePublic: false }
     if (caller.limits?.job) return { all: false, spaces: [], includePublic: false }
     const limit = caller.limits?.spaces
     if (isSuperAdmin(caller) || !this.isPrivate || caller.via === 'service') {
@@ -202,17 +210,17 @@ export class ResourcePolicy implements Policy {
   }
 
   async #reachOf(job: CallerJob): Promise<JobKeyScope> {
-    return new JobKeyScope(job, await this.#reader.read('file', job.dataset === undefined ? [] : [job.target.id]))
+    return new JobKeyScope(this.#mode, job, await this.#reader.read('file', job.dataset === undefined ? [] : [job.target.id]))
   }
 
   #withoutResource(caller: Caller, permission: Permission): { verdict: AccessDecision; because: string } {
-    const bar = barred(caller, permission)
+    const bar = barred(this.#mode, caller, permission)
     if (bar !== undefined) return { verdict: 'no', because: bar }
     if (caller.limits?.spaces && !placedPermissions.has(permission))
       return { verdict: 'no', because: `The key is limited to spaces, and ${permission} without a thing goes beyond them` }
     if (isSuperAdmin(caller)) return { verdict: 'yes', because: 'superadmin mode is on' }
     if (caller.user) return { verdict: 'yes', because: `an active account holds ${permission} where no resource is named` }
-    if (caller.via === 'service' && extractionPermissions.has(permission))
+    if (caller.via === 'service' && includes(this.#mode, extractionPermissions, permission))
       return { verdict: 'yes', because: `the service key holds ${permission}` }
     if (isReading(this.#mode, permission) && !this.isPrivate)
       return { verdict: 'yes', because: `on a public server everybody holds ${permission}` }
@@ -220,4 +228,4 @@ export class ResourcePolicy implements Policy {
     return { verdict: 'no', because: `nobody is signed in, and ${permission} is not for everybody` }
   }
 }
-wire(ResourcePolicy, configPort(config), ReadAccess, Resources)
+wire(ResourcePolicy, configPort(config), ReadAccess, Resources, Installation)

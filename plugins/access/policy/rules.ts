@@ -1,5 +1,5 @@
 import { type Caller, isServerAdmin, isSuperAdmin, type Kind, type Membership, type Permission, type Ref, type Rights } from 'pounce/sdk'
-import { type CallerJob, type KeyLimits, readingPermissions, verbOf } from 'pounce/sdk/kit'
+import { type CallerJob, type KeyLimits, type PermissionCatalog, readingPermissions } from 'pounce/sdk/kit'
 import { extractionPermissions, jobAddingPermissions, jobPermissions, readOnlyPermissions } from './permission-sets.ts'
 import type { CallerRoles, ParentStep, RightsGraph } from './rights-graph.ts'
 
@@ -10,11 +10,13 @@ export interface Mode {
   readonly isDownloadOpen: boolean
   /** Everyone may read geostreams, on a private server too. */
   readonly areGeostreamsOpen: boolean
+  /** Those of Pounce and of the plugins that run. */
+  readonly permissions: PermissionCatalog
 }
 
 /** True of what everyone may do on a public server, and on public resources of a private one. */
 export const isReading = (mode: Mode, permission: Permission): boolean =>
-  readingPermissions.has(permission) || (mode.isDownloadOpen && permission === 'DownloadFiles')
+  mode.permissions.isReading(permission) || (mode.isDownloadOpen && permission === 'DownloadFiles')
 
 /** True of what everyone may read, signed in or not, whatever it is in. */
 export const isOpen = (mode: Mode, permission: Permission): boolean =>
@@ -54,23 +56,28 @@ const derivedKinds: ReadonlySet<Kind> = new Set<Kind>([
 /** True of an account for which nothing is open yet, or any more: it sees what no one in particular sees, and may do nothing. */
 export const isShutOut = ({ user }: Caller): boolean => user?.status === 'Inactive' || user?.termsPending === true
 
-const beyondVerbs = ({ verbs }: KeyLimits, permission: Permission): string | undefined => {
-  const verb = verbOf[permission]
-  if (verbs === undefined || verbs.has(verb)) return undefined
+/** What plugins add to reading belongs to whoever may read. */
+export const includes = ({ permissions }: Mode, held: ReadonlySet<Permission>, permission: Permission): boolean =>
+  held.has(permission) || permissions.isReading(permission)
+
+const beyondVerbs = ({ permissions }: Mode, { verbs }: KeyLimits, permission: Permission): string | undefined => {
+  const verb = permissions.verbOf(permission)
+  if (verbs === undefined || (verb !== undefined && verbs.has(verb))) return undefined
   return `The key is limited to ${[...verbs].join(', ') || 'nothing'}, and ${permission} is to ${verb}`
 }
 
 /** What stands between a caller and a permission whatever the resource: a sentence for people, or undefined. */
-export const barred = (caller: Caller, permission: Permission): string | undefined => {
+export const barred = (mode: Mode, caller: Caller, permission: Permission): string | undefined => {
   if (caller.user?.termsPending) return 'The terms of service are not accepted'
   if (isSuperAdmin(caller)) return undefined
   const status = caller.user?.status
   if (status === 'Inactive') return 'Account is not activated'
-  if (status === 'ReadOnly' && !readOnlyPermissions.has(permission)) return 'Account is ReadOnly'
+  if (status === 'ReadOnly' && !includes(mode, readOnlyPermissions, permission)) return 'Account is ReadOnly'
   if (caller.limits?.job) {
-    if (!jobPermissions.has(permission)) return `The key of a job does not hold ${permission}`
-  } else if (caller.scope === 'extraction' && !extractionPermissions.has(permission)) return `An extraction key does not hold ${permission}`
-  return caller.limits && beyondVerbs(caller.limits, permission)
+    if (!includes(mode, jobPermissions, permission)) return `The key of a job does not hold ${permission}`
+  } else if (caller.scope === 'extraction' && !includes(mode, extractionPermissions, permission))
+    return `An extraction key does not hold ${permission}`
+  return caller.limits && beyondVerbs(mode, caller.limits, permission)
 }
 
 /** Spaces in which a role of the caller holds the permission, each once. */
@@ -100,7 +107,7 @@ const rolesCount = (permission: Permission, kind: Kind, state: Rights['state'], 
  */
 export const groundOn = (asker: CallerRoles, permission: Permission, { ref: { kind }, rights, below }: ParentStep): Ground | undefined => {
   const { caller, mode } = asker
-  if (barred(caller, permission)) return undefined
+  if (barred(mode, caller, permission)) return undefined
   if (isSuperAdmin(caller)) return grounds.superadmin
   // A limited key has no account to deal with, its owner's included.
   if (kind === 'user' && caller.limits && !readingPermissions.has(permission)) return undefined
@@ -120,11 +127,13 @@ const jobDerivedKinds: ReadonlySet<Kind> = new Set<Kind>(['preview', 'thumbnail'
 
 /** How far the key of a job reaches now: its file may have left the dataset that it was submitted for. */
 export class JobKeyScope {
+  readonly #mode: Mode
   readonly #job: CallerJob
   readonly #dataset: string | undefined
 
   /** `targets` holds the target of a job that names a dataset. */
-  constructor(job: CallerJob, targets: RightsGraph) {
+  constructor(mode: Mode, job: CallerJob, targets: RightsGraph) {
+    this.#mode = mode
     this.#job = job
     const parents = targets.of(job.target)?.parents ?? []
     this.#dataset = parents.some(({ kind, id }) => kind === 'dataset' && id === job.dataset) ? job.dataset : undefined
@@ -137,7 +146,7 @@ export class JobKeyScope {
     if (above.some(step => isSame(step.ref, target))) return true
     if (above[0]?.rights.job === id) return true
     const { kind } = ref
-    const isAdding = jobAddingPermissions.has(permission) && !(permission === 'AddFile' && jobDerivedKinds.has(kind))
+    const isAdding = includes(this.#mode, jobAddingPermissions, permission) && !(permission === 'AddFile' && jobDerivedKinds.has(kind))
     return isAdding && above.some(step => step.ref.kind === 'dataset' && step.ref.id === this.#dataset)
   }
 }

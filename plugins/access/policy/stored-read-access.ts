@@ -5,7 +5,7 @@ import type { ReadAccessOrigin } from 'pounce/sdk/kit'
 interface ReadAccessRecord {
   readonly isPrivate?: boolean
 }
-export const readAccess = collection<ReadAccessRecord>('access.reading')
+export const readAccess = collection<ReadAccessRecord>()('access.reading')
 
 const theRecord = 'reading'
 

@@ -35,7 +35,7 @@ export interface LinkRecord {
   readonly expires: Time
 }
 
-export const links = collection<LinkRecord>('auth.local.links', { byExpiry: { on: ['expires'] } })
+export const links = collection<LinkRecord>()('auth.local.links', { byExpiry: { on: ['expires'] } })
 
 export const PersonalMailLinks = personalRecords({
   name: 'mailed-links',

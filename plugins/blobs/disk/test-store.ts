@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PermissionCatalog } from 'pounce/sdk/kit'
 import { FixedClock, silent } from 'pounce/sdk/testing'
 import { type Disk, realDisk } from './disk.ts'
 import { DiskBlobs } from './disk-blobs.ts'
@@ -29,6 +30,7 @@ export async function startedStore(folder: string, disk: Disk = realDisk): Promi
     plugins: [],
     roles: new Set(['http' as const]),
     admins: [],
+    permissions: new PermissionCatalog(),
   }
   const store = new DiskBlobs({ folder }, installation, new FixedClock(), silent, disk)
   await store.start()

@@ -5,22 +5,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { CorruptContent, Invalid } from 'pounce/sdk'
-import { blobStoreContract, blobStoreLocalPathContract, FixedClock } from 'pounce/sdk/testing'
+import { blobStoreContract, blobStoreLocalPathContract, FixedClock, type TestContext } from 'pounce/sdk/testing'
 import { embeddedStores } from '../../../test/support/embedded-stores.ts'
 import { InPlaceBlobStore } from './in-place-blob-store.ts'
 import { ListedFolders } from './listed-folders.ts'
 import { RegisteredFiles, registrations } from './registered-files.ts'
 
-const newFolder = async (t: ExecutionContext): Promise<string> => {
+const newFolder = async (t: TestContext): Promise<string> => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'pounce-in-place-')))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
 /** A store with one listed folder, and another folder beside it that is not. */
-const scene = async (t: ExecutionContext) => {
+const scene = async (t: TestContext) => {
   const root = await newFolder(t)
   const listed = join(root, 'data')
   const other = join(root, 'data-old')
@@ -37,7 +37,7 @@ const scene = async (t: ExecutionContext) => {
   return { root, listed, other, files, store: new InPlaceBlobStore(blobs, documents, folders), documents }
 }
 
-const makeStore = async (t: ExecutionContext) => (await scene(t)).store
+const makeStore = async (t: TestContext) => (await scene(t)).store
 blobStoreContract(test, makeStore)
 blobStoreLocalPathContract(test, makeStore)
 

@@ -16,7 +16,7 @@ export interface RegisteredFile {
 }
 
 /** Registered files, found by id only. */
-export const registrations = collection<RegisteredFile>('in-place-files')
+export const registrations = collection<RegisteredFile>()('in-place-files')
 
 const prefix = 'in-place/'
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PermissionCatalog } from 'pounce/sdk/kit'
 import { FixedClock, silent } from 'pounce/sdk/testing'
 import { BucketObjects } from './bucket-objects.ts'
 import { S3Connection } from './connection.ts'
@@ -56,6 +57,7 @@ export async function startedStore(t: { teardown(fn: () => Promise<void>): void 
     plugins: [],
     roles: new Set(['http' as const]),
     admins: [],
+    permissions: new PermissionCatalog(),
   }
   const clock = new FixedClock()
   const store = new S3Blobs(config, connection, installation, clock, silent)

@@ -6,8 +6,8 @@ import { openStore, testDatabase } from './testing.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
 
-const bare = collection<Note>('things', { byName: { on: ['name'] } })
-const indexed = collection<Note>('things', {
+const bare = collection<Note>()('things', { byName: { on: ['name'] } })
+const indexed = collection<Note>()('things', {
   bySpace: { on: ['spaces', 'rank'], array: 'spaces' },
   byRank: { on: ['rank'] },
 })
@@ -44,7 +44,7 @@ live('a new index on old documents answers for all of them, those changed while 
 
 live('a unique index over documents that share a key is refused by its name, and made once they do not', async t => {
   const database = testDatabase(t, url('MONGODB'))
-  const unique = collection<Note>('things', { byRank: { on: ['rank'], unique: true } })
+  const unique = collection<Note>()('things', { byRank: { on: ['rank'], unique: true } })
   const store = await openStore(t, { uri: url('MONGODB'), database })
   await store.declare([bare])
   for (const id of ['a', 'b', 'c']) await store.commit<Note>({ insert: { id, ...(id === 'c' ? {} : { rank: 1 }) }, into: bare })
@@ -58,9 +58,9 @@ live('a unique index over documents that share a key is refused by its name, and
 
 live('an index that is defined otherwise under its old name serves the new definition', async t => {
   const store = await openStore(t, { uri: url('MONGODB') })
-  await store.declare([collection<Note>('things', { main: { on: ['email'], unique: true } })])
-  const other = collection<Note>('things', { main: { on: ['name'], unique: true } })
-  const old = collection<Note>('things')
+  await store.declare([collection<Note>()('things', { main: { on: ['email'], unique: true } })])
+  const other = collection<Note>()('things', { main: { on: ['name'], unique: true } })
+  const old = collection<Note>()('things')
   await store.commit<Note>({ insert: { id: 'a', email: 'x', name: 'y' }, into: old })
   await store.commit<Note>({ insert: { id: 'b', email: 'y', name: 'x' }, into: old })
   await store.declare([other])

@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { ExecutionContext } from 'ava'
 import { MongoClient } from 'mongodb'
 import type { Clock, Metrics } from 'pounce/sdk'
-import { countingIds, FixedClock, type StoreTools, silent } from 'pounce/sdk/testing'
+import { countingIds, FixedClock, type StoreTools, silent, type TestContext } from 'pounce/sdk/testing'
 import { MongodbDocuments } from './mongodb-documents.ts'
 import type { Settings } from './settings.ts'
 
@@ -10,7 +9,7 @@ const nothing = (): void => undefined
 const noMetrics: Metrics = { count: nothing, gauge: nothing, observe: nothing }
 
 /** A database that is deleted with the test. */
-export const testDatabase = (t: ExecutionContext, uri: string): string => {
+export const testDatabase = (t: TestContext, uri: string): string => {
   const database = `pounce-${randomUUID().slice(0, 13)}`
   t.teardown(async () => {
     const client = new MongoClient(uri)
@@ -41,10 +40,7 @@ export const realTools = () => {
 }
 
 /** A started store; closed with the test. */
-export const openStore = async (
-  t: ExecutionContext,
-  { uri, server = uri, database, tools, settings }: Opening,
-): Promise<MongodbDocuments> => {
+export const openStore = async (t: TestContext, { uri, server = uri, database, tools, settings }: Opening): Promise<MongodbDocuments> => {
   const { clock, ids } = tools ?? { clock: new FixedClock(), ids: countingIds() }
   const all: Settings = {
     uri,

@@ -47,7 +47,7 @@ export class AckWork implements WriteRequest {
     if (consumer === undefined) return { write: () => undefined, finish: () => this.#answer() }
     const outcomes = [...this.#outcomes.values()].filter(({ id }) => this.#waits(consumer, id))
     const passed = new Set(outcomes.filter(({ id }) => !consumer.retries.has(id)).map(({ id }) => id))
-    const low = consumer.lowAfter(passed, this.#ledger.newest())
+    const low = consumer.lowAfter(this.#ledger.newest(), passed)
     let pruned = ''
     return {
       write: () => {

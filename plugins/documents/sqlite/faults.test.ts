@@ -36,6 +36,24 @@ test('a full disk is said so, harms nothing that was acknowledged, and writing g
   t.is(made.revision, 1)
 })
 
+test('a document that was read before is read as it is, after changes that were kept and after one that was not', async t => {
+  const store = await openStore(t, { settings: { maxSizeMiB: 2 } })
+  await store.declare([notes])
+  await store.commit<Note>({ insert: { id: 'n', name: 'one' }, into: notes })
+  t.is((await store.get(notes, 'n'))?.name, 'one')
+  await store.commit<Note>({ update: 'n', in: notes, set: { name: 'two' } })
+  t.is((await store.get(notes, 'n'))?.name, 'two')
+  await t.throwsAsync(store.commit<Note>({ update: 'n', in: notes, set: { name: 'three', content: 'x'.repeat(3_000_000) } }), {
+    instanceOf: NoSpace,
+  })
+  t.is((await store.getMany(notes, ['n'])).get('n')?.name, 'two')
+  await store.commit<Note>({ tombstone: 'n', in: notes })
+  t.is(await store.get(notes, 'n'), undefined)
+  t.is((await store.getMany(notes, ['n'])).size, 0)
+  await store.commit<Note>({ insert: { id: 'n', name: 'again' }, into: notes })
+  t.is((await store.get(notes, 'n'))?.name, 'again')
+})
+
 test('one change that does not fit takes none of its neighbours with it', async t => {
   const store = await openStore(t, { settings: { maxSizeMiB: 1 } })
   await store.declare([notes])
@@ -188,10 +206,10 @@ test('half a surrogate pair in a text is kept', async t => {
 test('a new unique index over documents that share a key is refused by name', async t => {
   const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
-  const plain = collection<Note>('plain', { byName: { on: ['name'] } })
+  const plain = collection<Note>()('plain', { byName: { on: ['name'] } })
   await store.declare([plain])
   for (const id of ['a', 'b']) await store.commit({ insert: { id, name: 'same' }, into: plain })
-  const unique = collection<Note>('plain', { byName: { on: ['name'], unique: true } })
+  const unique = collection<Note>()('plain', { byName: { on: ['name'], unique: true } })
   const error = await t.throwsAsync(store.declare([unique]), { instanceOf: Taken })
   t.is(error?.index, 'byName')
   t.is((await store.get(plain, 'b'))?.name, 'same')

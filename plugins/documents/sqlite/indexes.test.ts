@@ -4,8 +4,8 @@ import type { Note } from 'pounce/sdk/testing'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { tempFolder } from '../../../test/support/temp-folder.ts'
 
-const bare = collection<Note>('things', { byName: { on: ['name'] } })
-const indexed = collection<Note>('things', {
+const bare = collection<Note>()('things', { byName: { on: ['name'] } })
+const indexed = collection<Note>()('things', {
   bySpace: { on: ['spaces', 'rank'], array: 'spaces' },
   byRank: { on: ['rank'] },
 })
@@ -67,7 +67,7 @@ test('an index that is no longer declared is gone; one defined otherwise is recr
   await fill(store, 1000)
   await store.declare([indexed])
   await t.throwsAsync(store.find(bare, { using: 'byName', limit: 1 }), { message: /byName/ })
-  const other = collection<Note>('things', { byRank: { on: ['name', 'rank'] } })
+  const other = collection<Note>()('things', { byRank: { on: ['name', 'rank'] } })
   await store.declare([other])
   const page = await store.find(other, { using: 'byRank', where: eq('name', 'n'), sort: { by: 'rank', order: 'descending' }, limit: 2 })
   t.deepEqual(
@@ -97,7 +97,7 @@ test('a collection or an index that no store could hold is refused', async t => 
 
 test('a query that a sparse index cannot answer is refused, unless another index can', async t => {
   const store = await openStore(t)
-  const sparse = collection<Note>('things', {
+  const sparse = collection<Note>()('things', {
     bySpace: { on: ['spaces', 'rank'], array: 'spaces', sparse: 'spaces' },
     byRank: { on: ['rank'] },
   })

@@ -3,7 +3,7 @@ import { type After, collection, eq, isIn, or, type Where } from 'pounce/sdk'
 import type { Note } from 'pounce/sdk/testing'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 
-const notes = collection<Note>('things', {
+const notes = collection<Note>()('things', {
   byRank: { on: ['rank'] },
   bySpace: { on: ['spaces', 'rank'], array: 'spaces' },
   byName: { on: ['name', 'rank'] },

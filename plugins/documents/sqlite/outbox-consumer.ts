@@ -5,7 +5,15 @@ export interface Entry {
   readonly id: string
   readonly event: AnyEvent
   readonly attempt: number
+  /** Two events of one subject are never leased at once. */
+  readonly subject: string
 }
+
+/** A new event as it waits: one object for all its consumers. */
+export const entryOf = (event: AnyEvent, attempt = 1): Entry => ({
+  ...{ id: event.id, event, attempt },
+  subject: `${event.subject.kind}/${event.subject.id}`,
+})
 
 interface Lease extends Entry {
   readonly until: number
@@ -22,7 +30,7 @@ export interface Retry {
 /** How many events a consumer has in memory before it reads them from the file when their turn comes. */
 export const inMemory = 2000
 
-const subjectOf = ({ subject }: AnyEvent): string => `${subject.kind}/${subject.id}`
+const none: ReadonlySet<string> = new Set()
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
@@ -65,28 +73,37 @@ export class OutboxConsumer {
     return this.#pending.some(entry => entry.id === id)
   }
 
+  /** Nothing waits that could be leased. */
+  get isIdle(): boolean {
+    return this.isLive && this.#pending.length === 0 && this.retries.size === 0
+  }
+
   /** Takes a new event, in the order of ids, unless it was passed already. */
-  push(event: AnyEvent): void {
-    if (!this.passed.has(event.id)) this.#pending.push({ id: event.id, event, attempt: 1 })
-    this.loadedTo = event.id
+  push(entry: Entry): void {
+    if (!this.passed.has(entry.id)) this.#pending.push(entry)
+    this.loadedTo = entry.id
   }
 
   /** A committed event: kept in memory while there is room, else left to be read later. */
-  committed(event: AnyEvent): void {
+  committed(entry: Entry): void {
     this.waiting++
-    if (this.isLive && this.#pending.length < inMemory) this.push(event)
+    if (this.isLive && this.#pending.length < inMemory) this.push(entry)
     else this.isLive = false
   }
 
   /** Leases that ended: their events wait again. */
   expire(now: number): void {
-    const ended = [...this.leases.values()].filter(lease => lease.until <= now)
-    for (const { id, event, attempt, isRetry } of ended) {
+    let isUnsorted = false
+    for (const { id, event, attempt, isRetry, until } of this.leases.values()) {
+      if (until > now) continue
       this.leases.delete(id)
       if (isRetry) this.retries.set(id, { attempts: attempt, due: now })
-      else this.#pending.push({ id, event, attempt: attempt + 1 })
+      else {
+        this.#pending.push(entryOf(event, attempt + 1))
+        isUnsorted = true
+      }
     }
-    if (ended.some(lease => !lease.isRetry)) this.#pending.sort(byId)
+    if (isUnsorted) this.#pending.sort(byId)
   }
 
   /** Ids of failed events that are due, oldest first. */
@@ -101,15 +118,16 @@ export class OutboxConsumer {
    * so that two who claim never deal with one subject at once.
    */
   lease(retries: readonly AnyEvent[], limit: number, until: number): readonly Entry[] {
-    const busy = new Set([...this.leases.values()].map(lease => subjectOf(lease.event)))
-    const retried = retries.map(event => ({ id: event.id, event, attempt: this.attemptOf(event.id) }))
+    const busy = new Set<string>()
+    for (const { subject } of this.leases.values()) busy.add(subject)
+    const retried = retries.map(event => entryOf(event, this.attemptOf(event.id)))
     const taken: Entry[] = []
     for (const entry of retried.length > 0 ? [...retried, ...this.#pending].sort(byId) : this.#pending) {
       if (taken.length === limit) break
-      if (!busy.has(subjectOf(entry.event))) taken.push(entry)
+      if (!busy.has(entry.subject)) taken.push(entry)
     }
     for (const entry of taken) this.leases.set(entry.id, { ...entry, until, isRetry: this.retries.has(entry.id) })
-    this.#drop(entry => this.leases.has(entry.id))
+    if (taken.length > 0) this.#drop(entry => this.leases.has(entry.id))
     return taken
   }
 
@@ -118,7 +136,7 @@ export class OutboxConsumer {
   }
 
   /** Where the low mark will be once `settled` are passed; `last` is the newest durable event's id. */
-  lowAfter(settled: ReadonlySet<string>, last: string): string {
+  lowAfter(last: string, settled: ReadonlySet<string> = none): string {
     let lowest: string | undefined
     for (const { id, isRetry } of this.leases.values()) {
       if (!isRetry && !settled.has(id) && (lowest === undefined || id < lowest)) lowest = id

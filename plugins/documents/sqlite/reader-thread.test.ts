@@ -6,7 +6,7 @@ import { openStore } from '../../../test/support/sqlite-store.ts'
 import { tempFolder } from '../../../test/support/temp-folder.ts'
 import { ReaderThread } from './reader-thread.ts'
 
-const things = collection<Note>('things', { byRank: { on: ['state', 'rank'] } })
+const things = collection<Note>()('things', { byRank: { on: ['state', 'rank'] } })
 
 const storeOf = async (t: Parameters<typeof openStore>[0], count: number, settings: { readTimeoutMs?: number } = {}) => {
   const store = await openStore(t, { settings })

@@ -27,7 +27,7 @@ import { ReaderThread } from './reader-thread.ts'
 import { RowReader } from './row-reader.ts'
 import { SqliteCatalog } from './sqlite-catalog.ts'
 import { SqliteOutbox } from './sqlite-outbox.ts'
-import { type Seek, SqliteReader } from './sqlite-reader.ts'
+import { RecentTexts, type Seek, SqliteReader } from './sqlite-reader.ts'
 import { collectionOf, planChange } from './writer.ts'
 
 export const config = s.Object({
@@ -63,6 +63,7 @@ export class SqliteDocuments implements DocumentStore {
   #catalog: SqliteCatalog
   #outbox: SqliteOutbox
   #reader: SqliteReader
+  #recent = new RecentTexts()
   #lineReader: RowReader
   #threads: readonly ReaderThread[]
   #isOpen = false
@@ -81,7 +82,7 @@ export class SqliteDocuments implements DocumentStore {
     this.outbox = this.#outbox
     const thread = new ReaderThread(opening, readTimeoutMs)
     this.#threads = [thread, new ReaderThread(opening, readTimeoutMs)]
-    this.#reader = new SqliteReader(this.#database, this.#catalog, thread, inlineRows)
+    this.#reader = new SqliteReader(this.#database, this.#catalog, thread, this.#recent, inlineRows)
     this.#lineReader = new RowReader(this.#database, this.#catalog, this.#threads)
   }
 
@@ -180,9 +181,11 @@ export class SqliteDocuments implements DocumentStore {
       refuse,
       plan: () => {
         const db = this.#database.connection()
-        const planned = planChange(db, this.#catalog.forWriting(collectionOf(change)), change)
+        const table = this.#catalog.forWriting(collectionOf(change))
+        const planned = planChange(db, table, change)
         return {
           write: () => {
+            this.#recent.forget(table.table, planned.document.id)
             planned.write()
             recorded = this.#outbox.record(db, events)
           },

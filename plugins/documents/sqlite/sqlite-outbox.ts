@@ -4,7 +4,7 @@ import type { AbsentConsumer, Consumer, DeadLetter, Delivery, Outbox } from 'pou
 import { AckWork, type DeliveryOutcome, type Ledger } from './ack-work.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { inMemory, type OutboxConsumer } from './outbox-consumer.ts'
+import { entryOf, inMemory, type OutboxConsumer } from './outbox-consumer.ts'
 import * as tables from './outbox-tables.ts'
 import { readEvent } from './outbox-tables.ts'
 import { change, settlingDeadLetter } from './writer.ts'
@@ -32,7 +32,7 @@ const loadMore = (db: Connection, consumer: OutboxConsumer, limit: number): void
   while (!consumer.isLive && consumer.pendingCount < Math.min(limit + consumer.leases.size, inMemory)) {
     const events = tables.eventsAfter(db, consumer.loadedTo, 500)
     for (const { event, audience } of events) {
-      if (tables.isFor(audience, consumer.id) && !consumer.leases.has(event.id)) consumer.push(event)
+      if (tables.isFor(audience, consumer.id) && !consumer.leases.has(event.id)) consumer.push(entryOf(event))
       else consumer.loadedTo = event.id
     }
     consumer.isLive = events.length < 500
@@ -63,13 +63,18 @@ export class SqliteOutbox implements Outbox {
   #consumers = new Map<string, OutboxConsumer>()
   #absent = new Map<string, OutboxConsumer>()
   #audiences = new Map<string, string>()
-  #listeners = new Set<() => void>()
+  /** The declared consumers of each type. */
+  #consumersOf = new Map<string, readonly OutboxConsumer[]>()
+  #listeners = new Set<(consumers: ReadonlySet<string>) => void>()
   #settlements = new Map<string, AckWork>()
   #last = ''
   /** The newest event that is durable: those of the open transaction lie beyond it, and no one has passed them. */
   #announced = ''
   #prunedTo = ''
-  #isNewsDue = false
+  /** A consumer that had not passed the oldest event the last time. */
+  #slowest: OutboxConsumer | undefined
+  /** Consumers with new events, of whom listeners do not know yet. */
+  #news = new Set<string>()
 
   constructor(wiring: OutboxWiring) {
     this.#wiring = wiring
@@ -96,6 +101,8 @@ export class SqliteOutbox implements Outbox {
     this.#consumers = declared
     this.#absent = absent
     this.#audiences.clear()
+    this.#consumersOf.clear()
+    this.#slowest = undefined
   }
 
   /** Reads everything again: events of a commit that was said to have failed may be there, and so may what settled others. */
@@ -155,18 +162,33 @@ export class SqliteOutbox implements Outbox {
     const newest = events.at(-1)
     if (newest === undefined) return
     this.#announced = newest.id
-    for (const event of events) for (const consumer of this.#consumers.values()) if (consumer.handles(event.type)) consumer.committed(event)
-    this.#notify()
+    for (const event of events) {
+      const entry = entryOf(event)
+      for (const consumer of this.#handling(event.type)) {
+        consumer.committed(entry)
+        this.#notify(consumer)
+      }
+    }
   }
 
-  #notify(): void {
-    if (this.#isNewsDue) return
-    this.#isNewsDue = true
+  #handling(type: string): readonly OutboxConsumer[] {
+    const known = this.#consumersOf.get(type)
+    if (known) return known
+    const consumers = [...this.#consumers.values()].filter(consumer => consumer.handles(type))
+    this.#consumersOf.set(type, consumers)
+    return consumers
+  }
+
+  #notify({ name }: OutboxConsumer): void {
+    const isDue = this.#news.size === 0
+    this.#news.add(name)
+    if (!isDue) return
     queueMicrotask(() => {
-      this.#isNewsDue = false
+      const news = this.#news
+      this.#news = new Set()
       for (const listener of this.#listeners) {
         try {
-          listener()
+          listener(news)
         } catch (error) {
           this.#wiring.log.error('A listener for new events failed', { error })
         }
@@ -182,6 +204,7 @@ export class SqliteOutbox implements Outbox {
     if (consumer === undefined) throw new Error(`Consumer ${name} is not declared`)
     const now = this.#wiring.clock.now().getTime()
     consumer.expire(now)
+    if (consumer.isIdle) return []
     const retries = this.#wiring.database.use(db => {
       loadMore(db, consumer, limit)
       return consumer
@@ -237,9 +260,16 @@ export class SqliteOutbox implements Outbox {
 
   /** Drops the events that every consumer has passed, counting one of them as being at `low`; returns up to where. */
   #prune(db: Connection, moved?: OutboxConsumer, low = ''): string {
+    const lowOf = (consumer: OutboxConsumer): string => (consumer === moved ? low : consumer.lowAfter(this.#announced))
+    const isBehind = (consumer: OutboxConsumer): boolean => lowOf(consumer) <= this.#prunedTo
+    // Who was behind the last time mostly still is: then there is nothing to drop.
+    if (moved) {
+      if (!this.#slowest || !isBehind(this.#slowest)) this.#slowest = [...this.#consumers.values()].find(isBehind)
+      if (this.#slowest) return ''
+    }
     let lowest = this.#end()
     for (const consumer of this.#consumers.values()) {
-      const its = consumer === moved ? low : consumer.lowAfter(new Set(), this.#announced)
+      const its = lowOf(consumer)
       if (its < lowest) lowest = its
     }
     if (lowest > this.#prunedTo) tables.pruneEvents(db, this.#prunedTo, lowest)
@@ -254,7 +284,12 @@ export class SqliteOutbox implements Outbox {
     const consumer = this.#consumers.get(name) ?? this.#absent.get(name)
     if (consumer === undefined) return Promise.resolve()
     const { database, commits, clock } = this.#wiring
-    const tools = { db: database.connection(), due: clock.now().getTime(), prunedTo: () => this.#prunedTo, notify: () => this.#notify() }
+    const tools = {
+      db: database.connection(),
+      due: clock.now().getTime(),
+      prunedTo: () => this.#prunedTo,
+      notify: () => this.#notify(consumer),
+    }
     return change(commits, () => settlingDeadLetter(tools, consumer, eventId, how))
   }
 
@@ -283,7 +318,7 @@ export class SqliteOutbox implements Outbox {
     return Object.fromEntries([...this.#consumers.values()].map(({ name, waiting }) => [name, Math.min(waiting, countedTo)]))
   }
 
-  onCommitted(listener: () => void): () => void {
+  onCommitted(listener: (consumers: ReadonlySet<string>) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }

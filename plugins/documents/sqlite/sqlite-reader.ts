@@ -170,6 +170,46 @@ export const countFitting = (db: Connection, table: CollectionTable, { using, wh
 /** How many documents a scan reads at a time. */
 const scanned = 200
 
+/** Characters of documents that are kept in each of two generations. */
+const maxKept = 1_000_000
+/** Longer documents are read each time. */
+const maxKeptText = 8_000
+
+/**
+ * The texts of documents that were read lately, by table and id. This process is the only one that writes the file, and forgets a text in the
+ * transaction that changes it. What is in the elder generation and not read meanwhile goes when the younger is full.
+ */
+export class RecentTexts {
+  #young = new Map<string, string>()
+  #old = new Map<string, string>()
+  #characters = 0
+
+  get(table: string, id: string): string | undefined {
+    const key = `${table} ${id}`
+    const young = this.#young.get(key)
+    if (young !== undefined) return young
+    const old = this.#old.get(key)
+    if (old !== undefined) this.keep(table, id, old)
+    return old
+  }
+
+  keep(table: string, id: string, text: string): void {
+    if (text.length > maxKeptText) return
+    this.#young.set(`${table} ${id}`, text)
+    this.#characters += text.length
+    if (this.#characters < maxKept) return
+    this.#old = this.#young
+    this.#young = new Map()
+    this.#characters = 0
+  }
+
+  forget(table: string, id: string): void {
+    const key = `${table} ${id}`
+    this.#young.delete(key)
+    this.#old.delete(key)
+  }
+}
+
 const parse = <T>(text: string): T & Stored => JSON.parse(text) as T & Stored
 
 /** Answers reads here as long as they are short, and by the reader thread when they turn out not to be. */
@@ -177,9 +217,11 @@ export class SqliteReader {
   #database: Database
   #catalog: SqliteCatalog
   #thread: ReaderThread
+  #recent: RecentTexts
   #effort: number
 
-  constructor(database: Database, catalog: SqliteCatalog, thread: ReaderThread, effort: number) {
+  constructor(database: Database, catalog: SqliteCatalog, thread: ReaderThread, recent: RecentTexts, effort: number) {
+    this.#recent = recent
     this.#database = database
     this.#catalog = catalog
     this.#thread = thread
@@ -188,12 +230,22 @@ export class SqliteReader {
 
   get<T extends object>(from: Collection<T>, id: string): (T & Stored) | undefined {
     const { table } = this.#catalog.tableOf(from)
+    const known = this.#recent.get(table, id)
+    if (known !== undefined) return parse<T>(known)
     const row = this.#database.use(db => db.get(`SELECT doc FROM ${table} WHERE id = ?`, id))
-    return row && parse<T>(row[0] as string)
+    if (!row) return undefined
+    const text = row[0] as string
+    this.#recent.keep(table, id, text)
+    return parse<T>(text)
   }
 
   getMany<T extends object>(from: Collection<T>, ids: readonly string[]): ReadonlyMap<string, T & Stored> {
     if (ids.length > 1000) throw new RangeError('At most 1,000 documents per request')
+    const [only] = ids
+    if (only !== undefined && ids.length === 1) {
+      const found = this.get(from, only)
+      return new Map(found ? [[only, found]] : [])
+    }
     const { table } = this.#catalog.tableOf(from)
     const sql = `SELECT d.id, d.doc FROM json_each(?) j CROSS JOIN ${table} d ON d.id = j.value`
     const rows = this.#database.use(db => db.all(sql, JSON.stringify(ids)))

@@ -4,5 +4,6 @@ import { ImageExtractor } from './image-extractor.ts'
 export const plugin = definePlugin({
   id: 'extractors.image',
   summary: 'Thumbnails, previews, dimensions, EXIF and place of images.',
+  isSwitchable: true,
   provides: [provide(Extractors, ImageExtractor)],
 })

@@ -4,5 +4,6 @@ import { MediaExtractor } from './media-extractor.ts'
 export const plugin = definePlugin({
   id: 'extractors.media',
   summary: 'Duration, codecs and streams of audio and video.',
+  isSwitchable: true,
   provides: [provide(Extractors, MediaExtractor)],
 })

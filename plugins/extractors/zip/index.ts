@@ -4,5 +4,6 @@ import { ZipExtractor } from './zip-extractor.ts'
 export const plugin = definePlugin({
   id: 'extractors.zip',
   summary: 'What is in ZIP archives, without unpacking them.',
+  isSwitchable: true,
   provides: [provide(Extractors, ZipExtractor)],
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { ExecutionContext } from 'ava'
 import pg from 'pg'
+import type { TestContext } from 'pounce/sdk/testing'
 import { PostgisPoints } from './postgis-points.ts'
 import type { Settings } from './settings.ts'
 
@@ -16,7 +16,7 @@ export const onServer = async <R>(url: string, work: (client: pg.Client) => Prom
 }
 
 /** The name of a schema that is deleted with the test. */
-export const testSchema = (t: ExecutionContext, url: string): string => {
+export const testSchema = (t: TestContext, url: string): string => {
   const schema = `pounce_${randomUUID().slice(0, 13).replaceAll('-', '_')}`
   t.teardown(() => onServer(url, client => client.query(`drop schema if exists "${schema}" cascade`)))
   return schema
@@ -31,7 +31,7 @@ interface Opening {
 }
 
 /** A started store; closed with the test. */
-export const openStore = async (t: ExecutionContext, { url, server = url, schema, settings }: Opening): Promise<PostgisPoints> => {
+export const openStore = async (t: TestContext, { url, server = url, schema, settings }: Opening): Promise<PostgisPoints> => {
   const all: Settings = {
     url,
     schema: schema ?? testSchema(t, server),

@@ -1,22 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ExecutionContext } from 'ava'
 import type { GeoStore, Installation, s } from 'pounce/sdk'
 import type { Datapoint, GeoFilter } from 'pounce/sdk/geo'
+import type { TestContext } from 'pounce/sdk/testing'
 import { type config, RtreeGeo } from './rtree-geo.ts'
 
 type Settings = s.Static<typeof config>
 
 /** A folder that is deleted with the test. */
-export const testFolder = async (t: ExecutionContext): Promise<string> => {
+export const testFolder = async (t: TestContext): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'geo-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
 /** A started store; closed with the test. */
-export const openGeo = async (t: ExecutionContext, folder: string, settings: Partial<Settings> = {}): Promise<RtreeGeo> => {
+export const openGeo = async (t: TestContext, folder: string, settings: Partial<Settings> = {}): Promise<RtreeGeo> => {
   const store = new RtreeGeo({ cacheMiB: 4, maxSizeMiB: 0, placesPerStream: 64, readers: 2, ...settings }, {
     dataFolder: folder,
   } as Installation)

@@ -2,6 +2,7 @@ import {
   and,
   Collections,
   Comments,
+  type Contributions,
   collection,
   Datasets,
   DocumentStore,
@@ -11,7 +12,10 @@ import {
   type Kind,
   ne,
   or,
+  type Permission,
   type Ref,
+  type Resource,
+  Resources,
   Spaces,
   type Time,
   Users,
@@ -38,7 +42,7 @@ export interface ActivityRecord {
 }
 
 /** The feed. */
-export const activity = collection<ActivityRecord>('activity', {
+export const activity = collection<ActivityRecord>()('activity', {
   byUser: { on: ['user', 'at'] },
   byObject: { on: ['object.id', 'at'] },
   bySource: { on: ['source.id', 'at'] },
@@ -70,6 +74,7 @@ type Reader = (ids: readonly string[]) => Promise<readonly (readonly [id: string
 /** Reads the names of resources from their plugins, many in one read. */
 export class FeedNames {
   #documents: DocumentStore
+  #resources: Contributions<Resource>
   #readers: Partial<Record<Kind, Reader>>
 
   constructor(
@@ -80,8 +85,10 @@ export class FeedNames {
     collections: Collections,
     datasets: Datasets,
     files: Files,
+    resources: Contributions<Resource>,
   ) {
     this.#documents = documents
+    this.#resources = resources
     this.#readers = {
       user: async ids => [...(await users.getMany(ids))].map(([id, user]) => [id, { name: fullNameOf(user), audience: [] }]),
       space: async ids => [...(await spaces.getMany(ids))].map(([id, { name }]) => [id, { name, audience: [] }]),
@@ -115,8 +122,21 @@ export class FeedNames {
 
   async #read(kind: Kind, ids: readonly string[]): ReturnType<Reader> {
     const found: Awaited<ReturnType<Reader>>[] = []
-    for (let at = 0; at < ids.length; at += 1000) found.push((await this.#readers[kind]?.(ids.slice(at, at + 1000))) ?? [])
+    for (let at = 0; at < ids.length; at += 1000) found.push((await this.#readerOf(kind)?.(ids.slice(at, at + 1000))) ?? [])
     return found.flat()
+  }
+
+  /** The permission to view resources of a kind whose events its plugin declares. */
+  viewOf(kind: Kind): Permission | undefined {
+    return this.#resources.all().find(one => one.kind === kind && one.events.length > 0)?.view
+  }
+
+  /** Of the kinds of other plugins: what their declarations say. */
+  #readerOf(kind: Kind): Reader | undefined {
+    const known = this.#readers[kind]
+    const resource = known ? undefined : this.#resources.all().find(one => one.kind === kind && one.factsOf)
+    if (!resource) return known
+    return async ids => [...((await resource.factsOf?.(ids)) ?? [])].map(([id, { name }]) => [id, { name, audience: [] }])
   }
 
   /** What the feed itself called resources that are gone. */
@@ -127,4 +147,4 @@ export class FeedNames {
     return new Map(items.flatMap(({ object, objectName }) => (object ? [[object.id, objectName] as const] : [])))
   }
 }
-wire(FeedNames, DocumentStore, Users, Comments, Spaces, Collections, Datasets, Files)
+wire(FeedNames, DocumentStore, Users, Comments, Spaces, Collections, Datasets, Files, Resources)

@@ -21,6 +21,8 @@ import { StoredActivity } from './stored-activity.ts'
 interface Sight {
   readonly allowed: ReadonlySet<string>
   readonly existing: ReadonlySet<string>
+  /** Places of resources that are gone, by the permission to view their kind: where the caller holds it. */
+  readonly held: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 /** Leaves of lines what the caller may view now, whatever they could see when it happened. */
@@ -35,11 +37,8 @@ export class FeedVisibility {
 
   async visible(caller: Caller, lines: readonly Line[]): Promise<readonly Line[]> {
     const named = lines.flatMap(({ object, source }) => [...(object ? [object] : []), ...(source ? [source] : [])])
-    const sight = await this.#look(
-      caller,
-      named,
-      lines.flatMap(({ within }) => within),
-    )
+    const places = lines.flatMap(({ within }) => within)
+    const sight = { ...(await this.#look(caller, named, places)), held: await this.#heldOn(caller, lines) }
     return lines.filter(line => this.#isVisible(caller, line, sight))
   }
 
@@ -54,12 +53,29 @@ export class FeedVisibility {
   }
 
   /** Lines about deleted resources are visible to who may view their container; on a public server also those of resources without a container. */
-  #wasSeen({ type, object, within }: Line, { allowed }: Sight): boolean {
-    if (!type.startsWith('delete_')) return false
-    return within.some(({ id }) => allowed.has(id)) || (!this.#policy.isPrivate && object?.kind !== 'file')
+  #wasSeen({ type, object, within }: Line, { allowed, held }: Sight): boolean {
+    if (!type.startsWith('delete_') || object === null) return false
+    const view = this.#things.viewOf(object.kind)
+    if (view !== undefined) return within.some(({ id }) => held.get(view)?.has(id))
+    return within.some(({ id }) => allowed.has(id)) || (!this.#policy.isPrivate && object.kind !== 'file')
   }
 
-  async #look(caller: Caller, named: readonly Ref[], places: readonly Ref[]): Promise<Sight> {
+  /** Who may view a place need not see what was in it, of the kinds of other plugins. */
+  async #heldOn(caller: Caller, lines: readonly Line[]): Promise<Sight['held']> {
+    const held = new Map<string, Set<string>>()
+    const gone = lines.flatMap(({ type, object, within }) => {
+      const view = object && type.startsWith('delete_') ? this.#things.viewOf(object.kind) : undefined
+      return view === undefined ? [] : within.map(place => ({ view, ...place }))
+    })
+    for (const [view, places] of Map.groupBy(gone, each => each.view))
+      for (const [kind, some] of Map.groupBy(places, place => place.kind)) {
+        const ids = await this.#policy.allowed(caller, view, kind, [...new Set(some.map(({ id }) => id))])
+        held.set(view, new Set([...(held.get(view) ?? []), ...ids]))
+      }
+    return held
+  }
+
+  async #look(caller: Caller, named: readonly Ref[], places: readonly Ref[]): Promise<Omit<Sight, 'held'>> {
     const allowed = new Set<string>()
     for (const [kind, some] of Map.groupBy([...named, ...places], ref => ref.kind)) {
       const ids = [...new Set(some.map(({ id }) => id))]

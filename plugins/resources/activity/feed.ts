@@ -132,12 +132,21 @@ const entries: Entries = {
   'user.unfollowed': ({ data: { target } }) => ({ type: `unfollow_${target.kind}`, object: target }),
 }
 
-/** The event types that the feed handles. */
+/** The entry of an event that a plugin declares with its kind. */
+const ofKind = ({ type, subject, data }: AnyEvent): FeedEntry | undefined => {
+  const { fields = [], within = [] } = data as { readonly fields?: readonly string[]; readonly within?: readonly Ref[] }
+  if (type === `${subject.kind}.created`) return { type: `create_${subject.kind}`, object: subject }
+  if (type === `${subject.kind}.removed`) return { type: `delete_${subject.kind}`, object: subject, within: within.slice(0, mostPlaces) }
+  const isTold = type === `${subject.kind}.updated` && !fields.every(field => untold.has(field))
+  return isTold ? { type: `update_${subject.kind}_information`, object: subject } : undefined
+}
+
+/** The event types that the feed handles, besides those of the kinds that plugins declare. */
 export const feedEvents = Object.keys(entries) as readonly EventType[]
 
 /** The feed entry of an event; undefined for what the feed leaves out. */
 export const feedEntryOf = (event: AnyEvent): FeedEntry | undefined =>
-  (entries[event.type] as ((event: AnyEvent) => FeedEntry | undefined) | undefined)?.(event)
+  (((entries as Readonly<Record<string, unknown>>)[event.type] as typeof ofKind | undefined) ?? ofKind)(event)
 
 const nameFields = new Set(['name', 'firstName', 'lastName'])
 

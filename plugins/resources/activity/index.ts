@@ -12,5 +12,5 @@ export const plugin = definePlugin({
   provides: [provide(Feed, FeedDigest), provide(PersonalDataSources, PersonalActivity)],
   routes,
   collections: [activity],
-  handlers: [onBatch(feedEvents, StoredActivity, 'stored-activity')],
+  handlers: [onBatch(feedEvents, StoredActivity, 'stored-activity', { withResources: true })],
 })

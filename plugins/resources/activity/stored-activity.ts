@@ -94,7 +94,7 @@ export class StoredActivity implements BatchHandler {
     const any: Where[] = [eq('target', id), isIn('user', ids), isIn('object.id', ids), isIn('source.id', ids)]
     if (this.#areCommentsShown) any.push(isIn('audience', [id, ...spaces.slice(0, mostFollowed)]))
     return this.#documents.find(activity, {
-      using: ['byUser', 'byObject', 'bySource', 'byTarget', ...(this.#areCommentsShown ? ['byAudience'] : [])],
+      using: ['byUser', 'byObject', 'bySource', 'byTarget', ...(this.#areCommentsShown ? (['byAudience'] as const) : [])],
       where: or(...any),
       sort: { by: 'at', order: 'descending' },
       ...page,
@@ -131,7 +131,7 @@ export class StoredActivity implements BatchHandler {
     await this.#rewrite('bySource', and(isIn('source.id', ids), eq('sourceName', '')), line => ({ sourceName: last(line.source) }))
   }
 
-  async #rewrite(using: string, where: Where, set: (line: ActivityRecord) => Partial<ActivityRecord>): Promise<void> {
+  async #rewrite(using: 'byObject' | 'bySource', where: Where, set: (line: ActivityRecord) => Partial<ActivityRecord>): Promise<void> {
     let some: { readonly change: Change<ActivityRecord> }[] = []
     for await (const line of this.#documents.scan(activity, { using, where })) {
       some.push({ change: { update: line.id, in: activity, where, set: set(line) } })

@@ -2,6 +2,7 @@ import { definePlugin, on, PersonalDataSources, provide, Site, Sites } from 'pou
 import { DeleteOldAdminMail, SendAdminMail } from './admin-mail.ts'
 import { config } from './config.ts'
 import * as mailTestRoutes from './mail-test.ts'
+import * as pluginRoutes from './plugins.ts'
 import * as routes from './routes.ts'
 import { AcceptTermsForAuthor, letters, PersonalLetters, StoredSite, site } from './stored-site.ts'
 
@@ -9,10 +10,10 @@ const hourMs = 3_600_000
 
 export const plugin = definePlugin({
   id: 'resources.admin',
-  summary: 'Site settings that server admins change at runtime, and messages to server admins.',
+  summary: 'Site settings and plugins that server admins change at runtime, and messages to server admins.',
   config,
   provides: [provide(Site, StoredSite), provide(Sites, StoredSite), provide(PersonalDataSources, PersonalLetters)],
-  routes: { ...routes, ...mailTestRoutes },
+  routes: { ...routes, ...mailTestRoutes, ...pluginRoutes },
   collections: [site, letters],
   handlers: [on('site.updated', AcceptTermsForAuthor, 'accept-own-terms'), on('letter.written', SendAdminMail, 'send-letter')],
   periodic: [{ name: 'forget-letters', everyMs: hourMs, task: DeleteOldAdminMail }],

@@ -17,7 +17,7 @@ import { personalRecords, type SiteSettings } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 
 /** One record: what was set so far. */
-export const site = collection<Partial<SiteSettings>>('site')
+export const site = collection<Partial<SiteSettings>>()('site')
 
 /** Something that someone wrote to the server admins. Its id counts it among those of an account and an hour. */
 interface LetterRecord {
@@ -28,7 +28,7 @@ interface LetterRecord {
   readonly isSent: boolean
 }
 
-export const letters = collection<LetterRecord>('admin.letters', { byAt: { on: ['at'] } })
+export const letters = collection<LetterRecord>()('admin.letters', { byAt: { on: ['at'] } })
 
 export const PersonalLetters = personalRecords({
   name: 'letters',

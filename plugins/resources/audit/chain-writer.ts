@@ -52,7 +52,7 @@ export interface AuditRecord extends AuditContent {
 }
 
 /** The audit log. */
-export const audit = collection<AuditRecord>('audit', {
+export const audit = collection<AuditRecord>()('audit', {
   byAt: { on: ['at'] },
   byActor: { on: ['actor', 'at'] },
   byUser: { on: ['user', 'at'] },
@@ -71,7 +71,7 @@ interface ChainRecord {
   readonly anchored: number
 }
 
-export const chains = collection<ChainRecord>('audit.chains', { bySettled: { on: ['isSettled'] } })
+export const chains = collection<ChainRecord>()('audit.chains', { bySettled: { on: ['isSettled'] } })
 
 /** What the first line of a chain names as the hash before it. */
 export const genesis = '0'.repeat(64)

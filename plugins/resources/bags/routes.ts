@@ -12,7 +12,7 @@ export const createDatasetFromBag = route({
     'Accepts bags of Pounce, of Clowder 1.x, and any valid bag: folders, files, their dates, types, licenses and descriptions, tags, creators, and metadata with its agents and contexts. Checksums are verified. The dataset becomes visible once it is complete; a rejected bag leaves nothing, and the message names the invalid entry and the reason. Extractors are triggered as for uploads. Entries of `fetch.txt` are never fetched.',
   permission: { right: 'CreateDataset', unscoped: 'A bag becomes a new dataset of the caller; there is none yet to check.' },
   cost: 'import',
-  body: multipart('A part with a file whose name ends in .zip'),
+  body: multipart('A part with a file whose name ends in .zip', 1000, { file: 'file' }),
   responses: { 200: s.text() },
   throws: [Invalid, NoSpace, Forbidden],
   async handle({ body, caller, signal }, { desk }) {

@@ -36,7 +36,7 @@ export interface BulkJobRecord {
   readonly message: string | null
 }
 
-export const bulkJobs = collection<BulkJobRecord>('bulk-jobs', {
+export const bulkJobs = collection<BulkJobRecord>()('bulk-jobs', {
   byUser: { on: ['user', 'created'] },
   byState: { on: ['user', 'state'] },
   byExpiry: { on: ['expires'] },
@@ -62,7 +62,7 @@ export interface BulkChunkRecord {
   readonly isDone: boolean
 }
 
-export const bulkChunks = collection<BulkChunkRecord>('bulk-chunks', { byJob: { on: ['job', 'number'] } })
+export const bulkChunks = collection<BulkChunkRecord>()('bulk-chunks', { byJob: { on: ['job', 'number'] } })
 
 export const chunkId = (job: string, number: number): string => `${job}-${number}`
 

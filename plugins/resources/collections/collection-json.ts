@@ -13,7 +13,7 @@ export const CollectionItem = s.model(
     created: s.v1Date(),
     thumbnail: s.Union([s.String(), s.Null()]),
     authorId: s.String(),
-    resource_type: s.String(),
+    resource_type: s.Literal('collection'),
   }),
 )
 

@@ -4,7 +4,7 @@ import { capabilitiesBy, type Detached, inEachOrder, trashIndexes, trashSettings
 export type Collected = CollectionRecord & Stored
 
 /** Collections. Lists show those at the top; `byCreated` and its like hold all, for people who look for one to edit. */
-export const collections = collection<CollectionRecord>('collections', {
+export const collections = collection<CollectionRecord>()('collections', {
   byCreated: { on: ['state', 'created'] },
   bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces', sparse: 'spaces' },
   byAuthor: { on: ['state', 'author', 'created'] },

@@ -25,7 +25,7 @@ import {
 import { personalRecords, removeFound, requireDone, updateWithRetry } from 'pounce/sdk/kit'
 
 /** Comments; those of one resource in the order they were written. */
-export const comments = collection<CommentRecord>('comments', {
+export const comments = collection<CommentRecord>()('comments', {
   byTarget: { on: ['target.id', 'posted'] },
   byParent: { on: ['parent'] },
 })
@@ -43,7 +43,7 @@ interface MentionRecord {
   readonly mailedAt?: Time
 }
 
-export const mentions = collection<MentionRecord>('comments.mentions', {
+export const mentions = collection<MentionRecord>()('comments.mentions', {
   byTarget: { on: ['target.id'] },
   byPeople: { on: ['user', 'by', 'mailedAt'] },
 })

@@ -4,7 +4,7 @@ import { inEachOrder, trashIndexes } from 'pounce/sdk/kit'
 export type Dataset = DatasetRecord & Stored
 
 /** Datasets. Lists name several indexes, so that the store can merge those that fit what the caller may view. */
-export const datasets = collection<DatasetRecord>('datasets', {
+export const datasets = collection<DatasetRecord>()('datasets', {
   byCreated: { on: ['state', 'created'] },
   ...inEachOrder({
     bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces', sparse: 'spaces' },

@@ -93,7 +93,7 @@ export const DatasetItem = s.model(
     thumbnail: s.Union([s.String(), s.Null()]),
     authorId: s.String(),
     spaces: s.Array(s.String()),
-    resource_type: s.String(),
+    resource_type: s.Literal('dataset'),
   }),
 )
 

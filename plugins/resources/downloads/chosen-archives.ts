@@ -38,7 +38,7 @@ interface ChosenRecord {
   readonly expires: Time
 }
 
-export const chosenArchives = collection<ChosenRecord>('chosen-archives', { byExpiry: { on: ['expires'] }, byOwner: { on: ['owner'] } })
+export const chosenArchives = collection<ChosenRecord>()('chosen-archives', { byExpiry: { on: ['expires'] }, byOwner: { on: ['owner'] } })
 
 export const PersonalArchives = personalRecords({
   name: 'archives',

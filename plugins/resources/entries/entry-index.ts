@@ -37,7 +37,7 @@ export interface EntryRecord {
   readonly created: string
 }
 
-export const entries = collection<EntryRecord>('entries', {
+export const entries = collection<EntryRecord>()('entries', {
   byName: { on: ['at', 'name'], array: 'at' },
   bySize: { on: ['at', 'sizeBytes'], array: 'at' },
   byCreated: { on: ['at', 'created'], array: 'at' },
@@ -45,7 +45,7 @@ export const entries = collection<EntryRecord>('entries', {
 })
 
 /** Datasets whose entries are indexed, by their ids. Not ready: the entries that were there before are still being added. */
-export const entryIndexes = collection<{ readonly isReady: boolean }>('entry-indexes')
+export const entryIndexes = collection<{ readonly isReady: boolean }>()('entry-indexes')
 
 /** The lists that an entry can be in. */
 export const listed = {

@@ -24,7 +24,7 @@ interface TotalsRecord extends Figures {
   readonly counted: readonly string[]
 }
 
-export const entryTotals = collection<TotalsRecord>('entry-totals', { byDataset: { on: ['dataset'] } })
+export const entryTotals = collection<TotalsRecord>()('entry-totals', { byDataset: { on: ['dataset'] } })
 
 /** More than the outbox delivers at once, so that redelivered events are still recognized. */
 const remembered = 1000

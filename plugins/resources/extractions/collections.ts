@@ -16,7 +16,7 @@ export interface ExtractorRecord {
   /** Who may see and use a private one. */
   readonly permissions: readonly string[]
 }
-export const extractors = collection<ExtractorRecord>('extractors', {
+export const extractors = collection<ExtractorRecord>()('extractors', {
   byIdentity: { on: ['identity'], unique: true },
   byName: { on: ['name'] },
   byOwner: { on: ['owner'] },
@@ -27,7 +27,7 @@ export interface ChoiceRecord {
   readonly enabled: readonly string[]
   readonly disabled: readonly string[]
 }
-export const choices = collection<ChoiceRecord>('extractor-choices')
+export const choices = collection<ChoiceRecord>()('extractor-choices')
 
 /** A word for extractors, in a category. */
 export interface LabelRecord {
@@ -35,7 +35,7 @@ export interface LabelRecord {
   readonly category: string | null
   readonly extractors: readonly string[]
 }
-export const labels = collection<LabelRecord>('extractor-labels', { byName: { on: ['name'], unique: true } })
+export const labels = collection<LabelRecord>()('extractor-labels', { byName: { on: ['name'], unique: true } })
 
 /** One status message. */
 export interface StatusLine {
@@ -70,7 +70,7 @@ export interface ExtractionRecord {
   /** Extractors whose metadata led to this run, the first one first: none of them is woken by what comes of it. */
   readonly chain: readonly string[]
 }
-export const extractions = collection<ExtractionRecord>('extractions', {
+export const extractions = collection<ExtractionRecord>()('extractions', {
   byTarget: { on: ['target.id', 'start'] },
   byState: { on: ['state', 'start'] },
   byQueue: { on: ['queue', 'start'] },
@@ -84,4 +84,4 @@ export interface ArchivalRecord {
   readonly parameters: Readonly<Record<string, Json>>
   readonly user: string | null
 }
-export const archivals = collection<ArchivalRecord>('archival-requests')
+export const archivals = collection<ArchivalRecord>()('archival-requests')

@@ -95,7 +95,7 @@ export class StoredExtractions {
 
   /** The newest runs of everyone in these states, newest first. */
   async newest(states: readonly RunState[], limit: number): Promise<readonly ExtractionRun[]> {
-    const query = { using: 'byState', where: isIn('state', states), sort: newestFirst, limit }
+    const query = { using: 'byState', where: isIn('state', states), sort: newestFirst, limit } as const
     return (await this.#documents.find(extractions, query)).items
   }
 

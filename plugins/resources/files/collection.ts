@@ -1,7 +1,7 @@
 import { collection, type FileRecord, type Time } from 'pounce/sdk'
 
 /** Files. `places` is an array, so listing a folder and finding a file's datasets are both one index read. */
-export const files = collection<FileRecord>('files', {
+export const files = collection<FileRecord>()('files', {
   byPlace: { on: ['places.in', 'name'], array: 'places.in' },
   byDataset: { on: ['places.dataset', 'created'], array: 'places.dataset' },
   byBlob: { on: ['blob'] },
@@ -21,7 +21,7 @@ export interface BatchRecord {
   readonly due: Time
 }
 
-export const uploadBatches = collection<BatchRecord>('upload-batches', {
+export const uploadBatches = collection<BatchRecord>()('upload-batches', {
   byDue: { on: ['state', 'due'] },
   byUser: { on: ['user'] },
 })
@@ -32,4 +32,4 @@ interface BatchFilesRecord {
   readonly files: readonly string[]
 }
 
-export const uploadBatchFiles = collection<BatchFilesRecord>('upload-batch-files', { byBatch: { on: ['batch'] } })
+export const uploadBatchFiles = collection<BatchFilesRecord>()('upload-batch-files', { byBatch: { on: ['batch'] } })

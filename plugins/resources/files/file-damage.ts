@@ -24,7 +24,7 @@ export interface DamagedFile {
 }
 
 /** A collection of its own: of almost no file there is anything to say, and each index of files costs every upload. */
-export const damagedFiles = collection<DamagedFile>('files.damaged', { byTime: { on: ['at'] } })
+export const damagedFiles = collection<DamagedFile>()('files.damaged', { byTime: { on: ['at'] } })
 
 /** Marks the files whose bytes are damaged, each once until it is repaired. */
 export class FileDamage implements DamageReports {

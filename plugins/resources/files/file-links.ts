@@ -44,7 +44,7 @@ interface LinkRecord {
   readonly lastFrom?: string
 }
 export type FileLink = LinkRecord & Stored
-export const fileLinks = collection<LinkRecord>('files.links', {
+export const fileLinks = collection<LinkRecord>()('files.links', {
   byFile: { on: ['file'] },
   byFileCreated: { on: ['file', 'created'] },
   byMakerCreated: { on: ['maker', 'created'] },

@@ -26,7 +26,7 @@ export interface QuarantinedFile {
 }
 
 /** A collection of its own: almost no file is in it, and each index of files costs every upload. */
-export const quarantinedFiles = collection<QuarantinedFile>('files.quarantine', { byTime: { on: ['at'] } })
+export const quarantinedFiles = collection<QuarantinedFile>()('files.quarantine', { byTime: { on: ['at'] } })
 
 const mostListed = 1000
 

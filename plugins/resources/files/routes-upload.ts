@@ -8,6 +8,8 @@ const body = multipart(
   'One or more file parts under any field name. A text field with the name of a file (or of its part, with an `@context`) and a JSON object as value becomes metadata of that file. ' +
     'A text field `file` with `{"path": …, "md": {…}, "dataset": id}` registers a file of a server folder (`blobs.in-place.folders`) in place. ' +
     'A text field `multiple` that is `true` omits the files from the activity feed: the client reports them by `addFileEvent`.',
+  1000,
+  { file: 'file', path: 'text', multiple: 'text' },
 )
 const options = {
   showPreviews: s.Union([s.Literal('DatasetLevel'), s.Literal('FileLevel'), s.Literal('None')], { default: 'DatasetLevel' }),

@@ -29,7 +29,7 @@ interface Pass {
   readonly after: string | null
 }
 
-export const scrubs = collection<Pass>('files.scrub', {})
+export const scrubs = collection<Pass>()('files.scrub', {})
 const passId = '000000000000000000000001'
 
 const dayMs = 86_400_000

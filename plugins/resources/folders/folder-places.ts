@@ -11,6 +11,7 @@ import {
   s,
   startsWith,
   Taken,
+  type Where,
   wire,
 } from 'pounce/sdk'
 import { maxFolderDepth } from 'pounce/sdk/kit'
@@ -129,7 +130,7 @@ export const withDisplayName = async <T>(
 }
 
 const freeName = async (documents: DocumentStore, parent: string, name: string, round: number): Promise<string> => {
-  const where = (condition: ReturnType<typeof eq>) => and(eq('parent.id', parent), condition)
+  const where = (condition: Where) => and(eq('parent.id', parent), condition)
   const same = await documents.find(folders, { using: 'byParent', where: where(eq('displayName', name)), limit: 1 })
   if (same.items.length === 0) return name
   const numbered = await documents.find(folders, {

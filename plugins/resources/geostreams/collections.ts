@@ -12,13 +12,13 @@ const lists = {
   ageByAuthor: { on: ['state', 'author'] },
   ageBySpace: { on: ['state', 'spaces'], array: 'spaces' },
   ageByCell: { on: ['state', 'cells'], array: 'cells' },
-}
+} as const
 
 /** Sensors; ids from `sensorIdOf`. */
-export const sensors = collection<SensorRecord>('sensors', { ...lists, bySource: { on: ['state', 'source', 'name'] } })
+export const sensors = collection<SensorRecord>()('sensors', { ...lists, bySource: { on: ['state', 'source', 'name'] } })
 
 /** Streams; ids from `streamIdOf`. */
-export const streams = collection<StreamRecord>('streams', {
+export const streams = collection<StreamRecord>()('streams', {
   ...lists,
   bySensor: { on: ['state', 'sensor', 'name'] },
   ageBySensor: { on: ['state', 'sensor'] },
@@ -29,7 +29,7 @@ export interface NumbersRecord {
   readonly next: number
 }
 
-export const geoNumbers = collection<NumbersRecord>('geo-numbers')
+export const geoNumbers = collection<NumbersRecord>()('geo-numbers')
 
 /** A stored sensor. */
 export type Sensor = SensorRecord & Stored

@@ -4,6 +4,7 @@ import {
   type Collection,
   type DocumentStore,
   eq,
+  type Find,
   isIn,
   type Page,
   type Policy,
@@ -80,7 +81,8 @@ export const listGeo = async <T extends SensorRecord | StreamRecord>(
   const isByAge = sort?.by === 'id'
   const using = isByAge ? [...byAge, ...(more ? [more.byAge] : [])] : [...byName, ...(more ? [more.byName] : [])]
   const where: Where = { op: 'and', all: conditions(source, listing) }
-  const order = { by: isByAge ? 'state' : 'name', order: sort?.order ?? 'ascending' } as const
+  const by = isByAge ? 'state' : 'name'
+  const order: Find['sort'] = { by, order: sort?.order ?? 'ascending' }
   const isWanted = (one: T): boolean => listing.areas?.some(area => touches(one.geometry, area)) ?? true
   const items: (T & Stored)[] = []
   let place = after
@@ -92,7 +94,7 @@ export const listGeo = async <T extends SensorRecord | StreamRecord>(
       if (isWanted(one)) items.push(one)
       if (items.length < limit) continue
       const isEnd = at === page.items.length - 1 && page.next === undefined
-      return isEnd ? { items } : { items, next: [one[order.by], one.id] }
+      return isEnd ? { items } : { items, next: [one[by], one.id] }
     }
     place = page.next
     if (place === undefined) return { items }

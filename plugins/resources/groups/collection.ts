@@ -2,7 +2,7 @@ import { collection, type GroupRecord } from 'pounce/sdk'
 import { createdBy, personalRecords, transferred } from 'pounce/sdk/kit'
 
 /** Groups of people. The members are written in the accounts. */
-export const groups = collection<GroupRecord>('groups', {
+export const groups = collection<GroupRecord>()('groups', {
   byName: { on: ['name'], unique: true },
   byExternal: { on: ['source', 'external'], unique: true },
   bySpace: { on: ['memberships.space'], array: 'memberships.space' },

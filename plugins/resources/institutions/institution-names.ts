@@ -17,9 +17,9 @@ interface Named {
   readonly name: string
 }
 
-export const institutions = collection<Named>('institutions', { byName: { on: ['name'] } })
+export const institutions = collection<Named>()('institutions', { byName: { on: ['name'] } })
 
-export const projects = collection<Named>('projects', { byName: { on: ['name'] } })
+export const projects = collection<Named>()('projects', { byName: { on: ['name'] } })
 
 const lists = { institutions, projects } as const
 

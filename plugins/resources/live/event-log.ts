@@ -42,7 +42,7 @@ interface StoredSegment extends Omit<Segment, 'events'> {
 const eventsOf = ({ events }: StoredSegment): readonly PublicEvent[] => JSON.parse(events) as readonly PublicEvent[]
 
 /** The log of public events. The id is the sequence number, so that each has one writer. */
-export const liveLog = collection<StoredSegment>('live.log', {
+export const liveLog = collection<StoredSegment>()('live.log', {
   bySequence: { on: ['sequence'] },
   byAt: { on: ['at'] },
   byTotal: { on: ['total'] },
@@ -183,8 +183,13 @@ export class LogEvents implements BatchHandler {
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const changesRights = events.some(({ type }) => rightsEvents.includes(type))
     const described = await this.#events.describe(events)
-    if (described.length > 0) for (const handler of this.#handlers.all()) await handler.handle(described)
-    await this.#log.append(described, changesRights)
+    const handlers = described.length > 0 ? this.#handlers.all() : []
+    // Side by side, so that what they write shares a commit. All have ended before a batch is repeated.
+    const outcomes = await Promise.allSettled([
+      this.#log.append(described, changesRights),
+      ...handlers.map(async handler => handler.handle(described)),
+    ])
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
 }
 wire(LogEvents, EventLog, StoredPublicEvents, PublicEventHandlers)

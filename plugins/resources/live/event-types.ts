@@ -1,4 +1,4 @@
-import type { AnyEvent, EventType, Ref, StoredEvent } from 'pounce/sdk'
+import type { AnyEvent, EventType, Ref, Resource, StoredEvent } from 'pounce/sdk'
 import type { publicEventTypes } from 'pounce/sdk/kit'
 
 /** Every type of public event, with what it means. */
@@ -237,6 +237,34 @@ const drafts: Drafts = {
   }),
   'user.updated': ({ type, subject, data }) => ({ type, subject, data: { fields: data.fields.slice(0, maxNames) }, recipient: subject.id }),
 }
+
+/** The public event of one that a plugin declares with its kind. */
+export const draftOfKind = ({ type, subject, data }: AnyEvent): EventDraft => {
+  const { fields, within } = data as { readonly fields?: readonly string[]; readonly within?: readonly Ref[] }
+  return {
+    type: type.replace(/\.removed$/, '.deleted'),
+    subject,
+    ...(within && { within: within.slice(0, maxNames) }),
+    ...(fields && { data: { fields: fields.slice(0, maxNames) } }),
+  }
+}
+
+const deeds: Readonly<Record<string, string>> = {
+  created: 'was created',
+  updated: 'was changed; `fields` names what',
+  removed: 'was deleted',
+}
+
+/** The types of public events of the kinds that plugins declare, with what they mean. */
+export const typesOfKinds = (kinds: readonly Pick<Resource, 'kind' | 'events'>[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    kinds.flatMap(({ kind, events }) =>
+      events.map(type => [
+        type.replace(/\.removed$/, '.deleted'),
+        `A resource of the kind ${kind} ${deeds[type.slice(kind.length + 1)] ?? 'has news'}`,
+      ]),
+    ),
+  )
 
 /** Stored events after which the rights of callers may be others, or credentials have ended. */
 export const rightsEvents: readonly EventType[] = [

@@ -22,6 +22,8 @@ export const plugin = definePlugin({
   crossOriginHeaders: { request: ['Last-Event-ID'], response: [] },
   collections: [liveLog],
   migrations: new URL('./migrations/', import.meta.url),
-  handlers: [onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events', { maxGatherMs: 4 })],
+  handlers: [
+    onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events', { maxGatherMs: 4, withResources: true }),
+  ],
   periodic: [{ name: 'trim-log', everyMs: 5 * minuteMs, task: LogRetention }],
 })

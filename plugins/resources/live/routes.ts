@@ -1,7 +1,7 @@
 import { type EventFilter, Invalid, type Kind, routesFor, s, TooMany } from 'pounce/sdk'
 import { readTime } from 'pounce/sdk/kit'
 import { EventLog, type Position, parsePosition } from './event-log.ts'
-import { publicTypes } from './event-types.ts'
+import { StoredPublicEvents } from './stored-public-events.ts'
 import { StreamHub } from './stream-hub.ts'
 
 const CloudEventJson = s.model(
@@ -31,14 +31,11 @@ const CloudEventJson = s.model(
   },
 )
 
-const kinds = [...new Set(Object.keys(publicTypes).map(type => type.split('.')[0]))]
-
 /** A type, or all types of a kind. */
-const checkType = (type: string): string => {
-  if (type in publicTypes || (type.endsWith('.*') && kinds.includes(type.slice(0, -2)))) return type
-  throw new Invalid(
-    `\`type\` ${type} is not a type of event: use one of ${Object.keys(publicTypes).join(', ')}, or all of a kind such as \`file.*\``,
-  )
+const checkType = (type: string, { types }: StoredPublicEvents): string => {
+  const known = Object.keys(types)
+  if (known.includes(type) || (type.endsWith('.*') && known.some(each => each.startsWith(type.slice(0, -1))))) return type
+  throw new Invalid(`\`type\` ${type} is not a type of event: use one of ${known.join(', ')}, or all of a kind such as \`file.*\``)
 }
 
 interface Chosen {
@@ -50,15 +47,15 @@ interface Chosen {
 }
 
 /** The events that a request selects. Throws `Invalid` for an unknown type. */
-const filterOf = ({ kind, id, space, type, mine }: Chosen): EventFilter => ({
+const filterOf = ({ kind, id, space, type, mine }: Chosen, events: StoredPublicEvents): EventFilter => ({
   ...(kind && { kinds: kind as readonly Kind[] }),
   ...(id && { ids: id }),
   ...(space && { spaces: space }),
-  ...(type && { types: type.map(checkType) }),
+  ...(type && { types: type.map(each => checkType(each, events)) }),
   ...(mine && { mine }),
 })
 
-const route = routesFor('live', { hub: StreamHub, log: EventLog })
+const route = routesFor('live', { hub: StreamHub, log: EventLog, events: StoredPublicEvents })
 
 export const streamEvents = route({
   method: 'GET',
@@ -93,8 +90,8 @@ export const streamEvents = route({
   }),
   responses: { 200: s.events(CloudEventJson) },
   throws: [Invalid, TooMany],
-  async handle({ caller, address, query, headers }, { hub, log }) {
-    const filter = filterOf(query)
+  async handle({ caller, address, query, headers }, { hub, log, events }) {
+    const filter = filterOf(query, events)
     const from = await positionOf(log, headers['last-event-id'], query.since)
     return { status: 200, body: await hub.connect({ caller, address, filter, ...(from && { from }) }) }
   },

@@ -23,7 +23,7 @@ import {
   Streams,
   wire,
 } from 'pounce/sdk'
-import { draftOf, type EventDraft, isDeletion, publicTypes } from './event-types.ts'
+import { draftOf, draftOfKind, type EventDraft, isDeletion, publicTypes, typesOfKinds } from './event-types.ts'
 
 /** What an event says and needs of a record. */
 interface Facts {
@@ -53,7 +53,7 @@ const dataset = (id: string): Ref => ({ kind: 'dataset', id })
 
 /** Public events of stored ones, from the records as they are, and who may receive them. */
 export class StoredPublicEvents implements PublicEvents {
-  readonly types = publicTypes
+  #types: Readonly<Record<string, string>> | undefined
   readonly #source: () => string
   readonly #policy: Policy
   readonly #resources: Contributions<Resource>
@@ -101,9 +101,23 @@ export class StoredPublicEvents implements PublicEvents {
     }
   }
 
+  get types(): Readonly<Record<string, string>> {
+    this.#types ??= { ...publicTypes, ...typesOfKinds(this.#resources.all()) }
+    return this.#types
+  }
+
+  #draftOf(event: AnyEvent): EventDraft | undefined {
+    const isOfKind = this.#resourceOf(event.subject.kind)?.events.includes(event.type)
+    return isOfKind ? draftOfKind(event) : draftOf(event)
+  }
+
+  #resourceOf(kind: Kind): Resource | undefined {
+    return this.#resources.all().find(resource => resource.kind === kind)
+  }
+
   async describe(events: readonly AnyEvent[]): Promise<readonly PublicEvent[]> {
     const drafted = events.flatMap(event => {
-      const draft = draftOf(event)
+      const draft = this.#draftOf(event)
       return draft ? [{ event, draft }] : []
     })
     if (drafted.length === 0) return []
@@ -154,7 +168,8 @@ export class StoredPublicEvents implements PublicEvents {
     let wanted = unique(refs)
     while (wanted.length > 0) {
       for (const [kind, some] of Map.groupBy(wanted, ref => ref.kind)) {
-        const read = this.#readers[kind]
+        const resource = this.#resourceOf(kind)
+        const read: Reader | undefined = (this.#readers as Partial<Record<Kind, Reader>>)[kind] ?? resource?.factsOf?.bind(resource)
         if (!read) continue
         for (const [id, facts] of await inBatches(
           some.map(ref => ref.id),

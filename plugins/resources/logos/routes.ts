@@ -202,7 +202,12 @@ export const putLogo = routesFor('logos', { ...needs, config: configPort(config)
   description:
     'The path `GLOBAL` requires a server admin, `space-<id>` the right to edit the space, `user-<id>` the right to edit the account. Replaces a logo of the same path and name. PNG, JPEG, GIF or WebP.',
   permission: 'signedIn',
-  body: multipart('Text fields `path` and `name`, optionally `showText`, and the file part `image`', 20),
+  body: multipart('Text fields `path` and `name`, optionally `showText`, and the file part `image`', 20, {
+    path: 'text',
+    name: 'text',
+    showText: 'text',
+    image: 'file',
+  }),
   responses: { 200: LogoItem },
   throws: [Invalid, Forbidden, NotFound, TooLarge],
   async handle({ body, caller }, { logos, access, config }) {

@@ -50,7 +50,7 @@ export interface Logo {
   readonly showText: boolean
 }
 
-export const logos = collection<Logo>('logos', {
+export const logos = collection<Logo>()('logos', {
   byPlace: { on: ['path', 'name'], unique: true },
   byName: { on: ['name', 'created'] },
   byCreated: { on: ['created'] },
@@ -102,7 +102,7 @@ export class StoredLogos {
       const found = await this.at(path, name)
       return { items: found ? [found] : [] }
     }
-    const ascending = (by: string) => ({ by, order: 'ascending' as const })
+    const ascending = <const F extends string>(by: F) => ({ by, order: 'ascending' as const })
     if (path !== undefined)
       return this.#documents.find(logos, { using: 'byPlace', where: eq('path', path), sort: ascending('name'), ...page })
     const oldest = { sort: ascending('created'), ...page }

@@ -21,7 +21,7 @@ export interface DefinitionRecord {
   readonly created: Time
 }
 
-export const definitions = collection<DefinitionRecord>('metadata-definitions', {
+export const definitions = collection<DefinitionRecord>()('metadata-definitions', {
   byScope: { on: ['scope', 'label'] },
   byLabel: { on: ['label', 'scope'] },
   byUri: { on: ['scope', 'uri'], unique: true },

@@ -25,7 +25,7 @@ export interface ContextRecord {
   readonly created: Time
 }
 
-export const contexts = collection<ContextRecord>('metadata-contexts', { byName: { on: ['name', 'created'] } })
+export const contexts = collection<ContextRecord>()('metadata-contexts', { byName: { on: ['name', 'created'] } })
 
 /** Named contexts in the document store. */
 export class StoredContexts {

@@ -24,7 +24,7 @@ import { type NewMetadata, orNotFound } from 'pounce/sdk/kit'
 import type { Committed } from 'pounce/sdk/store-kit'
 
 /** JSON-LD documents; those of one resource in the order they were made. */
-export const metadata = collection<MetadataRecord>('metadata', {
+export const metadata = collection<MetadataRecord>()('metadata', {
   byTarget: { on: ['target.id', 'created'] },
 })
 

@@ -34,7 +34,7 @@ export interface DigestRecord {
 }
 
 /** Accounts that receive digests, by due time. */
-export const digests = collection<DigestRecord>('notifications.digests', { byDue: { on: ['due'] } })
+export const digests = collection<DigestRecord>()('notifications.digests', { byDue: { on: ['due'] } })
 
 const hourMs = 3_600_000
 

@@ -44,7 +44,7 @@ export interface NotificationRecord {
 }
 export type Notification = NotificationRecord & Stored
 
-export const notifications = collection<NotificationRecord>('notifications', {
+export const notifications = collection<NotificationRecord>()('notifications', {
   byUser: { on: ['user', 'created'] },
   byUnread: { on: ['user', 'read', 'created'] },
   byMail: { on: ['user', 'mail', 'created'] },

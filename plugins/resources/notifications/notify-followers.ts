@@ -26,7 +26,7 @@ interface FollowerRecord {
   readonly due: Time
 }
 
-export const followers = collection<FollowerRecord>('notifications.followers', { byDue: { on: ['due'] } })
+export const followers = collection<FollowerRecord>()('notifications.followers', { byDue: { on: ['due'] } })
 
 export const PersonalFollower = personalRecords({
   name: 'notification-follows',

@@ -12,7 +12,7 @@ interface PreferenceRecord {
   readonly channels: Readonly<Partial<Record<NotificationKind, NotificationChannel>>>
 }
 
-export const preferences = collection<PreferenceRecord>('notifications.preferences')
+export const preferences = collection<PreferenceRecord>()('notifications.preferences')
 
 export const PersonalPreferences = personalRecords({
   name: 'notification-preferences',

@@ -1,7 +1,7 @@
-import type { Permission } from 'pounce/sdk'
+import type { OwnPermission } from 'pounce/sdk/kit'
 
 /** What each permission lets one do, for people who put roles together. */
-export const sentences: Readonly<Record<Permission, string>> = {
+export const sentences: Readonly<Record<OwnPermission, string>> = {
   ViewSpace: 'Look at a space',
   ViewDataset: 'Look at datasets and their folders',
   ViewCollection: 'Look at collections',

@@ -1,6 +1,22 @@
-import { type Caller, Forbidden, Invalid, type Kind, NotFound, type Permission, Policy, type Ref, routesFor, s, wire } from 'pounce/sdk'
+import {
+  type Caller,
+  type Contributions,
+  Forbidden,
+  Installation,
+  Invalid,
+  type Kind,
+  NotFound,
+  type Permission,
+  Policy,
+  type Ref,
+  type Resource,
+  Resources,
+  routesFor,
+  s,
+  wire,
+} from 'pounce/sdk'
 import { sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
-import { allPermissions, didYouMean, verbOf } from 'pounce/sdk/kit'
+import { didYouMean, type OwnPermission, type PermissionCatalog } from 'pounce/sdk/kit'
 import { PermissionExplainer } from './permission-explainer.ts'
 import { sentences } from './permission-sentences.ts'
 
@@ -25,27 +41,44 @@ class PermissionChecker {
 }
 wire(PermissionChecker, Policy)
 
-const route = routesFor('permissions', { explaining: PermissionExplainer, checking: PermissionChecker })
-
 const kinds = [
   ...(['space', 'collection', 'dataset', 'folder', 'file', 'section', 'preview', 'thumbnail'] as const),
   ...(['metadata', 'comment', 'relation', 'vocabulary', 'term', 'user', 'sensor', 'stream'] as const),
 ] satisfies readonly Kind[]
 
-const isPermission = (name: string): name is Permission => allPermissions.has(name)
-const readPermission = (name: string): Permission => {
-  if (isPermission(name)) return name
-  throw new Invalid(`Unknown permission ${name}${didYouMean(name, allPermissions)}`)
+const readPermission = (permissions: PermissionCatalog, name: string): Permission => {
+  if (permissions.has(name)) return name
+  throw new Invalid(`Unknown permission ${name}${didYouMean(name, permissions.names)}`)
 }
-const isKind = (name: string): name is (typeof kinds)[number] => kinds.some(kind => kind === name)
-const readKind = (name: string): Kind => {
-  if (isKind(name)) return name
-  throw new Invalid(`Unknown type ${name}${didYouMean(name, kinds)}; type must be one of ${kinds.join(', ')}`)
+const describe = (permissions: PermissionCatalog, name: Permission): string =>
+  permissions.descriptionOf(name) ?? sentences[name as OwnPermission]
+/** Those, and the kinds that other plugins declare. */
+class KnownKinds {
+  readonly #resources: Contributions<Resource>
+
+  constructor(resources: Contributions<Resource>) {
+    this.#resources = resources
+  }
+
+  read(name: string): Kind {
+    const all = new Set<Kind>([...kinds, ...this.#resources.all().flatMap(({ kind, events }) => (events.length > 0 ? [kind] : []))])
+    const kind = [...all].find(each => each === name)
+    if (kind !== undefined) return kind
+    throw new Invalid(`Unknown type ${name}${didYouMean(name, all)}; type must be one of ${[...all].join(', ')}`)
+  }
 }
+wire(KnownKinds, Resources)
+
+const route = routesFor('permissions', {
+  explaining: PermissionExplainer,
+  checking: PermissionChecker,
+  kindsKnown: KnownKinds,
+  installation: Installation,
+})
 
 /** Sensors and streams are named by their numbers, as everywhere; what is no number names nothing. */
-const readThing = (type: string, id: string): Ref => {
-  const kind = readKind(type)
+const readThing = (known: KnownKinds, type: string, id: string): Ref => {
+  const kind = known.read(type)
   if (kind !== 'sensor' && kind !== 'stream') return { kind, id }
   const idOf = kind === 'sensor' ? sensorIdOf : streamIdOf
   return { kind, id: /^[1-9]\d{0,14}$/.test(id) ? idOf(Number(id)) : 'none' }
@@ -59,9 +92,10 @@ export const listPermissions = route({
   permission: 'signedIn',
   limitedKeys: 'allowed',
   responses: { 200: s.Array(s.model('Permission', s.Object({ name: s.String(), description: s.String(), verb: s.String() }))) },
-  async handle() {
-    const names = [...allPermissions].filter(isPermission)
-    return { status: 200, body: names.map(name => ({ name, description: sentences[name], verb: verbOf[name] })) }
+  async handle(_request, { installation: { permissions } }) {
+    const names = [...permissions.names].filter(name => permissions.has(name))
+    const body = names.map(name => ({ name, description: describe(permissions, name), verb: permissions.verbOf(name) ?? '' }))
+    return { status: 200, body }
   },
 })
 
@@ -89,9 +123,10 @@ export const checkPermissions = route({
     200: s.Array(s.model('HeldPermissions', s.Object({ type: s.String(), id: s.String(), permissions: s.Array(s.String()) }))),
   },
   throws: [Invalid],
-  async handle({ body, caller }, { checking }) {
-    const permissions = [...new Set(body.permissions ?? allPermissions)].map(readPermission)
-    const resources = body.resources.map(({ type, id }) => readThing(type, id))
+  async handle({ body, caller }, { checking, installation, kindsKnown }) {
+    const { permissions: known } = installation
+    const permissions = [...new Set(body.permissions ?? known.names)].map(name => readPermission(known, name))
+    const resources = body.resources.map(({ type, id }) => readThing(kindsKnown, type, id))
     const held = await checking.check(caller, permissions, resources)
     return { status: 200, body: body.resources.map(({ type, id }, at) => ({ type, id, permissions: [...(held[at] ?? [])] })) }
   },
@@ -125,12 +160,12 @@ export const explainPermission = route({
     ),
   },
   throws: [Invalid, Forbidden, NotFound],
-  async handle({ query, caller }, { explaining }) {
-    const permission = readPermission(query.permission)
+  async handle({ query, caller }, { explaining, kindsKnown, installation: { permissions } }) {
+    const permission = readPermission(permissions, query.permission)
     if ((query.type === undefined) !== (query.id === undefined)) throw new Invalid('type and id must be sent together')
-    const on = query.type === undefined || query.id === undefined ? undefined : readThing(query.type, query.id)
+    const on = query.type === undefined || query.id === undefined ? undefined : readThing(kindsKnown, query.type, query.id)
     const { user, verdict, because } = await explaining.explain(caller, { user: query.user, permission, on })
     const resource = on && query.id !== undefined ? { type: on.kind, id: query.id } : null
-    return { status: 200, body: { user, permission, verb: verbOf[permission], resource, verdict, because: [...because] } }
+    return { status: 200, body: { user, permission, verb: permissions.verbOf(permission) ?? '', resource, verdict, because: [...because] } }
   },
 })

@@ -5,14 +5,14 @@ export type Preview = PreviewRecord & Stored
 export type Thumbnail = ThumbnailRecord & Stored
 
 /** Previews; those of one resource in the order they came. */
-export const previews = collection<PreviewRecord>('previews', {
+export const previews = collection<PreviewRecord>()('previews', {
   byTarget: { on: ['target.id', 'created'] },
   byBlob: { on: ['blob'] },
   byCreated: { on: ['created'] },
 })
 
 /** Thumbnails. */
-export const thumbnails = collection<ThumbnailRecord>('thumbnails', {
+export const thumbnails = collection<ThumbnailRecord>()('thumbnails', {
   byTarget: { on: ['target.id'] },
   byAge: { on: ['target.id', 'created'] },
   byBlob: { on: ['blob'] },
@@ -38,7 +38,7 @@ export interface TileRecord {
 export type Tile = TileRecord & Stored
 
 /** Tiles. */
-export const tiles = collection<TileRecord>('previews.tiles', {
+export const tiles = collection<TileRecord>()('previews.tiles', {
   byPlace: { on: ['place'], unique: true },
   byPreview: { on: ['preview', 'created'] },
   byBlob: { on: ['blob'] },

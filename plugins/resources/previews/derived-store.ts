@@ -20,6 +20,7 @@ import {
   range,
   type Stored,
   s,
+  type Where,
   wire,
 } from 'pounce/sdk'
 import { afterParameter, changedNothing, mediaTypeOf, namedBy, removeFound, requireDone } from 'pounce/sdk/kit'
@@ -103,7 +104,7 @@ export class DerivedStore {
 
   /** All that shows some resources, in batches; `actors` says by thing who took it away. */
   async removeAllOf<T extends Shown>(from: Collection<T>, kind: ShownKind, actors: ReadonlyMap<string, string | undefined>): Promise<void> {
-    const where = isIn('target.id', [...actors.keys()])
+    const where: Where = isIn('target.id', [...actors.keys()])
     const events = (record: T & Stored) => [removed(kind, record, actors.get(record.target?.id ?? ''))]
     await removeFound(this.#documents, from, { using: 'byTarget', where, events })
   }

@@ -21,7 +21,7 @@ export const uploadThumbnail = route({
   summary: 'Upload a thumbnail',
   permission: { right: 'CreatePreview', unscoped: "The thumbnail is new, attached to nothing, and its uploader's alone." },
   jobKeys: 'allowed',
-  body: multipart('One file part named `File`', 100),
+  body: multipart('One file part named `File`', 100, { File: 'file' }),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
   async handle({ body, caller, signal }, { thumbnails, derived }) {
@@ -132,7 +132,7 @@ export const uploadTile = previewsRoute({
   description: 'The file name is `column_row_anything.jpg`; it is stored as `column_row.jpg`. Attach the tile afterwards.',
   permission: { right: 'CreatePreview', unscoped: "The tile is new, in no preview, and its uploader's alone." },
   jobKeys: 'allowed',
-  body: multipart('One file part named `File`', 100),
+  body: multipart('One file part named `File`', 100, { File: 'file' }),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
   async handle({ body, caller, signal }, { tiles, derived }) {

@@ -53,7 +53,7 @@ export const uploadPreview = route({
   description:
     'The text field `title` sets its title. XML is taken as a Deep Zoom image. Attach the preview afterwards: until then it is visible to its uploader only, and it is deleted after a week.',
   query: s.Object({ iipKey: s.Optional(s.String({ maxLength: 500, description: 'Key of a pyramid on another server' })) }),
-  body: multipart('One file part named `File`, and text fields', 100),
+  body: multipart('One file part named `File`, and text fields', 100, { File: 'file', title: 'text' }),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid, Forbidden],
   async handle({ query, body, caller, signal }, { previews, derived }) {

@@ -13,24 +13,25 @@ export interface UsageRecord {
   readonly bytes: number
   readonly files: number
 }
-export const usages = collection<UsageRecord>('quotas.usages')
+export const usages = collection<UsageRecord>()('quotas.usages')
 
 /** What a server admin set for one holder; null is the default of the settings, 0 no limit. Its id is the key of the holder. */
 export interface LimitRecord {
   readonly maxBytes: number | null
   readonly maxFiles: number | null
 }
-export const limits = collection<LimitRecord>('quotas.limits')
+export const limits = collection<LimitRecord>()('quotas.limits')
 
 /** What one file counts as, against whom. Its id is the file's, so that each is charged once and released once. */
 export interface ChargeRecord {
   readonly holders: readonly string[]
   readonly sizeBytes: number
+  /** When it was made or released. */
   readonly at: Time
   /** Released: the record is deleted next. A recount still counts it, because the usage may not have been lowered yet. */
   readonly isReleased: boolean
 }
-export const charges = collection<ChargeRecord>('quotas.charges', { byHolder: { on: ['holders'], array: 'holders' } })
+export const charges = collection<ChargeRecord>()('quotas.charges', { byHolder: { on: ['holders'], array: 'holders' } })
 
 export const keyOf = ({ kind, id }: Holder): string => `${kind}-${id}`
 

@@ -24,6 +24,8 @@ type Charge = ChargeRecord & Stored
 const batch = 200
 /** So old is no charge of an upload that is still being made a file. */
 const graceMs = 60 * 60 * 1000
+/** So long after a charge was made or released its usage may not have followed: they are two commits. */
+const settlingMs = 60 * 1000
 
 export interface Recounted {
   readonly files: number
@@ -158,12 +160,12 @@ export class Recount {
     return corrected
   }
 
-  /** A usage that changes while it is summed is left to the next recount. */
+  /** A usage that changes while it is summed, or is about to, is left to the next recount. */
   async #correctOne(key: string): Promise<boolean> {
     const usage = await this.#documents.get(usages, key)
-    if (!usage) return false
-    const { bytes, files } = await this.#sumOf(key)
-    if (usage.bytes === bytes && usage.files === files) return false
+    const sum = usage && (await this.#sumOf(key))
+    if (!sum || (usage.bytes === sum.bytes && usage.files === sum.files)) return false
+    const { bytes, files } = sum
     try {
       await this.#documents.commit({ update: key, in: usages, where: eq('revision', usage.revision), set: { bytes, files } })
       return true
@@ -173,9 +175,12 @@ export class Recount {
     }
   }
 
-  async #sumOf(key: string): Promise<UsageRecord> {
+  /** Undefined while charges are being made or released. */
+  async #sumOf(key: string): Promise<UsageRecord | undefined> {
+    const settled = new Date(this.#clock.now().getTime() - settlingMs).toISOString()
     const sum = { bytes: 0, files: 0 }
-    for await (const { sizeBytes } of this.#documents.scan(charges, { using: 'byHolder', where: eq('holders', key) })) {
+    for await (const { at, sizeBytes } of this.#documents.scan(charges, { using: 'byHolder', where: eq('holders', key) })) {
+      if (at > settled) return undefined
       sum.bytes += sizeBytes
       sum.files += 1
     }

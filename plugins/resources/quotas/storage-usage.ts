@@ -91,7 +91,8 @@ export class StorageUsage implements StorageQuota {
   /** The charge of a file, once. */
   async #mark(id: string): Promise<ChargeRecord | undefined> {
     try {
-      return await this.#documents.commit({ update: id, in: charges, where: eq('isReleased', false), set: { isReleased: true } })
+      const at = this.#clock.now().toISOString()
+      return await this.#documents.commit({ update: id, in: charges, where: eq('isReleased', false), set: { isReleased: true, at } })
     } catch (error) {
       if (error instanceof CommitConflict) return undefined
       throw error

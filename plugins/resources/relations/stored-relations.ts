@@ -46,7 +46,7 @@ export interface RelationRecord {
   readonly created: Time
 }
 
-export const relations = collection<RelationRecord>('relations', {
+export const relations = collection<RelationRecord>()('relations', {
   bySource: { on: ['source.id', 'target.resourceType'] },
   byTarget: { on: ['target.id'] },
 })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import { type Comments, Conflict, type Files, Invalid, type MetadataDocuments, type Searchable, type Sections } from 'pounce/sdk'
+import { PermissionCatalog } from 'pounce/sdk/kit'
 import { FixedClock, silent } from 'pounce/sdk/testing'
 import { everything, request, searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
 import { freshIndex } from '../../../test/support/fts-index.ts'
@@ -60,7 +61,15 @@ async function kernels(t: Parameters<typeof freshIndex>[0], hold: () => Promise<
   const searchables = { all: () => [searchable] }
   const make = (roles: readonly ('http' | 'worker')[] = ['http', 'worker']): IndexRebuilder => {
     const contents = new IndexSources(new Indexer(index, searchables, metadata, comments, sections), searchables, files)
-    const place = { instance: 'test', version: '0', dataFolder: '', baseUrl: '', plugins: [], admins: [] }
+    const place = {
+      instance: 'test',
+      version: '0',
+      dataFolder: '',
+      baseUrl: '',
+      plugins: [],
+      admins: [],
+      permissions: new PermissionCatalog(),
+    }
     return new IndexRebuilder(
       index,
       contents,

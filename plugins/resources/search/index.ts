@@ -21,7 +21,7 @@ export const plugin = definePlugin({
   routes: { ...routes, ...suggestionRoutes, ...reindexRoutes, ...savedSearchRoutes },
   collections: [reindexRecords, savedSearches],
   handlers: [
-    onBatch(searchEvents, IndexChanges, 'index-changes'),
+    onBatch(searchEvents, IndexChanges, 'index-changes', { withResources: true }),
     on(['dataset.updated', 'dataset.attached', 'dataset.detached', 'dataset.trashed', 'dataset.restored'], IndexContents, 'index-contents'),
     on('user.updated', IndexAuthor, 'index-author'),
   ],

@@ -39,7 +39,7 @@ export interface ReindexRecord {
   readonly until: string | null
 }
 
-export const reindexRecords = collection<ReindexRecord>('search.reindexing', { byState: { on: ['state'] } })
+export const reindexRecords = collection<ReindexRecord>()('search.reindexing', { byState: { on: ['state'] } })
 
 export type Reindexing = ReindexRecord & Stored
 

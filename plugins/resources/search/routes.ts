@@ -20,7 +20,7 @@ const query = s.Object({
     description: 'Words, "phrases", and fields: `depth>=12 tag:leaf created:2021-04-19`',
   }),
   resource_type: s.Optional(
-    s.Union([s.Literal('file'), s.Literal('dataset'), s.Literal('collection'), s.Literal('sensor'), s.Literal('stream')]),
+    s.String({ maxLength: 50, description: '`file`, `dataset`, `collection`, `sensor`, `stream`, or a kind of a plugin' }),
   ),
   datasetid: id(),
   collectionid: id(),
@@ -61,11 +61,29 @@ const page = {
   last: s.Optional(s.String()),
   facets: s.Optional(ShownFacets),
 }
-const result = s.model('SearchResult', s.Object({ results: s.Array(s.Record(s.String(), s.Unknown())), ...page }))
+const sensorHit = { id: s.String(), name: s.String(), created: s.v1Date() }
+const SensorHit = s.model('SensorHit', s.Object({ ...sensorHit, resource_type: s.Literal('sensor') }))
+const StreamHit = s.model('StreamHit', s.Object({ ...sensorHit, sensor_id: s.String(), resource_type: s.Literal('stream') }))
+/** As the plugin of each kind presents it (`Searchable`). */
+const hit = s.Union([s.otherModel('FileSummary'), s.otherModel('Dataset'), s.otherModel('Collection'), SensorHit, StreamHit], {
+  [s.discriminator]: {
+    member: 'resource_type',
+    models: { file: 'FileSummary', dataset: 'Dataset', collection: 'Collection', sensor: 'SensorHit', stream: 'StreamHit' },
+  },
+})
+const result = s.model('SearchResult', s.Object({ results: s.Array(hit), ...page }))
 const fullResult = s.model('FullSearchResult', s.Object({ results: s.Array(SearchHit), ...page }))
 type Window = { readonly from?: number; readonly size: number; readonly page?: number }
 
-const everyKind: readonly Kind[] = ['file', 'dataset', 'collection', 'sensor', 'stream']
+const kindsOf = (
+  { resource_type: type, datasetid }: { readonly resource_type?: string; readonly datasetid?: string },
+  known: readonly Kind[],
+): readonly Kind[] => {
+  const kind = known.find(each => each === type)
+  if (kind !== undefined) return [kind]
+  if (type !== undefined) throw new Invalid(`resource_type must be one of ${known.join(', ')}`)
+  return datasetid ? ['file'] : known
+}
 
 const sortOf = ({ sort, order }: { readonly sort?: string; readonly order?: string }) => {
   if (sort === undefined && order === undefined) return {}
@@ -130,7 +148,7 @@ export const search = route({
   async handle({ query: asked, caller, url }: Request<undefined, typeof query, undefined>, { searching }) {
     const from = startOf(asked)
     const { askedQuery } = await import('./asked-query.ts')
-    const kinds = asked.resource_type ? [asked.resource_type] : asked.datasetid ? (['file'] as const) : everyKind
+    const kinds = kindsOf(asked, searching.kinds)
     const found = await searching.find(
       { query: askedQuery(asked), kinds, from, size: asked.size, isFull: asked.view === 'full', facets: facetsOf(asked), ...sortOf(asked) },
       caller,
@@ -154,7 +172,7 @@ export const searchByJson = route({
     const from = startOf(asked)
     const { readJsonQuery } = await import('./json-query.ts')
     const found = await searching.find(
-      { query: readJsonQuery(asked.query, asked.grouping), kinds: everyKind, from, size: asked.size },
+      { query: readJsonQuery(asked.query, asked.grouping), kinds: searching.kinds, from, size: asked.size },
       caller,
     )
     return { status: 200, body: pageOf(url, from, asked.size, found) }

@@ -14,7 +14,7 @@ interface Saved {
   readonly searches: readonly SavedSearch[]
 }
 
-export const savedSearches = collection<Saved>('search.saved')
+export const savedSearches = collection<Saved>()('search.saved')
 
 /** What one person can save at most. */
 export const maxSavedSearches = 100

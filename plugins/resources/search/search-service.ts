@@ -65,6 +65,11 @@ export class SearchService {
     this.#facets = facets
   }
 
+  /** Every kind that is found. */
+  get kinds(): readonly Kind[] {
+    return this.#searchables.all().map(({ kind }) => kind)
+  }
+
   async find(input: SearchInput, caller: Caller): Promise<SearchPage> {
     const { query: asked, kinds, facets = [] } = input
     const query = await this.#containing.resolve(await this.#addresses.resolve(asked, caller), caller)

@@ -101,7 +101,7 @@ export const toSectionJson = (section: Section): s.Static<typeof SectionJson> =>
 type Section = SectionRecord & Stored
 
 /** Sections; those of one file in the order of their start times. */
-export const sections = collection<SectionRecord>('sections', {
+export const sections = collection<SectionRecord>()('sections', {
   byFile: { on: ['file', 'startTime'] },
 })
 

@@ -22,7 +22,7 @@ interface Selection {
   readonly datasets: readonly string[]
 }
 
-export const selections = collection<Selection>('selected')
+export const selections = collection<Selection>()('selected')
 
 /** What one person can select at most: as many as one question to the policy takes. */
 export const maxSelected = 1000

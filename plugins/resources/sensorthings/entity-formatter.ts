@@ -14,7 +14,7 @@ interface Found {
 }
 
 const looks = 20_000
-const maxExpandMs = 1500
+const maxExpandMs = 5000
 /** Of one answer, expanded entities among them, each time that they are shown. */
 const [maxEntities, maxBytes] = [20_000, 16 * 1024 * 1024]
 const countingMs = 500

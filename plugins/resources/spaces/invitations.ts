@@ -32,7 +32,7 @@ interface QuotaRecord {
   readonly until: Time
 }
 
-export const quotas = collection<QuotaRecord>('spaces.quotas', { byEnd: { on: ['until'] } })
+export const quotas = collection<QuotaRecord>()('spaces.quotas', { byEnd: { on: ['until'] } })
 
 const hourMs = 3_600_000
 
@@ -95,7 +95,7 @@ interface InvitationRecord {
 
 export type Invitation = InvitationRecord & Stored
 
-export const invitations = collection<InvitationRecord>('spaces.invitations', {
+export const invitations = collection<InvitationRecord>()('spaces.invitations', {
   bySpace: { on: ['space', 'created'] },
   byEmail: { on: ['email', 'created'] },
   byExpiry: { on: ['expires'] },

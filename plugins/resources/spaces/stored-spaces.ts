@@ -20,7 +20,7 @@ export type StoredSpace = SpaceRecord & {
   readonly expiryAt?: string
 }
 
-export const spaces = collection<StoredSpace>('spaces', {
+export const spaces = collection<StoredSpace>()('spaces', {
   byCreated: { on: ['state', 'created'] },
   ...inEachOrder({
     bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },

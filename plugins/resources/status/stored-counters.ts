@@ -21,7 +21,7 @@ interface CounterRecord extends Totals {
 }
 
 /** One document: the totals of the installation. */
-export const counters = collection<CounterRecord>('counters')
+export const counters = collection<CounterRecord>()('counters')
 
 const theCounter = '00000000000000000000c0a7'
 const none: Totals = { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 0, users: 0 }

@@ -15,7 +15,7 @@ import {
 } from 'pounce/sdk'
 import { afterParameter, defaultJsonLimits, linkToNext, parseJson, type TreeBranch, type TreeNode, type TreeParent } from 'pounce/sdk/kit'
 
-/** In the order in which they stand below one parent. */
+/** In the order in which they stand below one parent; kinds of other plugins come last. */
 const order: readonly TreeNode['kind'][] = ['space', 'folder', 'dataset', 'collection', 'file']
 
 const icons: Readonly<Partial<Record<TreeNode['kind'], string>>> = {
@@ -45,7 +45,7 @@ interface Cursor {
   readonly after?: After
 }
 
-const readCursor = (text: string): Cursor => {
+const readCursor = (text: string, order: readonly TreeNode['kind'][]): Cursor => {
   try {
     const { kind, after } = parseJson(Buffer.from(text, 'base64url'), defaultJsonLimits) as Cursor
     if (order.includes(kind) && after === undefined) return { kind }
@@ -74,11 +74,13 @@ class ResourceTree {
 
   async below(parent: TreeParent, caller: Caller, page: { readonly after?: string; readonly limit: number }) {
     await this.#check(parent, caller)
-    const start = page.after === undefined ? undefined : readCursor(page.after)
+    const branches = this.#branches.all()
+    const kinds = [...new Set([...order, ...branches.map(each => each.kind)])]
+    const start = page.after === undefined ? undefined : readCursor(page.after, kinds)
     const nodes: ReturnType<typeof show>[] = []
     let pages = 0
-    for (const kind of order.slice(start ? order.indexOf(start.kind) : 0)) {
-      const branch = this.#branches.all().find(each => each.kind === kind)
+    for (const kind of kinds.slice(start ? kinds.indexOf(start.kind) : 0)) {
+      const branch = branches.find(each => each.kind === kind)
       if (!branch) continue
       let after = start?.kind === kind ? start.after : undefined
       do {

@@ -33,7 +33,7 @@ export interface UploadRecord {
 }
 
 /** Uploads under way and just finished. */
-export const uploads = collection<UploadRecord>('uploads', {
+export const uploads = collection<UploadRecord>()('uploads', {
   byOwner: { on: ['owner', 'state', 'started'] },
   byExpiry: { on: ['expires'] },
 })
@@ -48,7 +48,7 @@ export interface PartRecord {
   readonly previous: string | null
 }
 
-export const parts = collection<PartRecord>('upload-parts', {
+export const parts = collection<PartRecord>()('upload-parts', {
   byUpload: { on: ['upload', 'startByte'] },
   byBlob: { on: ['blob'] },
 })

@@ -27,7 +27,7 @@ export class PersonalUploads extends Owned implements PersonalData {
   }
 
   override async erase({ person }: Erasure): Promise<void> {
-    const owned = { using: 'byOwner', where: eq('owner', person.id) }
+    const owned = { using: 'byOwner', where: eq('owner', person.id) } as const
     for await (const upload of this.#documents.scan(uploads, owned)) await this.#uploads.drop(upload)
   }
 }

@@ -2,7 +2,7 @@ import { collection, type RoleRecord, type Time, type UserRecord } from 'pounce/
 import type { Verb } from 'pounce/sdk/kit'
 
 /** Accounts. Time of creation and id give the order of the list; e-mails are lower case. */
-export const users = collection<UserRecord>('users', {
+export const users = collection<UserRecord>()('users', {
   byEmail: { on: ['email'], unique: true },
   byName: { on: ['lastName', 'firstName'] },
   byFirst: { on: ['sortFirst'] },
@@ -25,7 +25,7 @@ export interface StoredRole extends RoleRecord {
   /** Of a role that is gone: what those hold who held it. No one sees it, but a membership that was written late still finds its way. */
   readonly successor?: string
 }
-export const roles = collection<StoredRole>('roles', { byName: { on: ['name'], unique: true } })
+export const roles = collection<StoredRole>()('roles', { byName: { on: ['name'], unique: true } })
 
 /** An API key. The key itself is nowhere: only its SHA-256, whose first 24 digits are the record's id. */
 export interface KeyRecord {
@@ -46,7 +46,7 @@ export interface KeyRecord {
   /** From then on it is refused. Absent: never. */
   readonly expires?: Time
 }
-export const keys = collection<KeyRecord>('users.keys', { byUser: { on: ['user', 'name'], unique: true }, byExpiry: { on: ['expires'] } })
+export const keys = collection<KeyRecord>()('users.keys', { byUser: { on: ['user', 'name'], unique: true }, byExpiry: { on: ['expires'] } })
 
 /** How someone has shown who they are. `provider`: elsewhere, with whatever factors are requested there. */
 export type SignInMethod = 'password' | 'totp' | 'passkey' | 'recovery-code' | 'provider'
@@ -68,8 +68,13 @@ export interface SessionRecord {
   /** When its owner authenticated last, and by what. Absent in sessions of older versions: when it began, by password. */
   readonly authenticated?: Time
   readonly methods?: readonly SignInMethod[]
+  /** Of one that a reverse proxy's headers opened: whom they named. It counts for no request on which the proxy names someone else. */
+  readonly identity?: string
 }
-export const sessions = collection<SessionRecord>('users.sessions', { byExpiry: { on: ['expires'] }, byUser: { on: ['user', 'created'] } })
+export const sessions = collection<SessionRecord>()('users.sessions', {
+  byExpiry: { on: ['expires'] },
+  byUser: { on: ['user', 'created'] },
+})
 
 /** Attempts in a window of time. Its id is a digest of account or network. */
 export interface TriesRecord {
@@ -77,7 +82,7 @@ export interface TriesRecord {
   /** When the window ends. */
   readonly until: Time
 }
-export const tries = collection<TriesRecord>('users.tries', { byEnd: { on: ['until'] } })
+export const tries = collection<TriesRecord>()('users.tries', { byEnd: { on: ['until'] } })
 
 /** An identity of another provider that may open an account once its owner has confirmed it. */
 export interface IdentityLinkRecord {
@@ -91,7 +96,7 @@ export interface IdentityLinkRecord {
   readonly secrets: readonly string[]
   readonly expires: Time
 }
-export const identityLinks = collection<IdentityLinkRecord>('users.identity-links', {
+export const identityLinks = collection<IdentityLinkRecord>()('users.identity-links', {
   byAccount: { on: ['account'] },
   byExpiry: { on: ['expires'] },
 })
@@ -102,4 +107,4 @@ export interface SettingRecord {
   /** Of the secret: those before it, the latest first, and until when each is still accepted. */
   readonly previous?: readonly { readonly value: string; readonly until: Time }[]
 }
-export const settings = collection<SettingRecord>('users.settings')
+export const settings = collection<SettingRecord>()('users.settings')

@@ -195,7 +195,7 @@ export const createVocabularyFromForm = route({
   path: '/api/vocabularies/createVocabulary',
   summary: 'Create a vocabulary without terms from a form',
   permission: { right: 'CreateVocabulary', unscoped: 'The vocabulary is new.' },
-  body: multipart('The fields name, keys (comma-separated) and description', 20),
+  body: multipart('The fields name, keys (comma-separated) and description', 20, { name: 'text', keys: 'text', description: 'text' }),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
   async handle({ body, caller }, { vocabularies }) {

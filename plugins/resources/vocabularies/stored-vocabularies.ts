@@ -24,7 +24,7 @@ export interface StandardRecord {
   readonly modified: Time
 }
 
-export const standardVocabularies = collection<StandardRecord>('standard-vocabularies', { byCreated: { on: ['created'] } })
+export const standardVocabularies = collection<StandardRecord>()('standard-vocabularies', { byCreated: { on: ['created'] } })
 
 /** A word of a vocabulary, and what a value under it looks like. */
 export interface Term {
@@ -48,7 +48,7 @@ export interface VocabularyRecord {
   readonly terms: readonly Term[]
 }
 
-export const vocabularies = collection<VocabularyRecord>('vocabularies', {
+export const vocabularies = collection<VocabularyRecord>()('vocabularies', {
   byCreated: { on: ['created'] },
   bySpace: { on: ['spaces', 'created'], array: 'spaces' },
   byAuthor: { on: ['author', 'created'] },

@@ -46,9 +46,13 @@ export class EnqueueDeliveries implements PublicEventHandler {
   }
 
   async handle(described: readonly PublicEvent[]): Promise<void> {
-    const active: Webhook[] = []
-    for await (const webhook of this.#documents.scan(webhooks, { using: 'byActive', where: eq('isActive', true) })) active.push(webhook)
-    for (const webhook of active) await this.#enqueue(webhook, described)
+    let after: After | undefined
+    do {
+      const query = { using: 'byActive', where: eq('isActive', true), limit: batch } as const
+      const { items, next } = await this.#documents.find(webhooks, { ...query, ...(after && { after }) })
+      for (const webhook of items) await this.#enqueue(webhook, described)
+      after = next
+    } while (after)
   }
 
   async #enqueue(webhook: Webhook, described: readonly PublicEvent[]): Promise<void> {

@@ -71,14 +71,14 @@ export interface DeliveryRecord {
 }
 export type WebhookDelivery = DeliveryRecord & Stored
 
-export const webhooks = collection<WebhookRecord>('webhooks', {
+export const webhooks = collection<WebhookRecord>()('webhooks', {
   byOwner: { on: ['scope', 'owner'] },
   bySpace: { on: ['scope', 'space'] },
   byActive: { on: ['isActive'] },
   byPerson: { on: ['owner'] },
 })
 
-export const deliveries = collection<DeliveryRecord>('webhooks.deliveries', {
+export const deliveries = collection<DeliveryRecord>()('webhooks.deliveries', {
   byState: { on: ['webhook', 'state'] },
   byCreated: { on: ['webhook', 'created'] },
   byWaiting: { on: ['state', 'webhook'] },

@@ -13,6 +13,8 @@ interface Lane {
   hasMissed: boolean
 }
 
+const emptyLane = (queue: string): Lane => ({ queue, jobs: [], isAll: false, hasMissed: false })
+
 const pageSize = 100
 const mostHeld = 1000
 
@@ -26,8 +28,14 @@ export class FairQueue {
   #turn = 0
 
   constructor(queues: readonly string[], read: ReadLane) {
-    this.#lanes = queues.map(queue => ({ queue, jobs: [], isAll: false, hasMissed: false }))
+    this.#lanes = queues.map(emptyLane)
     this.#read = read
+  }
+
+  /** From now on these queues run here, others no more. */
+  serve(queues: readonly string[]): void {
+    if (queues.length === this.#lanes.length && this.#lanes.every(({ queue }, at) => queue === queues[at])) return
+    this.#lanes = queues.map(queue => this.#lanes.find(lane => lane.queue === queue) ?? emptyLane(queue))
   }
 
   /** Adds jobs that were just stored; those of queues that do not run here are ignored. */

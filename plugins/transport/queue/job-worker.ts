@@ -10,7 +10,7 @@ export class JobWorker {
   #around: RunContext
   #metrics: Metrics
   #log: Log
-  #extractors: ReadonlyMap<string, Extractor>
+  #extractors: () => ReadonlyMap<string, Extractor>
   #lanes: FairQueue
   #active = new Map<string, JobRun>()
   #free: number
@@ -23,15 +23,15 @@ export class JobWorker {
   #refreshAt = 0
   #recoverAt = 0
 
-  /** Begins at once. `concurrency` counts running extractors; a few results more may be on their way into the store. */
-  constructor(extractors: ReadonlyMap<string, Extractor>, around: RunContext, metrics: Metrics, concurrency: number) {
+  /** Begins at once. `extractors` may change while it works. `concurrency` counts running extractors; a few results more may be on their way into the store. */
+  constructor(extractors: () => ReadonlyMap<string, Extractor>, around: RunContext, metrics: Metrics, concurrency: number) {
     this.#extractors = extractors
     this.#around = around
     this.#metrics = metrics
     this.#log = around.log
     this.#free = concurrency
     this.#mostActive = 2 * concurrency + 4
-    this.#lanes = new FairQueue([...extractors.keys()], (queue, limit) => around.book.waiting(queue, limit))
+    this.#lanes = new FairQueue([], (queue, limit) => around.book.waiting(queue, limit))
     this.#renewal = setInterval(() => void this.#renew(), around.config.leaseMs / 3)
     this.#turn()
   }
@@ -90,9 +90,11 @@ export class JobWorker {
       this.#lanes.refresh()
       this.#refreshAt = now + pollMs
     }
+    const extractors = this.#extractors()
+    this.#lanes.serve([...extractors.keys()])
     while (this.#free > 0 && this.#active.size < this.#mostActive && !this.#around.stopping.aborted) {
       const job = await this.#lanes.next(this.#around.now().toISOString(), id => this.#active.has(id))
-      const extractor = job && this.#extractors.get(job.queue)
+      const extractor = job && extractors.get(job.queue)
       if (!job || !extractor) return
       this.#begin(job, extractor)
     }
@@ -136,7 +138,7 @@ export class JobWorker {
 
   async #tell(job: StoredJob, status: string): Promise<boolean> {
     const { listener, now } = this.#around
-    const extractor = this.#extractors.get(job.queue)?.info.name ?? job.queue
+    const extractor = this.#extractors().get(job.queue)?.info.name ?? job.queue
     try {
       await listener.status({ jobId: job.id, targetId: job.target.id, extractor, status, at: now() })
       return true

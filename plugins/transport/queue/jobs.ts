@@ -29,7 +29,7 @@ export interface JobRecord {
 export type StoredJob = JobRecord & Stored
 
 /** All jobs not yet done, of every queue. */
-export const jobs = collection<JobRecord>('transport.jobs', {
+export const jobs = collection<JobRecord>()('transport.jobs', {
   due: { on: ['state', 'queue', 'due'] },
   byTarget: { on: ['target.kind', 'target.id', 'published'] },
   lease: { on: ['state', 'leaseUntil'] },

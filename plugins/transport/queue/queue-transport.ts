@@ -49,6 +49,7 @@ export class QueueTransport implements Transport {
   #pool: ProcessPool | undefined
   #sandbox: Promise<Sandbox> | undefined
   #probing: NodeJS.Timeout | undefined
+  #known: ReadonlySet<string> = new Set()
   #announcing: Promise<unknown> = Promise.resolve()
   /** Jobs that ended here lately: a publisher that repeats itself must not run them again. Oldest first. */
   #over = new Set<string>()
@@ -104,10 +105,7 @@ export class QueueTransport implements Transport {
     if (this.#listener) throw new Error('transport.queue has a listener already')
     this.#listener = listener
     if (!this.#installation.roles.has('worker')) return
-    const extractors = this.#builtIn()
-    for (const [extractor, { needs }] of extractors) if (needs) this.#log.info('Extractor has additional permissions', { extractor, needs })
-    await this.#startWorker(listener, extractors)
-    this.#announcing = Promise.all([...extractors].map(([queue, { info }]) => this.#announce(listener, queue, info)))
+    await this.#startWorker(listener)
   }
 
   runs(): ReadonlySet<string> {
@@ -150,7 +148,19 @@ export class QueueTransport implements Transport {
     return byQueue
   }
 
-  async #startWorker(listener: TransportListener, extractors: ReadonlyMap<string, Extractor>): Promise<void> {
+  /** The extractors of the plugins that are on now. Those that were not among them before are announced. */
+  #announced(listener: TransportListener): ReadonlyMap<string, Extractor> {
+    const extractors = this.#builtIn()
+    for (const [queue, { info, needs }] of extractors) {
+      if (this.#known.has(queue)) continue
+      if (needs) this.#log.info('Extractor has additional permissions', { extractor: queue, needs })
+      this.#announcing = Promise.all([this.#announcing, this.#announce(listener, queue, info)])
+    }
+    this.#known = new Set(extractors.keys())
+    return extractors
+  }
+
+  async #startWorker(listener: TransportListener): Promise<void> {
     const config = this.#config
     const log = this.#log
     const { concurrency = Math.max(1, availableParallelism() - 1), runsPerProcess, idleMs, nativeMemoryMb, maxOutputBytes } = config
@@ -174,7 +184,7 @@ export class QueueTransport implements Transport {
       stopping: this.#stopping.signal,
       over: jobId => this.#remember(jobId),
     }
-    this.#worker = new JobWorker(extractors, around, this.#metrics, concurrency)
+    this.#worker = new JobWorker(() => this.#announced(listener), around, this.#metrics, concurrency)
   }
 
   #openSandbox(): Promise<Sandbox> {

@@ -35,7 +35,7 @@ export interface JobRecord {
 export type StoredJob = JobRecord & Stored
 
 /** All jobs for extractors on the bus that are not yet done. */
-export const busJobs = collection<JobRecord>('transport.bus.jobs', {
+export const busJobs = collection<JobRecord>()('transport.bus.jobs', {
   due: { on: ['state', 'due'] },
   byQueue: { on: ['state', 'queue'] },
   byTarget: { on: ['target.kind', 'target.id', 'published'] },

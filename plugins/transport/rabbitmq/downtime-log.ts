@@ -8,7 +8,7 @@ export interface OutageRecord {
 }
 
 /** One document. */
-export const outages = collection<OutageRecord>('transport.bus.outages')
+export const outages = collection<OutageRecord>()('transport.bus.outages')
 
 const id = 'api'
 const everyMs = 5000

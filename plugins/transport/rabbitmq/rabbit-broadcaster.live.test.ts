@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { broadcasterContract, liveTests, silent } from 'pounce/sdk/testing'
 import { Broker } from './broker.ts'
 import { usual } from './fixtures/rabbit-under-test.ts'
@@ -9,7 +9,7 @@ const { test: live, url } = liveTests(test, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
 
 const installation = { instance: 'abcdefghij' } as ConstructorParameters<typeof Broker>[1]
 
-broadcasterContract(live, async (t: ExecutionContext) => {
+broadcasterContract(live, async t => {
   const { uri, ask } = await testBroker(t, url)
   const server = async () => {
     const broker = new Broker({ ...usual, uri }, installation, silent)

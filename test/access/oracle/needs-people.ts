@@ -137,6 +137,8 @@ export const needsOfPeople: Needs = {
   saveAudit: 'serverAdmin',
   verifyAudit: 'serverAdmin',
   testMail: 'serverAdmin',
+  getPlugins: 'serverAdmin',
+  setPlugin: 'serverAdmin',
 
   updateUser: 'EditUser user=id',
   listAccounts: 'serverAdmin',

@@ -7,7 +7,7 @@ export interface Step {
   readonly turn: string
   readonly at: string
 }
-export const steps = collection<Step>('test.steps', { byTime: { on: ['at'] } })
+export const steps = collection<Step>()('test.steps', { byTime: { on: ['at'] } })
 
 /** A turn takes thirty steps unless it is aborted. */
 export class TakeTurns {

@@ -9,7 +9,7 @@ import {
   type Resource,
   type Rights,
 } from 'pounce/sdk'
-import { defaultRoles } from 'pounce/sdk/kit'
+import { defaultRoles, PermissionCatalog } from 'pounce/sdk/kit'
 import { ResourcePolicy } from '../resource-policy.ts'
 
 /** An id from a word, always the same. */
@@ -38,6 +38,7 @@ export const resourceOf = (kind: Kind, rightsOf: Resource['rightsOf']): Resource
   kind,
   view: views[kind] ?? 'ViewFile',
   isSearched: searched.has(kind),
+  events: [],
   rightsOf,
 })
 
@@ -64,7 +65,9 @@ export const policyOn = (
   { isPrivate = false, allowAnonymousDownload = false, makeGeostreamsPublicReadable = true } = {},
 ): ResourcePolicy => {
   const access: ReadAccess = { isPrivate, origin: 'configuration', ask: async () => undefined, choose: async () => undefined }
-  return new ResourcePolicy({ allowAnonymousDownload, makeGeostreamsPublicReadable }, access, sources)
+  return new ResourcePolicy({ allowAnonymousDownload, makeGeostreamsPublicReadable }, access, sources, {
+    permissions: new PermissionCatalog(),
+  })
 }
 
 /** A membership with one of the default roles, or with permissions of its own. */

@@ -1,11 +1,14 @@
 import { collection, type DocumentStore } from 'pounce/sdk'
 
 /** As records were before: an extractor record had its own `enabled`, and a run only whether it had ended. */
-const extractors = collection<{ name: string; owner: string | null; isEnabled?: boolean }>('extractors', { byName: { on: ['name'] } })
-const extractions = collection<{ extractor: string; status: string; isFinished?: boolean }>('extractions', {
-  byTarget: { on: ['target.id', 'start'] },
-})
-const choices = collection<{ enabled: readonly string[]; disabled: readonly string[] }>('extractor-choices')
+const extractors = collection<{ name: string; owner: string | null; isEnabled?: boolean }>()('extractors', { byName: { on: ['name'] } })
+const extractions = collection<{ extractor: string; status: string; isFinished?: boolean; target: object; start: string }>()(
+  'extractions',
+  {
+    byTarget: { on: ['target.id', 'start'] },
+  },
+)
+const choices = collection<{ enabled: readonly string[]; disabled: readonly string[] }>()('extractor-choices')
 
 const stateOf = (status: string, isFinished: boolean): string => {
   if (!isFinished) return 'open'

@@ -53,7 +53,7 @@ class StreamVersions {
   }
 
   async *#all(): AsyncIterable<readonly Stream[]> {
-    const query = { using: 'byAge', where: eq('state', 'live'), limit: atOnce }
+    const query = { using: 'byAge', where: eq('state', 'live'), limit: atOnce } as const
     let page = await this.#documents.find(streams, query)
     for (;;) {
       yield page.items

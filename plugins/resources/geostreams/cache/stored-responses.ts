@@ -32,7 +32,7 @@ interface AnswerRecord {
 
 export type CachedResponse = AnswerRecord & Stored
 
-export const answers = collection<AnswerRecord>('geo-answers', { byBlob: { on: ['blob'] }, byCreated: { on: ['created'] } })
+export const answers = collection<AnswerRecord>()('geo-answers', { byBlob: { on: ['blob'] }, byCreated: { on: ['created'] } })
 
 const mostEntries = 500
 

@@ -5,7 +5,7 @@ import { listen, of } from '../../../../test/support/live-events.ts'
 import { newDataset } from '../../../../test/support/scene.ts'
 import { up } from './0001-events-as-text.ts'
 
-const liveLog = collection<{ readonly events: string | readonly unknown[] }>('live.log')
+const liveLog = collection<{ readonly events: string | readonly unknown[] }>()('live.log')
 
 test('events that were stored as objects are replayed after the migration, also when it runs twice', async t => {
   const server = await bootForTest({ t })

@@ -99,7 +99,7 @@ const allStatuses: readonly AccountStatus[] = ['Active', 'Inactive', 'ReadOnly',
 
 const searched = ['email', 'firstName', 'lastName'] as const
 
-const pieces = ['byEmailPiece', 'byFirstNamePiece', 'byLastNamePiece']
+const pieces = ['byEmailPiece', 'byFirstNamePiece', 'byLastNamePiece'] as const
 
 /** Accounts that are looked at in vain before a page ends. */
 const maxScanned = 2000

@@ -107,6 +107,24 @@ test('a wrong token and a wrong account leave the link as it was', async t => {
   t.is((await claim(server, { token, ...account })).status, 200)
 })
 
+test('where the link is missing or not valid, browsers get a page and programs JSON', async t => {
+  const { server, token } = await bootWithout(t)
+  for (const [query, status] of [
+    ['', 400],
+    ['?token=wrong', 403],
+  ] as const) {
+    const page = await server.as()(`/setup${query}`, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
+    t.is(page.status, status)
+    t.regex(page.headers.get('content-type') ?? '', /^text\/html/)
+    t.regex(page.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+    t.regex(await page.text(), /setup link/)
+    const json = await server.as()(`/setup${query}`)
+    t.is(json.status, status)
+    t.like(await json.json(), { status: 'error' })
+  }
+  t.is((await server.as()(`/setup?token=${token}`)).status, 200)
+})
+
 test('a new link makes the one before it worthless', async t => {
   const { server, token } = await bootWithout(t)
   const newer = new URL(await linkOf(server)).searchParams.get('token')

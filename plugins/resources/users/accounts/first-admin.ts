@@ -74,15 +74,19 @@ export class FirstAdmin implements Greeting {
     if (!(await this.#hasAccounts())) await this.#access.ask()
   }
 
+  /** Path of the page that the link leads to. */
+  get page(): string {
+    return pathOfPage(this.#pages, 'setUp', this.#page, '/setup')
+  }
+
   /** A fresh link each time the server starts without an admin; the link before it is worth nothing then. */
   async lines(): Promise<readonly string[]> {
     if (!this.#installation.roles.has('http') || (await this.#accounts.hasAdmin())) return []
     const token = newToken()
-    const page = pathOfPage(this.#pages, 'setUp', this.#page, '/setup')
     await this.#keep(sha256(token))
     return [
       'This server has no administrator yet. Create the first account here (the link works once):',
-      `  ${this.#installation.baseUrl}${page}?token=${token}`,
+      `  ${this.#installation.baseUrl}${this.page}?token=${token}`,
     ]
   }
 

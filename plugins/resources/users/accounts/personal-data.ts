@@ -31,7 +31,7 @@ export class PersonalAccount implements PersonalData {
   }
 
   async erase({ person: { id } }: Erasure): Promise<void> {
-    const followers = { using: 'byFollowed', where: eq('followed.id', id) }
+    const followers = { using: 'byFollowed', where: eq('followed.id', id) } as const
     for await (const follower of this.#documents.scan(users, followers)) {
       await this.#documents.commit({ update: follower.id, in: users, pull: { followed: [{ kind: 'user', id }] } })
     }

@@ -7,7 +7,7 @@ interface PreferencesRecord {
 
 export type PreferenceValues = Readonly<Record<string, Json>>
 
-export const preferences = collection<PreferencesRecord>('users.preferences')
+export const preferences = collection<PreferencesRecord>()('users.preferences')
 
 export const maxPreferenceBytes = 8192
 

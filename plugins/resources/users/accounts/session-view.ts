@@ -42,7 +42,7 @@ const SessionUser = s.model(
     ...{ id: s.id(), firstName: s.String(), lastName: s.String(), fullName: s.String(), email: s.String(), avatar: s.String() },
     status: s.Union([s.Literal('Active'), s.Literal('Inactive'), s.Literal('ReadOnly'), s.Literal('Admin')]),
     superAdmin: s.Boolean({ description: 'Superadmin mode is on' }),
-    via: s.String({ description: 'By what the request is authenticated: `session`, `key`, `basic` or `bearer`' }),
+    via: s.String({ description: 'By what the request is authenticated: `session`, `key`, `basic`, `bearer` or `proxy`' }),
     isLimited: s.Boolean({ description: 'True for a limited or extraction key, which has no storage, counts and preferences' }),
     termsPending: s.Boolean({ description: 'The terms of service must be accepted first' }),
     secondFactorPending: s.Boolean({ description: 'A second factor must be enrolled first' }),

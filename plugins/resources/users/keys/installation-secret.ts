@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import {
   Clock,
   type Command,
@@ -184,7 +184,7 @@ const openWith = (key: Buffer, context: string, bytes: Buffer): string | undefin
 }
 
 /** Hex SHA-256: how keys and session tokens are stored. They are random, so no salt is needed. */
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (text: string): string => hash('sha256', text)
 
 /** The id of the record of a key or session: the start of its hash, so that one read finds it. */
 export const idOfHash = (hash: string): string => hash.slice(0, 24)

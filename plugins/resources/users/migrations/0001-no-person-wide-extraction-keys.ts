@@ -1,7 +1,7 @@
 import { CommitConflict, collection, type DocumentStore } from 'pounce/sdk'
 
 /** As records were before: the key of all jobs of a person had what it was derived from. */
-const keys = collection<{ user: string; name: string; generation?: string | null }>('users.keys', {
+const keys = collection<{ user: string; name: string; generation?: string | null }>()('users.keys', {
   byUser: { on: ['user', 'name'], unique: true },
 })
 

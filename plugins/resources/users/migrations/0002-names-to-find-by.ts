@@ -7,7 +7,7 @@ interface Named {
   readonly sortFirst?: string
 }
 
-const users = collection<Named>('users')
+const users = collection<Named>()('users')
 const batch = 500
 
 /** People are found by fields that accounts did not have. */

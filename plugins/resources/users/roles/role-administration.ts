@@ -8,6 +8,7 @@ import {
   exists,
   type Groups,
   Ids,
+  Installation,
   Invalid,
   KnownGroups,
   NotFound,
@@ -17,7 +18,7 @@ import {
   type StoredEvent,
   wire,
 } from 'pounce/sdk'
-import { allPermissions, nearest, updateWithRetry } from 'pounce/sdk/kit'
+import { nearest, type PermissionCatalog, updateWithRetry } from 'pounce/sdk/kit'
 import { StoredMemberships } from '../accounts/stored-memberships.ts'
 import { roles, users } from '../collections.ts'
 import { roleIds, StoredRoles } from './stored-roles.ts'
@@ -40,18 +41,26 @@ export class RoleAdministration {
   #roles: StoredRoles
   #groups: Contributions<Groups>
   #ids: Ids
+  #known: PermissionCatalog
 
-  constructor(documents: DocumentStore, stored: StoredRoles, groups: Contributions<Groups>, ids: Ids) {
+  constructor(
+    documents: DocumentStore,
+    stored: StoredRoles,
+    groups: Contributions<Groups>,
+    ids: Ids,
+    { permissions }: Pick<Installation, 'permissions'>,
+  ) {
     this.#documents = documents
     this.#roles = stored
     this.#groups = groups
     this.#ids = ids
+    this.#known = permissions
   }
 
   /** `Taken` for a name in use, `Invalid` for a permission that there is not. No permissions are no rights. */
   async create(role: Omit<RoleRecord, 'permissions'> & { readonly permissions: readonly string[] }, actor: string): Promise<string> {
     if ((await this.#roles.all()).length >= mostRoles) throw new Conflict(`Maximum of ${mostRoles} roles reached`)
-    const permissions = checked(role.permissions)
+    const permissions = this.#checked(role.permissions)
     const id = this.#ids.next()
     const insert = { id, name: plain(role.name), description: role.description, permissions, given: permissions }
     await this.#documents.commit({ insert, into: roles }, [event('role.created', { kind: 'role', id }, {}, actor)])
@@ -62,13 +71,13 @@ export class RoleAdministration {
   /** The three roles that there are from the beginning keep their names, for clients go by them, and Admin what takes to look after a space. */
   async change(id: string, wanted: RoleChange, actor: string | undefined): Promise<void> {
     const name = wanted.name === undefined ? undefined : plain(wanted.name)
-    const permissions = wanted.permissions && checked(wanted.permissions)
+    const permissions = wanted.permissions && this.#checked(wanted.permissions)
     await updateWithRetry(this.#documents, roles, { kind: 'role', id }, now => {
       if (now.successor !== undefined) throw new NotFound('role')
       const next = {
         name: name ?? now.name,
         description: wanted.description ?? now.description,
-        permissions: permissions ?? now.permissions,
+        permissions: permissions ? [...permissions, ...now.permissions.filter(each => !this.#known.has(each))] : now.permissions,
       }
       if (builtIn.has(id) && next.name !== now.name) throw new Invalid(`The role ${now.name} cannot be renamed`)
       const lost = id === roleIds.Admin ? keptByAdmin.filter(each => !next.permissions.includes(each)) : []
@@ -110,14 +119,22 @@ export class RoleAdministration {
     this.#roles.forget()
   }
 
+  /** In the order in which permissions are listed, each once. */
+  #checked(wanted: readonly string[]): readonly string[] {
+    const { names } = this.#known
+    const unknown = wanted.find(name => !names.has(name))
+    if (unknown !== undefined) throw new Invalid(`Unknown permission ${unknown}; did you mean ${nearest(unknown, names)}?`)
+    return [...names].filter(name => wanted.includes(name))
+  }
+
   async #isHeld(role: string): Promise<boolean> {
-    const query = { using: 'byRole', where: eq('memberships.role', role), upTo: 1 }
+    const query = { using: 'byRole', where: eq('memberships.role', role), upTo: 1 } as const
     if ((await this.#documents.count(users, query)) > 0) return true
     const [known] = this.#groups.all()
     return (await known?.hasRole(role)) ?? false
   }
 }
-wire(RoleAdministration, DocumentStore, StoredRoles, KnownGroups, Ids)
+wire(RoleAdministration, DocumentStore, StoredRoles, KnownGroups, Ids, Installation)
 
 /** After a role is gone, its successor is written where it was held; until then it is found on the way. */
 export class ReplaceRemovedRole {
@@ -143,11 +160,4 @@ const plain = (typed: string): string => {
   const name = typed.normalize('NFC').trim()
   if (name === '') throw new Invalid('The name of a role must not be blank')
   return name
-}
-
-/** In the order in which permissions are listed, each once. */
-const checked = (wanted: readonly string[]): readonly string[] => {
-  const unknown = wanted.find(name => !allPermissions.has(name))
-  if (unknown !== undefined) throw new Invalid(`Unknown permission ${unknown}; did you mean ${nearest(unknown, allPermissions)}?`)
-  return [...allPermissions].filter(name => wanted.includes(name))
 }

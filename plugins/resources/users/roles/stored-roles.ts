@@ -1,5 +1,5 @@
-import { CommitConflict, DocumentStore, type Permission, type RoleRecord, type Stored, wire } from 'pounce/sdk'
-import { allPermissions, defaultRoles } from 'pounce/sdk/kit'
+import { CommitConflict, DocumentStore, Installation, type Permission, type RoleRecord, type Stored, wire } from 'pounce/sdk'
+import { allPermissions, type DefaultRole, defaultRoles, type PermissionCatalog } from 'pounce/sdk/kit'
 import { roles, type StoredRole } from '../collections.ts'
 
 /** A role as rights are decided by it. */
@@ -25,28 +25,33 @@ const descriptions: Readonly<Record<keyof typeof roleIds, string>> = {
 
 /** Well below the second in which a change of roles has to count. */
 const freshMs = 500
-const isPermission = (name: string): name is Permission => allPermissions.has(name)
 
 /** The roles that people can hold in spaces. */
 export class StoredRoles {
   #documents: DocumentStore
+  #permissions: PermissionCatalog
   #live: ReadonlyMap<string, LiveRole> = new Map()
   #readAt = Number.NEGATIVE_INFINITY
   #reading: Promise<ReadonlyMap<string, LiveRole>> | undefined
 
-  constructor(documents: DocumentStore) {
+  constructor(documents: DocumentStore, { permissions }: Pick<Installation, 'permissions'>) {
     this.#documents = documents
+    this.#permissions = permissions
   }
 
   /** Makes the three roles if they are new. Idempotent. */
   async start(): Promise<void> {
-    for (const name of ['Viewer', 'Editor', 'Admin'] as const) await this.#ensure(name)
-    await this.#giveNewPermissions()
+    for (const name of ['Viewer', 'Editor', 'Admin'] as const) {
+      await this.#ensure(name)
+      await this.#giveNew(name)
+    }
   }
 
-  /** Every role, by name. There are few. */
+  /** Every role, by name. There are few. Permissions of plugins that do not run are not shown, and count again once these do. */
   async all(): Promise<readonly (RoleRecord & Stored)[]> {
-    return (await this.#stored()).flatMap(({ given: _given, successor, ...role }) => (successor === undefined ? [role] : []))
+    return (await this.#stored()).flatMap(({ given: _given, successor, ...role }) =>
+      successor === undefined ? [{ ...role, permissions: role.permissions.filter(name => this.#permissions.has(name)) }] : [],
+    )
   }
 
   async has(id: string): Promise<boolean> {
@@ -86,7 +91,12 @@ export class StoredRoles {
     const live = new Map<string, LiveRole>()
     for (const id of byId.keys()) {
       const role = resolved(byId, id)
-      if (role) live.set(id, { id: role.id, name: role.name, permissions: new Set(role.permissions.filter(isPermission)) })
+      if (role)
+        live.set(id, {
+          id: role.id,
+          name: role.name,
+          permissions: new Set(role.permissions.filter((name): name is Permission => this.#permissions.has(name))),
+        })
     }
     this.#live = live
     this.#readAt = startedAt
@@ -102,15 +112,16 @@ export class StoredRoles {
     }
   }
 
-  /** A permission that came with a newer program belongs to Admin; one that someone took away from Admin stays away. */
-  async #giveNewPermissions(): Promise<void> {
-    const admin = await this.#documents.get(roles, roleIds.Admin)
-    const unknown = [...allPermissions].filter(permission => !admin?.given.includes(permission))
+  /** A permission that came with a newer program belongs to Admin, that of a plugin to the roles that it names; one that someone took away stays away. */
+  async #giveNew(name: DefaultRole): Promise<void> {
+    const role = await this.#documents.get(roles, roleIds[name])
+    const wanted = [...(name === 'Admin' ? allPermissions : []), ...this.#permissions.addedTo(name)]
+    const unknown = wanted.filter(permission => !role?.given.includes(permission))
     if (unknown.length === 0) return
-    await this.#documents.commit({ update: roleIds.Admin, in: roles, addToSet: { permissions: unknown, given: unknown } })
+    await this.#documents.commit({ update: roleIds[name], in: roles, addToSet: { permissions: unknown, given: unknown } })
   }
 }
-wire(StoredRoles, DocumentStore)
+wire(StoredRoles, DocumentStore, Installation)
 
 type ById = ReadonlyMap<string, StoredRole & Stored>
 

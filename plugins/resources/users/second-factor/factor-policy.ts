@@ -44,7 +44,7 @@ export class FactorPolicy {
     const { stepUpMinutes, stepUpForKeys } = this.#rules
     // Basic carries the password in each request.
     if (stepUpMinutes === 0 || via === 'basic') return undefined
-    if (via !== 'session')
+    if (via !== 'session' && via !== 'proxy')
       return stepUpForKeys === 'refused'
         ? { methods: [], message: 'This server does not let API keys and tokens do this: sign in, and do it with the session' }
         : undefined
@@ -66,7 +66,7 @@ export class FactorPolicy {
   }
 
   #stepUp(user: User, session: SessionRecord | undefined): StepUp {
-    const isOutside = session?.methods?.includes('provider') ?? false
+    const isOutside = session?.methods?.includes('provider') ?? user.provider !== 'userpass'
     const methods = isOutside && user.provider !== 'userpass' ? [] : methodsOf(user)
     const how = [
       ...(methods.length > 0 ? ['authenticate again with POST /api/sessions/step-up'] : []),

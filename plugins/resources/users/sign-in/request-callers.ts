@@ -12,6 +12,7 @@ import {
   TooMany,
   type UserRecord,
   Users,
+  type VerifiedIdentity,
   WrongCredentials,
   wire,
 } from 'pounce/sdk'
@@ -23,11 +24,14 @@ import { ApiKeys } from '../keys/api-keys.ts'
 import { isSameDigest, sha256 } from '../keys/installation-secret.ts'
 import { JobKeys } from '../keys/job-keys.ts'
 import { FactorPolicy } from '../second-factor/factor-policy.ts'
+import { identityName } from './identity-links.ts'
 import { LoginThrottle } from './login-throttle.ts'
 import { AccountSignIn, usable } from './sign-in.ts'
 import { StoredSessions, stampOf } from './stored-sessions.ts'
 
 type User = UserRecord & Stored
+
+type NamedByProxy = () => Promise<VerifiedIdentity | undefined>
 
 const serviceCaller: Caller = { via: 'service', scope: 'extraction', superAdmin: false }
 
@@ -66,18 +70,23 @@ export class RequestCallers implements Callers {
   }
 
   async identify(sent: Credentials): Promise<Caller> {
-    const { session, basic, headerKey, queryKey, bearer } = sent
+    const { session, basic, headerKey, queryKey, bearer, proxied } = sent
+    // Once per request, as headers that prove nothing are counted.
+    let asked: Promise<VerifiedIdentity | undefined> | undefined
+    const named = async () => (asked ??= proxied && this.#signIn.namedByProxy(proxied, sent.address))
     const ways = [
-      session !== undefined && (() => this.#bySession(session, sent)),
+      session !== undefined && (() => this.#bySession(session, sent, named)),
       basic && (() => this.#byBasic(basic, sent)),
       headerKey !== undefined && (() => this.#byKey(headerKey, sent)),
       queryKey !== undefined && (() => this.#byKey(queryKey, sent)),
       bearer !== undefined && (() => this.#byBearer(bearer, sent)),
+      proxied && (() => this.#byProxy(sent, named)),
     ].filter(way => way !== false && way !== undefined)
     let refusal: Problem | undefined
     for (const way of ways) {
       try {
-        return await way()
+        const caller = await way()
+        if (caller) return caller
       } catch (error) {
         if (!isWrongCredential(error)) throw error
         // How long to wait is worth more than which of several was wrong.
@@ -88,8 +97,14 @@ export class RequestCallers implements Callers {
     return anonymous
   }
 
-  async #bySession(token: string, sent: Credentials): Promise<Caller> {
+  async #bySession(token: string, sent: Credentials, named: NamedByProxy): Promise<Caller> {
     const found = await this.#sessions.find(token)
+    // Someone else may sit at the browser by now, and the proxy knows.
+    const other = found?.identity === undefined ? undefined : await named()
+    if (other && identityName(other) !== found?.identity) {
+      await this.#sessions.close(token)
+      throw new WrongCredentials('The session was of another person; sign in again')
+    }
     const user = found && (await this.#users.get(found.user))
     if (!user || !this.#sessions.fits(found, user)) {
       await this.#throttle.wrongSession(sent.address, token)
@@ -132,6 +147,13 @@ export class RequestCallers implements Callers {
   async #byBearer(token: string, sent: Credentials): Promise<Caller> {
     const user = await this.#signIn.withBearer(token)
     return user ? this.#callerOf(user, 'bearer', sent) : this.#refuse(sent.address, token, 'The bearer token is not valid')
+  }
+
+  /** Undefined when the proxy names no one. */
+  async #byProxy(sent: Credentials, named: NamedByProxy): Promise<Caller | undefined> {
+    const identity = await named()
+    const user = identity && (await this.#signIn.withIdentity(identity))
+    return user && this.#callerOf(user, 'proxy', sent)
   }
 
   async #refuse(address: string, shown: string, message: string): Promise<never> {

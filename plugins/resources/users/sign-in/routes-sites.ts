@@ -105,15 +105,16 @@ export const finishSignIn = route({
   params,
   responses: { 302: s.empty() },
   throws: [NotFound, NotSignedIn, TooMany, Unavailable],
-  async handle({ params, headers, address, url }, { signIn, notes, sessions, doors, installation: { baseUrl } }) {
+  async handle({ params, headers, address, isProxied, url }, { signIn, notes, sessions, doors, installation: { baseUrl } }) {
     const site = signIn.site(params.provider)
     const note = await notes.noteIn(headers.cookie)
     if (note?.site !== site.id) {
       await doors.wrongKey(address)
       throw new NotSignedIn('The sign-in has expired or was started in another browser; start again')
     }
-    const user = await signIn.withReturn(site, new URL(callbackOf(baseUrl, site.id) + url.search), note, address)
-    const cookie = await sessions.begin(user, { headers, address }, ['provider'])
+    const by = { headers, address, isProxied }
+    const { user, identity } = await signIn.withReturn(site, new URL(callbackOf(baseUrl, site.id) + url.search), note, by)
+    const cookie = await sessions.begin(user, by, ['provider'], identity)
     await signIn.note(user, address)
     return {
       status: 302,

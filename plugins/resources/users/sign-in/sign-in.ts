@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import {
   type AuthProvider,
   AuthProviders,
@@ -10,6 +11,7 @@ import {
   KnownGroups,
   NotFound,
   NotSignedIn,
+  type Request,
   SecretEncryption,
   type Stored,
   TooMany,
@@ -23,7 +25,7 @@ import {
 import { cookieIn, cookieName, plainEmail, type SignInSite, setCookie } from 'pounce/sdk/kit'
 import { ApiKeys } from '../keys/api-keys.ts'
 
-import { IdentityLinks } from './identity-links.ts'
+import { IdentityLinks, identityName } from './identity-links.ts'
 import { LoginAttempts, LoginThrottle } from './login-throttle.ts'
 import { OutsideAccounts } from './outside-accounts.ts'
 import { StoredSessions } from './stored-sessions.ts'
@@ -78,9 +80,9 @@ export class AccountSignIn {
     return this.#providers.all().filter(({ password }) => password !== undefined)
   }
 
-  /** Every site to which a browser can be sent. */
+  /** Every site to which a browser can be sent. A proxy in front is one to which it comes by itself. */
   sites(): readonly SignInSite[] {
-    return this.#providers.all().flatMap(({ sites = [] }) => sites)
+    return this.#providers.all().flatMap(provider => [...(provider.sites ?? []), ...(provider.request ? [atProxy(provider)] : [])])
   }
 
   /** The site of an id; `NotFound` when there is none. */
@@ -94,18 +96,33 @@ export class AccountSignIn {
    * The account after a redirect back from a provider, for the browser with the state cookie, which is valid once. `NotSignedIn` when the site
    * vouches for no one, or there is no account that may be used; each of these is counted.
    */
-  async withReturn(site: SignInSite, at: URL, note: { readonly kept: string; readonly name: string }, address: string): Promise<User> {
+  async withReturn(site: SignInSite, at: URL, note: { readonly kept: string; readonly name: string }, by: Sender) {
     try {
-      const identity = await site.returned(at, note.kept)
+      const provider = this.#providers.all().find(({ id, request }) => id === site.id && request !== undefined)
+      const identity = provider ? await namedOn(provider, by) : await site.returned(at, note.kept)
       if (!identity) throw new NotSignedIn(`${site.label} did not return your identity; sign in again`)
       await this.#useUp(note.name)
       const user = await this.#arrived(identity)
       if (!user) throw new NotSignedIn(`${site.label} returned no verified email address, so no account was created`)
-      return user
+      return { user, ...(provider ? { identity: identityName(identity) } : {}) }
     } catch (error) {
-      if (error instanceof NotSignedIn) await this.#throttle.wrongKey(address)
+      if (error instanceof NotSignedIn) await this.#throttle.wrongKey(by.address)
       throw error
     }
+  }
+
+  /** Whom the headers of a listed proxy name; undefined for no one. Headers that prove nothing are counted. */
+  async namedByProxy(headers: IncomingHttpHeaders, address: string): Promise<VerifiedIdentity | undefined> {
+    for (const provider of this.#providers.all()) {
+      try {
+        const identity = await provider.request?.(headers, address)
+        if (identity) return identity
+      } catch (error) {
+        if (error instanceof WrongCredentials) await this.#throttle.wrongKey(address)
+        throw error
+      }
+    }
+    return undefined
   }
 
   async #useUp(note: string): Promise<void> {
@@ -151,10 +168,16 @@ export class AccountSignIn {
   async withBearer(token: string): Promise<User | undefined> {
     for (const provider of this.#providers.all()) {
       const identity = await provider.bearer?.(token)
-      const user = identity && (await this.#accountOf(identity))
-      if (user) return usable(user)
+      const user = identity && (await this.withIdentity(identity))
+      if (user) return user
     }
     return undefined
+  }
+
+  /** The account of someone whom a provider vouches for on this one request; undefined when it names no address to go by. */
+  async withIdentity(identity: VerifiedIdentity): Promise<User | undefined> {
+    const user = await this.#accountOf(identity)
+    return user && usable(user)
   }
 
   async #verify(providers: readonly AuthProvider[], email: string, password: string, address: string): Promise<User | undefined> {
@@ -210,6 +233,22 @@ export class AccountSignIn {
   }
 }
 wire(AccountSignIn, AuthProviders, KnownGroups, Users, OutsideAccounts, LoginThrottle, Clock)
+
+/** Who sent a request, as far as it says. */
+type Sender = Pick<Request<undefined, undefined, undefined>, 'headers' | 'address' | 'isProxied'>
+
+/** Whom a provider recognizes by the headers of a proxy is there already when the browser asks. */
+const atProxy = ({ id, label = id }: AuthProvider): SignInSite => ({
+  id,
+  label,
+  redirect: async callback => ({ url: callback, kept: '' }),
+  returned: async () => undefined,
+})
+
+const namedOn = async (provider: AuthProvider, { headers, address, isProxied }: Sender): Promise<VerifiedIdentity | undefined> => {
+  if (!isProxied) throw new NotSignedIn('This request came through no proxy that http.trustedProxies lists: open the address of the proxy')
+  return provider.request?.(headers, address)
+}
 
 /** An account that may be used; else the refusal. */
 export const usable = (user: User | undefined): User => {

@@ -65,6 +65,7 @@ export class StoredSessions {
     user: User,
     { headers, address }: { readonly headers: IncomingHttpHeaders; readonly address: string },
     methods: readonly SignInMethod[],
+    identity?: string,
   ): Promise<string> {
     const before = this.tokenIn(headers.cookie)
     if (before !== undefined) await this.close(before)
@@ -85,6 +86,7 @@ export class StoredSessions {
       userAgent: (headers['user-agent'] ?? '').replace(/[^\u0020-\u007e]/g, '?').slice(0, maxUserAgent),
       authenticated: created,
       methods,
+      ...(identity === undefined ? {} : { identity }),
     }
     await this.#documents.commit({ insert: { id: idOfHash(hash), ...session }, into: sessions })
     return this.cookie(token)

@@ -184,7 +184,7 @@ const HitView = ({ hit }: { readonly hit: Hit }) => {
           description !== '' && <p className="matched">{description.slice(0, 200)}</p>
         )}
         <p className="help">
-          {t(`search.kinds.${kind as 'file'}`)}
+          {t(`search.kinds.${kind as 'file'}`, { defaultValue: kind })}
           {size !== undefined && ` · ${bytes(size)}`}
           {author.name !== '' && ` · ${author.name}`} · <Time of={created} />
         </p>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Form } from 'react-aria-components'
+import { CommandLine } from '../components/command-line.tsx'
 import { Button, TextField } from '../components/controls.tsx'
 import { FormError, SubmitButton } from '../components/form-parts.tsx'
 import { NewAccountFields } from '../components/new-account-fields.tsx'
@@ -116,6 +117,7 @@ const FirstData = () => {
         <ReadAccess session={session} />
       </section>
       {session.capabilities.accessOrigin !== 'pending' && session.user.rights.includes('CreateDataset') && <FirstDataset />}
+      <CommandLine />
     </div>
   )
 }

@@ -50,7 +50,9 @@ export const Facets = ({
               {values.map(({ value, count, name }) => (
                 <li key={value} className="facet">
                   <AriaButton className="facet-value" onPress={() => choose(value)}>
-                    <span dir="auto">{id === 'type' ? t(`search.kinds.${value as 'file'}`) : (name ?? value)}</span>
+                    <span dir="auto">
+                      {id === 'type' ? t(`search.kinds.${value as 'file'}`, { defaultValue: value }) : (name ?? value)}
+                    </span>
                   </AriaButton>
                   <span className="number faded">{number(count)}</span>
                 </li>

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { geoStoreContract } from './geo-store-contract.ts'
+import { geoStoreContract } from '../testing/geo-store-contract.ts'
 import { MemoryGeoStore } from './memory-geo-store.ts'
 
 geoStoreContract(test, async () => {

@@ -1,6 +1,7 @@
-import { altitudeOf, spansOf } from '../geo/index.ts'
 import type { Json } from '../ports/document-store.ts'
 import type { Datapoint, GeoBin, GeoBinning } from '../ports/geo-store.ts'
+import { altitudeOf } from './geometry.ts'
+import { spansOf } from './time-bins.ts'
 
 type Growing = { -readonly [K in keyof GeoBin]: GeoBin[K] }
 

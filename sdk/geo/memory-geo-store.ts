@@ -1,14 +1,3 @@
-import {
-  boxAround,
-  checkBinning,
-  checkDatapoint,
-  checkGeoFilter,
-  checkGeoIds,
-  hasAttribute,
-  overlapsMonths,
-  positionsOf,
-  touches,
-} from '../geo/index.ts'
 import type {
   Datapoint,
   GeoAfter,
@@ -22,7 +11,12 @@ import type {
   StreamStatistics,
 } from '../ports/geo-store.ts'
 import { Invalid } from '../problem.ts'
+import { checkDatapoint } from './check-datapoint.ts'
+import { checkBinning, checkGeoFilter, checkGeoIds } from './check-geo-query.ts'
+import { hasAttribute, overlapsMonths } from './filter-matches.ts'
+import { boxAround, positionsOf } from './geometry.ts'
 import { binned } from './memory-geo-bins.ts'
+import { touches } from './touches.ts'
 
 const maxInserted = 5000
 const pieceSize = 2000
@@ -36,7 +30,7 @@ const frozen = <T>(value: T): T => {
 
 /** Points in memory, looked through one by one: what a GeoStore means, without what makes one fast. */
 export class MemoryGeoStore implements GeoStore {
-  readonly engine = 'memory'
+  readonly engine: string = 'memory'
   readonly #points = new Map<number, Datapoint>()
 
   async insert(points: readonly Datapoint[]): Promise<readonly PointInserted[]> {

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, type FSWatcher, readdirSync, statSync, watch } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
+import { StartupError } from '../kernel/startup-error.ts'
+import type { CommandContext, RunCommand } from './built-in.ts'
+import type { Output } from './output.ts'
+import { prettyLine } from './pretty-log.ts'
+
+const main = fileURLToPath(new URL('../main.js', import.meta.url))
+const account = { email: 'dev@example.org', password: 'pounce-development' }
+const settleMs = 200
+const stopLimitMs = 10_000
+/** Nothing that a plugin is made of. */
+const ignored = new Set(['node_modules', 'out', '.pounce', '.git'])
+
+/** `./src` or `.`, whichever has the plugin. */
+const sourceOf = (folder: string): string => {
+  const source = ['src', '.'].find(path => ['index.ts', 'index.js'].some(name => existsSync(join(folder, path, name))))
+  if (source === undefined)
+    throw new StartupError(`${folder} has no src/index.ts: start this in the folder of a plugin, or make one with pounce plugin new`)
+  return source
+}
+
+/** Calls back once for all that changes at about the same time. On Linux a recursive watch of the whole folder would include `node_modules`. */
+const watchFolder = (folder: string, changed: (path: string) => void): { close(): void } => {
+  let timer: NodeJS.Timeout | undefined
+  const note = (path: string): void => {
+    if (ignored.has(path.split(/[\\/]/)[0] ?? '')) return
+    clearTimeout(timer)
+    timer = setTimeout(() => changed(path), settleMs)
+  }
+  const parts = readdirSync(folder).filter(name => !ignored.has(name) && statSync(join(folder, name)).isDirectory())
+  const watchers: FSWatcher[] = [
+    watch(folder, (_, name) => name !== null && note(name)),
+    ...parts.map(part => watch(join(folder, part), { recursive: true }, (_, name) => note(join(part, name ?? '')))),
+  ]
+  return {
+    close: () => {
+      clearTimeout(timer)
+      for (const one of watchers) one.close()
+    },
+  }
+}
+
+/** A log line as text; anything else as it is. */
+const readable = (line: string): string => {
+  if (!line.startsWith('{')) return `${line}\n`
+  try {
+    return prettyLine(line)
+  } catch {
+    return `${line}\n`
+  }
+}
+
+/** The server with the plugin, which may be running or not. */
+class PluginServer {
+  readonly #folder: string
+  readonly #words: readonly string[]
+  readonly #environment: NodeJS.ProcessEnv
+  readonly #output: Output
+  #child: ChildProcess | undefined
+  #isStopping = false
+
+  constructor(folder: string, { sources, output }: CommandContext) {
+    const config = join(folder, 'pounce.json')
+    const flags = Object.entries(sources.flags ?? {}).flatMap(([name, value]) => ['--set', `${name}=${value}`])
+    this.#folder = folder
+    this.#output = output
+    this.#words = [...(existsSync(config) ? ['--config', config] : []), ...flags, 'start']
+    this.#environment = {
+      POUNCE_DATA: join(folder, '.pounce'),
+      POUNCE_ADMIN__EMAIL: account.email,
+      POUNCE_ADMIN__PASSWORD: account.password,
+      ...(existsSync(config) ? {} : { POUNCE_PLUGINS: `+${join(folder, sourceOf(folder))}` }),
+      ...process.env,
+    }
+  }
+
+  start(): void {
+    const child = spawn(process.execPath, [main, ...this.#words], {
+      cwd: this.#folder,
+      env: this.#environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child = child
+    const { out, isTerminal } = this.#output
+    const say = (line: string): void => out(isTerminal ? readable(line) : stripVTControlCharacters(readable(line)))
+    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', say)
+    child.once('close', () => {
+      if (this.#child !== child) return
+      this.#child = undefined
+      if (!this.#isStopping) say('The server ended; waiting for a change')
+    })
+  }
+
+  async stop(signal?: NodeJS.Signals): Promise<void> {
+    const child = this.#child
+    if (!child) return
+    this.#isStopping = true
+    const closed = once(child, 'close')
+    // A terminal interrupts both processes, and a second signal would end the server at once.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill('SIGTERM')
+    const limit = setTimeout(() => child.kill('SIGKILL'), stopLimitMs)
+    await closed
+    clearTimeout(limit)
+    this.#isStopping = false
+  }
+}
+
+/** `pounce dev`: serves Pounce with the plugin of a folder and restarts it on each change, until SIGTERM or SIGINT. */
+export const dev: RunCommand = async context => {
+  const folder = resolve(context.arguments['folder'] || '.')
+  const { out } = context.output
+  out(`The plugin in ${join(folder, sourceOf(folder))}; data in ${join(folder, '.pounce')}\n`)
+  out(`Sign in as ${account.email} with the password ${account.password}\n`)
+  const server = new PluginServer(folder, context)
+  let last: Promise<unknown> = Promise.resolve()
+  const watcher = watchFolder(folder, path => {
+    last = last.then(async () => {
+      out(`${relative(folder, resolve(folder, path))} changed; restarting\n`)
+      await server.stop()
+      server.start()
+    })
+  })
+  const { promise: ended, resolve: end } = Promise.withResolvers<NodeJS.Signals>()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
+  server.start()
+  const signal = await ended
+  watcher.close()
+  await last
+  await server.stop(signal)
+  return undefined
+}

@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import test from 'ava'
+import { tempFolder } from '../../test/support/temp-folder.ts'
+import { run } from './run.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const kinds = ['routes', 'blobs', 'search', 'auth', 'extractor', 'viewer', 'transport', 'geo']
+
+const pounce = async (...words: readonly string[]) => {
+  const said = { out: '', err: '' }
+  const code = await run(words, {
+    out: text => {
+      said.out += text
+    },
+    err: text => {
+      said.err += text
+    },
+    columns: 100,
+    isTerminal: false,
+  })
+  return { ...said, code }
+}
+
+const textsIn = async (folder: string): Promise<readonly string[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return Promise.all(entries.filter(one => one.isFile()).map(one => readFile(join(one.parentPath, one.name), 'utf8')))
+}
+
+test('each kind is a folder with package.json, tsconfig, code, a test and a README, under the name that was given', async t => {
+  const folder = await tempFolder(t)
+  for (const kind of kinds) {
+    const made = join(folder, kind)
+    t.like(await pounce('plugin', 'new', kind, made, '--name', '@acme/pounce-tides'), { code: 0, err: '' }, kind)
+    const names = await readdir(made)
+    for (const name of ['.gitignore', 'README.md', 'package.json', 'src', 'tsconfig.json']) t.true(names.includes(name), `${kind}: ${name}`)
+    const sources = await readdir(join(made, 'src'))
+    for (const name of ['index.ts', 'index.test.ts']) t.true(sources.includes(name), `${kind}: ${name}`)
+
+    const manifest = JSON.parse(await readFile(join(made, 'package.json'), 'utf8')) as Readonly<Record<string, object>>
+    t.is(String(manifest['name']), '@acme/pounce-tides')
+    t.deepEqual(Object.keys(manifest['peerDependencies'] ?? {}), ['@pounce/sdk'])
+    t.deepEqual(Object.keys(manifest['scripts'] ?? {}).sort(), ['build', 'dev', 'prepack', 'test'])
+    const index = await readFile(join(made, 'src/index.ts'), 'utf8')
+    t.regex(index, /id: 'acme\.tides'/)
+    for (const text of await textsIn(made)) t.notRegex(text, /TODO|[^@]pounce\/sdk|template/, kind)
+  }
+})
+
+test('the compiler and the types of Node are those that Pounce is made with', async t => {
+  const folder = join(await tempFolder(t), 'pounce-tides')
+  await pounce('plugin', 'new', 'routes', folder)
+  const ours = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    readonly devDependencies: Readonly<Record<string, string>>
+  }
+  const { devDependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as typeof ours
+  for (const [name, range] of Object.entries(devDependencies)) t.is(range, `^${ours.devDependencies[name]}`)
+})
+
+test('what is there is never overwritten, and the message says what is wrong', async t => {
+  const folder = await tempFolder(t)
+  await writeFile(join(folder, 'thesis.txt'), 'years of work')
+  const full = await pounce('plugin', 'new', 'geo', folder, '--name', 'pounce-tides')
+  t.is(full.code, 1)
+  t.regex(full.err, /is not empty: it has thesis\.txt/)
+  t.deepEqual(await readdir(folder), ['thesis.txt'])
+
+  const unknown = await pounce('plugin', 'new', 'route', join(folder, 'pounce-tides'))
+  t.is(unknown.code, 1)
+  t.regex(
+    unknown.err,
+    /no kind of plugin called "route" \(did you mean routes\?\): the kinds are routes, blobs, search, auth, extractor, viewer, transport, geo/,
+  )
+  for (const name of ['Tides', 'pounce tides', '../tides', '@acme/', '']) {
+    const refused = await pounce('plugin', 'new', 'geo', join(folder, 'new'), '--name', name)
+    t.is(refused.code, 1, name)
+    t.regex(refused.err, /is no name for a plugin/, name)
+  }
+  t.deepEqual(await readdir(folder), ['thesis.txt'])
+})
+
+test('a folder with nothing but a repository is empty', async t => {
+  const folder = join(await tempFolder(t), 'pounce-tides')
+  await mkdir(join(folder, '.git'), { recursive: true })
+  t.is((await pounce('plugin', 'new', 'viewer', folder)).code, 0)
+})
+
+// All kinds are installed, tested, published and used by scripts/test-packages.ts.
+test("the generated test passes with Node's own runner", async t => {
+  const folder = await tempFolder(t)
+  const made = join(folder, 'pounce-tides')
+  t.is((await pounce('plugin', 'new', 'routes', made)).code, 0)
+  await mkdir(join(made, 'node_modules/@pounce'), { recursive: true })
+  await symlink(root, join(made, 'node_modules/pounce'), 'dir')
+  const hook = join(made, 'hook.mjs')
+  await writeFile(
+    hook,
+    `import { registerHooks } from 'node:module'
+registerHooks({ resolve: (specifier, context, next) => next(specifier.replace(/^@(?=pounce\\/sdk)/, ''), context) })
+`,
+  )
+  const words = ['--import', join(root, 'core/resolve.js'), '--import', hook, '--test', '--test-reporter', 'tap', 'src/index.test.ts']
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: made, env })
+  t.regex(stdout, /^# pass 1$/m)
+  t.regex(stdout, /^# fail 0$/m)
+})

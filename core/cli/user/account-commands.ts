@@ -1,0 +1,153 @@
+import { hostname } from 'node:os'
+import { messageOf, StartupError } from '../../kernel/startup-error.ts'
+import { UsageError } from '../built-in.ts'
+import { accountOf, type RunUserCommand, signedInClient, textOption, type UserContext } from './command-context.ts'
+import { chosenServer, credentialPath, normalizedUrl, removeServer, savedServers, saveServer } from './credentials.ts'
+import { clientFor, detectServer } from './detection.ts'
+import { askedLine, askedSecret, inputLine, isInteractive } from './prompt.ts'
+import { RequestRefused, type ServerClient } from './server-client.ts'
+
+interface NewKey {
+  readonly key: string
+  readonly keyName: string
+}
+
+const maxKeyNames = 50
+
+const basic = (email: string, password: string): string => `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
+
+/** What the server says of a sign-in that it refuses, without the advice to sign in. */
+const inWordsOfServer = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof RequestRefused) || error.status !== 401) throw error
+    throw new StartupError(`Sign-in refused: ${String(error.details['message'] ?? 'wrong e-mail address or password')}`, { cause: error })
+  }
+}
+
+/** Makes a key named after this computer; the name is free because a number is added. */
+const createKey = async (client: ServerClient, headers: Readonly<Record<string, string>>): Promise<NewKey> => {
+  const held = await client.json<readonly { readonly name: string }[]>('GET', '/api/users/keys', { headers })
+  const names = new Set(held.map(({ name }) => name))
+  const base = `pounce@${hostname().slice(0, 100)}`
+  const keyName = Array.from({ length: maxKeyNames }, (_, at) => (at === 0 ? base : `${base}-${at + 1}`)).find(name => !names.has(name))
+  if (keyName === undefined) throw new StartupError(`There are ${maxKeyNames} keys named ${base}: delete some on the page of your account`)
+  const { key } = await client.json<{ readonly key: string }>('POST', '/api/users/keys', { query: { name: keyName }, headers })
+  return { key, keyName }
+}
+
+const cookieOf = async (client: ServerClient, path: string, json: object): Promise<string> => {
+  const headers = { 'content-type': 'application/json' }
+  const { response } = await client.attemptText(path, { method: 'POST', body: Buffer.from(JSON.stringify(json)), headers })
+  return response.header('set-cookie')?.split(';')[0] ?? ''
+}
+
+interface PasswordAccount {
+  readonly email: string
+  readonly password: string
+}
+
+/** The cookie of a new session. Unlike Basic it is open to accounts of directories, and to those with a second factor. */
+const sessionOf = async (client: ServerClient, account: PasswordAccount): Promise<string> => {
+  try {
+    return await cookieOf(client, '/api/login', account)
+  } catch (error) {
+    if (!(error instanceof RequestRefused) || error.code !== 'second-factor-required') throw error
+    const { challenge } = error.details
+    const code = (isInteractive() ? await askedLine('Code of the second factor: ') : await inputLine()).trim()
+    if (code === '')
+      throw new StartupError('This account has a second factor: write its code behind the password, or use --key', { cause: error })
+    return cookieOf(client, '/api/login/second-factor', { challenge, code })
+  }
+}
+
+const keyBySession = async (client: ServerClient, account: PasswordAccount): Promise<NewKey> => {
+  const headers = { cookie: await sessionOf(client, account), 'sec-fetch-site': 'same-origin' }
+  try {
+    return await createKey(client, headers)
+  } finally {
+    await client.json('POST', '/api/logout', { headers })
+  }
+}
+
+const keyByPassword = async (context: UserContext, client: ServerClient): Promise<NewKey> => {
+  const email = textOption(context, 'email') ?? (isInteractive() ? (await askedLine('E-mail: ')).trim() : undefined)
+  if (email === undefined) throw new UsageError('Add --email, and write the password to standard input; or use --key')
+  const password = isInteractive() ? await askedSecret('Password: ') : await inputLine()
+  const account = { email, password }
+  return inWordsOfServer(
+    client.kind === 'pounce' ? keyBySession(client, account) : createKey(client, { authorization: basic(email, password) }),
+  )
+}
+
+const givenKey = async (context: UserContext): Promise<string | undefined> => {
+  const key = textOption(context, 'key')
+  if (key !== '-') return key
+  return isInteractive() ? askedSecret('API key: ') : inputLine()
+}
+
+const isLocal = (url: string): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
+
+/** Signs in: stores a key for the server and makes it the one that commands use. */
+export const login: RunUserCommand = async context => {
+  const [address] = context.arguments as [string]
+  const { url, kind, version } = await detectServer(normalizedUrl(address))
+  if (url.startsWith('http:') && !isLocal(url))
+    context.output.err(`Warning: ${url} has no TLS, so others can read your password and your data\n`)
+  const key = await givenKey(context)
+  const made: { readonly key: string; readonly keyName?: string } =
+    key === undefined ? await keyByPassword(context, clientFor({ url, kind })) : { key: key.trim() }
+  const me = await inWordsOfServer(accountOf(clientFor({ url, kind, key: made.key })))
+  const before = (await savedServers()).servers[url]
+  await saveServer(url, { kind, email: me.email, ...made })
+  // By its own right: another account, or the new key, may have its name.
+  if (before?.keyName !== undefined) await revoke(clientFor({ url, kind, key: before.key }), before.keyName)
+  return {
+    server: url,
+    software: kind === 'pounce' ? `Pounce ${version}` : `Clowder ${version}`,
+    email: me.email,
+    key: made.keyName ?? 'given',
+    storedIn: credentialPath(),
+  }
+}
+
+/** One that is gone already is no error. */
+const revoke = async (client: ServerClient, name: string): Promise<void> => {
+  try {
+    await client.json('DELETE', `/api/users/keys/${encodeURIComponent(name)}`)
+  } catch (error) {
+    if (!(error instanceof RequestRefused) || ![401, 404].includes(error.status)) throw error
+  }
+}
+
+/** Revokes the key that `login` made and deletes it from the file. */
+export const logout: RunUserCommand = async context => {
+  const { url, saved } = await chosenServer({ option: textOption(context, 'server') })
+  if (!saved) throw new StartupError(`Not signed in to ${url}`)
+  await removeServer(url)
+  try {
+    if (saved.keyName !== undefined) await revoke(clientFor({ url, kind: saved.kind, key: saved.key }), saved.keyName)
+  } catch (error) {
+    throw new StartupError(`The key was deleted here, but ${saved.keyName} is still valid on the server: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+  return { server: url, key: saved.keyName === undefined ? 'deleted here; it is still valid on the server' : `${saved.keyName} revoked` }
+}
+
+/** Shows the account and the server that commands use. */
+export const whoami: RunUserCommand = async context => {
+  const { client, server, account: me } = await signedInClient(context)
+  const { servers } = await savedServers()
+  const others = Object.keys(servers).filter(url => url !== client.url)
+  return {
+    server: client.url,
+    software: client.kind === 'pounce' ? 'Pounce' : 'Clowder',
+    id: me.id,
+    name: me.fullName ?? '',
+    email: me.email,
+    key: server.saved?.keyName ?? 'given',
+    ...(others.length === 0 ? {} : { otherServers: others }),
+  }
+}

@@ -1,0 +1,184 @@
+import { Argument, type Command as Commander, Option } from 'commander'
+import { formatted, type Output, progressOn } from '../output.ts'
+import type { RunUserCommand } from './command-context.ts'
+
+interface UserCommand {
+  readonly name: string
+  readonly summary: string
+  /** Where Commander cannot describe them: several before the last. */
+  readonly usage?: string
+  /** As Commander has them: `<source> [folder]`. */
+  readonly arguments: readonly (readonly [name: string, summary: string])[]
+  readonly options?: readonly (readonly [flags: string, summary: string])[]
+  readonly help?: string
+  /** Its code is loaded when it is called. */
+  load(): Promise<RunUserCommand>
+}
+
+const addresses = `
+Addresses of resources:
+  /Space/Collection/Dataset/folder/file    by names; the first is a space, or else a collection or dataset
+  dataset:5f4d…/folder/file                by id: space:, collection:, dataset: or file:
+  https://data.example.org/datasets/5f4d…  the address of a page; also says which server
+If a name means several resources, the error lists their ids. A name with a slash in it needs an id.`
+
+const transfers = [
+  ['--jobs <number>', 'files at a time (default: 4)'],
+  ['--retries <number>', 'attempts after transient failures in a row (default: 9)'],
+] as const
+
+const server = ['--server <address>', 'server to use (default: POUNCE_SERVER, or the last one signed in to)'] as const
+
+const loadAccount = () => import('./account-commands.ts')
+const loadResources = () => import('./resource-commands.ts')
+
+/** Commands that work with any server, over HTTP. */
+const userCommands: readonly UserCommand[] = [
+  {
+    name: 'login',
+    summary: 'Sign in to a server and store an API key',
+    arguments: [['<address>', 'address of the server, such as https://data.example.org']],
+    options: [
+      ['--email <address>', 'e-mail address of the account; the password is read from the terminal or standard input'],
+      ['--key <key>', 'use this API key; - reads it from the terminal or standard input'],
+    ],
+    load: async () => (await loadAccount()).login,
+  },
+  {
+    name: 'logout',
+    summary: 'Revoke the key that login made, and delete it here',
+    arguments: [],
+    options: [server],
+    load: async () => (await loadAccount()).logout,
+  },
+  {
+    name: 'whoami',
+    summary: 'Show the server and the account in use',
+    arguments: [],
+    options: [server],
+    load: async () => (await loadAccount()).whoami,
+  },
+  {
+    name: 'ls',
+    summary: 'List spaces, or what is in a resource',
+    arguments: [['[resource]', 'what to list (default: spaces)']],
+    options: [
+      ['--recursive', 'also list all folders of a dataset'],
+      ['--datasets', 'list all datasets instead of spaces'],
+      ['--limit <number>', 'maximum number of rows (default: 1000)'],
+      server,
+    ],
+    help: addresses,
+    load: async () => (await loadResources()).list,
+  },
+  {
+    name: 'put',
+    summary: 'Upload files and folders to a dataset',
+    usage: '[options] <sources...> <target>',
+    arguments: [['<sources...>', 'files and folders, and at the end the dataset or folder to upload to']],
+    options: [['--create', 'create the dataset if there is none of this name'], ...transfers, server],
+    help: `
+photos uploads the folder, photos/ what is in it. Missing folders are created. Files that the dataset has already are left out; a file
+that differs becomes its newest version. An interrupted upload continues where it stopped, also when the command is repeated.
+${addresses}`,
+    load: async () => (await import('./put-command.ts')).put,
+  },
+  {
+    name: 'get',
+    summary: 'Download a file, a folder or a dataset',
+    arguments: [
+      ['<source>', 'file, folder or dataset; with a slash at the end what is in it'],
+      ['[folder]', 'where to download to (default: the current folder)'],
+    ],
+    options: [['--overwrite', 'replace files that differ'], ...transfers, server],
+    help: `
+Each file is verified against its SHA-256. An interrupted download continues where it stopped, also when the command is repeated.
+${addresses}`,
+    load: async () => (await import('./get-command.ts')).get,
+  },
+  {
+    name: 'sync',
+    summary: 'Make a dataset like a folder, or with --down the reverse',
+    arguments: [
+      ['<folder>', 'folder on this computer'],
+      ['<dataset>', 'dataset, or a folder in it'],
+    ],
+    options: [
+      ['--down', 'change the folder, not the dataset'],
+      ['--delete', 'delete files that the other side does not have'],
+      ['--yes', 'delete without a question'],
+      ['--dry-run', 'show what would be done, and change nothing'],
+      ['--create', 'create the dataset if there is none of this name'],
+      ...transfers,
+      server,
+    ],
+    help: addresses,
+    load: async () => (await import('./sync-command.ts')).sync,
+  },
+  {
+    name: 'search',
+    summary: 'Search names, descriptions, tags, metadata and text',
+    arguments: [['<words...>', 'the query; docs/search.md describes its language']],
+    options: [
+      ['--limit <number>', 'maximum number of hits (default: 20)'],
+      ['--kind <kind>', 'only hits of this kind: file, dataset or collection'],
+      server,
+    ],
+    load: async () => (await loadResources()).search,
+  },
+  {
+    name: 'tag',
+    summary: 'List, add or remove tags',
+    arguments: [
+      ['<resource>', 'file, dataset or collection'],
+      ['[action]', 'add, remove or list (default: list)'],
+      ['[tags...]', 'tags to add or remove'],
+    ],
+    options: [server],
+    help: addresses,
+    load: async () => (await loadResources()).tag,
+  },
+  {
+    name: 'meta',
+    summary: 'Show, set or add metadata',
+    arguments: [
+      ['<resource>', 'file, dataset, collection or space'],
+      ['[action]', 'get, set or add (default: get)'],
+      ['[values...]', 'key=value, @file.json, or - for JSON from standard input'],
+    ],
+    options: [server],
+    help: `
+add stores another document; set changes these keys in your own and keeps the others. Values are JSON where they can be (17, true), else text.
+${addresses}`,
+    load: async () => (await loadResources()).metadata,
+  },
+]
+
+/** What commands need of the program that they are added to. */
+interface Program {
+  readonly output: Output
+  fail(): void
+}
+
+/** Adds the commands for users to the program; returns their names. */
+export const addUserCommands = (program: Commander, { output, fail }: Program): ReadonlySet<string> => {
+  for (const { name, summary, usage, arguments: taken, options = [], help, load } of userCommands) {
+    const own = program.command(name).description(summary).helpGroup('Work with a server:')
+    for (const [argument, about] of taken) own.addArgument(new Argument(argument, about))
+    if (usage !== undefined) own.usage(usage)
+    for (const [flags, about] of options) own.addOption(new Option(flags, about))
+    if (help !== undefined) own.addHelpText('after', help)
+    own.action(async () => {
+      const progress = progressOn(output)
+      const asJson = program.opts<{ readonly json?: boolean }>().json ?? false
+      try {
+        const result = await (await load())({ arguments: own.processedArgs, options: own.opts(), asJson, output, progress, fail })
+        progress.end()
+        if (result !== undefined) output.out(formatted(result, asJson && typeof result !== 'string', output.columns))
+      } finally {
+        progress.end()
+      }
+    })
+  }
+  return new Set(userCommands.map(({ name }) => name))
+}

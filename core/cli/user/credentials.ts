@@ -1,0 +1,108 @@
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { StartupError } from '../../kernel/startup-error.ts'
+import type { ServerAccess, ServerKind } from './server-client.ts'
+
+/** A server that one is signed in to. */
+export interface SavedServer {
+  readonly kind: ServerKind
+  readonly key: string
+  readonly email: string
+  /** Of a key that `login` made, which `logout` revokes. */
+  readonly keyName?: string
+}
+
+interface CredentialFile {
+  /** The address of the last sign-in: used unless another server is named. */
+  readonly current?: string
+  readonly servers: Readonly<Record<string, SavedServer>>
+}
+
+/** Where keys are stored: `~/.config/pounce/credentials.json`. */
+export const credentialPath = (): string => join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'pounce', 'credentials.json')
+
+/** Without query, fragment and trailing slashes; https where there is no scheme. */
+export const normalizedUrl = (text: string): string => {
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`)
+  if (!url || url.hostname === '') throw new StartupError(`${text} is no address of a server: write https://data.example.org`)
+  let path = url.pathname
+  while (path.endsWith('/')) path = path.slice(0, -1)
+  return `${url.origin}${path}`
+}
+
+const readFileOf = async (path: string): Promise<CredentialFile> => {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '{"servers":{}}'
+    throw new StartupError(`${path} is not readable: ${error.message}`, { cause: error })
+  })
+  try {
+    const file = JSON.parse(text) as CredentialFile
+    return { ...file, servers: file.servers ?? {} }
+  } catch (error) {
+    throw new StartupError(`${path} is not JSON: delete it and sign in again`, { cause: error })
+  }
+}
+
+const writeFileOf = async (path: string, file: CredentialFile): Promise<void> => {
+  const folder = dirname(path)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const next = `${path}.${process.pid}`
+  await writeFile(next, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600 })
+  await chmod(next, 0o600)
+  await rename(next, path)
+}
+
+/** Servers that one is signed in to. */
+export const savedServers = async (): Promise<CredentialFile> => readFileOf(credentialPath())
+
+/** Makes the server the one that commands use. */
+export const saveServer = async (url: string, server: SavedServer): Promise<void> => {
+  const path = credentialPath()
+  const { servers } = await readFileOf(path)
+  await writeFileOf(path, { current: url, servers: { ...servers, [url]: server } })
+}
+
+export const removeServer = async (url: string): Promise<void> => {
+  const path = credentialPath()
+  const { current, servers } = await readFileOf(path)
+  const left = Object.fromEntries(Object.entries(servers).filter(([one]) => one !== url))
+  const next = current === url ? Object.keys(left)[0] : current
+  await writeFileOf(path, { ...(next === undefined ? {} : { current: next }), servers: left })
+}
+
+/** The saved server that a name or an address means: the longest one that the address begins with, so that addresses of pages count too. */
+const savedUrlFor = (named: string, urls: readonly string[]): string | undefined => {
+  if (/^https?:\/\//i.test(named)) {
+    const wanted = normalizedUrl(named)
+    return urls.filter(url => wanted === url || wanted.startsWith(`${url}/`)).sort((one, other) => other.length - one.length)[0]
+  }
+  const matching = urls.filter(url => new URL(url).host === named || url.replace(/^https?:\/\//, '') === named)
+  if (matching.length > 1) throw new StartupError(`Several servers match ${named}: ${matching.join(', ')}. Name one by its whole address`)
+  return matching[0]
+}
+
+/** What names a server, the first counts. */
+export interface ServerChoice {
+  /** From `--server`. */
+  readonly option?: string | undefined
+  /** The address of a page in an argument. */
+  readonly page?: string | undefined
+}
+
+/** A server to use; its kind is unknown when the key comes from the environment. */
+export type ChosenServer = Omit<ServerAccess, 'kind'> & { readonly kind: ServerKind | undefined; readonly saved: SavedServer | undefined }
+
+/** The server that a command works with. Throws when one is not signed in there. */
+export const chosenServer = async ({ option, page }: ServerChoice): Promise<ChosenServer> => {
+  const { current, servers } = await savedServers()
+  const key = process.env['POUNCE_KEY'] || undefined
+  const named = option ?? page ?? (process.env['POUNCE_SERVER'] || undefined)
+  const url = named === undefined ? current : savedUrlFor(named, Object.keys(servers))
+  const saved = url === undefined ? undefined : servers[url]
+  if (url !== undefined && saved) return { url, kind: saved.kind, key: key ?? saved.key, saved }
+  if (named === undefined) throw new StartupError('Sign in first: pounce login https://…')
+  const address = normalizedUrl(named)
+  if (key === undefined) throw new StartupError(`Sign in first: pounce login ${address}`)
+  return { url: address, kind: undefined, key, saved: undefined }
+}

@@ -1,0 +1,188 @@
+import { createHash, type Hash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { StartupError } from '../../kernel/startup-error.ts'
+import type { ContentPlace } from './dataset-contents.ts'
+import { forEachOf, partialSuffix, sha256Of } from './local-files.ts'
+import { RequestRefused, type ServerClient, TransientFailure } from './server-client.ts'
+import type { TransferProgress } from './transfer-progress.ts'
+
+/** A file of a server and where it is to be. */
+export interface RemoteFileOf {
+  readonly id: string
+  /** Relative path, as it is shown. */
+  readonly path: string
+  readonly size: number | undefined
+  readonly file: string
+}
+
+const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
+
+/** A name from a server as a name of a file here: it leads nowhere else, and no system refuses it. */
+export const localName = (name: string): string => {
+  const safe = name.replace(/[\0-\x1f\x7f/\\]/g, '_')
+  const isDots = /^\.{0,2}$/.test(safe)
+  if (process.platform !== 'win32') return isDots ? `_${safe}` : safe
+  const trimmed = safe.replace(/[<>:"|?*]/g, '_').replace(/[. ]$/, '_')
+  return reserved.test(trimmed) || isDots ? `_${trimmed}` : trimmed
+}
+
+/** `sha-256=:…:` of RFC 9530, as hex digits. */
+const digestIn = (header: string | undefined): string | undefined => {
+  const value = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):/.exec(header ?? '')?.[1]
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('hex')
+}
+
+/** The digest that the server knows of a file; undefined where it knows none, as in Clowder v1. */
+const remoteSha256 = async (client: ServerClient, id: string): Promise<string | undefined> =>
+  (await client.json<{ readonly sha256?: string }>('GET', `/api/files/${id}/metadata`)).sha256
+
+const hasSize = async ({ file, size }: RemoteFileOf): Promise<boolean> => {
+  const found = await stat(file).catch(() => undefined)
+  return found?.isFile() === true && found.size === size
+}
+
+const comparedSideBySide = 8
+
+interface Compared {
+  readonly id: string | null
+  readonly state: string
+}
+
+/** Compares many files in one request, which requires the right to upload; undefined without it. */
+const comparedAtOnce = async (
+  client: ServerClient,
+  { dataset, folder }: ContentPlace,
+  files: readonly (RemoteFileOf & { readonly sha256: string })[],
+): Promise<ReadonlySet<string> | undefined> => {
+  const prefix = (folder?.path ?? []).map(name => `${name}/`).join('')
+  const json = { dataset, files: files.map(({ path, size, sha256 }) => ({ path: prefix + path, size, sha256 })) }
+  try {
+    const found = await client.json<readonly Compared[]>('POST', '/api/uploads/check', { json, isRepeatable: true })
+    return new Set(files.flatMap(({ id }, at) => (found[at]?.state === 'same' && found[at]?.id === id ? [id] : [])))
+  } catch (error) {
+    if (error instanceof RequestRefused && error.status !== 401) return undefined
+    throw error
+  }
+}
+
+/** Ids of those files whose bytes are here already. Where the server knows no digests, as in Clowder v1, the size decides. At most 1,000. */
+export const presentIds = async (
+  client: ServerClient,
+  files: readonly RemoteFileOf[],
+  place: ContentPlace | undefined,
+): Promise<ReadonlySet<string>> => {
+  const alike: RemoteFileOf[] = []
+  for (const file of files) if (await hasSize(file)) alike.push(file)
+  if (client.kind === 'clowder' || alike.length === 0) return new Set(alike.map(({ id }) => id))
+  const read: (RemoteFileOf & { readonly sha256: string })[] = []
+  for (const file of alike) read.push({ ...file, sha256: await sha256Of(file.file) })
+  const compared = place && (await comparedAtOnce(client, place, read))
+  if (compared) return compared
+  const present = new Set<string>()
+  await forEachOf(read, comparedSideBySide, async ({ id, sha256 }) => {
+    if ((await remoteSha256(client, id)) === sha256) present.add(id)
+  })
+  return present
+}
+
+const sizeOf = async (file: string): Promise<number> =>
+  (
+    await stat(file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return { size: 0 }
+      throw error
+    })
+  ).size
+
+/** The length of all in a partial response. */
+const totalIn = (contentRange: string | undefined): number | undefined => {
+  const text = /\/(\d+)$/.exec(contentRange ?? '')?.[1]
+  return text === undefined ? undefined : Number(text)
+}
+
+interface Started {
+  readonly hash: Hash
+  bytes: number
+}
+
+/** What a partial download has, read again for its digest. */
+const started = async (part: string): Promise<Started> => {
+  const hash = createHash('sha256')
+  const bytes = await sizeOf(part)
+  if (bytes > 0) for await (const chunk of createReadStream(part, { highWaterMark: 1024 * 1024 })) hash.update(chunk as Buffer)
+  return { hash, bytes }
+}
+
+/**
+ * Downloads a file. Bytes are kept in a partial file with the id in its name, as the bytes of an id never change: the next attempt, also of a later run, continues there. The
+ * file gets its name once length and SHA-256 are right. Resolves to its digest.
+ */
+export const download = async (
+  client: ServerClient,
+  { id, path, size, file }: RemoteFileOf,
+  progress: TransferProgress,
+): Promise<string> => {
+  await mkdir(dirname(file), { recursive: true })
+  const part = join(dirname(file), `.${id}${partialSuffix}`)
+  let at = await started(part)
+  progress.skip(at.bytes)
+  let furthest = at.bytes
+  const restart = async (): Promise<void> => {
+    progress.skip(-at.bytes)
+    await rm(part, { force: true })
+    at = await started(part)
+  }
+  const attempt = async (): Promise<string> => {
+    if (size !== undefined && at.bytes > size) await restart()
+    const range = at.bytes === 0 ? {} : { range: `bytes=${at.bytes}-` }
+    const response = await client.attempt(`/api/files/${id}`, { method: 'GET', headers: { ...range, accept: '*/*' } }, [416])
+    // Nothing is left to send, or what is here is of no use: the digest decides.
+    const hasAll = response.status === 416
+    if (response.status === 200 && at.bytes > 0) await restart()
+    const length = response.header('content-length')
+    const total = response.status === 206 ? totalIn(response.header('content-range')) : length === undefined ? undefined : Number(length)
+    const expected = digestIn(response.header('repr-digest'))
+    if (hasAll) response.message.resume()
+    else {
+      try {
+        const counted = async function* (chunks: AsyncIterable<Buffer>) {
+          for await (const chunk of chunks) {
+            at.hash.update(chunk)
+            at.bytes += chunk.length
+            progress.move(chunk.length)
+            yield chunk
+          }
+        }
+        await pipeline(response.message, counted, createWriteStream(part, { flags: at.bytes === 0 ? 'w' : 'a' }))
+      } catch (error) {
+        if (isOfDisk(error)) throw new StartupError(`${file} is not writable: ${error.message}`, { cause: error })
+        // What passed the counter may not have reached the disk.
+        progress.skip(-at.bytes)
+        at = await started(part)
+        progress.skip(at.bytes)
+        throw new TransientFailure(`The download of ${path} broke off`, {})
+      }
+    }
+    const wanted = total ?? size
+    if (!hasAll && wanted !== undefined && at.bytes < wanted) throw new TransientFailure(`The download of ${path} broke off`, {})
+    const sha256 = at.hash.copy().digest('hex')
+    const right = expected ?? (await remoteSha256(client, id))
+    if ((right !== undefined && right !== sha256) || (wanted !== undefined && at.bytes !== wanted)) {
+      await restart()
+      throw new TransientFailure(`${path} arrived damaged`, {})
+    }
+    return sha256
+  }
+  const sha256 = await client.retried(attempt, () => {
+    const hasAdvanced = at.bytes > furthest
+    furthest = Math.max(furthest, at.bytes)
+    return hasAdvanced
+  })
+  await rename(part, file)
+  return sha256
+}
+
+const isOfDisk = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && /^E(?:ACCES|NOSPC|ROFS|DQUOT|FBIG|ISDIR|PERM|IO)$/.test(String(error.code))

@@ -1,0 +1,110 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StartupError } from '../../kernel/startup-error.ts'
+import { UsageError } from '../built-in.ts'
+import type { RunUserCommand } from './command-context.ts'
+import { type ContentEntry, type ContentPlace, treeOf } from './dataset-contents.ts'
+import { download, localName, presentIds, type RemoteFileOf } from './downloads.ts'
+import { forEachOf } from './local-files.ts'
+import { isFatal, transferClient, transferOptions } from './put-command.ts'
+import type { ServerClient } from './server-client.ts'
+import { placeOf, type ResolvedTarget, readTarget, resolveTarget } from './target.ts'
+import { TransferProgress } from './transfer-progress.ts'
+
+/** Files of a server below a folder of this computer. Throws where two would have one name here. */
+export const localFilesOf = (files: ReadonlyMap<string, ContentEntry>, folder: string): readonly RemoteFileOf[] => {
+  const taken = new Map<string, string>()
+  return [...files].map(([path, { id, size }]) => {
+    const file = join(folder, ...path.split('/').map(localName))
+    const other = taken.get(file)
+    if (other !== undefined) throw new StartupError(`${other} and ${path} have the same name here: rename one of them on the server`)
+    taken.set(file, path)
+    return { id, path, size, file }
+  })
+}
+
+/** Where the files are from, and what to do with one that is here already and differs. */
+interface DownloadChoice {
+  readonly place: ContentPlace | undefined
+  readonly jobs: number
+  readonly isOverwriting: boolean
+  readonly isDryRun?: boolean
+}
+
+const batchFiles = 500
+
+/** Downloads those of the files that are not here yet, several at a time. */
+export const downloadAll = async (
+  client: ServerClient,
+  files: readonly RemoteFileOf[],
+  progress: TransferProgress,
+  { place, jobs, isOverwriting, isDryRun = false }: DownloadChoice,
+): Promise<void> => {
+  const fetchOne = async (remote: RemoteFileOf): Promise<void> => {
+    const { id, path, size, file } = remote
+    const bytes = size === undefined ? {} : { bytes: size }
+    try {
+      const isThere = await stat(file).then(
+        () => true,
+        () => false,
+      )
+      if (isThere && !isOverwriting) throw new StartupError(`${file} exists and differs: add --overwrite to replace it`)
+      if (isDryRun) return progress.result({ path, state: 'would download', id, ...bytes })
+      const sha256 = await download(client, remote, progress)
+      progress.result({ path, state: 'downloaded', id, ...bytes, sha256 })
+    } catch (error) {
+      if (isFatal(error)) throw error
+      progress.failure(path, error)
+    }
+  }
+  for (let start = 0; start < files.length; start += batchFiles) {
+    const batch = files.slice(start, start + batchFiles)
+    const present = await presentIds(client, batch, place)
+    for (const { id, path, size = 0 } of batch) {
+      if (!present.has(id)) continue
+      progress.skip(size)
+      progress.result({ path, state: 'unchanged', id })
+    }
+    await forEachOf(
+      batch.filter(({ id }) => !present.has(id)),
+      jobs,
+      fetchOne,
+    )
+  }
+}
+
+const filesOf = async (
+  client: ServerClient,
+  target: ResolvedTarget,
+  folder: string,
+  isContent: boolean,
+  progress: TransferProgress,
+): Promise<{ readonly place: ContentPlace | undefined; readonly files: readonly RemoteFileOf[] }> => {
+  if (target.kind === 'file') {
+    const { id, name, size } = target
+    return { place: undefined, files: [{ id, path: name, size, file: join(folder, localName(name)) }] }
+  }
+  const place = placeOf(target)
+  if (!place) throw new UsageError('get downloads files, folders and datasets: name one of these (pounce ls shows what there is)')
+  const { files, older } = await treeOf(client, place)
+  if (older > 0) progress.warn(`${older} older versions of files are left out`)
+  const name = target.kind === 'root' || isContent ? '' : localName(target.name)
+  return { place, files: localFilesOf(files, join(folder, name)) }
+}
+
+/** Downloads files, folders and datasets. */
+export const get: RunUserCommand = async context => {
+  const [source, folder = '.'] = context.arguments as [string, string | undefined]
+  const wanted = readTarget(source)
+  const client = await transferClient(context, wanted.page)
+  const progress = new TransferProgress(context)
+  const { place, files } = await filesOf(client, await resolveTarget(client, wanted), folder, wanted.isContent, progress)
+  progress.expect(
+    files.length,
+    files.reduce((sum, { size = 0 }) => sum + size, 0),
+  )
+  const { jobs } = transferOptions(context)
+  await downloadAll(client, files, progress, { place, jobs, isOverwriting: context.options['overwrite'] === true })
+  progress.end()
+  return undefined
+}

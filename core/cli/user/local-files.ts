@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { opendir, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { messageOf, StartupError } from '../../kernel/startup-error.ts'
+
+/** A file of this computer and where it belongs. */
+export interface LocalFile {
+  readonly file: string
+  /** Relative path with `/`, in NFC. */
+  readonly path: string
+  readonly size: number
+}
+
+/** Files and folders below a folder. */
+export interface LocalTree {
+  readonly files: readonly LocalFile[]
+  readonly folders: readonly string[]
+  /** What is neither a file nor a folder, and so is left out. */
+  readonly skipped: readonly string[]
+}
+
+/** Names of partial downloads, which no transfer touches. */
+export const partialSuffix = '.pounce-part'
+
+const joined = (prefix: string, name: string): string => (prefix === '' ? name : `${prefix}/${name}`)
+
+/** Everything below a folder, in the order of names. Links to files are followed; links to folders could lead in a circle. */
+export const treeOfFolder = async (folder: string, prefix = ''): Promise<LocalTree> => {
+  const files: LocalFile[] = []
+  const folders: string[] = []
+  const skipped: string[] = []
+  const read = async (at: string, path: string): Promise<void> => {
+    const entries = await Array.fromAsync(await opendir(at))
+    entries.sort((one, other) => (one.name < other.name ? -1 : 1))
+    for (const entry of entries) {
+      const file = join(at, entry.name)
+      const own = joined(path, entry.name.normalize('NFC'))
+      if (entry.isDirectory()) {
+        folders.push(own)
+        await read(file, own)
+        continue
+      }
+      const found = await stat(file).catch(() => undefined)
+      if (!found?.isFile()) skipped.push(file)
+      else if (!entry.name.endsWith(partialSuffix)) files.push({ file, path: own, size: found.size })
+    }
+  }
+  await read(folder, prefix)
+  return { files, folders, skipped }
+}
+
+/** Folders without anything in them: all others come to exist with what is in them. */
+export const emptyFolders = (folders: readonly string[], files: readonly LocalFile[]): readonly string[] => {
+  const used = new Set([...folders, ...files.map(({ path }) => path)].map(path => path.split('/').slice(0, -1).join('/')))
+  return folders.filter(folder => !used.has(folder))
+}
+
+/** What a source of `put` means: a file, a folder with its name, or with a slash at the end what is in the folder. */
+export const treeOfSource = async (source: string): Promise<LocalTree> => {
+  const file = resolve(source)
+  const found = await stat(file).catch(error => {
+    throw new StartupError(`${source} is not readable: ${messageOf(error)}`, { cause: error })
+  })
+  const name = basename(file).normalize('NFC')
+  if (found.isFile()) return { files: [{ file, path: name, size: found.size }], folders: [], skipped: [] }
+  if (!found.isDirectory()) throw new StartupError(`${source} is neither a file nor a folder`)
+  const isContent = /(?:^|[/\\])\.{0,2}$/.test(source)
+  const tree = await treeOfFolder(file, isContent ? '' : name)
+  return isContent ? tree : { ...tree, folders: [name, ...tree.folders] }
+}
+
+/** SHA-256 as hex digits. */
+export const sha256Of = async (file: string): Promise<string> => {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), hash)
+  return hash.digest('hex')
+}
+
+/** Runs work for each item, so many at a time. The first failure ends it. */
+export const forEachOf = async <T>(items: Iterable<T>, jobs: number, work: (item: T) => Promise<void>): Promise<void> => {
+  const left = items[Symbol.iterator]()
+  let hasFailed = false
+  const worker = async (): Promise<void> => {
+    for (let next = left.next(); !next.done && !hasFailed; next = left.next()) {
+      try {
+        await work(next.value)
+      } catch (error) {
+        hasFailed = true
+        throw error
+      }
+    }
+  }
+  const workers = await Promise.allSettled(Array.from({ length: jobs }, worker))
+  const failed = workers.find(one => one.status === 'rejected')
+  if (failed) throw failed.reason
+}

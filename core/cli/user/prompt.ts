@@ -1,0 +1,41 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { StartupError } from '../../kernel/startup-error.ts'
+
+/** A person can be asked. */
+export const isInteractive = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
+
+const asked = async (question: string, output: Writable): Promise<string> => {
+  const lines = createInterface({ input: process.stdin, output, terminal: true })
+  const { promise, reject } = Promise.withResolvers<never>()
+  lines.once('SIGINT', () => reject(new StartupError('Cancelled')))
+  lines.once('close', () => reject(new StartupError('Cancelled')))
+  try {
+    return await Promise.race([lines.question(question), promise])
+  } finally {
+    lines.close()
+  }
+}
+
+/** Reads a line from the terminal. */
+export const askedLine = (question: string): Promise<string> => asked(question, process.stderr)
+
+/** Reads a line from the terminal without showing it. */
+export const askedSecret = async (question: string): Promise<string> => {
+  process.stderr.write(question)
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  try {
+    return await asked('', silent)
+  } finally {
+    process.stderr.write('\n')
+  }
+}
+
+let lines: Promise<string[]> | undefined
+
+/** The next line of standard input; empty behind the last. */
+export const inputLine = async (): Promise<string> => {
+  lines ??= text(process.stdin).then(all => all.split(/\r?\n/))
+  return (await lines).shift() ?? ''
+}

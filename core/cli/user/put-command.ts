@@ -1,0 +1,163 @@
+import { StartupError } from '../../kernel/startup-error.ts'
+import { UsageError } from '../built-in.ts'
+import { clientOf, numberOption, type RunUserCommand, type UserContext } from './command-context.ts'
+import type { ContentPlace } from './dataset-contents.ts'
+import { emptyFolders, forEachOf, type LocalFile, treeOfSource } from './local-files.ts'
+import { RequestRefused, type ServerClient } from './server-client.ts'
+import { notFound, placeOf, readTarget, walk } from './target.ts'
+import { TransferProgress, type TransferResult } from './transfer-progress.ts'
+import { type CheckedFileOf, ResumableUploads, SingleRequestUploads, type Uploader } from './uploads.ts'
+
+const maxBatchFiles = 500
+const maxBatchBytes = 1024 ** 3
+
+/** Transfers wait longer for a network than other commands. */
+const usualRetries = 9
+
+export const transferOptions = (context: UserContext) => ({
+  jobs: numberOption(context, 'jobs', { usual: 4, min: 1, max: 32 }),
+  retries: numberOption(context, 'retries', { usual: usualRetries, min: 0, max: 100 }),
+})
+
+/** A client that waits longer, unless the command line says how long. */
+export const transferClient = (context: UserContext, page: string | undefined): Promise<ServerClient> => {
+  const { retries } = transferOptions(context)
+  return clientOf({ ...context, options: { ...context.options, retries: String(retries) } }, page)
+}
+
+/** A key that is not valid is that for all files. */
+export const isFatal = (error: unknown): boolean => error instanceof RequestRefused && error.status === 401
+
+/** Batches that are read, compared with the server and uploaded one after the other. */
+function* batchesOf(files: readonly LocalFile[]): Iterable<readonly LocalFile[]> {
+  let batch: LocalFile[] = []
+  let bytes = 0
+  for (const file of files) {
+    batch.push(file)
+    bytes += file.size
+    if (batch.length < maxBatchFiles && bytes < maxBatchBytes) continue
+    yield batch
+    batch = []
+    bytes = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** How files are uploaded, and which. */
+interface UploadChoice {
+  readonly jobs: number
+  readonly isDryRun?: boolean
+  /** The newest version of a file, which must be the one that is the same. */
+  readonly newest?: (path: string) => string | undefined
+}
+
+/** Uploads those of the files that the server does not have yet, several at a time. */
+export const uploadAll = async (
+  files: readonly LocalFile[],
+  uploader: Uploader,
+  progress: TransferProgress,
+  { jobs, isDryRun = false, newest }: UploadChoice,
+): Promise<void> => {
+  const upload = async (file: CheckedFileOf): Promise<void> => {
+    const { path, size: bytes, sha256 } = file
+    const isUpdate = file.state !== 'absent'
+    if (isDryRun) return progress.result({ path, state: isUpdate ? 'would update' : 'would upload', bytes })
+    try {
+      const id = await uploader.upload(file)
+      const state: TransferResult['state'] = isUpdate ? 'updated' : 'uploaded'
+      progress.result({ path, state, id, bytes, ...(sha256 === undefined ? {} : { sha256 }) })
+    } catch (error) {
+      if (isFatal(error)) throw error
+      progress.failure(path, error)
+    }
+  }
+  for (const batch of batchesOf(files)) {
+    const wanted: CheckedFileOf[] = []
+    for (const file of await uploader.check(batch)) {
+      const { path, state, id, size, message = 'this path is not possible on the server' } = file
+      if (state === 'invalid') progress.result({ path, state: 'failed', message })
+      else if (state === 'same' && (newest === undefined || newest(path) === id)) {
+        progress.skip(size)
+        progress.result({ path, state: 'unchanged', ...(id === undefined ? {} : { id }) })
+      } else wanted.push(file)
+    }
+    await forEachOf(wanted, jobs, upload)
+  }
+}
+
+/** What uploads to a place by the routes that the server has. */
+export const uploaderFor = (
+  client: ServerClient,
+  place: ContentPlace,
+  missing: readonly string[],
+  progress: TransferProgress,
+): Uploader => {
+  if (client.kind === 'clowder') return new SingleRequestUploads(client, place, progress)
+  return new ResumableUploads(client, { dataset: place.dataset, path: [...(place.folder?.path ?? []), ...missing] }, progress)
+}
+
+const createDataset = async (
+  client: ServerClient,
+  { kind, id }: { readonly kind: string; readonly id?: string },
+  name: string,
+): Promise<string> => {
+  const place = kind === 'space' ? { space: [id] } : kind === 'collection' ? { collection: [id] } : {}
+  const made = await client.json<{ readonly id: string }>('POST', '/api/datasets/createempty', {
+    json: { name, description: '', ...place },
+  })
+  return made.id
+}
+
+/** Where files go: a dataset that exists or is created, and folders that come to exist with the files. */
+export const uploadPlace = async (
+  client: ServerClient,
+  text: string,
+  { isCreated, isDryRun = false }: { readonly isCreated: boolean; readonly isDryRun?: boolean },
+): Promise<{ readonly place: ContentPlace; readonly missing: readonly string[] }> => {
+  const found = await walk(client, readTarget(text))
+  const { target, missing } = found
+  const place = placeOf(target)
+  if (place) return { place, missing }
+  const [name, ...folders] = missing
+  if (target.kind === 'file') throw new UsageError(`${text} is a file: name the dataset or folder that it is in`)
+  if (name === undefined) throw new UsageError(`${text} is a ${target.kind}: files belong into a dataset, so name one in it`)
+  if (!isCreated || isDryRun) throw new StartupError(`${notFound(found).message}. To create the dataset, add --create`)
+  return { place: { dataset: await createDataset(client, target, name) }, missing: folders }
+}
+
+/** In the order in which they are created, each once. */
+const foldersWith = (folders: readonly string[], missing: readonly string[]): readonly string[] => [
+  ...(missing.length === 0 ? [] : [missing.join('/')]),
+  ...folders.map(folder => [...missing, folder].join('/')),
+]
+
+/** Uploads files and folders. */
+export const put: RunUserCommand = async context => {
+  const [words] = context.arguments as [readonly string[]]
+  const sources = words.slice(0, -1)
+  const target = words.at(-1)
+  if (target === undefined || sources.length === 0)
+    throw new UsageError('Name at least one file or folder, and then where to upload it: pounce put photos "/My space/My dataset"')
+  const { jobs } = transferOptions(context)
+  const trees = await Promise.all(sources.map(source => treeOfSource(source)))
+  const client = await transferClient(context, readTarget(target).page)
+  const progress = new TransferProgress(context)
+  const { place, missing } = await uploadPlace(client, target, { isCreated: context.options['create'] === true })
+  const files = trees.flatMap(tree => tree.files)
+  const paths = new Set(files.map(({ path }) => path))
+  if (paths.size < files.length)
+    throw new UsageError('Several of these files would have one path in the dataset: upload them one after the other, or rename them')
+  for (const path of trees.flatMap(tree => tree.skipped)) progress.warn(`${path} is no regular file, and is left out`)
+  progress.expect(
+    files.length,
+    files.reduce((sum, { size }) => sum + size, 0),
+  )
+  const isOfClowder = client.kind === 'clowder'
+  const uploader = uploaderFor(client, place, isOfClowder ? [] : missing, progress)
+  const folders = trees.flatMap(tree => tree.folders)
+  await uploader.ensureFolders(isOfClowder ? foldersWith(folders, missing) : emptyFolders(folders, files))
+  const placed = isOfClowder ? files.map(file => ({ ...file, path: [...missing, file.path].join('/') })) : files
+  await uploadAll(placed, uploader, progress, { jobs })
+  progress.end()
+  return undefined
+}

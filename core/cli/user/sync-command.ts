@@ -1,0 +1,135 @@
+import { mkdir, rm, rmdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StartupError } from '../../kernel/startup-error.ts'
+import { UsageError } from '../built-in.ts'
+import type { RunUserCommand, UserContext } from './command-context.ts'
+import { type ContentPlace, treeOf } from './dataset-contents.ts'
+import { localName } from './downloads.ts'
+import { downloadAll, localFilesOf } from './get-command.ts'
+import { emptyFolders, forEachOf, treeOfFolder } from './local-files.ts'
+import { askedLine, isInteractive } from './prompt.ts'
+import { transferClient, transferOptions, uploadAll, uploaderFor, uploadPlace } from './put-command.ts'
+import { RequestRefused, type ServerClient } from './server-client.ts'
+import { readTarget } from './target.ts'
+import { TransferProgress } from './transfer-progress.ts'
+
+interface Choices {
+  readonly jobs: number
+  readonly isDryRun: boolean
+  readonly isDeleting: boolean
+}
+
+/** Nothing is deleted without a yes, from the terminal or by `--yes`. */
+const confirm = async (context: UserContext, count: number, where: string): Promise<void> => {
+  if (count === 0 || context.options['yes'] === true || context.options['dryRun'] === true) return
+  context.progress.end()
+  const answer = await askedLine(`Delete ${count} ${count === 1 ? 'file' : 'files'} in ${where}? [y/N] `)
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new StartupError('Nothing was deleted')
+}
+
+/** Deepest first. */
+const deepestFirst = (paths: Iterable<string>): string[] => [...paths].sort((one, other) => other.split('/').length - one.split('/').length)
+
+/** Deletes the folders of a dataset that are not here, once they are empty. */
+const deleteFolders = async (client: ServerClient, place: ContentPlace, kept: ReadonlySet<string>): Promise<void> => {
+  const { files, folders } = await treeOf(client, place)
+  const used = new Set([...kept, ...files.keys()].flatMap(path => path.split('/').map((_, at, names) => names.slice(0, at + 1).join('/'))))
+  for (const path of deepestFirst(folders.keys())) {
+    const id = folders.get(path)?.id
+    if (!used.has(path) && id !== undefined) await client.json('DELETE', `/api/datasets/${place.dataset}/deleteFolder/${id}`)
+  }
+}
+
+const syncUp = async (
+  context: UserContext,
+  client: ServerClient,
+  folder: string,
+  target: string,
+  { jobs, isDryRun, isDeleting }: Choices,
+): Promise<void> => {
+  const local = await treeOfFolder(folder)
+  const progress = new TransferProgress(context)
+  for (const path of local.skipped) progress.warn(`${path} is no regular file, and is left out`)
+  const { place, missing } = await uploadPlace(client, target, { isCreated: context.options['create'] === true, isDryRun })
+  if (missing.length > 0)
+    throw new StartupError(`There is no folder ${missing.join('/')} in ${target}: create it first, or name the dataset`)
+  const remote = await treeOf(client, place)
+  const here = new Set(local.files.map(({ path }) => path))
+  const surplus = isDeleting ? [...remote.files].filter(([path]) => !here.has(path)) : []
+  await confirm(context, surplus.length, target)
+  progress.expect(
+    local.files.length,
+    local.files.reduce((sum, { size }) => sum + size, 0),
+  )
+  const uploader = uploaderFor(client, place, [], progress)
+  const needed = client.kind === 'clowder' ? local.folders : emptyFolders(local.folders, local.files)
+  if (!isDryRun) await uploader.ensureFolders(needed.filter(path => !remote.folders.has(path)))
+  await uploadAll(local.files, uploader, progress, { jobs, isDryRun, newest: path => remote.files.get(path)?.id })
+  await forEachOf(surplus, jobs, async ([path, { id }]) => {
+    if (isDryRun) return progress.result({ path, state: 'would delete', id }, false)
+    try {
+      await client.json('DELETE', `/api/files/${id}`)
+      progress.result({ path, state: 'deleted', id }, false)
+    } catch (error) {
+      if (error instanceof RequestRefused && error.status === 404) return
+      progress.failure(path, error)
+    }
+  })
+  if (isDeleting && !isDryRun) await deleteFolders(client, place, new Set(local.folders))
+  progress.end()
+}
+
+const syncDown = async (
+  context: UserContext,
+  client: ServerClient,
+  folder: string,
+  target: string,
+  { jobs, isDryRun, isDeleting }: Choices,
+): Promise<void> => {
+  const { place, missing } = await uploadPlace(client, target, { isCreated: false })
+  if (missing.length > 0) throw new StartupError(`There is no folder ${missing.join('/')} in ${target}`)
+  const progress = new TransferProgress(context)
+  const remote = await treeOf(client, place)
+  const files = localFilesOf(remote.files, folder)
+  const wanted = new Set(files.map(({ file }) => file))
+  const isFolder = await stat(folder).then(
+    found => found.isDirectory(),
+    () => false,
+  )
+  const local = isFolder ? await treeOfFolder(folder) : { files: [], folders: [] }
+  const surplus = isDeleting ? local.files.filter(({ file }) => !wanted.has(file)) : []
+  await confirm(context, surplus.length, folder)
+  progress.expect(
+    files.length,
+    files.reduce((sum, { size = 0 }) => sum + size, 0),
+  )
+  const kept = [...remote.folders.keys()].map(path => join(folder, ...path.split('/').map(localName)))
+  if (!isDryRun) for (const path of [folder, ...kept]) await mkdir(path, { recursive: true })
+  await downloadAll(client, files, progress, { place, jobs, isDryRun, isOverwriting: true })
+  for (const { file, path } of surplus) {
+    if (!isDryRun) await rm(file, { force: true })
+    progress.result({ path, state: isDryRun ? 'would delete' : 'deleted' }, false)
+  }
+  const isKept = new Set(kept)
+  if (isDeleting && !isDryRun)
+    // One that is not empty has partial downloads, or what is no file.
+    for (const path of deepestFirst(local.folders.map(name => join(folder, name))))
+      if (!isKept.has(path)) await rmdir(path).catch(() => undefined)
+  progress.end()
+}
+
+/** Makes a dataset like a folder, or with `--down` a folder like a dataset. */
+export const sync: RunUserCommand = async context => {
+  const [folder, target] = context.arguments as [string, string]
+  const { options } = context
+  const isDryRun = options['dryRun'] === true
+  const isDeleting = options['delete'] === true
+  if (isDeleting && !isDryRun && options['yes'] !== true && !isInteractive())
+    throw new UsageError('--delete requires --yes where there is no terminal to confirm on; --dry-run shows what would be deleted')
+  const found = await stat(folder).catch(() => undefined)
+  if (options['down'] !== true && !found?.isDirectory()) throw new UsageError(`${folder} is no folder`)
+  const client = await transferClient(context, readTarget(target).page)
+  const choices = { jobs: transferOptions(context).jobs, isDryRun, isDeleting }
+  await (options['down'] === true ? syncDown : syncUp)(context, client, folder, target, choices)
+  return undefined
+}

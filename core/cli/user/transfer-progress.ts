@@ -1,0 +1,153 @@
+import { styleText } from 'node:util'
+import { messageOf } from '../../kernel/startup-error.ts'
+import { visible } from '../pretty-log.ts'
+import type { UserContext } from './command-context.ts'
+
+/** What became of a file. */
+export interface TransferResult {
+  readonly path: string
+  readonly state:
+    | 'uploaded'
+    | 'updated'
+    | 'downloaded'
+    | 'unchanged'
+    | 'deleted'
+    | 'failed'
+    | 'would upload'
+    | 'would update'
+    | 'would download'
+    | 'would delete'
+  readonly id?: string
+  readonly bytes?: number
+  readonly sha256?: string
+  readonly message?: string
+}
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
+const drawEveryMs = 100
+const quietMs = 3_000
+const speedOverMs = 10_000
+const barWidth = 20
+
+const inUnits = (bytes: number): string => {
+  let value = bytes
+  let unit = 0
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000
+    unit += 1
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`
+}
+
+const inTime = (seconds: number): string => {
+  const [minutes, rest] = [Math.floor(seconds / 60), Math.floor(seconds % 60)]
+  const pad = (value: number): string => String(value).padStart(2, '0')
+  return minutes < 60 ? `${minutes}:${pad(rest)}` : `${Math.floor(minutes / 60)}:${pad(minutes % 60)}:${pad(rest)}`
+}
+
+const colors: Readonly<Record<string, Parameters<typeof styleText>[0]>> = { failed: 'red', deleted: 'yellow', unchanged: 'gray' }
+
+/** Shows how far a transfer is, and writes a line for each file: text, or JSON with `--json`. */
+export class TransferProgress {
+  readonly #context: UserContext
+  readonly #begun = performance.now()
+  readonly #counts = new Map<string, number>()
+  #files = 0
+  #doneFiles = 0
+  #total = 0
+  #done = 0
+  #moved = 0
+  #drawnAt = Number.NEGATIVE_INFINITY
+  #marks: { readonly at: number; readonly moved: number }[] = []
+
+  constructor(context: UserContext) {
+    this.#context = context
+  }
+
+  expect(files: number, bytes: number): void {
+    this.#files += files
+    this.#total += bytes
+    this.#draw()
+  }
+
+  /** Bytes that need not be transferred, as they are there. */
+  skip(bytes: number): void {
+    this.#done += bytes
+    this.#draw()
+  }
+
+  /** Bytes that were transferred; a negative number when they are to be sent again. */
+  move(bytes: number): void {
+    this.#done += bytes
+    if (bytes > 0) this.#moved += bytes
+    this.#draw()
+  }
+
+  note(message: string): void {
+    if (this.#isShown()) this.#context.progress.report(message)
+  }
+
+  warn(message: string): void {
+    this.#context.progress.end()
+    this.#context.output.err(`${visible(message)}\n`)
+  }
+
+  /** A file is finished. */
+  result(result: TransferResult, isOfTotal = true): void {
+    if (isOfTotal) this.#doneFiles += 1
+    this.#counts.set(result.state, (this.#counts.get(result.state) ?? 0) + 1)
+    if (result.state === 'failed') this.#context.fail()
+    const { output, asJson, progress } = this.#context
+    if (asJson) output.out(`${JSON.stringify(result)}\n`)
+    else if (result.state !== 'unchanged') {
+      progress.end()
+      const color = colors[result.state]
+      const state = color === undefined || output.columns === undefined ? result.state : styleText(color, result.state)
+      output.out(`${state}  ${visible(result.path)}${result.message === undefined ? '' : `: ${visible(result.message)}`}\n`)
+    }
+    this.#draw()
+  }
+
+  failure(path: string, error: unknown): void {
+    this.result({ path, state: 'failed', message: messageOf(error) })
+  }
+
+  /** The last line: how many files there were of each kind. */
+  end(): void {
+    const { output, asJson, progress } = this.#context
+    progress.end()
+    const seconds = (performance.now() - this.#begun) / 1000
+    const counts = Object.fromEntries([...this.#counts].sort(([one], [other]) => (one < other ? -1 : 1)))
+    if (asJson) output.out(`${JSON.stringify({ summary: counts, bytes: this.#moved, seconds: Math.round(seconds * 1000) / 1000 })}\n`)
+    else {
+      const parts = Object.entries(counts).map(([state, count]) => `${count} ${state}`)
+      output.out(`${parts.length === 0 ? 'nothing to do' : parts.join(', ')}; ${inUnits(this.#moved)} in ${inTime(seconds)}\n`)
+    }
+  }
+
+  #draw(): void {
+    const now = performance.now()
+    if (!this.#isShown() || now - this.#drawnAt < drawEveryMs) return
+    this.#drawnAt = now
+    this.#marks = [...this.#marks.filter(({ at }) => now - at < speedOverMs), { at: now, moved: this.#moved }]
+    // A line that is wrapped cannot be written over.
+    this.#context.progress.report(this.#line(now).slice(0, (process.stderr.columns ?? 200) - 1))
+  }
+
+  /** Lines in a log are of use only where a transfer takes long. */
+  #isShown(): boolean {
+    const { asJson, output } = this.#context
+    return !asJson && (output.isTerminal || performance.now() - this.#begun > quietMs)
+  }
+
+  #line(now: number): string {
+    const share = this.#total === 0 ? 0 : Math.min(this.#done / this.#total, 1)
+    const [first] = this.#marks
+    const seconds = first ? (now - first.at) / 1000 : 0
+    const speed = first && seconds > 0.5 ? (this.#moved - first.moved) / seconds : undefined
+    const bar = '█'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '░')
+    const left = speed ? `  ${inTime((this.#total - this.#done) / speed)} left` : ''
+    const rate = speed === undefined ? '' : `  ${inUnits(Math.round(speed))}/s${left}`
+    return `${String(Math.floor(share * 100)).padStart(3)} % ${bar}  ${inUnits(this.#done)} of ${inUnits(this.#total)}${rate}  ${this.#doneFiles} of ${this.#files} files`
+  }
+}

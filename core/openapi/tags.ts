@@ -1,0 +1,53 @@
+/** What the groups of operations of our own plugins are about. */
+const descriptions: Readonly<Record<string, string>> = {
+  admin: 'Accounts, audit log, mail and settings of the installation',
+  archives: 'Downloads of several files as one archive',
+  bulk: 'Jobs that move, delete, restore or tag many resources',
+  collections: 'Collections of datasets and of other collections',
+  comments: 'Comments on datasets and files',
+  contexts: 'JSON-LD contexts of metadata',
+  datasets: 'Datasets: files and folders with their metadata',
+  definitions: 'Definitions of metadata fields',
+  events: 'The activity feed',
+  extractions: 'Extraction jobs and their states',
+  extractors: 'Registered extractors and their settings',
+  files: 'Files: uploads, downloads and descriptions',
+  folders: 'Folders of datasets',
+  geostreams: 'Sensors, streams and datapoints',
+  groups: 'Groups of accounts',
+  live: 'Changes as they happen',
+  logos: 'Pictures of the installation, of spaces and of accounts',
+  metadata: 'Metadata of datasets and files',
+  notifications: 'Notifications and their preferences',
+  permissions: 'Permissions and why they are held',
+  previews: 'Previews and their tiles',
+  proxy: 'Requests relayed to configured services',
+  quotas: 'Storage in use and its limits',
+  relations: 'Relations between resources',
+  reports: 'Metrics and storage as CSV',
+  roles: 'Roles in spaces',
+  search: 'Search, suggestions and saved searches',
+  'second-factors': 'Second factors of accounts',
+  sections: 'Regions of pictures and sections of other files',
+  selected: 'The selection of an account',
+  sensorthings: 'The OGC SensorThings API, read-only',
+  server: 'The server itself',
+  sessions: 'Signing in and out',
+  spaces: 'Spaces: members, rights and what is shared in them',
+  standardvocab: 'Standard vocabularies of metadata',
+  status: 'Health and version',
+  tags: 'Tags of datasets, files, collections and sections',
+  thumbnails: 'Thumbnails',
+  tree: 'What contains what, as a tree',
+  uploads: 'Resumable uploads (tus)',
+  users: 'Accounts, profiles, keys and follows',
+  vocabularies: 'Vocabularies and their terms',
+  web: 'What the web interface needs',
+  webhooks: 'Webhooks and their deliveries',
+}
+
+/** The rest of a tag object. A group of another plugin has its name only. */
+export const about = (tag: string): { readonly description?: string } => {
+  const description = descriptions[tag]
+  return description === undefined ? {} : { description }
+}

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { PluginRequest } from './kernel/plugins.ts'
+import { isOwnPlugin } from './own-plugins.ts'
+import { programVersion } from './services/installation.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+
+/** Where a plugin comes from: `built-in`, the name of a package or a folder. */
+export interface PluginSource {
+  readonly source: string
+  readonly version?: string
+}
+
+const versionIn = async (file: string): Promise<string | undefined> => {
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : (JSON.parse(text) as { readonly version?: string }).version
+}
+
+/** The folder itself and all above it, nearest first. */
+const upwards = (folder: string): readonly string[] => {
+  const above = dirname(folder)
+  return above === folder ? [folder] : [folder, ...upwards(above)]
+}
+
+const firstVersion = async (files: readonly string[]): Promise<{ readonly version?: string }> => {
+  for (const file of files) {
+    const version = await versionIn(file)
+    if (version !== undefined) return { version }
+  }
+  return {}
+}
+
+/** What is known of the origin of a plugin. A folder has the version of the package that it lies in. */
+export const sourceOf = async (request: PluginRequest | undefined): Promise<PluginSource> => {
+  const { plugin, from = root } = request ?? {}
+  if (typeof plugin !== 'string') return { source: 'given by a program' }
+  if (isOwnPlugin(plugin)) return { source: 'built-in', version: programVersion }
+  if (isAbsolute(plugin)) return { source: plugin, ...(await firstVersion(upwards(plugin).map(folder => join(folder, 'package.json')))) }
+  const installed = [...upwards(from), ...upwards(root)].map(folder => join(folder, 'node_modules', plugin, 'package.json'))
+  return { source: plugin, ...(await firstVersion(installed)) }
+}

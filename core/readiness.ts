@@ -1,0 +1,106 @@
+import { withTimeLimit } from 'pounce/sdk/kit'
+import type { AbsentConsumer, Outbox } from 'pounce/sdk/store-kit'
+import type { PluginHealth } from './kernel/lifecycles.ts'
+import type { ReadinessReport } from './system-routes.ts'
+
+/** Events that are kept for a consumer that does not run, in words for the operator. */
+export interface KeptEvents extends AbsentConsumer {
+  readonly kept: string
+  readonly remedy: string
+}
+
+const whatIsKept = ({ waiting, oldest }: AbsentConsumer): string => {
+  if (waiting === 0) return 'no event waits'
+  return oldest === null ? `${waiting} events wait` : `${waiting} events wait, the oldest since ${oldest}`
+}
+
+const remedyForAbsent = (consumer: string): string =>
+  `its plugin is not loaded: load it, or drop them with \`pounce events forget ${consumer}\``
+
+const remedyForOff = (plugin: string): string => `its plugin is switched off: run \`pounce plugin on ${plugin}\``
+
+/**
+ * For whom events are kept; without an outbox for no one. `off`: consumers of plugins that are switched off, with the plugin of each. They stay declared
+ * in the outbox, which therefore does not count them among the absent ones.
+ */
+export const keptEvents = async (
+  outbox: Outbox | undefined,
+  off: ReadonlyMap<string, string> = new Map(),
+): Promise<readonly KeptEvents[]> => {
+  if (!outbox) return []
+  const waiting = off.size > 0 ? await outbox.waiting() : {}
+  const switchedOff = [...off].map(([consumer, plugin]) => {
+    const one = { consumer, waiting: waiting[consumer] ?? 0, oldest: null }
+    return { ...one, kept: whatIsKept(one), remedy: remedyForOff(plugin) }
+  })
+  const absent = (await outbox.absent()).map(one => ({ ...one, kept: whatIsKept(one), remedy: remedyForAbsent(one.consumer) }))
+  return [...absent, ...switchedOff]
+}
+
+const maxDeadLetters = 1000
+const countLimitMs = 1000
+
+const countEvents = async (outbox: Outbox, keptFor: () => Promise<readonly KeptEvents[]>) => {
+  const count = async () => {
+    const waiting = Object.values(await outbox.waiting()).reduce((sum, one) => sum + one, 0)
+    const parked = (await outbox.deadLetters({ limit: maxDeadLetters })).length
+    const absent = (await keptFor()).map(({ consumer, waiting: kept, oldest }) => ({ consumer, waiting: kept, oldest }))
+    return { waiting, parked, absent }
+  }
+  try {
+    return await withTimeLimit(count(), countLimitMs, 'no answer')
+  } catch {
+    // A store that does not answer is reported as an unhealthy plugin already.
+    return undefined
+  }
+}
+
+/** What readiness is made from. */
+export interface ReadinessSources {
+  readonly health: () => Promise<readonly PluginHealth[]>
+  /** The plugin of the document store. */
+  readonly storePlugin: string | undefined
+  readonly outbox: Outbox | undefined
+  readonly keptEvents: () => Promise<readonly KeptEvents[]>
+}
+
+/** A kernel is ready while it runs and its document store answers; other backends may be away (promises P4-P7). */
+const look = async (isRunning: boolean, sources: ReadinessSources): Promise<ReadinessReport> => {
+  const { storePlugin, outbox } = sources
+  const health = await sources.health()
+  const isStoreWell = health.every(({ plugin, ok }) => ok || plugin !== storePlugin)
+  const counts = isRunning && isStoreWell && outbox ? await countEvents(outbox, sources.keptEvents) : undefined
+  const plugins = health.map(({ plugin, ok, error, note }) => {
+    const message = error ?? note
+    return { id: plugin, ok, ...(message === undefined ? {} : { message }) }
+  })
+  return { ready: isRunning && isStoreWell, plugins, ...counts }
+}
+
+const lookEveryMs = 1_000
+
+/** Evaluates at most once a second how a kernel is that runs. */
+export class Readiness {
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #report: Promise<ReadinessReport> = Promise.resolve({ ready: false, plugins: [] })
+
+  /**
+   * For whom events are kept; without an outbox for no one. `off`: consumers of plugins that are switched off, with the plugin of each. They stay declared
+   * in the outbox, which therefore does not count them among the absent ones.
+   */
+  readonly keptEvents = keptEvents
+
+  /** The next report is a new one. */
+  expire(): void {
+    this.#lookedAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** Never rejects. */
+  report(isRunning: boolean, sources: ReadinessSources): Promise<ReadinessReport> {
+    if (performance.now() - this.#lookedAt > lookEveryMs || !isRunning) {
+      this.#lookedAt = performance.now()
+      this.#report = look(isRunning, sources)
+    }
+    return this.#report
+  }
+}

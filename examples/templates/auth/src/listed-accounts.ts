@@ -1,0 +1,56 @@
+import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { type AuthProvider, configPort, s, type VerifiedIdentity, wire } from 'pounce/sdk'
+
+const hashForm = '^[0-9a-f]{32}:[0-9a-f]{64}$'
+
+export const config = s.Object({
+  accounts: s.Array(
+    s.Object({
+      email: s.String({ minLength: 3, maxLength: 254, description: 'E-mail address' }),
+      firstName: s.String({ minLength: 1, description: 'First name' }),
+      lastName: s.String({ minLength: 1, description: 'Last name' }),
+      passwordHash: s.String({ pattern: hashForm, secret: true, description: 'Salt and scrypt of the password, as the README says' }),
+    }),
+    { default: [], maxItems: 1000, description: 'People who can sign in' },
+  ),
+})
+const Config = configPort(config)
+
+const scryptOf: (secret: Buffer, salt: Buffer, length: number) => Promise<Buffer> = promisify(scrypt)
+const maxPasswordLength = 1000
+
+/** A password that has several ways to be written in Unicode is one password. By itself, scrypt takes one with zeros at its end for the same one. */
+const derive = (password: string, salt: Buffer): Promise<Buffer> =>
+  scryptOf(createHash('sha256').update(password.normalize('NFC')).digest(), salt, 32)
+
+/** What `passwordHash` is for a password. */
+export const hashOf = async (password: string): Promise<string> => {
+  const salt = randomBytes(16)
+  return `${salt.toString('hex')}:${(await derive(password, salt)).toString('hex')}`
+}
+
+/** Someone unknown takes as long as a wrong password: there is a hash to compare with for everyone. */
+const nobody = `${'0'.repeat(32)}:${'0'.repeat(64)}`
+
+/** Accounts in the configuration. */
+export class ListedAccounts implements AuthProvider {
+  readonly id = 'template'
+  readonly #accounts: s.Static<typeof config>['accounts']
+
+  constructor({ accounts }: s.Static<typeof config>) {
+    this.#accounts = accounts
+  }
+
+  async password(email: string, password: string): Promise<VerifiedIdentity | undefined> {
+    const known = this.#accounts.find(account => account.email.toLowerCase() === email.toLowerCase())
+    const [salt = '', hash = ''] = (known?.passwordHash ?? nobody).split(':')
+    const derived = await derive(password.slice(0, maxPasswordLength), Buffer.from(salt, 'hex'))
+    const isRight = timingSafeEqual(derived, Buffer.from(hash, 'hex')) && password.length <= maxPasswordLength
+    if (!known || !isRight) return undefined
+    const { firstName, lastName } = known
+    const subject = known.email.toLowerCase()
+    return { provider: this.id, subject, email: subject, isEmailVerified: true, firstName, lastName, groups: [] }
+  }
+}
+wire(ListedAccounts, Config)

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import { type MiddlewareClass, type MiddlewareContext, Problem, wire } from 'pounce/sdk'
+import { FirstAdmin } from './first-admin.ts'
+
+const style = `
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 26rem; margin: 4rem auto; padding: 0 1rem; color: #1b1f24; background: #fff }
+label { display: block; margin-top: 1rem }
+fieldset { margin-top: 1rem; border: 1px solid #6b7280; border-radius: .25rem }
+input:not([type=radio]) { display: block; width: 100%; box-sizing: border-box; font: inherit; padding: .5rem; border: 1px solid #6b7280; border-radius: .25rem }
+button { margin-top: 1.5rem; font: inherit; padding: .5rem 1rem }
+[role=status] { margin-top: 1rem; font-weight: 600 }
+pre { padding: .5rem; border: 1px solid #6b7280; border-radius: .25rem; white-space: pre-wrap; overflow-wrap: anywhere }
+`
+
+const script = `
+const form = document.querySelector('form')
+const said = document.querySelector('[role=status]')
+const base = location.pathname.replace(/\\/setup\\/?$/, '')
+const address = location.origin + base
+const leadOn = async ({ email, password }) => {
+  const pair = String.fromCharCode(...new TextEncoder().encode(email + ':' + password))
+  const answer = await fetch(base + '/api/users/keys?name=first%20key', { method: 'POST', headers: { authorization: 'Basic ' + btoa(pair) } })
+  const { key } = answer.ok ? await answer.json() : {}
+  if (key) document.querySelector('#key').textContent = key
+  else document.querySelector('#key-part').hidden = true
+  const call = "curl -H 'X-API-Key: " + (key ?? '…') + "' " + address + '/api/me'
+  document.querySelector('#commands').textContent = ['pounce login ' + address, 'pounce put FOLDER "My dataset" --create', call].join('\\n')
+  document.querySelector('#next').hidden = false
+}
+form.addEventListener('submit', async event => {
+  event.preventDefault()
+  const body = Object.fromEntries(new FormData(form))
+  if ('private' in body) body.private = body.private === 'true'
+  body.token = new URLSearchParams(location.search).get('token') ?? ''
+  form.querySelector('button').disabled = true
+  said.textContent = 'One moment …'
+  try {
+    const answer = await fetch(location.pathname, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    if (answer.ok) { form.hidden = true; history.replaceState(null, '', location.pathname) }
+    said.textContent = answer.ok ? 'Done. You can sign in now.' : (await answer.json()).message
+    if (answer.ok) await leadOn(body)
+  } catch (error) {
+    said.textContent = 'The server is unreachable.'
+  }
+  form.querySelector('button').disabled = false
+})
+`
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+const question = `<fieldset>
+<legend>Who can read what is on this server?</legend>
+<label><input type="radio" name="private" value="false" required> Everyone, without an account</label>
+<label><input type="radio" name="private" value="true"> Only people with an account, and then what is theirs, in their spaces or made public</label>
+</fieldset>
+`
+
+/** The page behind the one-time set-up link: creates the account and a key for it, and says how to go on. Nothing that comes with the request is in it. */
+export const setUpPage = (isAsked: boolean): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Set up Pounce</title>
+<style>${style}</style>
+<main>
+<h1>Set up Pounce</h1>
+<p>This creates the first account, a server admin.</p>
+<form>
+<label>First name <input name="firstName" required maxlength="200" autocomplete="given-name"></label>
+<label>Last name <input name="lastName" required maxlength="200" autocomplete="family-name"></label>
+<label>E-mail <input name="email" type="email" required maxlength="320" autocomplete="username"></label>
+<label>Password, at least 8 characters <input name="password" type="password" required minlength="8" maxlength="1000" autocomplete="new-password"></label>
+${isAsked ? question : ''}<button>Make the account</button>
+</form>
+<p role="status"></p>
+<div id="next" hidden>
+<div id="key-part">
+<h2>Your API key</h2>
+<p>For programs. It has all rights of your account, and is shown only now.</p>
+<pre id="key"></pre>
+</div>
+<h2>On the command line</h2>
+<pre id="commands"></pre>
+<p>The API is described at <a href="docs">docs</a>.</p>
+</div>
+</main>
+<script>${script}</script>
+</html>
+`
+
+/** Headers of the page: only its own style and script run, it talks to this server only, and its address goes nowhere. */
+export const setUpHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+}
+
+/** Fixed texts of ours and of the problem: nothing that comes with the request is in them. */
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+
+const refusalPage = (message: string, page: string): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Set up Pounce</title>
+<style>${style}</style>
+<main>
+<h1>Set up Pounce</h1>
+<p>${escaped(message)}</p>
+<p>While a server has no administrator, it prints a setup link at each start. Only the last one is valid, once.</p>
+<p>If there is an account already: ${page === '/setup' ? '' : '<a href=".">sign in</a>, or '}see <a href="docs">the API</a>.</p>
+</main>
+</html>
+`
+
+/** Answers browsers with a page where the setup link is missing or not valid. Programs get the problem as JSON. */
+export class SetUpRefusalPage implements MiddlewareClass {
+  #setUp: FirstAdmin
+
+  constructor(setUp: FirstAdmin) {
+    this.#setUp = setUp
+  }
+
+  async handle(context: MiddlewareContext, next: () => Promise<unknown>): Promise<void> {
+    try {
+      await next()
+    } catch (error) {
+      const isPage = context.method === 'GET' && context.path === '/setup' && /\btext\/html\b/.test(context.get('accept'))
+      if (!isPage || !(error instanceof Problem)) throw error
+      context.status = error.status
+      context.body = refusalPage(error.code === 'invalid' ? 'This address has no valid token.' : error.message, this.#setUp.page)
+      context.set('content-type', 'text/html; charset=utf-8')
+      for (const [name, value] of Object.entries(setUpHeaders)) context.set(name, value)
+    }
+  }
+}
+wire(SetUpRefusalPage, FirstAdmin)

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { root } from './server-bundle.ts'
+
+/*
+ * Lints `docs/openapi.json` by the recommended rules of Redocly and of Spectral, warnings included. Both have hundreds of packages of their own and
+ * are run by npx. One rule is off: paths such as `/api/users/{id}/sessions` and `/api/users/email/{email}` are Clowder's, and the
+ * server takes the one with the fixed segment.
+ */
+const run = promisify(execFile)
+const folder = await mkdtemp(join(tmpdir(), 'pounce-openapi-'))
+const ruleset = join(folder, 'spectral.json')
+const document = join(root, 'docs/openapi.json')
+const linters = [
+  ['@redocly/cli@2.77.0', 'lint', document, '--extends=recommended', '--skip-rule=no-ambiguous-paths', '--format=stylish'],
+  ['@stoplight/spectral-cli@6.16.3', 'lint', document, '--ruleset', ruleset, '--fail-severity=warn'],
+]
+try {
+  await writeFile(ruleset, JSON.stringify({ extends: ['spectral:oas'] }))
+  for (const linter of linters) {
+    const { stdout, stderr } = await run('npx', ['--yes', ...linter], {
+      ...{ cwd: folder, maxBuffer: 1 << 26, timeout: 300_000 },
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off' },
+    })
+    const said = `${stdout}${stderr}`
+    if (/\b[1-9]\d* (?:warning|error)s?\b/.test(said)) throw new Error(said)
+    process.stdout.write(`ok ${linter[0]}\n`)
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,239 @@
+import { type EventOptions, events } from './events.ts'
+import { PounceProblem, problemOf } from './problem.ts'
+import { type FileUpload, upload } from './uploads.ts'
+
+/** How an operation is called: method, path, what its answer is, and the member that holds the items of a page (empty: the answer is the list). */
+export type ApiOperation = readonly [method: string, path: string, answer: 'json' | 'text' | 'bytes' | 'empty', items?: string]
+
+/** Server and credentials. Without credentials the client is anonymous. */
+export interface PounceOptions {
+  /** Address of the server, with the path below which it is: `https://data.example.org/pounce`. */
+  readonly url: string
+  /** An API key. */
+  readonly key?: string
+  /** A token of an OpenID Connect provider of the server. */
+  readonly token?: string
+  /** A local account. */
+  readonly basic?: { readonly email: string; readonly password: string }
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch
+  /** Upper bound of a request whose answer is JSON or text; 120,000 by default. Downloads have none. */
+  readonly timeoutMs?: number
+}
+
+/** What every call takes besides the input of its operation. */
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The input of any operation. */
+export interface AnyInput extends CallOptions {
+  readonly path?: Readonly<Record<string, unknown>>
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+}
+
+type Text = Readonly<Record<string, unknown>>
+
+const authorizationOf = ({ key, token, basic }: PounceOptions): Readonly<Record<string, string>> => {
+  if (key !== undefined) return { 'x-api-key': key }
+  if (token !== undefined) return { authorization: `Bearer ${token}` }
+  if (basic === undefined) return {}
+  const bytes = new TextEncoder().encode(`${basic.email}:${basic.password}`)
+  return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` }
+}
+
+const queryText = (query: Text): string => {
+  const pairs = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined && each !== null) pairs.append(name, String(each))
+  return pairs.size === 0 ? '' : `?${pairs}`
+}
+
+const filled = (path: string, values: Text): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+    if (values[name] === undefined) throw new TypeError(`The path ${path} needs ${name}`)
+    return encodeURIComponent(String(values[name]))
+  })
+
+const isBinary = (body: unknown): body is Blob | Uint8Array<ArrayBuffer> => body instanceof Blob || body instanceof Uint8Array
+
+const formOf = (parts: Text): FormData => {
+  const form = new FormData()
+  for (const [name, part] of Object.entries(parts)) {
+    if (part instanceof Blob) form.append(name, part, 'name' in part ? String(part.name) : name)
+    else if (part !== undefined) form.append(name, String(part))
+  }
+  return form
+}
+
+const holdsBlob = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && Object.values(body).some(part => part instanceof Blob)
+
+const sentBody = (body: unknown): { readonly body?: NonNullable<RequestInit['body']>; readonly type?: string } => {
+  if (body === undefined) return {}
+  if (body instanceof FormData) return { body }
+  if (isBinary(body)) return { body, type: 'application/octet-stream' }
+  if (holdsBlob(body)) return { body: formOf(body as Text) }
+  return { body: JSON.stringify(body), type: 'application/json' }
+}
+
+type RequestParts = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> }
+
+/** What a request without an answer rejects with: what the caller aborted it with, or a problem. */
+const failureOf = (request: string, error: unknown, signal: AbortSignal | null | undefined): unknown => {
+  // An answer that is no JSON, though it says so.
+  if (error instanceof SyntaxError) return error
+  const isLate = signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+  if (signal?.aborted && !isLate) return signal.reason
+  const [title, code, what] = isLate ? ['Timeout', 'timeout', 'took too long'] : ['Unreachable', 'unreachable', 'did not reach the server']
+  return new PounceProblem({ title, code, detail: `${request} ${what}` }, { cause: error })
+}
+
+/** Sends requests: the server's address, credentials, and refusals as `PounceProblem`. */
+export class ApiConnection {
+  readonly #options: PounceOptions
+  readonly #base: string
+  readonly #headers: Readonly<Record<string, string>>
+
+  constructor(options: PounceOptions) {
+    this.#options = options
+    this.#base = options.url.endsWith('/') ? options.url.slice(0, -1) : options.url
+    this.#headers = { ...options.headers, ...authorizationOf(options) }
+  }
+
+  /** Sends a request. Rejects with `PounceProblem` for a refusal, and when the server is unreachable. */
+  async send(method: string, path: string, init: RequestParts = {}): Promise<Response> {
+    let response: Response
+    try {
+      response = await this.#fetched(`${this.#base}${path}`, {
+        ...init,
+        method,
+        headers: { accept: 'application/json, application/problem+json', ...this.#headers, ...init.headers },
+      })
+    } catch (error) {
+      throw failureOf(`${method} ${path}`, error, init.signal)
+    }
+    if (!response.ok) throw await problemOf(response)
+    return response
+  }
+
+  /** Bytes may be on another server, such as an object store, which must not receive the key. Browsers do not show where they are redirected. */
+  async #fetched(url: string, init: RequestParts): Promise<Response> {
+    const ask = this.#options.fetch ?? fetch
+    if (init.method !== 'GET') return ask(url, init)
+    const response = await ask(url, { ...init, redirect: 'manual' })
+    if (response.type === 'opaqueredirect') return ask(url, init)
+    const location = response.headers.get('location')
+    if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
+    const target = new URL(location, url)
+    const own = target.origin === new URL(url).origin ? [] : Object.keys(this.#headers)
+    return ask(target.href, {
+      ...init,
+      headers: Object.fromEntries(Object.entries(init.headers ?? {}).filter(([name]) => !own.includes(name))),
+    })
+  }
+
+  /** Calls an operation, and returns its answer with the response. */
+  async call(
+    [method, path, kind]: ApiOperation,
+    { path: values = {}, query = {}, body, headers, signal }: AnyInput,
+  ): Promise<{ answer: unknown; response: Response }> {
+    const sent = sentBody(body)
+    const isShort = kind === 'json' || kind === 'text'
+    const signals = [...(signal ? [signal] : []), ...(isShort ? [AbortSignal.timeout(this.#options.timeoutMs ?? 120_000)] : [])]
+    const limit = signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}
+    const address = `${filled(path, values)}${queryText(query)}`
+    const response = await this.send(method, address, {
+      ...(sent.body === undefined ? {} : { body: sent.body }),
+      ...limit,
+      headers: {
+        ...(kind === 'bytes' ? { accept: '*/*, application/problem+json' } : {}),
+        ...(sent.type === undefined ? {} : { 'content-type': sent.type }),
+        ...headers,
+      },
+    })
+    try {
+      return { answer: await answerOf(kind, response), response }
+    } catch (error) {
+      throw failureOf(`${method} ${address}`, error, limit.signal)
+    }
+  }
+
+  /** The items of all pages of a list, page by page. */
+  async *items(operation: ApiOperation, input: AnyInput): AsyncGenerator<unknown, void, undefined> {
+    const [, , , member = ''] = operation
+    const size = member === 'results' ? 'size' : 'limit'
+    let query: Text = { [size]: 100, ...input.query }
+    for (;;) {
+      const { answer, response } = await this.call(operation, { ...input, query })
+      const page = (member === '' ? answer : (answer as Text)[member]) as readonly unknown[]
+      yield* page
+      const next = nextOf(response, answer)
+      if (next === undefined) return
+      query = next
+    }
+  }
+}
+
+const answerOf = async (kind: ApiOperation[2], response: Response): Promise<unknown> => {
+  if (kind === 'bytes') return response
+  const text = await response.text()
+  if (text === '') return undefined
+  return kind === 'json' ? JSON.parse(text) : text
+}
+
+/** The query of the next page, which a `Link` header or the answer gives as an address. Its host may be another one to the server than to us. */
+const nextOf = (response: Response, answer: unknown): Text | undefined => {
+  const linked = /<([^<>]+)>; ?rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1]
+  const next = linked ?? (answer as { readonly next?: unknown } | undefined)?.next
+  if (typeof next !== 'string') return undefined
+  const pairs = [...new URL(next, 'http://localhost').searchParams]
+  const names = new Set(pairs.map(([name]) => name))
+  return Object.fromEntries([...names].map(name => [name, pairs.flatMap(([each, value]) => (each === name ? [value] : []))]))
+}
+
+/** Lists have a member for the items of a page, or are their items: what pages them is a parameter. */
+const isList = ([, , , items]: ApiOperation): boolean => items !== undefined
+
+const functionsOf = <T>(operations: Readonly<Record<string, ApiOperation>>, make: (operation: ApiOperation) => unknown): T =>
+  Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, make(operation)])) as T
+
+/** A client of a server: its operations under their names. */
+export class PounceClient<Api, Lists, Event> {
+  /** Every operation: one request each. */
+  readonly api: Api
+  /** Every list, item by item: pages are requested as they are needed. */
+  readonly all: Lists
+  readonly #connection: ApiConnection
+
+  constructor(operations: Readonly<Record<string, ApiOperation>>, options: PounceOptions) {
+    this.#connection = new ApiConnection(options)
+    const lists = Object.fromEntries(Object.entries(operations).filter(([, operation]) => isList(operation)))
+    this.api = functionsOf<Api>(
+      operations,
+      operation =>
+        async (input: AnyInput = {}) =>
+          (await this.#connection.call(operation, input)).answer,
+    )
+    this.all = functionsOf<Lists>(
+      lists,
+      operation =>
+        (input: AnyInput = {}) =>
+          this.#connection.items(operation, input),
+    )
+  }
+
+  /** Uploads a file of any size, and continues after interruptions. Returns its id. Small files may go by `api.uploadToDataset` instead. */
+  upload(file: Blob, options: FileUpload): Promise<string> {
+    return upload(this.#connection, file, options)
+  }
+
+  /** Events as they happen. Reconnects by itself and then receives what it missed. */
+  events(options: EventOptions = {}): AsyncGenerator<Event, void, undefined> {
+    return events(this.#connection, options) as AsyncGenerator<Event, void, undefined>
+  }
+}

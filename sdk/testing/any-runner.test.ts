@@ -1,0 +1,88 @@
+import test, { type ExecutionContext } from 'ava'
+import { contractTest, type TestContext } from './any-runner.ts'
+
+type Body = (t: object) => Promise<void>
+
+/** Declares one test with a runner whose contexts have no assertions, as those of vitest and node:test, and runs it. */
+const failureOf = async (body: (t: TestContext) => unknown): Promise<unknown> => {
+  let declared: Body | undefined
+  contractTest((_title: string, run: Body) => {
+    declared = run
+  })('a fact', async t => {
+    await body(t)
+  })
+  try {
+    await declared?.({})
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+/** Without the differences that Node shows below it. */
+const messageOf = async (t: ExecutionContext, body: (t: TestContext) => unknown): Promise<string> => {
+  const error = await failureOf(body)
+  t.true(error instanceof Error)
+  return error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
+}
+
+test('a failed assertion says in words what was expected, what came, and of which case', async t => {
+  t.is(await messageOf(t, one => one.is(200, 400, '1e999')), 'Expected 400, but got 200. Case: 1e999')
+  t.is(await messageOf(t, one => one.is('', 'a', '')), "Expected 'a', but got ''. Case: the empty text")
+  t.is(await messageOf(t, one => one.true(false)), 'Expected true, but got false')
+  t.is(await messageOf(t, one => one.deepEqual([1, { a: 2 }], [1, { a: 3 }])), 'Expected [ 1, { a: 3 } ], but got [ 1, { a: 2 } ]')
+  t.is(
+    await messageOf(t, one => one.like({ a: 1, b: { c: 2 } }, { b: { c: 3 } })),
+    'Expected { b: { c: 3 } }, but got { a: 1, b: { c: 2 } }',
+  )
+  t.is(await messageOf(t, one => one.regex('Key', /^[a-z]+$/)), "Expected text like /^[a-z]+$/, but got 'Key'")
+})
+
+test('an error that does not come, or is another one, is named', async t => {
+  t.is(
+    await messageOf(t, one => one.throwsAsync(Promise.resolve(7), { instanceOf: RangeError }, '1e999')),
+    'Expected RangeError to be thrown, but the result was 7. Case: 1e999',
+  )
+  t.is(
+    await messageOf(t, one => one.throws(() => JSON.parse('{'), { instanceOf: RangeError })),
+    "Expected an error of the class RangeError, but it was SyntaxError: Expected property name or '}' in JSON at position 1 (line 1 column 2)",
+  )
+  t.is(
+    await messageOf(t, one => one.notThrowsAsync(Promise.reject(new TypeError('no such store')))),
+    'Expected no error, but TypeError: no such store',
+  )
+})
+
+test('what holds passes, and errors are given back', async t => {
+  const error = new RangeError('too far')
+  const failure = await failureOf(async one => {
+    one.is(Number.NaN, Number.NaN)
+    one.not(1, 2)
+    one.truthy('a')
+    one.false(false)
+    one.like({ a: [{ b: 1, c: 2 }] }, { a: [{ b: 1 }] })
+    one.notRegex('a', /b/)
+    one.notThrows(() => undefined)
+    t.is(await one.throwsAsync(Promise.reject(error), { instanceOf: RangeError, message: /far$/ }), error)
+    t.is(await one.throwsAsync(async () => Promise.reject(error)), error)
+  })
+  t.is(failure, undefined)
+})
+
+test('what a test sets up ends after it, the last first, also when it failed', async t => {
+  const ended: string[] = []
+  await failureOf(one => {
+    one.teardown(() => ended.push('first'))
+    one.teardown(async () => ended.push('second'))
+    one.fail()
+  })
+  t.deepEqual(ended, ['second', 'first'])
+})
+
+test('the context of ava is used as it is', async t => {
+  let given: TestContext | undefined
+  contractTest((_title: string, run: Body) => void run(t))('a fact', one => {
+    given = one
+  })
+  t.is(given, t)
+})

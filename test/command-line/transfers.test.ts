@@ -1,0 +1,353 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { bootForTest } from 'pounce/sdk/testing'
+import { signedInComputer, type UserComputer } from '../support/command-line.ts'
+import { type Disturbance, reverseProxy } from '../support/reverse-proxy.ts'
+import { newDataset, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
+
+const partBytes = 1024 * 1024
+const server = await bootForTest({
+  config: { resources: { uploads: { partBytes } }, access: { policy: { allowAnonymousDownload: true } } },
+})
+test.after.always(() => server.stop())
+
+interface Line {
+  readonly path: string
+  readonly state: string
+  readonly id?: string
+}
+
+type Contents = Readonly<Record<string, Buffer | string>>
+
+const write = async (folder: string, contents: Contents): Promise<void> => {
+  for (const [path, content] of Object.entries(contents)) {
+    const file = join(folder, path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, content)
+  }
+}
+
+const contentsOf = async (folder: string): Promise<Contents> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
+  return Object.fromEntries(await Promise.all(files.map(async file => [file.slice(folder.length + 1), await readFile(file)])))
+}
+
+const asBytes = (contents: Contents): Contents =>
+  Object.fromEntries(Object.entries(contents).map(([path, content]) => [path, Buffer.from(content)]))
+
+const sorted = (contents: Contents): readonly string[] => Object.keys(contents).sort()
+
+const sameFiles = async (t: ExecutionContext, folder: string, wanted: Contents): Promise<void> => {
+  const found = await contentsOf(folder)
+  t.deepEqual(sorted(found), sorted(wanted))
+  for (const [path, content] of Object.entries(asBytes(wanted))) t.true((content as Buffer).equals(found[path] as Buffer), path)
+}
+
+const states = (lines: readonly Line[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(lines.flatMap(({ path, state }) => (path === undefined ? [] : [[path, state]])))
+
+/** Downloads with another program than ours. */
+const bytesOf = async (ada: Somebody, id: string | undefined): Promise<Buffer> =>
+  Buffer.from(await (await ada.call(`/api/files/${id}`)).arrayBuffer())
+
+interface Scene {
+  readonly ada: Somebody
+  readonly computer: UserComputer
+  readonly dataset: string
+  readonly proxy: Awaited<ReturnType<typeof reverseProxy>>
+}
+
+const scene = async (t: ExecutionContext): Promise<Scene> => {
+  const ada = await somebody(server)
+  const proxy = await reverseProxy(t, server.url, '/data/pounce')
+  const computer = await signedInComputer(t, proxy.url, ada)
+  return { ada, computer, proxy, dataset: await newDataset(ada) }
+}
+
+test('a folder of 200 files arrives as it is, below a path, is left out the second time, and comes back', async t => {
+  const { ada, computer, dataset } = await scene(t)
+  const contents: Record<string, Buffer> = { 'empty.txt': Buffer.alloc(0), 'große Datei.bin': randomBytes(3_000_000) }
+  for (let count = 0; count < 198; count += 1) contents[`run ${count % 7}/part ${count % 3}/${count}.txt`] = randomBytes(count)
+  await write(join(computer.folder, 'photos'), contents)
+  const first = (await computer.done('put', 'photos', `dataset:${dataset}`, '--json')).lines<Line>()
+  t.is(first.length, 201)
+  t.like(first.at(-1), { summary: { uploaded: 200 } })
+  const big = first.find(({ path }) => path === 'photos/große Datei.bin')
+  t.true((await bytesOf(ada, big?.id)).equals(contents['große Datei.bin'] as Buffer))
+
+  const second = (await computer.done('put', 'photos', `dataset:${dataset}`, '--json')).lines<Line>()
+  t.like(second.at(-1), { summary: { unchanged: 200 }, bytes: 0 })
+
+  const listed = await computer.done('ls', `dataset:${dataset}/photos`, '--recursive', '--json')
+  const files = listed.json<{ kind: string; name: string }[]>().filter(({ kind }) => kind === 'file')
+  t.deepEqual(files.map(({ name }) => name).sort(), sorted(contents))
+
+  await computer.done('get', `dataset:${dataset}/photos`, 'back')
+  await sameFiles(t, join(computer.folder, 'back/photos'), contents)
+})
+
+test('what is in a folder goes to a folder that is created with it; a file that differs becomes the newest version', async t => {
+  const { ada, computer, dataset } = await scene(t)
+  await write(join(computer.folder, 'notes'), { 'a.txt': 'one', 'sub/b.txt': 'b' })
+  await mkdir(join(computer.folder, 'notes/nothing'))
+  await computer.done('put', 'notes/', `dataset:${dataset}/2026/summer`)
+  await write(join(computer.folder, 'notes'), { 'a.txt': 'two' })
+  const lines = (await computer.done('put', 'notes/', `dataset:${dataset}/2026/summer`, '--json')).lines<Line>()
+  t.deepEqual(states(lines), { 'a.txt': 'updated', 'sub/b.txt': 'unchanged' })
+  const versions = (await ada.get(`/api/files/${lines.find(({ path }) => path === 'a.txt')?.id}/versions`)).body as unknown[]
+  t.is(versions.length, 2)
+  await computer.done('get', `dataset:${dataset}/2026/`, '.')
+  await sameFiles(t, join(computer.folder, 'summer'), { 'a.txt': 'two', 'sub/b.txt': 'b' })
+  const folders = (await computer.done('ls', `dataset:${dataset}`, '--recursive', '--json')).json<{ kind: string; name: string }[]>()
+  t.true(folders.some(({ kind, name }) => kind === 'folder' && name === '2026/summer/nothing'))
+})
+
+const isAppend = (method: string, path: string): boolean => method === 'PATCH' && path.startsWith('/api/uploads/')
+
+/** Breaks so many uploads in the middle, each time a little later. */
+const breaksUploads = (times: number, afterBytes: number): Disturbance => {
+  let left = times
+  return {
+    cutsRequestAfter: (method, path) => {
+      if (!isAppend(method, path) || left === 0) return undefined
+      left -= 1
+      return afterBytes
+    },
+  }
+}
+
+test('an upload that breaks off twice in the middle goes on by itself', async t => {
+  const { ada, computer, dataset, proxy } = await scene(t)
+  const content = randomBytes(8 * partBytes + 17)
+  await write(computer.folder, { 'big.bin': content })
+  proxy.become(breaksUploads(2, 3 * partBytes + 5))
+  const [line] = (await computer.done('put', 'big.bin', `dataset:${dataset}`, '--json')).lines<Line>()
+  t.is(line?.state, 'uploaded')
+  t.true((await bytesOf(ada, line?.id)).equals(content))
+})
+
+test('an upload that was given up goes on in the next run, and sends what is missing', async t => {
+  const { ada, computer, dataset, proxy } = await scene(t)
+  const content = randomBytes(8 * partBytes + 17)
+  await write(computer.folder, { 'big.bin': content })
+  proxy.become(breaksUploads(1, 6 * partBytes))
+  const words = ['put', 'big.bin', `dataset:${dataset}/deep/down`, '--json']
+  const broken = await computer.run([...words, '--retries', '0'])
+  t.is(broken.code, 1)
+  t.like(broken.lines<Line>()[0], { path: 'big.bin', state: 'failed' })
+  // What arrived before the break is stored soon, not at once.
+  const received = async () => ((await ada.get('/api/uploads')).body as { received: number }[])[0]?.received ?? 0
+  await until('parts to be stored', received, bytes => bytes >= 4 * partBytes)
+  proxy.sentBytes()
+  const [line] = (await computer.done(...words)).lines<Line>()
+  t.is(line?.state, 'uploaded')
+  t.true((await bytesOf(ada, line?.id)).equals(content))
+  t.true(proxy.sentBytes() < 5 * partBytes)
+  const unfinished = (await ada.get('/api/uploads')).body
+  t.deepEqual(unfinished, [])
+})
+
+test('an upload whose creation was lost with the connection is found, not repeated', async t => {
+  const { ada, computer, dataset, proxy } = await scene(t)
+  await write(computer.folder, { 'small.txt': 'small', 'large.bin': randomBytes(2 * partBytes) })
+  const seen = new Set<string>()
+  proxy.become({
+    cutsResponseAfter: (method, path) => {
+      if (method !== 'POST' || path !== '/api/uploads' || seen.size >= 2) return undefined
+      seen.add(String(seen.size))
+      return -1
+    },
+  })
+  const lines = (await computer.done('put', 'small.txt', 'large.bin', `dataset:${dataset}`, '--jobs', '1', '--json')).lines<Line>()
+  t.deepEqual(states(lines), { 'small.txt': 'uploaded', 'large.bin': 'uploaded' })
+  const files = (await ada.get(`/api/datasets/${dataset}/files`)).body as unknown[]
+  t.is(files.length, 2)
+})
+
+test('a server without capacity is waited for, as long as it says', async t => {
+  const { computer, dataset, proxy } = await scene(t)
+  await write(computer.folder, { 'a.txt': 'a' })
+  const refused: string[] = []
+  proxy.become({
+    answer: (method, path) => {
+      if (refused.length >= 4 || refused.includes(`${method} ${path}`)) return undefined
+      refused.push(`${method} ${path}`)
+      return { status: refused.length % 2 === 0 ? 503 : 429, headers: { 'retry-after': '0' } }
+    },
+  })
+  await computer.done('put', 'a.txt', `dataset:${dataset}`)
+  t.is(refused.length, 4)
+  t.true(refused.some(one => one.startsWith('POST ')))
+})
+
+test('a download that breaks off goes on where it stopped, in the same run and in the next', async t => {
+  const { computer, dataset, proxy } = await scene(t)
+  const content = randomBytes(6_000_000)
+  await write(computer.folder, { 'big.bin': content })
+  await computer.done('put', 'big.bin', `dataset:${dataset}`)
+  const cut = (times: number): Disturbance => {
+    let left = times
+    return {
+      cutsResponseAfter: (method, path) => {
+        if (method !== 'GET' || !/^\/api\/files\/[0-9a-f]{24}$/.test(path) || left === 0) return undefined
+        left -= 1
+        return 2_000_000
+      },
+    }
+  }
+  proxy.become(cut(2))
+  await computer.done('get', `dataset:${dataset}/big.bin`, 'same')
+  t.true((await readFile(join(computer.folder, 'same/big.bin'))).equals(content))
+
+  proxy.become(cut(1))
+  const broken = await computer.run(['get', `dataset:${dataset}/big.bin`, 'next', '--retries', '0'])
+  t.is(broken.code, 1)
+  t.is(sorted(await contentsOf(join(computer.folder, 'next'))).length, 1)
+  await t.throwsAsync(stat(join(computer.folder, 'next/big.bin')))
+  proxy.receivedBytes()
+  await computer.done('get', `dataset:${dataset}/big.bin`, 'next')
+  t.true((await readFile(join(computer.folder, 'next/big.bin'))).equals(content))
+  t.true(proxy.receivedBytes() < 5_000_000)
+  t.deepEqual(sorted(await contentsOf(join(computer.folder, 'next'))), ['big.bin'])
+})
+
+test('a download replaces no other file unless it is to', async t => {
+  const { computer, dataset } = await scene(t)
+  await write(computer.folder, { 'a.txt': 'server' })
+  await computer.done('put', 'a.txt', `dataset:${dataset}`)
+  await write(computer.folder, { 'a.txt': 'mine' })
+  const refused = await computer.run(['get', `dataset:${dataset}/`])
+  t.is(refused.code, 1)
+  t.regex(refused.out, /failed {2}a\.txt: .*--overwrite/)
+  t.is(await readFile(join(computer.folder, 'a.txt'), 'utf8'), 'mine')
+  await computer.done('get', `dataset:${dataset}/`, '--overwrite')
+  t.is(await readFile(join(computer.folder, 'a.txt'), 'utf8'), 'server')
+})
+
+test('who may only read downloads what is not here yet', async t => {
+  const { computer, dataset } = await scene(t)
+  await write(join(computer.folder, 'run'), { 'a.txt': 'a', 'sub/b.txt': 'b' })
+  await computer.done('put', 'run/', `dataset:${dataset}`)
+  const reader = await signedInComputer(t, server.url, await somebody(server, 'reader'))
+  await reader.done('get', `dataset:${dataset}/`, 'copy')
+  await write(join(reader.folder, 'copy'), { 'a.txt': 'x' })
+  const lines = (await reader.done('sync', 'copy', `dataset:${dataset}`, '--down', '--json')).lines<Line>()
+  t.deepEqual(states(lines), { 'a.txt': 'downloaded', 'sub/b.txt': 'unchanged' })
+  await sameFiles(t, join(reader.folder, 'copy'), { 'a.txt': 'a', 'sub/b.txt': 'b' })
+  const refused = await reader.run(['put', 'copy/', `dataset:${dataset}`])
+  t.is(refused.code, 1)
+  t.regex(refused.err, /AddResourceToDataset/)
+})
+
+test('sync makes a dataset like a folder, and shows before what it would do', async t => {
+  const { ada, computer, dataset } = await scene(t)
+  const target = `dataset:${dataset}`
+  await write(join(computer.folder, 'run'), { 'keep.txt': 'keep', 'change.txt': 'old', 'gone/deep/file.txt': 'gone' })
+  await computer.done('sync', 'run', target)
+  await rm(join(computer.folder, 'run/gone'), { recursive: true })
+  await write(join(computer.folder, 'run'), { 'change.txt': 'new', 'add/new.txt': 'new' })
+
+  const wanted = {
+    'add/new.txt': 'would upload',
+    'change.txt': 'would update',
+    'keep.txt': 'unchanged',
+    'gone/deep/file.txt': 'would delete',
+  }
+  const before = (await ada.get(`/api/datasets/${dataset}/files`)).body
+  const dry = await computer.done('sync', 'run', target, '--delete', '--dry-run', '--json')
+  t.deepEqual(states(dry.lines<Line>()), wanted)
+  t.deepEqual((await ada.get(`/api/datasets/${dataset}/files`)).body, before)
+
+  const unconfirmed = await computer.run(['sync', 'run', target, '--delete'])
+  t.is(unconfirmed.code, 2)
+  t.regex(unconfirmed.err, /--yes/)
+  t.deepEqual((await ada.get(`/api/datasets/${dataset}/files`)).body, before)
+
+  const done = await computer.done('sync', 'run', target, '--delete', '--yes', '--json')
+  t.deepEqual(states(done.lines<Line>()), {
+    'add/new.txt': 'uploaded',
+    'change.txt': 'updated',
+    'keep.txt': 'unchanged',
+    'gone/deep/file.txt': 'deleted',
+  })
+  const left = (await computer.done('ls', target, '--recursive', '--json')).json<{ name: string }[]>()
+  t.deepEqual([...new Set(left.map(({ name }) => name))].sort(), ['add', 'add/new.txt', 'change.txt', 'keep.txt'])
+  const again = await computer.done('sync', 'run', target, '--json')
+  t.like(again.lines().at(-1), { summary: { unchanged: 3 } })
+
+  // Back to what an older version has is a change as well.
+  await write(join(computer.folder, 'run'), { 'change.txt': 'old' })
+  t.is(states((await computer.done('sync', 'run', target, '--json')).lines<Line>())['change.txt'], 'updated')
+})
+
+test('sync --down makes a folder like a dataset', async t => {
+  const { computer, dataset } = await scene(t)
+  const target = `dataset:${dataset}`
+  const contents = { 'keep.txt': 'keep', 'change.txt': 'right', 'sub/new.txt': 'new' }
+  await write(join(computer.folder, 'source'), contents)
+  await computer.done('sync', 'source', target)
+  const mine = { 'keep.txt': 'keep', 'change.txt': 'wrong', 'old/own.txt': 'own' }
+  await write(join(computer.folder, 'copy'), mine)
+  const dry = await computer.done('sync', 'copy', target, '--down', '--delete', '--dry-run', '--json')
+  t.deepEqual(states(dry.lines<Line>()), {
+    'keep.txt': 'unchanged',
+    'change.txt': 'would download',
+    'sub/new.txt': 'would download',
+    'old/own.txt': 'would delete',
+  })
+  await sameFiles(t, join(computer.folder, 'copy'), mine)
+  await computer.done('sync', 'copy', target, '--down')
+  await sameFiles(t, join(computer.folder, 'copy'), { ...contents, 'old/own.txt': 'own' })
+  await computer.done('sync', 'copy', target, '--down', '--delete', '--yes')
+  await sameFiles(t, join(computer.folder, 'copy'), contents)
+  await t.throwsAsync(stat(join(computer.folder, 'copy/old')))
+})
+
+/** Routes that Pounce has and Clowder v1 has not, and what it says besides. */
+const asClowder: Disturbance = {
+  answer: (method, path) => {
+    const isOwn =
+      /^\/api\/(?:uploads|session|permissions|people|setup)\b|^\/api\/datasets\/[0-9a-f]+\/entries|^\/api\/files\/[0-9a-f]+\/versions/.test(
+        path,
+      )
+    return isOwn || (method === 'POST' && /^\/api\/datasets\/[0-9a-f]+\/folders/.test(path))
+      ? { status: 404, body: '{"status":"not found"}' }
+      : undefined
+  },
+  changed: (path, body) => {
+    if (path === '/api/version') return { version: { number: '1.22.0', build: '1', branch: 'main', gitsha1: '' } }
+    const { sha256: _unknown, ...others } = body as Record<string, unknown>
+    return path.endsWith('/metadata') && !Array.isArray(body) ? others : body
+  },
+}
+
+test('the routes of Clowder v1 are enough', async t => {
+  const ada = await somebody(server)
+  const proxy = await reverseProxy(t, server.url)
+  proxy.become(asClowder)
+  const computer = await signedInComputer(t, proxy.url, ada)
+  t.is((await computer.done('whoami', '--json')).json<{ software: string }>().software, 'Clowder')
+  const target = `dataset:${await newDataset(ada)}`
+  const contents: Contents = { 'a.txt': 'one', 'sub/deep/b.bin': randomBytes(2_000_000), 'sub/"quoted".txt': 'quoted', 'empty.txt': '' }
+  await write(join(computer.folder, 'data'), contents)
+  await computer.done('put', 'data', `${target}/new`)
+  t.like((await computer.done('put', 'data', `${target}/new`, '--json')).lines().at(-1), { summary: { unchanged: 4 } })
+  await computer.done('get', `${target}/new/data/`, 'back')
+  await sameFiles(t, join(computer.folder, 'back'), contents)
+
+  await write(join(computer.folder, 'data'), { 'a.txt': 'longer', 'more/c.txt': 'c' })
+  await rm(join(computer.folder, 'data/sub/deep'), { recursive: true })
+  await computer.done('sync', 'data', `${target}/new/data`, '--delete', '--yes')
+  await computer.done('sync', 'copy', `${target}/new/data`, '--down')
+  await sameFiles(t, join(computer.folder, 'copy'), { 'a.txt': 'longer', 'more/c.txt': 'c', 'sub/"quoted".txt': 'quoted', 'empty.txt': '' })
+
+  await computer.done('tag', target, 'add', 'beech', 'oak')
+  await computer.done('tag', target, 'remove', 'oak')
+  t.is((await computer.done('tag', target)).out, 'beech\n')
+  await computer.done('meta', target, 'set', 'plot=17')
+  t.regex((await computer.done('meta', target)).out, /plot +17/)
+})
