@@ -14,7 +14,7 @@ const rows = 1000
 const goalMs = 30
 
 /** A data folder with one dataset of so many files, and the dataset's id. */
-const fill = async (count: number) => {
+export const fill = async (count: number) => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
   const server = await bootForTest({ folder, config: { admin: account } })
   const documents = server.get(DocumentStore)

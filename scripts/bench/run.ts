@@ -23,6 +23,7 @@ import { search } from './search.ts'
 import { start } from './start.ts'
 import { type Row, toMarkdown } from './table.ts'
 import { transfer } from './transfer.ts'
+import { web } from './web.ts'
 import { zip } from './zip.ts'
 
 const { values } = parseArgs({
@@ -52,6 +53,7 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   listing: () => listing({ sizes, rounds, plugins }),
   tree: () => treeNodes({ sizes, rounds, plugins }),
   entries: () => entries(rounds, values.quick ? [1000, 20_000] : [1000, 100_000]),
+  web: () => web(rounds, values.quick ? 20_000 : 100_000),
   live: () =>
     liveEvents(
       values.quick
