@@ -121,7 +121,7 @@ inBrowser('maps show features of GeoJSON and shapefiles with their attributes, a
   await page.getByRole('button', { name: 'Next feature' }).press('Enter')
   await page.getByText('Feature 2 of 4: Point').waitFor()
   t.deepEqual(await attributes.getByRole('cell').allTextContents(), ['Köln', '3', '9', '<b>near the bridge</b>'])
-  t.is(viewOf(page) ?? '2', '2')
+  await until('the address', async () => (viewOf(page) ?? '2') === '2')
   await show(page, await keep('plots.zip'), '?view=2')
   t.deepEqual(await attributes.getByRole('cell').allTextContents(), ['Übungsfeld', '8'])
   await show(page, await keep('elevation.tif'))

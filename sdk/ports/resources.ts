@@ -145,7 +145,7 @@ export interface NewFile {
 export interface FileCopy {
   readonly author: string
   readonly placesOf: (original: FileRecord & Stored) => readonly Place[]
-  /** Into datasets that are no longer imported: events tell of the files at once. Ids make a repeat harmless; `batch` as in `IngestOptions`. */
+  /** Into datasets that are no longer imported: events announce the files at once. Ids make a repeat harmless; `batch` as in `IngestOptions`. */
   readonly shown?: { readonly idOf: (original: FileRecord & Stored) => string; readonly batch: string }
 }
 
