@@ -5,7 +5,7 @@ import type { Http } from './http/server.ts'
 import type { KernelConfig } from './kernel/config/kernel-schema.ts'
 import type { Config } from './kernel/config.ts'
 import type { RetryRule } from './kernel/consumer-loop.ts'
-import type { BuiltPlugin } from './kernel/container.ts'
+import type { BuiltPlugin, Container } from './kernel/container.ts'
 import { Kernel } from './kernel/kernel.ts'
 import type { HttpParts } from './kernel/kernel-options.ts'
 import { routesOf } from './kernel/plugin-graph.ts'
@@ -50,11 +50,11 @@ export const pluginMiddleware = (built: readonly BuiltPlugin[]): PhasedMiddlewar
   )
 
 /** The same; that of a plugin which is switched off lets requests pass. */
-const middlewareOfThoseOn = ({ built, isOn }: Pick<HttpParts, 'built' | 'isOn'>): PhasedMiddleware[] =>
-  built.flatMap(one =>
+const middlewareOfThoseOn = (container: Container): PhasedMiddleware[] =>
+  container.built.flatMap(one =>
     pluginMiddleware([one]).map(({ phase, use }) => ({
       phase,
-      use: (context: never, next: () => Promise<never>) => (isOn(one.name) ? use(context, next) : next()),
+      use: (context: never, next: () => Promise<never>) => (container.isOn(one.name) ? use(context, next) : next()),
     })),
   )
 
@@ -63,13 +63,14 @@ const createKernelHttp = async (
   config: KernelConfig,
   log: KernelLog,
   services: Services,
-  { container, built, isOn, readiness }: HttpParts,
+  { container, readiness }: HttpParts,
 ): Promise<Http> => {
   const { createHttp } = await import('./http/server.ts')
   const { ids, metrics, installation } = services
+  const { built } = container
   const parts = {
     routes: pluginRoutes(built),
-    middleware: middlewareOfThoseOn({ built, isOn }),
+    middleware: middlewareOfThoseOn(container),
     crossOriginHeaders: {
       request: built.flatMap(({ plugin }) => plugin.crossOriginHeaders?.request ?? []),
       response: built.flatMap(({ plugin }) => plugin.crossOriginHeaders?.response ?? []),

@@ -29,6 +29,7 @@ const contexts: readonly (readonly [RegExp, string])[] = [
 
 const prelude = `import { behind, BlobStore, definePlugin, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
 import type { MiddlewareContext } from 'pounce/sdk'
+import { PluginSwitch } from 'pounce/sdk/kit'
 import type { TestServer } from 'pounce/sdk/testing'
 import { ReadingTime as Extractor } from '../examples/reading-time/index.ts'
 class ReadingTime extends Extractor { declare readonly needs: { readonly nativeAddons?: boolean } }

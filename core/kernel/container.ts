@@ -72,8 +72,7 @@ export class Container {
 
   /** Contributions of plugins that are off are left out. */
   setOn(plugin: string, isOn: boolean): void {
-    if (isOn) this.#off.delete(plugin)
-    else this.#off.add(plugin)
+    this.#off[isOn ? 'delete' : 'add'](plugin)
     this.#inOrder.clear()
   }
 
@@ -98,7 +97,6 @@ export class Container {
   build(planned: PluginNode, own: { readonly config: unknown; readonly log: Log }, replaced: ReadonlySet<string>): BuiltPlugin {
     const { name, plugin } = planned
     for (const byPlugin of this.#contributed.values()) byPlugin.delete(name)
-    this.#inOrder.clear()
     const child = tsyringe.createChildContainer()
     const instances: object[] = []
     this.#registerNeeds(child, planned, own)
@@ -119,6 +117,7 @@ export class Container {
       else child.register(port, { useToken: by as new () => object })
     for (const cls of classesOf(plugin)) child.resolve(cls as new () => object)
     this.#publish(planned, child, replaced)
+    this.#inOrder.clear()
     const built: BuiltPlugin = {
       name,
       plugin,
@@ -150,7 +149,6 @@ export class Container {
   #contribute(name: string, port: string, one: unknown): void {
     const byPlugin = this.#contributed.get(port) ?? new Map<string, unknown[]>()
     this.#contributed.set(port, byPlugin.set(name, [...(byPlugin.get(name) ?? []), one]))
-    this.#inOrder.delete(port)
   }
 
   #contributions(port: string): Contributions<unknown> {
@@ -158,8 +156,7 @@ export class Container {
   }
 
   #order(port: string): readonly unknown[] {
-    const on = this.#listed.filter(name => this.isOn(name))
-    const inOrder = on.flatMap(name => this.#contributed.get(port)?.get(name) ?? [])
+    const inOrder = this.#listed.filter(name => this.isOn(name)).flatMap(name => this.#contributed.get(port)?.get(name) ?? [])
     this.#inOrder.set(port, inOrder)
     return inOrder
   }

@@ -11,8 +11,6 @@ import type { BuiltPlugin, Container } from './container.ts'
 /** What a kernel's HTTP server is made of besides what the kernel is. */
 export interface HttpParts {
   readonly container: Container
-  readonly built: readonly BuiltPlugin[]
-  isOn(plugin: string): boolean
   readiness(): Promise<ReadinessReport>
 }
 

@@ -255,10 +255,9 @@ export class Kernel {
       this.#container.setOn(name, false)
       await this.#http?.replaceRoutes(name, [], 0)
     }
-    const { metrics } = this.#services
-    const { retry } = this.#parts
     const on = built.filter(({ name }) => this.isOn(name))
-    const tools = { outbox: documents.outbox, log: this.log, metrics, ...(retry ? { retry } : {}) }
+    const { retry } = this.#parts
+    const tools = { outbox: documents.outbox, log: this.log, metrics: this.#services.metrics, ...(retry ? { retry } : {}) }
     this.#dispatch = new EventDispatcher(handlerInstances(on), tools)
     for (const plugin of on) this.#addPeriodic(plugin)
   }
@@ -279,12 +278,7 @@ export class Kernel {
   }
 
   #createHttp(): Promise<Http> {
-    return this.#parts.createHttp({
-      container: this.#container,
-      built: this.#container.built,
-      isOn: name => this.isOn(name),
-      readiness: () => this.readiness(),
-    })
+    return this.#parts.createHttp({ container: this.#container, readiness: () => this.readiness() })
   }
 }
 

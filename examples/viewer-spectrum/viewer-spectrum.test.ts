@@ -26,6 +26,8 @@ const openPage = async (path: string) => {
   const page = await context.newPage()
   await page.goto(path)
   await page.getByRole('heading', { level: 1 }).waitFor()
+  // Comes last, after the scripts of uploads.
+  await page.getByRole('button', { name: 'Uploads' }).waitFor()
   return { page, close: () => browser.close() }
 }
 
@@ -33,10 +35,10 @@ let opened: ReturnType<typeof openPage> | undefined
 test.after.always(async () => (await opened)?.close())
 
 webPartContract(inBrowser, 'spectrum', async () => {
-  opened ??= openPage('/accessibility')
   const all = (await (await me('/api/web/contributions')).json()) as { readonly id: string; readonly module: string }[]
   const { module = '' } = all.find(({ id }) => id === 'example.viewer-spectrum.spectrum') ?? {}
   const [url, emptyUrl] = await Promise.all([upload(bytes, 'ethanol.jdx'), upload(Buffer.alloc(0), 'empty.jdx')])
+  opened ??= openPage('/accessibility')
   return {
     page: (await opened).page,
     ...{ module, styles: [], thing: { kind: 'file', name: 'ethanol.jdx', contentType: 'chemical/x-jcamp-dx' }, bytes },

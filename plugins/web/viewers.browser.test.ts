@@ -67,7 +67,8 @@ const openPage = async (): Promise<Page> => {
   await context.request.post('/api/login', { data: { email: server.admin.email, password: server.admin.password } })
   const page = await context.newPage()
   await page.goto('/accessibility')
-  await page.getByRole('heading', { level: 1 }).waitFor()
+  // Comes last, after the scripts of uploads.
+  await page.getByRole('button', { name: 'Uploads' }).waitFor()
   return page
 }
 

@@ -74,7 +74,7 @@ export class SqliteOutbox implements Outbox {
   /** A consumer that had not passed the oldest event the last time. */
   #slowest: OutboxConsumer | undefined
   /** Consumers with new events, of whom listeners do not know yet. */
-  #news = new Set<string>()
+  #due = new Set<string>()
 
   constructor(wiring: OutboxWiring) {
     this.#wiring = wiring
@@ -180,15 +180,15 @@ export class SqliteOutbox implements Outbox {
   }
 
   #notify({ name }: OutboxConsumer): void {
-    const isDue = this.#news.size === 0
-    this.#news.add(name)
+    const isDue = this.#due.size === 0
+    this.#due.add(name)
     if (!isDue) return
     queueMicrotask(() => {
-      const news = this.#news
-      this.#news = new Set()
+      const due = this.#due
+      this.#due = new Set()
       for (const listener of this.#listeners) {
         try {
-          listener(news)
+          listener(due)
         } catch (error) {
           this.#wiring.log.error('A listener for new events failed', { error })
         }

@@ -176,7 +176,7 @@ const maxKept = 1_000_000
 const maxKeptText = 8_000
 
 /**
- * The texts of documents that were read lately, by table and id. This process is the only one that writes the file, and forgets a text in the
+ * The texts of documents that were read lately, by table and id. This process is the only one that writes the file, and drops a text in the
  * transaction that changes it. What is in the elder generation and not read meanwhile goes when the younger is full.
  */
 export class RecentTexts {
