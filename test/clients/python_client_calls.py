@@ -40,14 +40,15 @@ class Breaking(httpx.HTTPTransport):
         return super().handle_request(request)
 
 
-class CutAfterEvent(httpx.AsyncByteStream):
+class CutInEvent(httpx.AsyncByteStream):
     def __init__(self, stream: Any) -> None:
         self.stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for piece in self.stream:
-            yield piece
-            if b"dataset.created" in piece:
+            before, found, _ = piece.partition(b"dataset.created")
+            yield before
+            if found:
                 raise httpx.ReadError("the network broke")
 
     async def aclose(self) -> None:
@@ -55,7 +56,7 @@ class CutAfterEvent(httpx.AsyncByteStream):
 
 
 class BreakingStream(httpx.AsyncHTTPTransport):
-    """Breaks the first stream of events after its first event."""
+    """Breaks the first stream of events in its first event."""
 
     streams = 0
 
@@ -64,7 +65,7 @@ class BreakingStream(httpx.AsyncHTTPTransport):
         if request.url.path == "/api/live":
             self.streams += 1
             if self.streams == 1:
-                response.stream = CutAfterEvent(response.stream)
+                response.stream = CutInEvent(response.stream)
         return response
 
 
@@ -171,7 +172,7 @@ async def live() -> Dict[str, Any]:
             await pounce.api.create_empty_dataset(body={"name": "Live one"})
 
         making = asyncio.create_task(first())
-        async for event in pounce.events(type=["dataset.created"], on_open=opened.set):
+        async for event in pounce.events(type=["dataset.created"], mine=True, on_open=opened.set):
             names.append(str(event["data"]["name"]))
             if names == ["Live one"]:
                 await pounce.api.create_empty_dataset(body={"name": "Live two"})

@@ -88,17 +88,19 @@ class Messages:
     def __init__(self) -> None:
         self.last_id: Optional[str] = None
         self.retry_seconds = 2.0
+        self._id: Optional[str] = None
         self._data: List[str] = []
 
     def feed(self, line: str) -> Optional[str]:
         """The data of a message when the line ends one that has any."""
         if line == "":
             data, self._data = "\n".join(self._data), []
+            self.last_id = self._id
             return data or None
         field, _, value = line.partition(":")
         value = value[1:] if value.startswith(" ") else value
         if field == "id":
-            self.last_id = value
+            self._id = value
         elif field == "retry" and value.isdigit():
             self.retry_seconds = int(value) / 1000
         elif field == "data":
@@ -107,7 +109,7 @@ class Messages:
 
     def reconnected(self) -> None:
         """A message whose end did not come is not there."""
-        self._data = []
+        self._id, self._data = self.last_id, []
 
 
 def frame_of_datapoints(datapoints: List[Any]) -> Any:
