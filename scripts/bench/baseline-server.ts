@@ -182,7 +182,6 @@ const receive = async (req: IncomingMessage): Promise<Record<string, unknown>> =
 
 const answer = async (req: IncomingMessage): Promise<unknown> => {
   const url = req.url ?? ''
-  if (url === '/healthz') return 'healthy'
   if (url === '/bare-upload') return receive(req)
   const body = await bodyOf(req)
   const now = new Date().toISOString()
@@ -230,6 +229,10 @@ const answer = async (req: IncomingMessage): Promise<unknown> => {
 }
 
 const send = (req: IncomingMessage, res: ServerResponse): void => {
+  if (req.url === '/healthz') {
+    res.writeHead(200, { 'content-type': 'text/plain', 'content-length': 7 }).end('healthy')
+    return
+  }
   if (req.url?.startsWith('/bare-download')) {
     createReadStream(new URL(req.url, 'http://bench').searchParams.get('path') ?? '').pipe(res)
     return

@@ -24,17 +24,19 @@ export const unitsPerSecond = async (
   server: Server,
   key: string,
   seconds: number,
+  warmUpSeconds = 1,
 ): Promise<{ units: number; p99: number; errors: number }> => {
   let units = 0
   let counting = false
   const auth = { 'x-api-key': key }
   setTimeout(() => {
     counting = true
-  }, 1000)
+  }, warmUpSeconds * 1000)
   const measured = await load<Unit>({
     port: server.port,
     connections: clients,
     seconds,
+    warmUpSeconds,
     wantsBody: true,
     newState: () => ({ step: 0, dataset: '', file: '', count: 0 }),
     next: state => {

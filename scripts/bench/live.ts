@@ -8,14 +8,14 @@ import { median, type Row, round, spread } from './table.ts'
 const kibibytesPerMebibyte = 1024
 const opened = 100
 const connections = { POUNCE_HTTP__MAX_CONNECTIONS_PER_ADDRESS: '100000', POUNCE_HTTP__MAX_CONNECTIONS: '100000' }
-const settings = {
+export const manyStreams = {
   ...connections,
   POUNCE_RESOURCES__LIVE__MAX_STREAMS_PER_CALLER: '100000',
   // No heartbeat while memory is measured.
   POUNCE_RESOURCES__LIVE__HEARTBEAT_SECONDS: '300',
 }
 
-const post = async ({ url }: Server, key: string, path: string, json: unknown): Promise<{ readonly id: string }> => {
+export const post = async ({ url }: Server, key: string, path: string, json: unknown): Promise<{ readonly id: string }> => {
   const answer = await fetch(url + path, {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
@@ -62,7 +62,12 @@ const fanOuts = async (server: Server, key: string, sockets: readonly net.Socket
   return times
 }
 
-const openStreams = async (server: Server, key: string, count: number, got: (text: string) => void): Promise<readonly net.Socket[]> => {
+export const openStreams = async (
+  server: Server,
+  key: string,
+  count: number,
+  got: (text: string) => void,
+): Promise<readonly net.Socket[]> => {
   const sockets: net.Socket[] = []
   while (sockets.length < count) {
     const some = Array.from({ length: Math.min(opened, count - sockets.length) }, () => openStream(server, key, '', got))
@@ -84,7 +89,7 @@ const bareFanOut = async (count: number): Promise<readonly number[]> => {
 /** Memory of idle streams, and how long one event to all of them takes. */
 const idleStreams = async (count: number): Promise<readonly Row[]> => {
   const bare = await bareFanOut(count)
-  const server = await startPounce({ settings })
+  const server = await startPounce({ settings: manyStreams })
   const key = await newKey(server)
   await post(server, key, '/api/datasets/createempty', { name: 'warm', description: '' })
   await (await openStream(server, key, '', () => undefined)).destroy()
@@ -125,7 +130,7 @@ const besideIngest = async (rounds: number, seconds: number, plugins: readonly s
   for (let at = 0; at < rounds; at += 1) {
     for (const isLive of at % 2 === 0 ? [true, false] : [false, true]) {
       const chosen = withoutExtractors(isLive ? plugins : plugins.filter(plugin => !live.includes(plugin)))
-      const server = await startPounce({ settings: { ...(isLive ? settings : connections), POUNCE_PLUGINS: chosen } })
+      const server = await startPounce({ settings: { ...(isLive ? manyStreams : connections), POUNCE_PLUGINS: chosen } })
       const key = await newKey(server)
       const loading = unitsPerSecond(server, key, seconds)
       // Both sides carry the changes that are timed.

@@ -20,6 +20,7 @@ import { removeFolders } from './many-datasets.ts'
 import { reports } from './reports.ts'
 import { rights } from './rights.ts'
 import { search } from './search.ts'
+import { smallRequests } from './small-requests.ts'
 import { start } from './start.ts'
 import { type Row, toMarkdown } from './table.ts'
 import { transfer } from './transfer.ts'
@@ -44,6 +45,7 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   burst: () => burst(rounds),
   ingest: () => ingest(rounds, values.quick ? 3 : 8, plugins),
   transfer: () => transfer(rounds, (values.quick ? 128 : 1024) * mebibyte),
+  small: () => smallRequests(values.quick ? 1 : 5, values.quick ? 1 : 3),
   zip: () => zip(rounds, (values.quick ? 256 : 2048) * mebibyte),
   servers: () => ingestOnServers(rounds, values.quick ? 3 : 8, plugins),
   search: () => (values.quick ? search(20_000, 3, 50) : search(1_000_000, 20, 500)),

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -75,7 +75,9 @@ const start = async (
       stdio: ['ignore', 'ignore', 'inherit'],
     },
   )
-  process.once('exit', () => child.kill('SIGKILL'))
+  const kill = (): boolean => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
   await untilAnswers(child, `http://127.0.0.1:${port}/healthz`)
   const startedMs = performance.now() - at
   return {
@@ -94,11 +96,18 @@ const start = async (
 
 /** Pounce as `npm start` runs it, on the default plugins unless `plugins` says otherwise. */
 export const startPounce = (
-  options: { readonly folder?: string; readonly settings?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly folder?: string
+    readonly settings?: Readonly<Record<string, string>>
+    /** Another tree than this one. */
+    readonly tree?: string
+    /** Further flags for Node. */
+    readonly flags?: readonly string[]
+  } = {},
 ): Promise<Server> =>
-  start(join(import.meta.dirname, '../../core/main.js'), {
+  start(join(options.tree ?? join(import.meta.dirname, '../..'), 'core/main.js'), {
     ...options,
-    flags: startFlags,
+    flags: [...startFlags, ...(options.flags ?? [])],
     args: ['start'],
     env: {
       POUNCE_ADMIN__EMAIL: account.email,
@@ -140,9 +149,9 @@ export const memoryOf = async (pid: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): 
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
 }
 
-/** Processor time that a process has taken so far, in milliseconds. Linux only. */
+/** Processor time that the threads of a process have taken so far, in milliseconds, as the scheduler counts it: `stat` counts in steps of 10 ms. Linux only. */
 export const cpuMsOf = async (pid: number): Promise<number> => {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
+  const threads = await readdir(`/proc/${pid}/task`)
+  const taken = threads.map(async thread => Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0]))
+  return (await Promise.all(taken)).reduce((sum, nanoseconds) => sum + nanoseconds, 0) / 1e6
 }

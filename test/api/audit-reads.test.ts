@@ -1,5 +1,5 @@
 import test from 'ava'
-import { AccessTrails, DocumentStore, Unavailable } from 'pounce/sdk'
+import { AccessTrails, anonymous, DocumentStore, Unavailable } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { byCookie, signIn } from '../support/people.ts'
 import { ok, upload } from '../support/scene.ts'
@@ -137,6 +137,32 @@ test('a link is recorded when it is made and used, with the download, and withou
   const [line] = await until('its use', linesOn(file, server, 'file.link-used'), seen => seen.length > 0)
   t.like(line, { user: { id: ann.id }, address: '127.0.0.0/24', about: { link: id } })
   t.false(JSON.stringify(await ok(server.as(server.admin.key)('/api/admin/audit?limit=500'))).includes(token))
+})
+
+test('reads that fill the buffer several times a second are all recorded, and none is refused', async t => {
+  const maxPendingReads = 2000
+  const other = await bootForTest({ t, config: { resources: { audit: { maxPendingReads } } } })
+  const documents = other.get(DocumentStore)
+  const commitEach = documents.commitEach.bind(documents)
+  let committing: Promise<unknown> | undefined
+  documents.commitEach = (items => {
+    const committed = commitEach(items)
+    committing = committed
+    return committed
+  }) as typeof commitEach
+  const [trail] = other.get(AccessTrails).all()
+  const read = {
+    ...{ caller: anonymous, requestId: 'r', method: 'GET', path: '/often', operation: 'readOften', subjects: [] },
+    ...{ isDownload: true, address: '127.0.0.1' },
+  }
+  const reads = 3 * maxPendingReads
+  for (let time = 0; time < reads; time += 1) {
+    trail?.begin(read)({ status: 200, bytes: 1, isComplete: true })
+    await new Promise(resolve => setImmediate(resolve))
+    await committing
+  }
+  const lines = await ok<Line[]>(other.as(other.admin.key)('/api/admin/audit?limit=500&type=access.download'))
+  t.is(readsIn(lines.filter(({ about }) => about['operation'] === 'readOften')), reads)
 })
 
 test('while nothing can be recorded, downloads beyond the limit are refused, or counted', async t => {

@@ -32,7 +32,7 @@ interface Waiting {
 }
 
 /**
- * Records reads of resources that are not readable by everyone. Entries are buffered and written once a second, so that no read waits for the store; reads that
+ * Records reads of resources that are not readable by everyone. Entries are buffered and written once a second, or sooner when there are many, so that no read waits for the store; reads that
  * differ in nothing but their request id share one entry with a count. Each read occupies a slot of a bounded buffer from its start.
  */
 export class AccessLog implements AccessTrail {
@@ -49,6 +49,8 @@ export class AccessLog implements AccessTrail {
   #open = 0
   #lost = 0
   #timer: NodeJS.Timeout | undefined
+  /** The timer is due at once: set again by each read of a busy server, it would never be. */
+  #isUrgent = false
   #flushing: Promise<void> | undefined
   #retryMs = flushMs
 
@@ -106,6 +108,7 @@ export class AccessLog implements AccessTrail {
     const same = this.#combinable.get(common)
     if (same) {
       same.line = { ...same.line, count: same.line.count + 1, last: at > same.line.last ? at : same.line.last }
+      this.#scheduleNext()
       return
     }
     const line: NewLine = {
@@ -119,16 +122,23 @@ export class AccessLog implements AccessTrail {
     const waiting = { line, subjects, permissions: [...permissions] }
     this.#waiting.push(waiting)
     this.#combinable.set(common, waiting)
-    if (this.#waiting.length >= maxBatch && this.#retryMs === flushMs) this.#schedule(0)
-    else this.#schedule(this.#retryMs)
+    this.#scheduleNext()
+  }
+
+  /** Within a second; at once when there are enough lines for a commit, or when half of the slots are taken: a store that works must never be why reads are refused. */
+  #scheduleNext(): void {
+    const isUrgent = this.#waiting.length >= maxBatch || this.#open >= this.#settings.maxPendingReads / 2
+    this.#schedule(isUrgent && this.#retryMs === flushMs ? 0 : this.#retryMs)
   }
 
   #schedule(inMs: number): void {
     if (this.#flushing) return
-    if (this.#timer && inMs > 0) return
+    if (this.#timer && (inMs > 0 || this.#isUrgent)) return
     clearTimeout(this.#timer)
+    this.#isUrgent = inMs === 0
     this.#timer = setTimeout(() => {
       this.#timer = undefined
+      this.#isUrgent = false
       this.#flush().catch((error: unknown) => {
         this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs)
         this.#log.warn('Failed to write audit log entries of reads; they will be retried', { lines: this.#waiting.length, error })

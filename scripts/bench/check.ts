@@ -1,0 +1,175 @@
+/**
+ * `npm run bench:check`: a few workloads on this tree and on an earlier commit, at the same time on two servers, so that both see the same machine. Fails where
+ * this tree takes more than 1/0.9 of the processor time of the earlier one. `--against` names another commit, `--only` picks workloads,
+ * `--slow 0.15` makes this tree slower by so much, which the check must find. About four minutes.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { unitsPerSecond, withoutExtractors } from './ingest.ts'
+import { manyStreams, openStreams, post } from './live.ts'
+import { load, onePart, request } from './load.ts'
+import { cpuMsOf, newKey, type Server, startPounce } from './servers.ts'
+import { median, round } from './table.ts'
+
+/** Later changes are compared with this commit; move it when an improvement is meant to last. */
+const pinned = 'afcc3e7e'
+const least = 0.9
+const rounds = 7
+const burstSeconds = 0.5
+const streams = 1000
+const fans = 20
+
+const { values } = parseArgs({
+  options: {
+    against: { type: 'string', default: pinned },
+    only: { type: 'string', default: '' },
+    slow: { type: 'string', default: '0' },
+  },
+})
+
+/** Does something for a while, and says how often. */
+type Burst = () => Promise<number>
+
+const gets = ({ port }: Server, path: string, headers: Readonly<Record<string, string>>): Burst => {
+  const bytes = request('GET', path, headers)
+  return async () => {
+    const measured = await load({
+      port,
+      connections: 32,
+      seconds: burstSeconds,
+      warmUpSeconds: 0,
+      newState: () => undefined,
+      next: () => bytes,
+    })
+    if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+    return measured.requestsPerSecond * burstSeconds
+  }
+}
+
+const newDataset = async (server: Server, key: string): Promise<string> =>
+  (await post(server, key, '/api/datasets/createempty', { name: 'checked', description: '' })).id
+
+const newFile = async (server: Server, key: string): Promise<string> => {
+  const { type, body } = onePart('small.bin', 'application/octet-stream', Buffer.alloc(4096, 'leaf '))
+  const path = `/api/uploadToDataset/${await newDataset(server, key)}?extract=false`
+  const answer = await fetch(server.url + path, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': type },
+    body: new Uint8Array(body),
+  })
+  return ((await answer.json()) as { id: string }).id
+}
+
+const workloads: Readonly<Record<string, (server: Server, key: string) => Promise<Burst>>> = {
+  health: async server => gets(server, '/healthz', {}),
+  dataset: async (server, key) => gets(server, `/api/datasets/${await newDataset(server, key)}`, { 'x-api-key': key }),
+  download: async (server, key) => gets(server, `/api/files/${await newFile(server, key)}?tracking=false`, { 'x-api-key': key }),
+  list: async (server, key) => {
+    for (let at = 0; at < 50; at += 1) await newDataset(server, key)
+    return gets(server, '/api/datasets?limit=50', { 'x-api-key': key })
+  },
+  ingest: async (server, key) => async () => (await unitsPerSecond(server, key, 1, 0)).units,
+  live: async (server, key) => {
+    let received = 0
+    const sockets = await openStreams(server, key, streams, text => {
+      received += text.split('\ndata: ').length - 1
+    })
+    return async () => {
+      if (sockets.some(socket => socket.destroyed)) throw new Error('a stream has ended')
+      received = 0
+      for (let at = 0; at < fans; at += 1) await newDataset(server, key)
+      while (received < fans * streams) await new Promise(resolve => setTimeout(resolve, 10))
+      return fans
+    }
+  },
+}
+
+/** Burns a share of what the main thread has taken, 40 ms at a time: the system counts in steps of some milliseconds. */
+const slowdown = (share: number): readonly string[] =>
+  share === 0
+    ? []
+    : [
+        '--import',
+        `data:text/javascript,${encodeURIComponent(`
+          import { subscribe } from 'node:diagnostics_channel'
+          const now = () => { const { user, system } = process.threadCpuUsage(); return user + system }
+          let last = now()
+          let requests = 0
+          subscribe('pounce.http.request', () => {
+            requests += 1
+            if (requests % 16 !== 0) return
+            const at = now()
+            const due = (at - last) * ${share}
+            if (due < 40_000) return
+            while (now() < at + due);
+            last = now()
+          })`)}`,
+      ]
+
+/** The earlier commit in a folder of its own, with the packages of this one. */
+const checkedOut = async (root: string, commit: string): Promise<string> => {
+  const tree = await mkdtemp(join(tmpdir(), 'pounce-check-'))
+  execFileSync('git', ['worktree', 'add', '--detach', '--force', tree, commit], { cwd: root, stdio: 'ignore' })
+  if (!existsSync(join(tree, 'node_modules'))) await symlink(join(root, 'node_modules'), join(tree, 'node_modules'))
+  return tree
+}
+
+const root = join(import.meta.dirname, '../..')
+const { plugins } = JSON.parse(await readFile(join(root, 'config/default.json'), 'utf8')) as { plugins: readonly string[] }
+const settings = { ...manyStreams, POUNCE_PLUGINS: withoutExtractors(plugins), POUNCE_TEST_TREE: 'true' }
+
+/** Microseconds of processor time for each of what a burst does. */
+const cpuUs = async ({ pid }: Server, burst: Burst): Promise<number> => {
+  const before = await cpuMsOf(pid)
+  const count = await burst()
+  return (((await cpuMsOf(pid)) - before) * 1000) / count
+}
+
+/** Medians of some rounds on new servers: how V8 compiles a program differs from process to process. */
+const series = async (
+  tree: string,
+  prepare: (server: Server, key: string) => Promise<Burst>,
+): Promise<readonly [earlier: number, now: number]> => {
+  const earlier = await startPounce({ tree, settings })
+  const now = await startPounce({ settings, flags: slowdown(Number(values.slow)) })
+  const bursts = await Promise.all([earlier, now].map(async server => prepare(server, await newKey(server))))
+  const [before, after] = [bursts[0] as Burst, bursts[1] as Burst]
+  const taken: [earlier: number, now: number][] = []
+  // Code that has not run often yet takes several times as long.
+  await Promise.all([before(), after()])
+  for (let at = 0; at < rounds; at += 1) taken.push(await Promise.all([cpuUs(earlier, before), cpuUs(now, after)]))
+  await Promise.all([earlier.stop(), now.stop()])
+  return [median(taken.map(([one]) => one)), median(taken.map(([, other]) => other))]
+}
+
+const mean = (all: readonly number[]): number => Math.exp(all.reduce((sum, each) => sum + Math.log(each), 0) / all.length)
+
+const tree = await checkedOut(root, values.against)
+const ratios: number[] = []
+const slower: string[] = []
+try {
+  for (const name of values.only === '' ? Object.keys(workloads) : values.only.split(',')) {
+    const prepare = workloads[name]
+    if (!prepare) throw new Error(`There is no workload ${name}: choose among ${Object.keys(workloads).join(', ')}`)
+    const all = [await series(tree, prepare), await series(tree, prepare)]
+    const ratio = (): number => mean(all.map(([earlier, now]) => earlier / now))
+    // What looks slower is measured again: it may have been the machine.
+    if (ratio() < least) all.push(await series(tree, prepare), await series(tree, prepare))
+    ratios.push(ratio())
+    if (ratio() < least) slower.push(name)
+    const [earlier, now] = [mean(all.map(([one]) => one)), mean(all.map(([, other]) => other))]
+    process.stdout.write(
+      `${ratio() < least ? 'SLOWER' : 'ok    '} ${name}: ${ratio().toFixed(2)} (${round(earlier)} µs at ${values.against}, ${round(now)} µs now)\n`,
+    )
+  }
+} finally {
+  execFileSync('git', ['worktree', 'remove', '--force', tree], { cwd: root })
+}
+process.stdout.write(
+  slower.length > 0 ? `slower than ${values.against}: ${slower.join(', ')}\n` : `mean of all: ${mean(ratios).toFixed(2)}\n`,
+)
+process.exit(slower.length > 0 ? 1 : 0)
