@@ -5,6 +5,7 @@ import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { signIn } from '../../../test/support/people.ts'
 import { newFolder, ok, upload } from '../../../test/support/scene.ts'
 import { newDataset, recordPlugins, type Somebody, somebody } from '../../../test/support/spaces-and-people.ts'
+import { until } from '../../../test/support/until.ts'
 
 const published: SinkRecord[] = []
 let absences = 0
@@ -28,15 +29,17 @@ const person = async (name: string): Promise<Somebody & { readonly as: { user_id
   return { ...somebodyNew, as: { user_id: somebodyNew.id, user_name: fullName } }
 }
 
-/** What is published while something is done, without the time, which is checked. */
-/** `atLeast` are waited for: a client may have the last bytes of a download before it is recorded. */
+/** What is published while something is done, without the time, which is checked. `atLeast` are waited for: downloads are recorded after their last byte. */
 const publishedBy = async (work: () => Promise<unknown>, atLeast = 0) => {
   await server.drained()
   const before = published.length
   const since = Date.now()
   await work()
-  do await server.drained()
-  while (published.length < before + atLeast)
+  await until(
+    `${atLeast} records`,
+    () => server.drained().then(() => published.length),
+    count => count >= before + atLeast,
+  )
   return published.slice(before).map(({ created, ...record }) => {
     if (!Number.isInteger(created) || created < since - 1000 || created > Date.now()) throw new Error(`created is ${created}`)
     return record
