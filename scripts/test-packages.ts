@@ -134,6 +134,9 @@ const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
     await signIn(cwd, url, [command, ...words])
     expect("the plugin's problems are the server's", (await fetch(`${url}/api/time?never=true`)).status === 404)
     await usePlugins(url, data, expect)
+  } catch (error) {
+    said(`what the server logged:\n${log}`)
+    throw error
   } finally {
     child.kill()
     await ended

@@ -42,6 +42,8 @@ function flagsFor({ readable, input, work, needs }: SandboxAccess, { memoryMb, s
     `--allow-fs-write=${join(work, '*')}`,
     ...(needs.nativeAddons ? ['--allow-addons'] : []),
     ...(needs.childProcesses ? ['--allow-child-process'] : []),
+    // For the pipe to the server, on releases whose model includes the network; given up like the thread below.
+    ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
     // For the thread that looks for the server; given up before an extractor is loaded.
     ...(needs.workerThreads || !sandbox.diesWithServer ? ['--allow-worker'] : []),
     '--disable-sigusr1',

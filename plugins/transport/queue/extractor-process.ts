@@ -80,7 +80,7 @@ export class ExtractorProcess {
       child.stdio[3] as Duplex,
       line => parseJson(line, { ...defaultJsonLimits, maxBytes: 4 * maxLineCharacters }, 'The message'),
       message => this.#heard(messageIn(message)),
-      error => this.#broken(error),
+      error => void this.#broken(error),
     )
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#isOutOfHeap ||= `${this.#errors.slice(-100)}${text}`.includes('heap out of memory')
@@ -174,7 +174,7 @@ export class ExtractorProcess {
   }
 
   #heard(message: FromProcess | undefined): void {
-    if (message === undefined) this.#broken(new Error('It sent an invalid message'))
+    if (message === undefined) void this.#broken(new Error('It sent an invalid message'))
     else if (message.type === 'ready') {
       this.#isReady = true
       this.#current?.ready()
@@ -187,8 +187,10 @@ export class ExtractorProcess {
     }
   }
 
-  /** Nothing more can be received. A pipe that ends with its process is no error. */
-  #broken(error: Error): void {
+  /** Nothing more can be received. A pipe that ends with its process is no error: how the process ended says more. */
+  async #broken(error: Error): Promise<void> {
+    if ('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) await Promise.race([this.#exited, pause(lastWordsMs)])
+    if (this.#isGone) return
     if (this.isUsable) this.#log.warn('Extractor process stopped: invalid messages', { error })
     this.#end('Its messages could not be read, and it was stopped')
   }

@@ -15,6 +15,9 @@ interface Droppable {
   drop(scope: string): void
 }
 
+/** Gives up a right of Node's permission model, where its release can. */
+const drop = (scope: string): void => (process.permission as Partial<Droppable> | undefined)?.drop?.(scope)
+
 const [needsText = '{}', server] = process.argv.slice(2)
 const needs = JSON.parse(needsText) as ExtractorNeeds
 const kill = process.kill.bind(process)
@@ -35,7 +38,7 @@ const watch = `
 `
 if (server !== undefined) new Worker(watch, { eval: true, workerData: { server: Number(server) } }).unref()
 // A thread has the rights of the model too, but none of what `lockDown` removes.
-if (!needs.workerThreads) (process.permission as Partial<Droppable> | undefined)?.drop?.('worker')
+if (!needs.workerThreads) drop('worker')
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)) || 'unknown error'
 
@@ -64,17 +67,13 @@ async function run({ module, input }: RunRequest): Promise<void> {
 
 setPriority(10)
 
-process.on('uncaughtException', error => {
-  // Whatever runs is in an unknown state: say why, then make way for a fresh process.
-  send({ type: 'error', message: textOf(error), isLast: true }, () => process.exit(1))
-})
-
 const hear = (message: ToProcess): void => {
   if (message.type === 'abort') controller.abort()
   else if (message.type === 'clear') rmSync(message.folder, { recursive: true, force: true })
   else void run(message.request)
 }
 const pipe = new Socket({ fd: 3 })
+if (!needs.network) drop('net')
 pipe.on('close', endAll)
 // An extractor of an installed package finds the SDK of this server, wherever the package lies.
 registerHooks({
@@ -82,5 +81,9 @@ registerHooks({
     /^@?pounce\/sdk(\/|$)/.test(name) ? next(name.replace('@', ''), { ...context, parentURL: import.meta.url }) : next(name, context),
 })
 const channel = new Channel(pipe, JSON.parse, message => hear(message as ToProcess), endAll)
+process.on('uncaughtException', error => {
+  // Whatever runs is in an unknown state: say why, then make way for a fresh process.
+  send({ type: 'error', message: textOf(error), isLast: true }, () => process.exit(1))
+})
 lockDown(needs)
 send({ type: 'ready' })
