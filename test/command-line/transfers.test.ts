@@ -215,6 +215,73 @@ test('a download that breaks off goes on where it stopped, in the same run and i
   t.deepEqual(sorted(await contentsOf(join(computer.folder, 'next'))), ['big.bin'])
 })
 
+test('a file is written to standard output, across a connection that breaks off', async t => {
+  const { computer, dataset, proxy } = await scene(t)
+  const content = randomBytes(1_000_000).toString('base64')
+  await write(computer.folder, { 'a.txt': content })
+  await computer.done('put', 'a.txt', `dataset:${dataset}`)
+  let cuts = 2
+  proxy.become({
+    cutsResponseAfter: (method, path) => {
+      if (method !== 'GET' || !/^\/api\/files\/[0-9a-f]{24}$/.test(path) || cuts === 0) return undefined
+      cuts -= 1
+      return 400_000
+    },
+  })
+  const { out } = await computer.done('get', `dataset:${dataset}/a.txt`, '-')
+  t.true(out === content)
+  t.is(cuts, 0)
+  t.deepEqual(
+    sorted(await contentsOf(computer.folder)).filter(path => path.includes('pounce-part')),
+    [],
+  )
+
+  const folder = await computer.run(['get', `dataset:${dataset}`, '-'])
+  t.is(folder.code, 2)
+  t.regex(folder.err, /only a single file/)
+  t.is((await computer.run(['get', `dataset:${dataset}/a.txt`, '-', '--json'])).code, 2)
+})
+
+test('files and folders that are excluded are neither uploaded, downloaded nor deleted', async t => {
+  const { computer, dataset } = await scene(t)
+  const target = `dataset:${dataset}`
+  const kept = { 'a.txt': 'a', 'sub/b.txt': 'b' }
+  await write(join(computer.folder, 'run'), { ...kept, 'a.tmp': 't', 'sub/b.tmp': 't', 'raw/old/c.txt': 'c', 'sub/raw/old/d.txt': 'd' })
+  const first = await computer.done('put', 'run/', target, '--exclude', '*.tmp', '--exclude', 'raw/old', '--json')
+  t.deepEqual(states(first.lines<Line>()), { 'a.txt': 'uploaded', 'sub/b.txt': 'uploaded', 'sub/raw/old/d.txt': 'uploaded' })
+  await computer.done('put', 'run/', target)
+
+  const got = await computer.done('get', `${target}/`, 'back', '--exclude', '*.tmp', '--exclude', 'raw', '--json')
+  t.deepEqual(Object.keys(states(got.lines<Line>())).sort(), ['a.txt', 'sub/b.txt'])
+  await sameFiles(t, join(computer.folder, 'back'), kept)
+
+  // What is excluded stays on the side that has it.
+  await write(join(computer.folder, 'back'), { 'own.tmp': 'own' })
+  const up = await computer.done('sync', 'back', target, '--exclude', '*.tmp', '--exclude', 'raw', '--delete', '--yes', '--json')
+  t.like(up.lines().at(-1), { summary: { unchanged: 2 } })
+  const down = await computer.done(
+    'sync',
+    'back',
+    target,
+    '--down',
+    '--exclude',
+    '*.tmp',
+    '--exclude',
+    'raw',
+    '--delete',
+    '--yes',
+    '--json',
+  )
+  t.like(down.lines().at(-1), { summary: { unchanged: 2 } })
+  await sameFiles(t, join(computer.folder, 'back'), { ...kept, 'own.tmp': 'own' })
+  const listed = (await computer.done('ls', target, '--recursive', '--json')).json<{ kind: string; name: string }[]>()
+  t.is(listed.filter(({ kind }) => kind === 'file').length, 6)
+
+  const empty = await computer.run(['put', 'run', target, '--exclude', '/'])
+  t.is(empty.code, 2)
+  t.regex(empty.err, /--exclude must name files or folders/)
+})
+
 test('a download replaces no other file unless it is to', async t => {
   const { computer, dataset } = await scene(t)
   await write(computer.folder, { 'a.txt': 'server' })

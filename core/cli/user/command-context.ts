@@ -7,7 +7,7 @@ import { ServerClient } from './server-client.ts'
 /** What a command for users works with. */
 export interface UserContext {
   readonly arguments: readonly unknown[]
-  readonly options: Readonly<Record<string, string | boolean | undefined>>
+  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
   readonly asJson: boolean
   readonly output: Output
   readonly progress: { report(message: string): void; end(): void }

@@ -9,7 +9,7 @@ interface UserCommand {
   readonly usage?: string
   /** As Commander has them: `<source> [folder]`. */
   readonly arguments: readonly (readonly [name: string, summary: string])[]
-  readonly options?: readonly (readonly [flags: string, summary: string])[]
+  readonly options?: readonly (readonly [flags: string, summary: string, isRepeatable?: boolean])[]
   readonly help?: string
   /** Its code is loaded when it is called. */
   load(): Promise<RunUserCommand>
@@ -26,6 +26,8 @@ const transfers = [
   ['--jobs <number>', 'files at a time (default: 4)'],
   ['--retries <number>', 'attempts after transient failures in a row (default: 9)'],
 ] as const
+
+const exclude = ['--exclude <pattern>', 'leave out files and folders like "*.tmp" or "raw/old"; repeatable', true] as const
 
 const server = ['--server <address>', 'server to use (default: POUNCE_SERVER, or the last one signed in to)'] as const
 
@@ -76,7 +78,7 @@ const userCommands: readonly UserCommand[] = [
     summary: 'Upload files and folders to a dataset',
     usage: '[options] <sources...> <target>',
     arguments: [['<sources...>', 'files and folders, and at the end the dataset or folder to upload to']],
-    options: [['--create', 'create the dataset if there is none of this name'], ...transfers, server],
+    options: [['--create', 'create the dataset if there is none of this name'], exclude, ...transfers, server],
     help: `
 photos uploads the folder, photos/ what is in it. Missing folders are created. Files that the dataset has already are left out; a file
 that differs becomes its newest version. An interrupted upload continues where it stopped, also when the command is repeated.
@@ -88,9 +90,9 @@ ${addresses}`,
     summary: 'Download a file, a folder or a dataset',
     arguments: [
       ['<source>', 'file, folder or dataset; with a slash at the end what is in it'],
-      ['[folder]', 'where to download to (default: the current folder)'],
+      ['[folder]', 'where to download to (default: the current folder); - writes a file to standard output'],
     ],
-    options: [['--overwrite', 'replace files that differ'], ...transfers, server],
+    options: [['--overwrite', 'replace files that differ'], exclude, ...transfers, server],
     help: `
 Each file is verified against its SHA-256. An interrupted download continues where it stopped, also when the command is repeated.
 ${addresses}`,
@@ -109,6 +111,7 @@ ${addresses}`,
       ['--yes', 'delete without a question'],
       ['--dry-run', 'show what would be done, and change nothing'],
       ['--create', 'create the dataset if there is none of this name'],
+      exclude,
       ...transfers,
       server,
     ],
@@ -166,7 +169,11 @@ export const addUserCommands = (program: Commander, { output, fail }: Program): 
     const own = program.command(name).description(summary).helpGroup('Work with a server:')
     for (const [argument, about] of taken) own.addArgument(new Argument(argument, about))
     if (usage !== undefined) own.usage(usage)
-    for (const [flags, about] of options) own.addOption(new Option(flags, about))
+    for (const [flags, about, isRepeatable = false] of options) {
+      const option = new Option(flags, about)
+      if (isRepeatable) option.argParser((value: string, previous: readonly string[] = []) => [...previous, value])
+      own.addOption(option)
+    }
     if (help !== undefined) own.addHelpText('after', help)
     own.action(async () => {
       const progress = progressOn(output)

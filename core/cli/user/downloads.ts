@@ -1,7 +1,9 @@
 import { createHash, type Hash } from 'node:crypto'
+import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StartupError } from '../../kernel/startup-error.ts'
 import type { ContentPlace } from './dataset-contents.ts'
@@ -182,6 +184,54 @@ export const download = async (
   })
   await rename(part, file)
   return sha256
+}
+
+/**
+ * Writes the bytes of a file to a stream, in order and each once; after a break it continues where it stopped. Throws when length or SHA-256 are
+ * wrong, though the bytes are out by then. A reader that closes the stream ends it without an error.
+ */
+export const downloadTo = async (
+  client: ServerClient,
+  { id, path, size }: Omit<RemoteFileOf, 'file'>,
+  out: Writable,
+  progress: TransferProgress,
+): Promise<void> => {
+  const hash = createHash('sha256')
+  const closed = once(out, 'close').catch(() => undefined)
+  let written = 0
+  let furthest = 0
+  const attempt = async (): Promise<string | undefined> => {
+    const range = written === 0 ? {} : { range: `bytes=${written}-` }
+    const response = await client.attempt(`/api/files/${id}`, { method: 'GET', headers: { ...range, accept: '*/*' } })
+    // A server without ranges sends what is written already once more.
+    let left = response.status === 206 ? 0 : written
+    const expected = digestIn(response.header('repr-digest'))
+    const length = response.header('content-length')
+    const total = response.status === 206 ? totalIn(response.header('content-range')) : length === undefined ? size : Number(length)
+    try {
+      for await (const chunk of response.message) {
+        const bytes = (chunk as Buffer).subarray(left)
+        left = Math.max(0, left - (chunk as Buffer).length)
+        hash.update(bytes)
+        written += bytes.length
+        progress.move(bytes.length)
+        if (out.destroyed || out.errored) return undefined
+        if (bytes.length > 0 && !out.write(bytes)) await Promise.race([once(out, 'drain'), closed])
+      }
+    } catch {
+      if (out.destroyed || out.errored) return undefined
+      throw new TransientFailure(`The download of ${path} broke off`, {})
+    }
+    if (total !== undefined && written < total) throw new TransientFailure(`The download of ${path} broke off`, {})
+    return expected ?? (await remoteSha256(client, id))
+  }
+  const right = await client.retried(attempt, () => {
+    const hasAdvanced = written > furthest
+    furthest = written
+    return hasAdvanced
+  })
+  if (right !== undefined && right !== hash.digest('hex'))
+    throw new StartupError(`${path} arrived damaged: what was written is not the file`)
 }
 
 const isOfDisk = (error: unknown): error is Error =>

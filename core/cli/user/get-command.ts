@@ -2,19 +2,21 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
-import type { RunUserCommand } from './command-context.ts'
+import type { RunUserCommand, UserContext } from './command-context.ts'
 import { type ContentEntry, type ContentPlace, treeOf } from './dataset-contents.ts'
-import { download, localName, presentIds, type RemoteFileOf } from './downloads.ts'
+import { download, downloadTo, localName, presentIds, type RemoteFileOf } from './downloads.ts'
+import { type Exclusion, exclusionOf } from './exclusion.ts'
 import { forEachOf } from './local-files.ts'
 import { isFatal, transferClient, transferOptions } from './put-command.ts'
 import type { ServerClient } from './server-client.ts'
 import { placeOf, type ResolvedTarget, readTarget, resolveTarget } from './target.ts'
 import { TransferProgress } from './transfer-progress.ts'
 
-/** Files of a server below a folder of this computer. Throws where two would have one name here. */
-export const localFilesOf = (files: ReadonlyMap<string, ContentEntry>, folder: string): readonly RemoteFileOf[] => {
+/** Files of a server below a folder of this computer, but for those excluded. Throws where two would have one name here. */
+export const localFilesOf = (files: ReadonlyMap<string, ContentEntry>, folder: string, isExcluded: Exclusion): readonly RemoteFileOf[] => {
   const taken = new Map<string, string>()
-  return [...files].map(([path, { id, size }]) => {
+  const wanted = [...files].filter(([path]) => !isExcluded(path))
+  return wanted.map(([path, { id, size }]) => {
     const file = join(folder, ...path.split('/').map(localName))
     const other = taken.get(file)
     if (other !== undefined) throw new StartupError(`${other} and ${path} have the same name here: rename one of them on the server`)
@@ -77,7 +79,7 @@ const filesOf = async (
   client: ServerClient,
   target: ResolvedTarget,
   folder: string,
-  isContent: boolean,
+  { isContent, isExcluded }: { readonly isContent: boolean; readonly isExcluded: Exclusion },
   progress: TransferProgress,
 ): Promise<{ readonly place: ContentPlace | undefined; readonly files: readonly RemoteFileOf[] }> => {
   if (target.kind === 'file') {
@@ -89,16 +91,31 @@ const filesOf = async (
   const { files, older } = await treeOf(client, place)
   if (older > 0) progress.warn(`${older} older versions of files are left out`)
   const name = target.kind === 'root' || isContent ? '' : localName(target.name)
-  return { place, files: localFilesOf(files, join(folder, name)) }
+  return { place, files: localFilesOf(files, join(folder, name), isExcluded) }
+}
+
+/** Writes one file to standard output, for a program that reads it. */
+const print = async (context: UserContext, client: ServerClient, target: ResolvedTarget, source: string): Promise<void> => {
+  if (target.kind !== 'file') throw new UsageError(`${source} is not a file: only a single file can be written to standard output`)
+  const { id, name, size } = target
+  const progress = new TransferProgress(context)
+  progress.expect(1, size ?? 0)
+  await downloadTo(client, { id, path: name, size }, process.stdout, progress)
+  context.progress.end()
 }
 
 /** Downloads files, folders and datasets. */
 export const get: RunUserCommand = async context => {
   const [source, folder = '.'] = context.arguments as [string, string | undefined]
   const wanted = readTarget(source)
+  const isPrinted = folder === '-'
+  if (isPrinted && context.asJson) throw new UsageError('--json writes results to standard output, and so does -: use one of them')
   const client = await transferClient(context, wanted.page)
+  const target = await resolveTarget(client, wanted)
+  if (isPrinted) return print(context, client, target, source)
   const progress = new TransferProgress(context)
-  const { place, files } = await filesOf(client, await resolveTarget(client, wanted), folder, wanted.isContent, progress)
+  const choice = { isContent: wanted.isContent, isExcluded: exclusionOf(context) }
+  const { place, files } = await filesOf(client, target, folder, choice, progress)
   progress.expect(
     files.length,
     files.reduce((sum, { size = 0 }) => sum + size, 0),

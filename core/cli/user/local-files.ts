@@ -4,6 +4,7 @@ import { opendir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
+import type { Exclusion } from './exclusion.ts'
 
 /** A file of this computer and where it belongs. */
 export interface LocalFile {
@@ -26,8 +27,8 @@ export const partialSuffix = '.pounce-part'
 
 const joined = (prefix: string, name: string): string => (prefix === '' ? name : `${prefix}/${name}`)
 
-/** Everything below a folder, in the order of names. Links to files are followed; links to folders could lead in a circle. */
-export const treeOfFolder = async (folder: string, prefix = ''): Promise<LocalTree> => {
+/** Everything below a folder that is not excluded, in the order of names. Links to files are followed; links to folders could lead in a circle. */
+export const treeOfFolder = async (folder: string, isExcluded: Exclusion, prefix = ''): Promise<LocalTree> => {
   const files: LocalFile[] = []
   const folders: string[] = []
   const skipped: string[] = []
@@ -37,6 +38,7 @@ export const treeOfFolder = async (folder: string, prefix = ''): Promise<LocalTr
     for (const entry of entries) {
       const file = join(at, entry.name)
       const own = joined(path, entry.name.normalize('NFC'))
+      if (isExcluded(own)) continue
       if (entry.isDirectory()) {
         folders.push(own)
         await read(file, own)
@@ -58,16 +60,17 @@ export const emptyFolders = (folders: readonly string[], files: readonly LocalFi
 }
 
 /** What a source of `put` means: a file, a folder with its name, or with a slash at the end what is in the folder. */
-export const treeOfSource = async (source: string): Promise<LocalTree> => {
+export const treeOfSource = async (source: string, isExcluded: Exclusion): Promise<LocalTree> => {
   const file = resolve(source)
   const found = await stat(file).catch(error => {
     throw new StartupError(`${source} is not readable: ${messageOf(error)}`, { cause: error })
   })
   const name = basename(file).normalize('NFC')
-  if (found.isFile()) return { files: [{ file, path: name, size: found.size }], folders: [], skipped: [] }
+  if (found.isFile()) return { files: isExcluded(name) ? [] : [{ file, path: name, size: found.size }], folders: [], skipped: [] }
   if (!found.isDirectory()) throw new StartupError(`${source} is neither a file nor a folder`)
   const isContent = /(?:^|[/\\])\.{0,2}$/.test(source)
-  const tree = await treeOfFolder(file, isContent ? '' : name)
+  if (!isContent && isExcluded(name)) return { files: [], folders: [], skipped: [] }
+  const tree = await treeOfFolder(file, isExcluded, isContent ? '' : name)
   return isContent ? tree : { ...tree, folders: [name, ...tree.folders] }
 }
 

@@ -2,6 +2,7 @@ import { StartupError } from '../../kernel/startup-error.ts'
 import { UsageError } from '../built-in.ts'
 import { clientOf, numberOption, type RunUserCommand, type UserContext } from './command-context.ts'
 import type { ContentPlace } from './dataset-contents.ts'
+import { exclusionOf } from './exclusion.ts'
 import { emptyFolders, forEachOf, type LocalFile, treeOfSource } from './local-files.ts'
 import { RequestRefused, type ServerClient } from './server-client.ts'
 import { notFound, placeOf, readTarget, walk } from './target.ts'
@@ -139,7 +140,8 @@ export const put: RunUserCommand = async context => {
   if (target === undefined || sources.length === 0)
     throw new UsageError('Name at least one file or folder, and then where to upload it: pounce put photos "/My space/My dataset"')
   const { jobs } = transferOptions(context)
-  const trees = await Promise.all(sources.map(source => treeOfSource(source)))
+  const isExcluded = exclusionOf(context)
+  const trees = await Promise.all(sources.map(source => treeOfSource(source, isExcluded)))
   const client = await transferClient(context, readTarget(target).page)
   const progress = new TransferProgress(context)
   const { place, missing } = await uploadPlace(client, target, { isCreated: context.options['create'] === true })

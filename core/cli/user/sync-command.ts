@@ -5,6 +5,7 @@ import { UsageError } from '../built-in.ts'
 import type { RunUserCommand, UserContext } from './command-context.ts'
 import { type ContentPlace, treeOf } from './dataset-contents.ts'
 import { localName } from './downloads.ts'
+import { type Exclusion, exclusionOf } from './exclusion.ts'
 import { downloadAll, localFilesOf } from './get-command.ts'
 import { emptyFolders, forEachOf, treeOfFolder } from './local-files.ts'
 import { askedLine, isInteractive } from './prompt.ts'
@@ -17,6 +18,8 @@ interface Choices {
   readonly jobs: number
   readonly isDryRun: boolean
   readonly isDeleting: boolean
+  /** Left as it is, on both sides. */
+  readonly isExcluded: Exclusion
 }
 
 /** Nothing is deleted without a yes, from the terminal or by `--yes`. */
@@ -31,9 +34,18 @@ const confirm = async (context: UserContext, count: number, where: string): Prom
 const deepestFirst = (paths: Iterable<string>): string[] => [...paths].sort((one, other) => other.split('/').length - one.split('/').length)
 
 /** Deletes the folders of a dataset that are not here, once they are empty. */
-const deleteFolders = async (client: ServerClient, place: ContentPlace, kept: ReadonlySet<string>): Promise<void> => {
+const deleteFolders = async (
+  client: ServerClient,
+  place: ContentPlace,
+  kept: ReadonlySet<string>,
+  isExcluded: Exclusion,
+): Promise<void> => {
   const { files, folders } = await treeOf(client, place)
-  const used = new Set([...kept, ...files.keys()].flatMap(path => path.split('/').map((_, at, names) => names.slice(0, at + 1).join('/'))))
+  const used = new Set(
+    [...kept, ...files.keys(), ...[...folders.keys()].filter(isExcluded)].flatMap(path =>
+      path.split('/').map((_, at, names) => names.slice(0, at + 1).join('/')),
+    ),
+  )
   for (const path of deepestFirst(folders.keys())) {
     const id = folders.get(path)?.id
     if (!used.has(path) && id !== undefined) await client.json('DELETE', `/api/datasets/${place.dataset}/deleteFolder/${id}`)
@@ -45,9 +57,9 @@ const syncUp = async (
   client: ServerClient,
   folder: string,
   target: string,
-  { jobs, isDryRun, isDeleting }: Choices,
+  { jobs, isDryRun, isDeleting, isExcluded }: Choices,
 ): Promise<void> => {
-  const local = await treeOfFolder(folder)
+  const local = await treeOfFolder(folder, isExcluded)
   const progress = new TransferProgress(context)
   for (const path of local.skipped) progress.warn(`${path} is no regular file, and is left out`)
   const { place, missing } = await uploadPlace(client, target, { isCreated: context.options['create'] === true, isDryRun })
@@ -55,7 +67,7 @@ const syncUp = async (
     throw new StartupError(`There is no folder ${missing.join('/')} in ${target}: create it first, or name the dataset`)
   const remote = await treeOf(client, place)
   const here = new Set(local.files.map(({ path }) => path))
-  const surplus = isDeleting ? [...remote.files].filter(([path]) => !here.has(path)) : []
+  const surplus = isDeleting ? [...remote.files].filter(([path]) => !here.has(path) && !isExcluded(path)) : []
   await confirm(context, surplus.length, target)
   progress.expect(
     local.files.length,
@@ -75,7 +87,7 @@ const syncUp = async (
       progress.failure(path, error)
     }
   })
-  if (isDeleting && !isDryRun) await deleteFolders(client, place, new Set(local.folders))
+  if (isDeleting && !isDryRun) await deleteFolders(client, place, new Set(local.folders), isExcluded)
   progress.end()
 }
 
@@ -84,26 +96,26 @@ const syncDown = async (
   client: ServerClient,
   folder: string,
   target: string,
-  { jobs, isDryRun, isDeleting }: Choices,
+  { jobs, isDryRun, isDeleting, isExcluded }: Choices,
 ): Promise<void> => {
   const { place, missing } = await uploadPlace(client, target, { isCreated: false })
   if (missing.length > 0) throw new StartupError(`There is no folder ${missing.join('/')} in ${target}`)
   const progress = new TransferProgress(context)
   const remote = await treeOf(client, place)
-  const files = localFilesOf(remote.files, folder)
+  const files = localFilesOf(remote.files, folder, isExcluded)
   const wanted = new Set(files.map(({ file }) => file))
   const isFolder = await stat(folder).then(
     found => found.isDirectory(),
     () => false,
   )
-  const local = isFolder ? await treeOfFolder(folder) : { files: [], folders: [] }
+  const local = isFolder ? await treeOfFolder(folder, isExcluded) : { files: [], folders: [] }
   const surplus = isDeleting ? local.files.filter(({ file }) => !wanted.has(file)) : []
   await confirm(context, surplus.length, folder)
   progress.expect(
     files.length,
     files.reduce((sum, { size = 0 }) => sum + size, 0),
   )
-  const kept = [...remote.folders.keys()].map(path => join(folder, ...path.split('/').map(localName)))
+  const kept = [...remote.folders.keys()].filter(path => !isExcluded(path)).map(path => join(folder, ...path.split('/').map(localName)))
   if (!isDryRun) for (const path of [folder, ...kept]) await mkdir(path, { recursive: true })
   await downloadAll(client, files, progress, { place, jobs, isDryRun, isOverwriting: true })
   for (const { file, path } of surplus) {
@@ -129,7 +141,7 @@ export const sync: RunUserCommand = async context => {
   const found = await stat(folder).catch(() => undefined)
   if (options['down'] !== true && !found?.isDirectory()) throw new UsageError(`${folder} is no folder`)
   const client = await transferClient(context, readTarget(target).page)
-  const choices = { jobs: transferOptions(context).jobs, isDryRun, isDeleting }
+  const choices = { jobs: transferOptions(context).jobs, isDryRun, isDeleting, isExcluded: exclusionOf(context) }
   await (options['down'] === true ? syncDown : syncUp)(context, client, folder, target, choices)
   return undefined
 }
