@@ -12,9 +12,11 @@ export type Exclusion = (path: string) => boolean
 export const exclusionOf = ({ options }: UserContext): Exclusion => {
   const value = options['exclude']
   const patterns = (Array.isArray(value) ? value : []).map(text => {
-    const pattern = String(text).replace(/^\/+|\/+$/g, '')
-    if (pattern === '') throw new UsageError(`--exclude must name files or folders, such as "*.tmp" (is "${text}")`)
-    return { pattern, isOfName: !String(text).replace(/\/+$/, '').includes('/') }
+    const names = String(text)
+      .split('/')
+      .filter(name => name !== '')
+    if (names.length === 0) throw new UsageError(`--exclude must name files or folders, such as "*.tmp" (is "${text}")`)
+    return { pattern: names.join('/'), isOfName: names.length === 1 && !String(text).startsWith('/') }
   })
   if (patterns.length === 0) return () => false
   return path => {
