@@ -5,6 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import test from 'ava'
 
+/** Code that stands in the sentences of a guide. */
+const spansOf = async (guide: string): Promise<readonly string[]> => {
+  const text = (await readFile(join(root, 'docs', guide), 'utf8')).replace(/```[\s\S]*?```/g, '')
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+}
+
 const root = fileURLToPath(new URL('../', import.meta.url))
 
 /** Where code that stands in a sentence belongs, and what it names. `CODE` is the place of it. */
@@ -23,13 +29,18 @@ const contexts: readonly (readonly [RegExp, string])[] = [
   [/^formerHandlers: /, "definePlugin({ id: 'example.guide', summary: '', CODE })"],
   [/^configPath: /, "definePlugin({ id: 'example.guide', summary: '', CODE })"],
   [/^readonly needs/, 'export class Needy extends ReadingTime { override CODE }'],
+  [/^context\./, 'void (async (context: MiddlewareContext) => { void CODE })'],
+  [/^host\./, 'void (async (host: ViewerHost, key: string, start: number, end: number) => { void CODE })'],
+  [/^canShow\(|^mount\(/, 'void ((part: Required<MountedPart>, element: PartElement, thing: PartSubject, host: ViewerHost) => part.CODE)'],
+  [/^Policy\./, 'void ((Policy: PolicyPort) => { void CODE })'],
+  [/^request\(/, 'void ((provider: Required<AuthProvider>, headers: never, address: never) => provider.CODE)'],
   [/^throw /, 'void (() => { CODE })'],
   [/^(?:new [A-Z]|s\.bytes|behind\(|server\.)/, 'void CODE'],
 ]
 
 const prelude = `import { behind, BlobStore, definePlugin, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
-import type { MiddlewareContext } from 'pounce/sdk'
-import { PluginSwitch } from 'pounce/sdk/kit'
+import type { AuthProvider, MiddlewareContext, Policy as PolicyPort } from 'pounce/sdk'
+import { type MountedPart, type PartElement, type PartSubject, PluginSwitch, type ViewerHost } from 'pounce/sdk/kit'
 import type { TestServer } from 'pounce/sdk/testing'
 import { ReadingTime as Extractor } from '../examples/reading-time/index.ts'
 class ReadingTime extends Extractor { declare readonly needs: { readonly nativeAddons?: boolean } }
@@ -46,9 +57,7 @@ declare const server: TestServer
 `
 
 test('code in the sentences of the plugin guide compiles where it belongs', async t => {
-  const guide = (await readFile(join(root, 'docs/plugin-guide.md'), 'utf8')).replace(/```[\s\S]*?```/g, '')
-  const spans = [...guide.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
-  const found = spans.flatMap(code => {
+  const found = (await spansOf('plugin-guide.md')).flatMap(code => {
     const context = contexts.find(([form]) => form.test(code))
     return context ? [`// ${code}\n${context[1].replace('CODE', () => code)}`] : []
   })
@@ -67,3 +76,37 @@ test('code in the sentences of the plugin guide compiles where it belongs', asyn
     }),
   )
 })
+
+const folded = (text: string): string => text.replace(/\s+/g, ' ')
+
+/** All that a sentence may name: sources, their paths, settings, routes and commands. */
+const known = async (): Promise<{ readonly code: string; readonly paths: ReadonlySet<string> }> => {
+  const { stdout } = await promisify(execFile)('git', ['ls-files'], { cwd: root, maxBuffer: 1 << 26 })
+  const files = stdout
+    .split('\n')
+    .filter(file => /^(?:sdk|plugins|core|examples|scripts|config)\/.*\.(?:tsx?|js|json|css)$|^package\.json$/.test(file))
+  const pages = ['configuration', 'routes', 'command-line', 'operations'].map(name => `docs/${name}.md`)
+  const texts = await Promise.all([...files, ...pages].map(file => readFile(join(root, file), 'utf8')))
+  const folders = stdout.split('\n').flatMap(file => file.split('/').map((_, at, names) => names.slice(0, at + 1).join('/')))
+  return { code: folded(texts.join('\n')), paths: new Set(folders) }
+}
+
+/** The words of a span without what it leaves open: `<id>` of an address, the value of an environment variable, arguments of a program. */
+const wordsIn = (span: string): readonly string[] =>
+  span
+    .replace(/^(POUNCE_[A-Z_]+)=.*/, '$1')
+    .replace(/(?<=--(?:name|config)) \S+/, '')
+    .replace(/<[^>]*>/g, '')
+    .match(/[A-Za-z_]\w+/g) ?? []
+
+for (const guide of ['plugin-guide.md', 'first-plugin.md']) {
+  test(`what sentences of ${guide} name exists`, async t => {
+    const { code, paths } = await known()
+    const words = new Set(code.match(/[A-Za-z_]\w+/g))
+    const unknown = (await spansOf(guide)).filter(span => {
+      if (contexts.some(([form]) => form.test(span))) return false
+      return !paths.has(span) && !code.includes(folded(span)) && !wordsIn(span).every(word => words.has(word))
+    })
+    t.deepEqual(unknown, [])
+  })
+}
