@@ -80,6 +80,7 @@ export const getPage = route({
     { path: '/reset' },
     { path: '/welcome' },
     { path: '/admin/access' },
+    { path: '/admin/plugins' },
     { path: '/accessibility' },
     { path: '/compare' },
   ],

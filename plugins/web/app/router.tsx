@@ -51,6 +51,7 @@ const routeTree = root.addChildren([
   page('/reset/$token', reset, 'ResetPage'),
   page('/welcome', () => import('./pages/welcome.tsx'), 'WelcomePage'),
   page('/admin/access', () => import('./pages/read-access.tsx'), 'ReadAccessPage'),
+  page('/admin/plugins', () => import('./pages/plugins.tsx'), 'PluginsPage'),
   page('/accessibility', () => import('./pages/accessibility.tsx'), 'AccessibilityPage'),
 ])
 

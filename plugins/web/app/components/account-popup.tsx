@@ -27,6 +27,7 @@ export const AccountPopup = ({
     if (key === 'sign-out') void signOut().catch(toastFailure)
     if (key === 'keys') openKeysHelp()
     if (key === 'read-access') void navigate({ to: '/admin/access' })
+    if (key === 'plugins') void navigate({ to: '/admin/plugins' })
   }
   return (
     <Popover className="popover" placement="bottom end" triggerRef={trigger} isOpen onOpenChange={open => open || onClose()}>
@@ -62,6 +63,11 @@ export const AccountPopup = ({
         {user?.status === 'Admin' && (
           <MenuItem id="read-access" className="menu-item">
             {t('readAccess.title')}
+          </MenuItem>
+        )}
+        {user?.status === 'Admin' && (
+          <MenuItem id="plugins" className="menu-item">
+            {t('plugins.title')}
           </MenuItem>
         )}
         {user && (
