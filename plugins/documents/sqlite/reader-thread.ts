@@ -4,8 +4,8 @@ import type { Opening } from 'pounce/sdk/sqlite'
 import type { Query, Results } from './queries.ts'
 
 /** What it reads it reads once, and most of it is garbage at once: neither a large cache nor a large nursery makes it faster. */
-const cacheMiB = 8
-const resourceLimits = { maxYoungGenerationSizeMb: 6 }
+const cacheMiB = 2
+const resourceLimits = { maxYoungGenerationSizeMb: 3 }
 
 /** A thread with a read-only connection of its own, for reads that would block the main thread. */
 export class ReaderThread {

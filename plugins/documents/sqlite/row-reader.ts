@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Collection, Find } from 'pounce/sdk'
-import type { Lines } from 'pounce/sdk/kit'
+import { type Lines, youngGarbage } from 'pounce/sdk/kit'
 import type { Database } from './database.ts'
 import type { ReaderThread } from './reader-thread.ts'
 import type { LinePart, LineQuery } from './row-formatter.ts'
@@ -11,6 +11,8 @@ import type { SqliteCatalog } from './sqlite-catalog.ts'
 const rows = 400
 /** Parts that each thread works on or has ready: a slow client blocks a report, not memory. */
 const ahead = 2
+/** Bytes that come from a thread, and those that are sent with what stands between two parts. */
+const copies = 2
 
 /** Writes documents as lines in the reader threads, so that the main thread has little to do with it. */
 export class RowReader {
@@ -35,7 +37,10 @@ export class RowReader {
     const table = this.#catalog.tableOf(from)
     const asked = { kind: 'lines', report: randomUUID(), lines: { ...lines, columns: plain }, table, others } as const
     const parts = query ? this.#scanned(asked, query) : this.#all(asked)
-    for await (const { bytes } of parts) if (bytes.length > 0) yield bytes
+    for await (const { bytes } of parts) {
+      youngGarbage.passed(copies * bytes.length)
+      if (bytes.length > 0) yield bytes
+    }
   }
 
   /** Parts of a whole table do not depend on each other, so that several threads can work on them. */
