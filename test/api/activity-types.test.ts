@@ -25,7 +25,7 @@ const reference: readonly string[] = [
 const withoutRoute: Readonly<Record<string, string>> = {
   set_note_file: 'v1 sets notes on a web page alone; no route of the reference does',
   download_file:
-    'a download is counted on the file and told to the event sink: a line for each would double what it writes (decision 0028)',
+    'a download is counted on the file and told to the event sink: a line for each would double what it writes (decision 0040)',
 }
 
 let server: TestServer
