@@ -184,5 +184,6 @@ test('a misspelt permission does not compile', t => {
   definePlugin({ id: 'example.one', summary: 'x', permissions: { AnalyseSpectrum: added } })
   // @ts-expect-error: there is no such verb
   definePlugin({ id: 'example.one', summary: 'x', permissions: { AnalyzeSpectrum: { ...added, verb: 'change' } } })
+  // What is checked is that the compiler refuses the lines above: `tsc` fails where an expected error is absent. ava wants one assertion of each test.
   t.pass()
 })

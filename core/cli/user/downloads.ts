@@ -7,6 +7,7 @@ import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StartupError } from '../../kernel/startup-error.ts'
 import type { ContentPlace } from './dataset-contents.ts'
+import type { IncomingResponse } from './http-client.ts'
 import { forEachOf, partialSuffix, sha256Of } from './local-files.ts'
 import { RequestRefused, type ServerClient, TransientFailure } from './server-client.ts'
 import type { TransferProgress } from './transfer-progress.ts'
@@ -98,9 +99,9 @@ const sizeOf = async (file: string): Promise<number> =>
     })
   ).size
 
-/** The length of all in a partial response. */
-const totalIn = (contentRange: string | undefined): number | undefined => {
-  const text = /\/(\d+)$/.exec(contentRange ?? '')?.[1]
+/** The length of the whole file, from a response with all or a part of it. */
+const totalOf = (response: IncomingResponse): number | undefined => {
+  const text = response.status === 206 ? /\/(\d+)$/.exec(response.header('content-range') ?? '')?.[1] : response.header('content-length')
   return text === undefined ? undefined : Number(text)
 }
 
@@ -143,8 +144,7 @@ export const download = async (
     // Nothing is left to send, or what is here is of no use: the digest decides.
     const hasAll = response.status === 416
     if (response.status === 200 && at.bytes > 0) await restart()
-    const length = response.header('content-length')
-    const total = response.status === 206 ? totalIn(response.header('content-range')) : length === undefined ? undefined : Number(length)
+    const total = totalOf(response)
     const expected = digestIn(response.header('repr-digest'))
     if (hasAll) response.message.resume()
     else {
@@ -206,8 +206,7 @@ export const downloadTo = async (
     // A server without ranges sends what is written already once more.
     let left = response.status === 206 ? 0 : written
     const expected = digestIn(response.header('repr-digest'))
-    const length = response.header('content-length')
-    const total = response.status === 206 ? totalIn(response.header('content-range')) : length === undefined ? size : Number(length)
+    const total = totalOf(response) ?? size
     try {
       for await (const chunk of response.message) {
         const bytes = (chunk as Buffer).subarray(left)

@@ -189,9 +189,11 @@ export class ExtractorProcess {
 
   /** Nothing more can be received. A pipe that ends with its process is no error: how the process ended says more. */
   async #broken(error: Error): Promise<void> {
+    const wasUsable = this.isUsable
+    this.#isSpent = true
     if ('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) await Promise.race([this.#exited, pause(lastWordsMs)])
     if (this.#isGone) return
-    if (this.isUsable) this.#log.warn('Extractor process stopped: invalid messages', { error })
+    if (wasUsable) this.#log.warn('Extractor process stopped: invalid messages', { error })
     this.#end('Its messages could not be read, and it was stopped')
   }
 
