@@ -59,4 +59,8 @@ inBrowser('a refusal is shown in the words of the server, and the page is for se
   await other.page.goto('/admin/plugins')
   await other.page.getByRole('alert').waitFor()
   t.is(await other.page.getByRole('button', { name: /^Switch/ }).count(), 0)
+  const stranger = await (await browser.newContext()).newPage()
+  await stranger.goto(`${server.url}/admin/plugins`)
+  await stranger.getByRole('alert').getByRole('link', { name: 'Sign in' }).click()
+  await stranger.waitForURL(/\/login\?next=/)
 })

@@ -2,7 +2,7 @@ import { Link, useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { exactTime, when } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
-import { isNotFound, messageOf } from '../lib/messages.ts'
+import { isNotFound, isSignInRequired, messageOf } from '../lib/messages.ts'
 import { rememberPage } from '../lib/recent.ts'
 import { useSession } from '../lib/session.ts'
 import { Button } from './controls.tsx'
@@ -131,17 +131,18 @@ export const Failure = ({
   readonly hasTitle?: boolean
 }) => {
   const isMissing = isNotFound(error)
+  const isForSignedIn = isSignInRequired(error)
   return (
     <div role="alert" className="empty">
       {hasTitle && <h2>{isMissing ? t('notFound.title') : t('failure.title')}</h2>}
-      <p>{isMissing ? t('notFound.text') : messageOf(error)}</p>
+      <p>{isMissing ? t('notFound.text') : isForSignedIn ? t('failure.signIn') : messageOf(error)}</p>
       <div className="actions">
-        {!isMissing && retry && (
+        {!isMissing && !isForSignedIn && retry && (
           <Button icon="rotate-cw" onPress={retry}>
             {t('tryAgain')}
           </Button>
         )}
-        {isMissing && <SignInLink />}
+        {(isMissing || isForSignedIn) && <SignInLink />}
         <Link to="/" className="button">
           {t('toHome')}
         </Link>

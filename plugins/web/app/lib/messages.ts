@@ -12,4 +12,7 @@ export const messageOf = (error: unknown): string => {
 }
 
 /** True of the answer for what does not exist, or may not be seen. */
+/** The request needs an account. */
+export const isSignInRequired = (error: unknown): boolean => error instanceof ApiError && error.status === 401
+
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && (error.status === 404 || error.status === 403)

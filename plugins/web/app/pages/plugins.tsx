@@ -14,6 +14,10 @@ type Plugin = Answer<'GET /api/admin/plugins'>[number]
 
 const listKey = ['admin-plugins']
 
+/** Those that can be switched come first. */
+const sorted = (plugins: readonly Plugin[]): readonly Plugin[] =>
+  plugins.toSorted((one, other) => Number(one.refusal !== undefined) - Number(other.refusal !== undefined))
+
 /** What the server consists of, with a switch for each plugin that can do without. For server admins. */
 export const PluginsPage = () => {
   const { data, error, refetch } = useQuery({ queryKey: listKey, queryFn: ({ signal }) => api('GET /api/admin/plugins', { signal }) })
@@ -24,7 +28,7 @@ export const PluginsPage = () => {
       <PageTitle name={t('plugins.title')} />
       <p>{t('plugins.help')}</p>
       <ul className="plain-list plugins" aria-label={t('plugins.title')}>
-        {data.map(plugin => (
+        {sorted(data).map(plugin => (
           <PluginLine key={plugin.id} plugin={plugin} />
         ))}
       </ul>
