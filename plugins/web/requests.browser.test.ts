@@ -53,7 +53,7 @@ inBrowser('the home page is at most 15 requests besides its data, other pages 20
   const server = await bootForTest({ t })
   const call = server.as(server.admin.key)
   const dataset = await newDataset(call, { name: 'Stations' })
-  const file = await upload(call, dataset, 'station,rain\nKöln,7\n', 'rain.csv', { type: 'text/csv', query: '' })
+  const file = await upload(call, dataset, 'station,rain\nKöln,7\n', 'rain.csv', { type: 'text/csv' })
   await server.drained()
   const browser = await launch()
   t.teardown(() => browser.close())
@@ -70,6 +70,8 @@ inBrowser('the home page is at most 15 requests besides its data, other pages 20
       .getByText(path === '/' ? 'Stations' : /rain/)
       .first()
       .waitFor()
+    // All that the page loads, also what is shown later.
+    await page.waitForLoadState('networkidle')
     t.log(path, requests.length)
     t.true(requests.length <= most, `${path}: ${requests.length} requests, ${requests.join(' ')}`)
     t.deepEqual(problems, [])

@@ -88,7 +88,7 @@ inBrowser('HDF5 and NetCDF are a tree with tables, plots and maps, and a large f
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowRight')
   await chosen.getByText('Row 1, column 1: 1', { exact: true }).waitFor()
-  t.is(viewOf(page), 'map:/entry/image')
+  await until('the address', async () => viewOf(page) === 'map:/entry/image')
 
   await show(page, await keep('sst.nc'), '?view=table:/sst')
   // Index 0 of time: the first value is missing; 1 × 10 + 2 is packed as a tenth, from 10.

@@ -131,6 +131,20 @@ const chunkGroups = [
     test: (id: string) => isOwn(id) && ofPages.all.has(id) && !/[\\/](?:markdown|safe-html)\.tsx?$/.test(id),
   },
   {
+    name: 'tables',
+    priority: 2,
+    minShareCount: 2,
+    includeDependenciesRecursively: false,
+    test: /[\\/](?:viewers[\\/]table[\\/]|node_modules[\\/]uplot[\\/])/,
+  },
+  {
+    name: 'viewers',
+    priority: 2,
+    minShareCount: 2,
+    includeDependenciesRecursively: false,
+    test: /[\\/]viewers[\\/](?:lib[\\/])?[\w-]+\.(?:tsx?|css)$|[\\/](?:worker-calls|react-part|encoding)\.tsx?$/,
+  },
+  {
     name: 'controls',
     priority: 1,
     test: (id: string) => ofPages.first.has(id),

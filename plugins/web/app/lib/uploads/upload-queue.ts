@@ -1,5 +1,6 @@
 import { ApiError, api, serverEvents } from '../api.ts'
 import { queries } from '../queries.ts'
+import { currentSession } from '../session.ts'
 import type { Chosen, ChosenFile } from './chosen-files.ts'
 import { sendFile } from './send-file.ts'
 import { removeBatch, type StoredBatch, storeBatch, storedBatches, type UploadTarget } from './upload-storage.ts'
@@ -96,7 +97,8 @@ class UploadQueue {
     if (files.length > 0) {
       const batch = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`
       this.#put(files.map(one => newItem(batch, target, one)))
-      void storeBatch(storedOf(batch, this.#user ?? '', target, files))
+      // Files can be chosen before batches of an earlier page are restored, which is when the queue learns whose it is.
+      void storeBatch(storedOf(batch, this.#user ?? currentSession()?.user?.id ?? '', target, files))
     }
     this.#next()
     for (const path of emptyFolders) await withRetries(() => ensureFolder(target, path))
@@ -111,7 +113,8 @@ class UploadQueue {
     }
     if (this.#user !== undefined) this.#leave()
     this.#user = user
-    for (const batch of await storedBatches()) if (batch.user === user) await this.#restoreBatch(batch)
+    const known = (): ReadonlySet<string> => new Set([...this.#items.values()].map(({ batch }) => batch))
+    for (const batch of await storedBatches()) if (batch.user === user && !known().has(batch.id)) await this.#restoreBatch(batch)
     this.#next()
   }
 

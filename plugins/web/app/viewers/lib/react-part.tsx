@@ -1,4 +1,4 @@
-import '../../styles/viewer-parts.css'
+import '../viewers.css'
 import type { ReactNode } from 'react'
 import { I18nProvider } from 'react-aria-components'
 import { createRoot } from 'react-dom/client'

@@ -1,6 +1,5 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table cannot position its rows and columns
 // biome-ignore-all lint/a11y/useFocusableInteractive: cells and the buttons of headings have the focus
-import '../../styles/cell-grid.css'
 import {
   type KeyboardEvent,
   type MouseEvent,

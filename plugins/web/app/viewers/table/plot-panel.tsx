@@ -1,4 +1,3 @@
-import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { IconButton } from '../../components/controls.tsx'
