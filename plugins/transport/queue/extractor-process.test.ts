@@ -22,12 +22,13 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await pause(10)
 }
 
-async function setUp(t: ExecutionContext, memoryMb = 64, nativeMemoryMb = 256) {
+async function setUp(t: ExecutionContext, memoryMb = 64, nativeMemoryMb = 256, starter: readonly string[] = []) {
   const folder = await mkdtemp(join(tmpdir(), 'pounce process, ü-'))
   await writeFile(join(folder, 'input'), 'hello')
+  const sandbox = await openSandbox({ mode: 'off', firstUid: 64_200, dataFolder: folder, log: silent })
   const worker = await ExtractorProcess.start({
     folder: join(folder, 'process'),
-    sandbox: await openSandbox({ mode: 'off', firstUid: 64_200, dataFolder: folder, log: silent }),
+    sandbox: { ...sandbox, cell: () => ({ ...sandbox.cell(), prefix: () => starter }) },
     readable: codeOf(new URL('./fixtures/echo.ts', import.meta.url)),
     needs: { childProcesses: true },
     memoryMb,
@@ -114,6 +115,14 @@ test('a process that exits has been killed, one whose extractor throws has refus
   const thrown = await t.throwsAsync<RunFailure>(second.run('throw'), { message: /is damaged/ })
   t.is(thrown.kind, 'refused')
   t.true(second.worker.isUsable)
+})
+
+test('a process that ends while it starts is reported with its exit code and its last words', async t => {
+  const { run } = await setUp(t, 64, 256, ['/bin/sh', '-c', 'echo no such right >&2; exit 7', 'sh'])
+  const failure = (await t.throwsAsync(run('echo'))) as RunFailure
+  t.is(failure.message, 'The extractor process did not start (exit code 7)')
+  t.is(failure.kind, 'fault')
+  t.is((failure.cause as RunFailure).cause, 'no such right\n')
 })
 
 test('an error that nobody catches refuses the run and retires the process', async t => {

@@ -187,11 +187,11 @@ export class ExtractorProcess {
     }
   }
 
-  /** Nothing more can be received. A pipe that ends with its process is no error: how the process ended says more. */
+  /** Nothing more can be received. Of a process that never got ready, how it ended says more than that its pipe did. */
   async #broken(error: Error): Promise<void> {
     const wasUsable = this.isUsable
     this.#isSpent = true
-    if ('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) await Promise.race([this.#exited, pause(lastWordsMs)])
+    if (!this.#isReady) await Promise.race([this.#exited, pause(lastWordsMs)])
     if (this.#isGone) return
     if (wasUsable) this.#log.warn('Extractor process stopped: invalid messages', { error })
     this.#end('Its messages could not be read, and it was stopped')
