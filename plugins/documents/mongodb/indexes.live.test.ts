@@ -19,16 +19,30 @@ const fill = async (store: MongodbDocuments, count: number): Promise<void> => {
   await store.commitEach<Note>(items)
 }
 
+/**
+ * mongo-java-server, which stands in for MongoDB here, does not synchronize its list of indexes (its issue 195): a write that reads the
+ * list while an index is added may end in a NullPointerException, before it changed anything. MongoDB itself never answers so.
+ */
+const whileIndexing = async <T>(write: () => Promise<T>): Promise<T> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write()
+    } catch (error) {
+      if (tries === 20 || !/Cannot invoke "de\.bwaldvogel\.mongo\.backend\.Index\./.test(String(error))) throw error
+    }
+  }
+}
+
 live('a new index on old documents answers for all of them, those changed while it was filled included', async t => {
   const store = await openStore(t, { uri: url('MONGODB') })
   await store.declare([bare])
   await fill(store, 600)
   const declaring = store.declare([indexed])
   const changing = Promise.all([
-    store.commit<Note>({ insert: { id: 'new', rank: -1, spaces: ['all', 'fresh'] }, into: indexed }),
-    store.commit<Note>({ update: 'n599', in: indexed, set: { rank: -2, spaces: ['fresh'] } }),
-    store.commit<Note>({ update: 'n0', in: indexed, set: { rank: -3, spaces: ['fresh'] } }),
-    store.commit<Note>({ tombstone: 'n598', in: indexed }),
+    whileIndexing(() => store.commit<Note>({ insert: { id: 'new', rank: -1, spaces: ['all', 'fresh'] }, into: indexed })),
+    whileIndexing(() => store.commit<Note>({ update: 'n599', in: indexed, set: { rank: -2, spaces: ['fresh'] } })),
+    whileIndexing(() => store.commit<Note>({ update: 'n0', in: indexed, set: { rank: -3, spaces: ['fresh'] } })),
+    whileIndexing(() => store.commit<Note>({ tombstone: 'n598', in: indexed })),
   ])
   await Promise.all([declaring, changing])
   t.is(await store.count(indexed, { using: 'bySpace', where: eq('spaces', 'all'), upTo: 9999 }), 598)
