@@ -34,7 +34,7 @@ export const datasetId = (n: number): string => hex(0x1_0000_0000 + n)
 /** A title that one dataset has, whatever their number. */
 export const needle = 'needle in the hay'
 
-const spaceRecord = (n: number) => ({
+export const spaceRecord = (n: number) => ({
   id: hex(0x10 + n),
   name: `space ${n}`,
   description: '',
@@ -73,7 +73,7 @@ const collectionRecord = (n: number) => {
   }
 }
 
-const datasetRecord = (n: number, count: number) => {
+export const datasetRecord = (n: number, count: number) => {
   const chain = Math.floor(n / inFirst)
   const spread = n % 2 === 0 ? [spaceId(n * 7919)] : [spaceId(n * 7919), spaceId(n * 104_729)]
   return {
@@ -97,7 +97,7 @@ const datasetRecord = (n: number, count: number) => {
   }
 }
 
-const insertAll = async <T extends object>(
+export const insertAll = async <T extends object>(
   documents: DocumentStore,
   count: number,
   change: (n: number) => Change<T> & { readonly insert: T & { readonly id: string } },
@@ -152,7 +152,7 @@ export interface FullServer {
 const made = new Map<number, Promise<string>>()
 
 /** Made in memory where there is such a file system, for the millions of scattered writes are not what is measured. */
-const workshop = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+export const workshop = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 const make = async (count: number): Promise<string> => {
   const [draft, folder] = [await mkdtemp(join(workshop, 'pounce-bench-')), await mkdtemp(join(tmpdir(), 'pounce-bench-'))]
