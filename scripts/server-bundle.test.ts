@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -75,6 +75,16 @@ test('the bundle has the API of the tree', async t => {
   t.is(bundle.stderr, '')
   t.regex(tree.stderr, /from the tree/)
   t.is(bundle.stdout, tree.stdout)
+})
+
+test('the bundle is ASCII, so that V8 keeps its text in one byte per character', async t => {
+  const folder = new URL(currentBundle()?.url ?? '')
+  const files = (await readdir(folder)).filter(name => name.endsWith('.js'))
+  const others = await Promise.all(
+    files.map(async name => (/[^\0-\x7f]/.test(await readFile(new URL(name, folder), 'utf8')) ? [name] : [])),
+  )
+  t.true(files.includes('main.js'))
+  t.deepEqual(others.flat(), [])
 })
 
 test('a plugin from outside gets the SDK of the bundle', async t => {

@@ -34,6 +34,17 @@ const bundledPackages = new Set([
 ])
 
 const entry = 'pounce:entry'
+
+/** Koa and packages of its own require two versions of it at start, 1 MB of tables that no usual request needs. */
+const requiredLater = 'mime-types'
+const later = '\0pounce:later:'
+
+/** Has the functions of the package and loads it at the first call. */
+const laterModule = (file: string): string =>
+  ['charset', 'contentType', 'extension', 'lookup']
+    .map(name => `exports.${name} = value => require(${JSON.stringify(file)}).${name}(value)`)
+    .join('\n')
+
 const inPackages = `${sep}node_modules${sep}`
 const place = '__placeOfModule__'
 const slashes = (path: string): string => path.split(sep).join('/')
@@ -108,13 +119,15 @@ const bundling = ({ folder, isPackage, elsewhere }: Target): Bundling => {
     name: 'pounce',
     resolveId(specifier, importer, { kind }) {
       if (specifier === entry) return entry
+      if (specifier === requiredLater && kind === 'require-call')
+        return this.resolve(specifier, importer, { kind, skipSelf: true }).then(found => found && later + found.id)
       const sdk = sdkEntries.get(specifier)
       if (sdk !== undefined) return join(root, sdk)
       if (specifier.startsWith('node:')) return { id: specifier, external: true }
       const isBundled = kind !== 'dynamic-import' && bundledPackages.has(packageOf(specifier))
       return /^[./]|^[A-Za-z]:/.test(specifier) || importer?.includes(inPackages) || isBundled ? null : { id: specifier, external: true }
     },
-    load: id => (id === entry ? entryModule() : null),
+    load: id => (id === entry ? entryModule() : id.startsWith(later) ? laterModule(id.slice(later.length)) : null),
     transform: {
       filter: { id: { exclude: /[\\/]node_modules[\\/]/ }, code: /import\.meta\.url/ },
       handler(code, id) {
@@ -150,7 +163,11 @@ const bundling = ({ folder, isPackage, elsewhere }: Target): Bundling => {
         new RegExp(`${place}\\("([^"]+)"\\)`, 'g'),
         (_, path: string) => `new URL("${toRoot}/${path}", import.meta.url).href`,
       )
-      return { code: asciiOnly(placed) }
+      return { code: placed }
+    },
+    // Not in renderChunk: rolldown prints what that returns anew, without escapes.
+    generateBundle(_, bundle) {
+      for (const one of Object.values(bundle)) if (one.type === 'chunk') one.code = asciiOnly(one.code)
     },
   }
   return { plugin, first, usual }

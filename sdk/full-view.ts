@@ -72,7 +72,8 @@ const toldRights = {
   ],
   dataset: [
     ...['EditDataset', 'DeleteDataset', 'PublicDataset', 'AddResourceToDataset', 'RemoveResourceFromDataset', 'AddFile'],
-    ...['ExecuteOnDataset', 'ArchiveDataset', 'DownloadFiles', 'EditLicense', ...describing],
+    // Of its files, by being in it.
+    ...['EditFile', 'DeleteFile', 'ExecuteOnDataset', 'ArchiveDataset', 'DownloadFiles', 'EditLicense', ...describing],
   ],
   file: ['EditFile', 'DeleteFile', 'DownloadFiles', 'ArchiveFile', 'EditLicense', 'CreatePreview', 'CreateSection', ...describing],
 } as const satisfies Partial<Record<Kind, readonly Permission[]>>

@@ -57,6 +57,8 @@ export class RequestContext {
   wrongCredentials: Problem | undefined
   /** The name of a session cookie that turned out to be wrong: a 401 takes it away. */
   staleCookie: string | undefined
+  /** Its place among the running requests. */
+  runningAt = 0
   readonly #proxies: TrustedProxies
   #address: string | undefined
   #controller: AbortController | undefined
@@ -204,7 +206,11 @@ export class RequestTracker {
   readonly #config: HttpConfig
   readonly #log: Log
   readonly #metrics: Metrics
-  readonly #running = new Set<RequestContext>()
+  /**
+   * In no order. Each time a `Set` or a `Map` grows or shrinks, V8 leaves a table behind that refers to the next one, so from the first old table on all the
+   * requests that were in one reach the old generation: a third of the time of a small request.
+   */
+  readonly #running: RequestContext[] = []
   #onIdle: (() => void) | undefined
 
   constructor(config: HttpConfig, log: Log, metrics: Metrics) {
@@ -214,7 +220,7 @@ export class RequestTracker {
   }
 
   track(request: RequestContext): void {
-    this.#running.add(request)
+    request.runningAt = this.#running.push(request) - 1
     request.res.on('close', () => this.#leave(request))
   }
 
@@ -231,7 +237,7 @@ export class RequestTracker {
 
   /** Resolves when no request is under way. */
   async idle(): Promise<void> {
-    if (this.#running.size === 0) return
+    if (this.#running.length === 0) return
     await new Promise<void>(resolve => {
       this.#onIdle = resolve
     })
@@ -239,12 +245,12 @@ export class RequestTracker {
 
   /** Resolves when the requests that are under way now have ended. */
   async runningNow(): Promise<void> {
-    await Promise.all([...this.#running].map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
+    await Promise.all(this.#running.map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
   }
 
   /** Resolves when the requests to these routes have ended; those that have not after `limitMs` are cut off. */
   async endOf(routes: ReadonlySet<unknown>, limitMs: number): Promise<void> {
-    const running = [...this.#running].filter(({ route }) => routes.has(route))
+    const running = this.#running.filter(({ route }) => routes.has(route))
     const ended = Promise.all(running.map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
     const cut = setTimeout(() => {
       for (const request of running) {
@@ -258,11 +264,13 @@ export class RequestTracker {
 
   /** Aborts the signals of all handlers: their clients will get no response. */
   abortAll(): void {
-    for (const request of this.#running) request.abort()
+    for (const request of [...this.#running]) request.abort()
   }
 
   #leave(request: RequestContext): void {
-    this.#running.delete(request)
+    const last = this.#running.pop() as RequestContext
+    if (last !== request) this.#running[request.runningAt] = last
+    last.runningAt = request.runningAt
     const isComplete = request.res.writableFinished
     if (!isComplete) request.abort()
     const ms = performance.now() - request.startedMs
@@ -270,7 +278,7 @@ export class RequestTracker {
     if (ms > this.#config.slowRequestMs && !isTransfer(request)) this.#log.warn('slow request', fields)
     else this.#log.debug('request', fields)
     if (this.#config.metrics) this.#measure(request, ms)
-    if (this.#running.size === 0) this.#onIdle?.()
+    if (this.#running.length === 0) this.#onIdle?.()
   }
 
   /** The path is logged without its query: that is where keys and search words are. */

@@ -44,6 +44,7 @@ interface ReadyBuild {
 export type BuildState = 'building' | 'missing' | ReadyBuild
 
 interface ManifestChunk {
+  readonly name?: string
   readonly file: string
   readonly css?: readonly string[]
   readonly assets?: readonly string[]
@@ -136,11 +137,13 @@ const stylesOf = (chunks: readonly ManifestChunk[], loaded: readonly string[] = 
 ]
 
 const entryFiles = (entry: ManifestChunk, manifest: Readonly<Record<string, ManifestChunk>>): EntryFiles => {
-  const chunks = loadedWith(entry, manifest)
+  const [, ...chunks] = loadedWith(entry, manifest)
+  // The entry is one line that imports the chunk which has its module.
+  const script = chunks.find(({ name }) => name === 'app') ?? entry
   return {
-    script: entry.file,
+    script: script.file,
     styles: stylesOf(chunks),
-    modules: chunks.filter(chunk => chunk !== entry).map(chunk => chunk.file),
+    modules: chunks.filter(chunk => chunk !== script).map(chunk => chunk.file),
     fonts: [...new Set(chunks.flatMap(chunk => chunk.assets ?? []))].filter(
       file => file.includes('next-latin-wght') || file.includes('newsreader'),
     ),

@@ -32,7 +32,7 @@ test('every address of the interface answers with a page of the same policy, whi
     const { status, headers, text } = await page(path)
     t.is(status, 200, path)
     t.is(headers.get('content-type'), 'text/html; charset=utf-8')
-    t.regex(text, /<script type="module" src="\/web\/assets\/main-[\w-]+\.js"><\/script>/)
+    t.regex(text, /<script type="module" src="\/web\/assets\/app-[\w-]+\.js"><\/script>/)
     const policy = headers.get('content-security-policy') ?? ''
     t.regex(policy, /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'nonce-[\w+/=]+';/)
     t.regex(policy, /base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/)
@@ -44,7 +44,7 @@ test('every address of the interface answers with a page of the same policy, whi
 })
 
 test('files of the interface are cached for good, and sent compressed to who reads that', async t => {
-  const [, path = ''] = /href="([^"]+\/app-[^"]+\.js)"/.exec((await page('/')).text) ?? []
+  const [, path = ''] = /src="([^"]+\/app-[^"]+\.js)"/.exec((await page('/')).text) ?? []
   const plain = await server.as()(path, { headers: { 'accept-encoding': 'identity' } })
   t.is(plain.headers.get('cache-control'), 'public, max-age=31536000, immutable')
   // Of workers, which do not have that of the page.

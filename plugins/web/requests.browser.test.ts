@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import test from 'ava'
-import { bootForTest } from 'pounce/sdk/testing'
+import { bootForTest, type TestFetch } from 'pounce/sdk/testing'
 import { browserTests } from '../../test/support/real-browsers.ts'
-import { newDataset, upload } from '../../test/support/scene.ts'
+import { formWith, newDataset, ok, upload } from '../../test/support/scene.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { webPage } from '../../test/support/web-pages.ts'
 
@@ -49,31 +49,51 @@ test('the home page has at most 200 kB of compressed scripts with all that they 
   }
 })
 
-inBrowser('the home page is at most 15 requests besides its data, other pages 20, that of a file with its viewer 25', async t => {
-  const server = await bootForTest({ t })
-  const call = server.as(server.admin.key)
-  const dataset = await newDataset(call, { name: 'Stations' })
-  const file = await upload(call, dataset, 'station,rain\nKöln,7\n', 'rain.csv', { type: 'text/csv' })
-  await server.drained()
-  const browser = await launch()
-  t.teardown(() => browser.close())
-  for (const [path, most] of Object.entries({ '/': 15, [`/datasets/${dataset}`]: 20, [`/files/${file}`]: 25, '/search?query=rain': 20 })) {
-    const { page, problems } = await webPage(t, browser, server.url, server.admin)
-    const requests: string[] = []
-    page.on('request', request => {
-      const { pathname } = new URL(request.url())
-      if (!pathname.startsWith('/api/')) requests.push(pathname)
-    })
-    await page.goto(path)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page
-      .getByText(path === '/' ? 'Stations' : /rain/)
-      .first()
-      .waitFor()
-    // All that the page loads, also what is shown later.
-    await page.waitForLoadState('networkidle')
-    t.log(path, requests.length)
-    t.true(requests.length <= most, `${path}: ${requests.length} requests, ${requests.join(' ')}`)
-    t.deepEqual(problems, [])
-  }
-})
+/** A file that no viewer fits, and a picture of it as extractors make them. */
+const withPreview = async (call: TestFetch, dataset: string, picture: Uint8Array): Promise<string> => {
+  const file = await upload(call, dataset, Uint8Array.from([7, 7]), 'rain.raw', { type: 'application/octet-stream' })
+  const { id } = await ok<{ id: string }>(call('/api/previews', { method: 'POST', body: formWith(picture, 'rain.jpg', 'image/jpeg') }))
+  await ok(call(`/api/files/${file}/previews/${id}`, { method: 'POST', json: {} }))
+  return file
+}
+
+inBrowser(
+  'home and search are at most 10 requests besides their data, a dataset with its README 15, a file with its viewer 20',
+  async t => {
+    const server = await bootForTest({ t })
+    const call = server.as(server.admin.key)
+    const dataset = await newDataset(call, { name: 'Stations' })
+    const add = (name: string, type: string, bytes: string | Uint8Array) => upload(call, dataset, bytes, name, { type })
+    const read = (name: string) => readFile(new URL(`./sample/${name}`, import.meta.url))
+    const picture = await read('hill.jpg')
+    const pages: readonly (readonly [path: string, shown: string, most: number])[] = [
+      ['/', 'main :text("Stations")', 10],
+      ['/search?query=rain', 'main :text("rain.csv")', 10],
+      [`/files/${await add('rain.csv', 'text/csv', 'station,rain\nKöln,7\n')}`, '[role=grid]', 20],
+      [`/files/${await add('rain.py', 'text/x-python', 'print(7)\n')}`, '.cm-content', 20],
+      [`/files/${await add('hill.jpg', 'image/jpeg', picture)}`, '.viewer-picture img', 20],
+      [`/files/${await add('leaf-area.pdf', 'application/pdf', await read('leaf-area.pdf'))}`, '.part canvas', 20],
+      [`/files/${await withPreview(call, dataset, picture)}`, '.viewer-picture img', 20],
+      [`/datasets/${(await add('README.md', 'text/markdown', '# Rain')) && dataset}`, '.readme .prose :text("Rain")', 15],
+    ]
+    await server.drained()
+    const browser = await launch()
+    t.teardown(() => browser.close())
+    for (const [path, shown, most] of pages) {
+      const { page, problems } = await webPage(t, browser, server.url, server.admin)
+      const requests: string[] = []
+      page.on('request', request => {
+        const { pathname } = new URL(request.url())
+        if (!pathname.startsWith('/api/')) requests.push(pathname)
+      })
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.locator(shown).first().waitFor()
+      // All that the page loads, also what is shown later.
+      await page.waitForLoadState('networkidle')
+      t.log(path, requests.length)
+      t.true(requests.length <= most, `${path}: ${requests.length} requests, ${requests.join(' ')}`)
+      t.deepEqual(problems, [])
+    }
+  },
+)

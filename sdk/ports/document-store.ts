@@ -202,7 +202,8 @@ export type Committed<T extends object> =
  *
  * Every promise here resolves only when the change is durable (power cut included) and visible to every later read.
  * No call waits longer than the configured time-out: then, and when the server behind it is unavailable, it rejects with
- * `Unavailable`; with `NoSpace` when the disk is full. Returned documents are copies.
+ * `Unavailable`; with `NoSpace` when the disk is full. Do not change returned documents: those of `get` and `getMany` may be
+ * frozen, and the same for all readers.
  * Ids are 1 to 200 characters without control characters; another one makes an insert throw `Invalid`.
  */
 export interface DocumentStore {

@@ -72,7 +72,15 @@ function insertAndReplace(test: ContractTest, open: Open): void {
     list.push(4)
     ;(made.content as typeof content).list.push(5)
     ;(changed.content as typeof content).list.push(6)
-    t.deepEqual((await store.get(notes, 'a'))?.content, { list: [1], other: [3] })
+    for (let read = 0; read < 3; read += 1) {
+      const found = (await store.get(notes, 'a'))?.content as typeof content
+      t.deepEqual(found, { list: [1], other: [3] })
+      try {
+        found.list.push(7)
+      } catch (error) {
+        t.true(error instanceof TypeError)
+      }
+    }
   })
 
   test('an id that lives cannot be inserted again; one that was tombstoned can', async t => {

@@ -42,7 +42,7 @@ export interface DeliveryFailure {
   readonly parkedAt: string | null
 }
 
-const deepFreeze = <T>(value: T): T => {
+export const deepFreeze = <T>(value: T): T => {
   if (typeof value === 'object' && value !== null) for (const member of Object.values(Object.freeze(value))) deepFreeze(member)
   return value
 }

@@ -27,7 +27,7 @@ import { ReaderThread } from './reader-thread.ts'
 import { RowReader } from './row-reader.ts'
 import { SqliteCatalog } from './sqlite-catalog.ts'
 import { SqliteOutbox } from './sqlite-outbox.ts'
-import { RecentTexts, type Seek, SqliteReader } from './sqlite-reader.ts'
+import { RecentDocuments, type Seek, SqliteReader } from './sqlite-reader.ts'
 import { collectionOf, planChange } from './writer.ts'
 
 export const config = s.Object({
@@ -63,7 +63,7 @@ export class SqliteDocuments implements DocumentStore {
   #catalog: SqliteCatalog
   #outbox: SqliteOutbox
   #reader: SqliteReader
-  #recent = new RecentTexts()
+  #recent = new RecentDocuments()
   #lineReader: RowReader
   #threads: readonly ReaderThread[]
   #isOpen = false

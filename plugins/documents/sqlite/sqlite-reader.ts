@@ -4,6 +4,7 @@ import type { Connection, Row } from 'pounce/sdk/sqlite'
 import { checkFind, checkSeek, indexesOf, matcher } from 'pounce/sdk/store-kit'
 import { MergedCursor } from './cursor.ts'
 import type { Database } from './database.ts'
+import { deepFreeze } from './outbox-tables.ts'
 import { effortOf, plansOf, type QueryPlan } from './planner.ts'
 import type { ReaderThread } from './reader-thread.ts'
 import { type ScanPlace, scanPart } from './scanning.ts'
@@ -175,38 +176,54 @@ const maxKept = 1_000_000
 /** Longer documents are read each time. */
 const maxKeptText = 8_000
 
+/** The text of a document until it is read again, and from then on what it says, frozen: all readers get the same. */
+interface Recent {
+  kept: string | Stored
+  readonly characters: number
+}
+
+type Generation = Map<string, Map<string, Recent>>
+
 /**
- * The texts of documents that were read lately, by table and id. This process is the only one that writes the file, and drops a text in the
+ * The documents that were read lately, by table and id. This process is the only one that writes the file, and drops a document in the
  * transaction that changes it. What is in the elder generation and not read meanwhile goes when the younger is full.
  */
-export class RecentTexts {
-  #young = new Map<string, string>()
-  #old = new Map<string, string>()
+export class RecentDocuments {
+  #young: Generation = new Map()
+  #old: Generation = new Map()
   #characters = 0
 
-  get(table: string, id: string): string | undefined {
-    const key = `${table} ${id}`
-    const young = this.#young.get(key)
-    if (young !== undefined) return young
-    const old = this.#old.get(key)
-    if (old !== undefined) this.keep(table, id, old)
-    return old
+  get(table: string, id: string): Stored | undefined {
+    let found = this.#young.get(table)?.get(id)
+    if (!found) {
+      found = this.#old.get(table)?.get(id)
+      if (!found) return undefined
+      this.#add(table, id, found)
+    }
+    if (typeof found.kept !== 'string') return found.kept
+    const document = deepFreeze(parse(found.kept))
+    found.kept = document
+    return document
   }
 
   keep(table: string, id: string, text: string): void {
-    if (text.length > maxKeptText) return
-    this.#young.set(`${table} ${id}`, text)
-    this.#characters += text.length
+    if (text.length <= maxKeptText) this.#add(table, id, { kept: text, characters: text.length })
+  }
+
+  forget(table: string, id: string): void {
+    this.#young.get(table)?.delete(id)
+    this.#old.get(table)?.delete(id)
+  }
+
+  #add(table: string, id: string, document: Recent): void {
+    const known = this.#young.get(table)
+    if (known) known.set(id, document)
+    else this.#young.set(table, new Map([[id, document]]))
+    this.#characters += document.characters
     if (this.#characters < maxKept) return
     this.#old = this.#young
     this.#young = new Map()
     this.#characters = 0
-  }
-
-  forget(table: string, id: string): void {
-    const key = `${table} ${id}`
-    this.#young.delete(key)
-    this.#old.delete(key)
   }
 }
 
@@ -217,10 +234,10 @@ export class SqliteReader {
   #database: Database
   #catalog: SqliteCatalog
   #thread: ReaderThread
-  #recent: RecentTexts
+  #recent: RecentDocuments
   #effort: number
 
-  constructor(database: Database, catalog: SqliteCatalog, thread: ReaderThread, recent: RecentTexts, effort: number) {
+  constructor(database: Database, catalog: SqliteCatalog, thread: ReaderThread, recent: RecentDocuments, effort: number) {
     this.#recent = recent
     this.#database = database
     this.#catalog = catalog
@@ -231,7 +248,7 @@ export class SqliteReader {
   get<T extends object>(from: Collection<T>, id: string): (T & Stored) | undefined {
     const { table } = this.#catalog.tableOf(from)
     const known = this.#recent.get(table, id)
-    if (known !== undefined) return parse<T>(known)
+    if (known !== undefined) return known as T & Stored
     const row = this.#database.use(db => db.get(`SELECT doc FROM ${table} WHERE id = ?`, id))
     if (!row) return undefined
     const text = row[0] as string

@@ -51,6 +51,18 @@ const icons = (): Plugin => ({
   },
 })
 
+/** pdf.js keeps all that it exports in a global variable, also what nothing here imports: editors, forms, signatures. */
+const pdfWithoutGlobal = (): Plugin => ({
+  name: 'pdf-without-global',
+  transform: {
+    filter: { id: /[\\/]pdfjs-dist[\\/]build[\\/]pdf\.mjs$/ },
+    handler(code) {
+      if (!code.includes('globalThis.pdfjsLib = {')) this.error('pdf.js sets no global variable: this plugin is not needed any more')
+      return { code: code.replace('globalThis.pdfjsLib = {', 'void {'), map: null }
+    },
+  },
+})
+
 /** `npm run web:dev`: the page around the script, which a running server has in `shell.ts`. */
 const developmentPage = (): Plugin => ({
   name: 'development-page',
@@ -79,82 +91,61 @@ const entries = (): Readonly<Record<string, string>> => {
 
 const isOwn = (id: string): boolean => !id.includes('node_modules')
 
-/** Modules that the script of the pages needs at once, and all that pages may load. Viewers and frames are entries too, and must not enlarge them. */
-const ofPages = { first: new Set<string>(), all: new Set<string>() }
+/**
+ * Modules that the script of the pages needs at once, those that dialogs need besides, and all that pages may load. Viewers and frames are entries
+ * too, and must not enlarge them.
+ */
+const ofPages = { first: new Set<string>(), dialogs: new Set<string>(), all: new Set<string>() }
 
 const findModulesOfPages = (): Plugin => ({
   name: 'modules-of-pages',
   apply: 'build',
   buildEnd() {
     const reach = (id: string, found: Set<string>, isLazy: boolean): void => {
-      if (found.has(id)) return
+      // Dialogs know of menus, and have none.
+      if (found.has(id) || (found === ofPages.dialogs && /[\\/](?:Menu|Popover|Collection|SelectionIndicator)\.mjs$/.test(id))) return
       found.add(id)
       const info = this.getModuleInfo(id)
       for (const each of [...(info?.importedIds ?? []), ...(isLazy ? (info?.dynamicallyImportedIds ?? []) : [])]) reach(each, found, isLazy)
     }
     const main = join(import.meta.dirname, 'main.tsx')
     reach(main, ofPages.first, false)
+    reach(join(import.meta.dirname, 'components/dialog.tsx'), ofPages.dialogs, false)
     reach(main, ofPages.all, true)
   },
 })
 
-/**
- * So that a page is few requests, and none loads much that others need: libraries and own modules of the first script, controls by the pages that use them,
- * what most pages with lists share. Only the last two take along what their modules import: a control is imported by way of a module that has all.
- */
+const isOfPages = (id: string): boolean => isOwn(id) && ofPages.all.has(id)
+const isFrom = (id: string, packages: readonly string[]): boolean => packages.some(name => id.includes(`/node_modules/${name}/`))
+const isMarkdown = (id: string): boolean => /[\\/](?:markdown|safe-html)\.ts$/.test(id)
+const isGrid = (id: string): boolean =>
+  /[\\/](?:thing-parts|read-access|resource-list|virtual-grid|grid-[\w-]+|collection-tree|selection[\w-]*)\.tsx?$/.test(id)
+
+const editorPackages = [
+  ...['codemirror', 'crelt', 'style-mod', 'w3c-keyname', '@marijn/find-cluster-break', '@lezer/common', '@lezer/highlight'],
+  ...['state', 'view', 'language', 'language-data', 'search', 'commands', 'streamparser'].map(name => `@codemirror/${name}`),
+]
+
+/** A chunk of modules, and of nothing that they import: the order of the groups decides to which a module belongs. */
+const group = (name: string, test: (id: string) => boolean, minShareCount = 2) =>
+  ({ name, test, minShareCount, includeDependenciesRecursively: false }) as const
+
+/** So that a page is few requests, and none loads much that others need: first what all pages need, then what most of them share, then what viewers do. */
 const chunkGroups = [
-  {
-    name: 'libraries',
-    priority: 4,
-    includeDependenciesRecursively: false,
-    test: /node_modules[\\/](?:react|react-dom|scheduler|use-sync-external-store|i18next|react-i18next|@tanstack[\\/](?:react-router|router-core|history|react-store|store|react-query|query-core))[\\/]/,
-  },
-  { name: 'app', priority: 3, includeDependenciesRecursively: false, test: (id: string) => isOwn(id) && ofPages.first.has(id) },
-  {
-    name: 'lists',
-    priority: 2,
-    minShareCount: 2,
-    includeDependenciesRecursively: false,
-    test: (id: string) =>
-      isOwn(id) &&
-      ofPages.all.has(id) &&
-      !/[\\/](?:markdown|safe-html|thing-parts|read-access|resource-list|virtual-grid|grid-[\w-]+|collection-tree|selection[\w-]*)\.tsx?$/.test(
-        id,
-      ),
-  },
-  {
-    name: 'grids',
-    priority: 2,
-    minShareCount: 2,
-    includeDependenciesRecursively: false,
-    // Markdown is for the README of a dataset and for viewers.
-    test: (id: string) => isOwn(id) && ofPages.all.has(id) && !/[\\/](?:markdown|safe-html)\.tsx?$/.test(id),
-  },
-  {
-    name: 'tables',
-    priority: 2,
-    minShareCount: 2,
-    includeDependenciesRecursively: false,
-    test: /[\\/](?:viewers[\\/]table[\\/]|node_modules[\\/]uplot[\\/])/,
-  },
-  {
-    name: 'viewers',
-    priority: 2,
-    minShareCount: 2,
-    includeDependenciesRecursively: false,
-    test: /[\\/]viewers[\\/](?:lib[\\/])?[\w-]+\.(?:tsx?|css)$|[\\/](?:worker-calls|react-part|encoding)\.tsx?$/,
-  },
-  {
-    name: 'controls',
-    priority: 1,
-    test: (id: string) => ofPages.first.has(id),
-    entriesAware: true,
-    entriesAwareMergeThreshold: 60_000,
-  },
+  group('libraries', id => !isOwn(id) && ofPages.first.has(id), 1),
+  group('app', id => isOwn(id) && ofPages.first.has(id), 1),
+  group('lists', id => (isOwn(id) ? isOfPages(id) && !isMarkdown(id) && !isGrid(id) : ofPages.dialogs.has(id))),
+  group('grids', id => (isOfPages(id) && isGrid(id)) || isFrom(id, ['@tanstack'])),
+  group('controls', id => isFrom(id, ['react-aria', 'react-stately', 'react-aria-components', '@internationalized']), 1),
+  group('tables', id => /[\\/]viewers[\\/]table[\\/].*\.tsx?$/.test(id) || isFrom(id, ['uplot'])),
+  // One style sheet for all of them.
+  group('viewers', id => isOwn(id) && /[\\/]viewers[\\/](?:lib[\\/])?[\w-]+\.tsx?$|\.css$/.test(id), 1),
+  group('editor', id => isFrom(id, editorPackages)),
+  group('languages', id => isFrom(id, ['@codemirror/autocomplete', '@lezer/lr'])),
   {
     name: 'shared',
     minShareCount: 2,
-    test: (id: string) => ofPages.all.has(id),
+    test: id => isOfPages(id) && !isMarkdown(id),
     entriesAware: true,
     entriesAwareMergeThreshold: 15_000,
   },
@@ -184,7 +175,7 @@ export default defineConfig({
   },
   // Workers load their parts on demand.
   worker: { format: 'es' },
-  plugins: [icons(), findModulesOfPages(), compressedCopies(), developmentPage()],
+  plugins: [icons(), pdfWithoutGlobal(), findModulesOfPages(), compressedCopies(), developmentPage()],
   server: {
     proxy: { '^/(?:api|docs|web/sample|openapi\\.json)(?:[/?]|$)': process.env['POUNCE_URL'] ?? 'http://127.0.0.1:9000' },
   },

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { RefObject } from 'react'
-import { Header, Menu, MenuItem, MenuSection, Popover, Separator } from 'react-aria-components'
+import { Header, Menu, MenuItem, MenuSection, Popover, Separator } from 'react-aria-components/Menu'
 import { storageText } from '../lib/format.ts'
 import { chooseLanguage, currentLanguage, type Language, languages, t } from '../lib/i18n.ts'
 import { type Session, signOut } from '../lib/session.ts'

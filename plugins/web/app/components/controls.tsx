@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
+import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button'
 import {
-  Button as AriaButton,
-  type ButtonProps as AriaButtonProps,
   TextField as AriaTextField,
   type TextFieldProps as AriaTextFieldProps,
   FieldError,
@@ -9,9 +8,8 @@ import {
   Label,
   Text,
   TextArea,
-  Tooltip,
-  TooltipTrigger,
-} from 'react-aria-components'
+} from 'react-aria-components/TextField'
+import { Tooltip, TooltipTrigger } from 'react-aria-components/Tooltip'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon-names.ts'
 

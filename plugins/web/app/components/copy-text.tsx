@@ -1,4 +1,4 @@
-import { Button } from 'react-aria-components'
+import { Button } from 'react-aria-components/Button'
 import { t } from '../lib/i18n.ts'
 import { Icon } from './icon.tsx'
 import { toast } from './toasts.tsx'

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react'
-import { Dialog as AriaDialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components'
+import { Form } from 'react-aria-components/Form'
+import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
 import { Button } from './controls.tsx'

@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { Form } from 'react-aria-components/Form'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
 import { TextConflict } from '../lib/save-text.ts'

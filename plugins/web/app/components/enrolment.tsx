@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Form } from 'react-aria-components'
+import { Form } from 'react-aria-components/Form'
 import { type Answer, api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { refreshSession, signOut } from '../lib/session.ts'

@@ -1,5 +1,5 @@
 import { useRef } from 'react'
-import { Menu, MenuItem, Popover, Separator } from 'react-aria-components'
+import { Menu, MenuItem, Popover, Separator } from 'react-aria-components/Menu'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon-names.ts'
 

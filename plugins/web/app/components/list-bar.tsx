@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react'
-import { Input, SearchField } from 'react-aria-components'
+import { Input, SearchField } from 'react-aria-components/SearchField'
 import { t } from '../lib/i18n.ts'
 import { Icon } from './icon.tsx'
 

@@ -1,6 +1,6 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Form } from 'react-aria-components'
+import { Form } from 'react-aria-components/Form'
 import { ApiError } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { useSession } from '../lib/session.ts'

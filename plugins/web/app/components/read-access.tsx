@@ -1,5 +1,6 @@
 import { useState } from 'react'
-import { Form, Label, Radio, RadioGroup } from 'react-aria-components'
+import { Form } from 'react-aria-components/Form'
+import { Label, Radio, RadioGroup } from 'react-aria-components/RadioGroup'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { refreshSession, type Session } from '../lib/session.ts'

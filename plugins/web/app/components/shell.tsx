@@ -9,6 +9,7 @@ import { KeysHelp } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
 import { SearchBox } from './search-box.tsx'
 import { Toasts } from './toasts.tsx'
+import { UploadButton } from './upload-button.tsx'
 
 /** What is on every page: the skip link, the header, the page itself, the footer, and messages. */
 export const Shell = () => {
@@ -33,11 +34,7 @@ export const Shell = () => {
             {t('explore.title')}
           </Link>
           <PartLinks />
-          {session?.user && (
-            <Suspense>
-              <UploadTray />
-            </Suspense>
-          )}
+          {session?.user && <UploadButton user={session.user.id} />}
           {session && <AccountMenu session={session} />}
         </nav>
       </header>
@@ -52,9 +49,6 @@ export const Shell = () => {
     </>
   )
 }
-
-/** For those who can upload. */
-const UploadTray = lazy(async () => ({ default: (await import('./upload-tray.tsx')).UploadTray }))
 
 /** Pages of plugins. */
 const PartLinks = () =>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { Form } from 'react-aria-components/Form'
 import { ApiError, api, urlOf } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { canUsePasskeys, passkeyFor } from '../lib/passkeys.ts'

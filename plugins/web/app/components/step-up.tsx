@@ -1,6 +1,6 @@
 import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { Form } from 'react-aria-components/Form'
 import { type Answer, api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { passkeyFor } from '../lib/passkeys.ts'

@@ -1,5 +1,6 @@
 import { useState } from 'react'
-import { Button as AriaButton, Form } from 'react-aria-components'
+import { Button as AriaButton } from 'react-aria-components/Button'
+import { Form } from 'react-aria-components/Form'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
 import { Button, TextField } from './controls.tsx'

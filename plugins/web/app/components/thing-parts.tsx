@@ -1,4 +1,4 @@
-import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components/Menu'
 import { t } from '../lib/i18n.ts'
 import type { Listed } from '../lib/resources.ts'
 import { IconButton } from './controls.tsx'

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { Button as AriaButton } from 'react-aria-components'
+import { Button as AriaButton } from 'react-aria-components/Button'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { messageOf } from '../lib/messages.ts'
@@ -41,11 +41,11 @@ export const addFiles = async (target: UploadTarget, all: Chosen): Promise<void>
   else waiting = [...waiting, { target, chosen, there }]
 }
 
-/** What is on its way, on every page: a button in the header, and the tray that it opens. */
-export const UploadTray = () => {
+/** What is on its way, on every page: a button in the header, and the tray that it opens. `isOpened`: by the button before this one, which had the focus. */
+export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
   const state = useSyncExternalStore(uploads.subscribe, uploads.state)
   const user = useSession()?.user?.id
-  const [isOpen, setOpen] = useState(false)
+  const [isOpen, setOpen] = useState(isOpened)
   const [question, setQuestion] = useState<Question>()
   useEffect(() => {
     ask = setQuestion
@@ -70,7 +70,7 @@ export const UploadTray = () => {
   const left = state.counts.waiting + state.counts.sending + state.counts.failed + state.counts.missing
   return (
     <>
-      <Button look="quiet" aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
+      <Button look="quiet" autoFocus={isOpened} aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
         {left > 0 ? t('uploads.left', { count: left }) : t('uploads.title')}
       </Button>
       {isOpen && <Tray state={state} onClose={() => setOpen(false)} />}

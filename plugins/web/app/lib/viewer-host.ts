@@ -116,10 +116,10 @@ const developed = import.meta.env.DEV ? import.meta.glob<MountedPart>('../viewer
 
 /** The module of a contribution, with its style sheets. */
 export const loadPart = async ({ id, plugin, module, styles }: Contribution): Promise<MountedPart> => {
-  if (plugin === 'web') await loadViewerTexts()
-  const own = plugin === 'web' ? developed[`../viewers/${id.slice('web.'.length)}/index.ts`] : undefined
-  if (own) return own()
-  const [part] = await Promise.all([import(/* @vite-ignore */ base + module) as Promise<MountedPart>, ...styles.map(loadSheet)])
+  const isOwn = plugin === 'web'
+  const own = isOwn ? developed[`../viewers/${id.slice('web.'.length)}/index.ts`] : undefined
+  const load = own ?? (() => import(/* @vite-ignore */ base + module) as Promise<MountedPart>)
+  const [part] = await Promise.all([load(), isOwn && loadViewerTexts(), ...(own ? [] : styles.map(loadSheet))])
   if (typeof part.mount !== 'function') throw new TypeError(`${module} exports no function mount`)
   return part
 }

@@ -1,6 +1,6 @@
 import { usePrefetchQuery, useQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
-import { type DragEvent, lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { type DragEvent, lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { addFiles } from '../components/add-files.ts'
 import { Button } from '../components/controls.tsx'
 import { Dialog } from '../components/dialog.tsx'
@@ -15,12 +15,13 @@ import { useSession } from '../lib/session.ts'
 import { chosenInTransfer } from '../lib/uploads/chosen-files.ts'
 import type { ViewedThing } from '../viewers/host.ts'
 import { DatasetActions } from './dataset/dataset-actions.tsx'
-import { type Dataset, useDataset, useDatasetRights, useDatasetTotals } from './dataset/dataset-data.ts'
+import { type Dataset, useDataset, useDatasetTotals } from './dataset/dataset-data.ts'
 import { DatasetMargin } from './dataset/dataset-margin.tsx'
 import { pageQuery } from './dataset/entries.ts'
 import { startDownload } from './dataset/entry-acts.ts'
 import { useEntryQuery } from './dataset/entry-address.ts'
 import { FileBrowser } from './dataset/file-browser.tsx'
+import { Readme } from './dataset/readme.tsx'
 
 export const DatasetPage = () => {
   const { id } = useParams({ strict: false }) as { readonly id: string }
@@ -35,7 +36,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
   const { id, name, spaces, author, modified, license } = dataset
   const search = useSearch({ strict: false }) as { readonly folder?: string }
   const folder = search.folder === '' ? undefined : search.folder
-  const rights = useDatasetRights(dataset)
+  const rights = useMemo<ReadonlySet<string>>(() => new Set(dataset.rights), [dataset.rights])
   const { total, totalBytes } = useDatasetTotals(id)
   const session = useSession()
   const user = session?.user?.id
@@ -81,11 +82,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
                 content: (
                   <>
                     <FileBrowser dataset={dataset} rights={rights} onDownload={() => setDownloading(true)} />
-                    {rights.has('DownloadFiles') && (
-                      <Suspense>
-                        <Readme dataset={id} folder={folder} />
-                      </Suspense>
-                    )}
+                    {rights.has('DownloadFiles') && <Readme dataset={id} folder={folder} />}
                   </>
                 ),
               },
@@ -100,7 +97,6 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
   )
 }
 
-const Readme = lazy(async () => ({ default: (await import('./dataset/readme.tsx')).Readme }))
 const Views = lazy(async () => ({ default: (await import('./dataset/views.tsx')).Views }))
 const ShownViews = ({ dataset }: { readonly dataset: string }) => (
   <Suspense fallback={<Loading />}>

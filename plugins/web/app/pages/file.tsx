@@ -1,6 +1,6 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components/Menu'
 import { IconButton } from '../components/controls.tsx'
 import { CopyText, copyText } from '../components/copy-text.tsx'
 import { FormDialog } from '../components/dialog.tsx'

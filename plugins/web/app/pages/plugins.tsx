@@ -8,7 +8,6 @@ import { t } from '../lib/i18n.ts'
 import { queries } from '../lib/queries.ts'
 import { refreshSession } from '../lib/session.ts'
 import { useAct } from '../lib/use-act.ts'
-import '../styles/plugins.css'
 
 type Plugin = Answer<'GET /api/admin/plugins'>[number]
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Form } from 'react-aria-components'
+import { Form } from 'react-aria-components/Form'
 import { FormError, SubmitButton } from '../components/form-parts.tsx'
 import { LinkFailure, LinkRequest, useLinkToken } from '../components/mail-links.tsx'
 import { NewPassword } from '../components/new-account-fields.tsx'

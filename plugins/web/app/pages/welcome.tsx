@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { Form } from 'react-aria-components/Form'
 import { CommandLine } from '../components/command-line.tsx'
 import { Button, TextField } from '../components/controls.tsx'
 import { FormError, SubmitButton } from '../components/form-parts.tsx'

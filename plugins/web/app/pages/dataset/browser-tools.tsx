@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components/Menu'
 import { addFiles } from '../../components/add-files.ts'
 import { Button, IconButton } from '../../components/controls.tsx'
 import { Icon } from '../../components/icon.tsx'

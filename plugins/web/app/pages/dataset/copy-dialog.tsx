@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Radio, RadioGroup } from 'react-aria-components'
+import { Radio, RadioGroup } from 'react-aria-components/RadioGroup'
 import { Button, TextField } from '../../components/controls.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { Icon } from '../../components/icon.tsx'

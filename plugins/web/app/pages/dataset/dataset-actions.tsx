@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components/Menu'
 import { Button, IconButton } from '../../components/controls.tsx'
 import { copyText } from '../../components/copy-text.tsx'
 import { FormDialog } from '../../components/dialog.tsx'

@@ -1,8 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
 import { type Answer, api } from '../../lib/api.ts'
-import { type ExtractionState, loadExtractionStates, useExtractionStates } from '../../lib/extraction-states.ts'
-import { useRights } from '../../lib/rights.ts'
+import { type ExtractionState, useExtractionStates } from '../../lib/extraction-states.ts'
 
 /** A dataset with all there is to show of it. */
 export type Dataset = Extract<Answer<'GET /api/datasets/{id}'>, { readonly rights: unknown }>
@@ -12,14 +10,6 @@ export const useDataset = (id: string) =>
     queryKey: ['dataset', id],
     queryFn: async ({ signal }) => (await api('GET /api/datasets/{id}', { path: { id }, query: { view: 'full' }, signal })) as Dataset,
   })
-
-const fileRights = ['EditFile', 'DeleteFile']
-
-/** What the caller may do with the dataset, and with files by being in it. */
-export const useDatasetRights = ({ id, rights }: Dataset): ReadonlySet<string> => {
-  const ofFiles = useRights('dataset', id, fileRights)
-  return useMemo(() => new Set([...rights, ...ofFiles]), [rights, ofFiles])
-}
 
 /** How many files and folders a dataset has at all levels, and how many bytes; null where the server does not add them up. */
 export const useDatasetTotals = (id: string) =>
@@ -46,13 +36,4 @@ export const useIsProcessing = (id: string): boolean =>
   }).data === true
 
 /** What extractors do, or failed to do, with the dataset as a whole. */
-export const useDatasetExtraction = (id: string): ExtractionState | undefined => {
-  useQuery({
-    queryKey: ['dataset', id, 'extraction-state'],
-    queryFn: async () => {
-      await loadExtractionStates([id])
-      return true
-    },
-  })
-  return useExtractionStates().get(id)
-}
+export const useDatasetExtraction = (id: string): ExtractionState | undefined => useExtractionStates().get(id)

@@ -51,9 +51,9 @@ const inputOf = ({ dataset, folder, isRecursive, sort, order, filter }: EntryQue
   query: { folder, recursive: isRecursive || undefined, sort, order, filter: filter === '' ? undefined : filter, limit },
 })
 
-/** The rows do not wait for what extractors do with them. */
-const loadStates = ({ entries }: EntryPage): void =>
-  void loadExtractionStates(entries.filter(({ kind }) => kind === 'file').map(({ id }) => id))
+/** The rows do not wait for what extractors do with them, and with the dataset. */
+const loadStates = (dataset: string, { entries }: EntryPage): void =>
+  void loadExtractionStates([dataset, ...entries.filter(({ kind }) => kind === 'file').map(({ id }) => id)])
 
 /** A page of a list, by its number. */
 export const pageQuery = (query: EntryQuery, at: number) =>
@@ -66,11 +66,20 @@ export const pageQuery = (query: EntryQuery, at: number) =>
         query: { ...asked, skip: at === 0 ? undefined : at * pageSize },
         signal,
       })
-      loadStates(page)
+      loadStates(query.dataset, page)
       return page
     },
     gcTime: 120_000,
   })
+
+/** How folders are listed unless the address says otherwise. */
+export const listingOf = (dataset: string, folder: string | undefined): EntryQuery => ({
+  ...{ dataset, folder, isRecursive: false, sort: 'name', order: 'ascending', filter: '' },
+})
+
+/** Whether a page, by its number, is the last one of its list. */
+export const isLastPage = ({ entries, total }: EntryPage, at: number): boolean =>
+  total === null ? entries.length < pageSize : (at + 1) * pageSize >= total
 
 /**
  * The list as the server has it. Where it knows the total, any range is loaded by its position; where it does not (names that contain something, in
@@ -139,7 +148,7 @@ const useFound = (query: EntryQuery, isEnabled: boolean) => {
     queryFn: async ({ pageParam, signal }) => {
       const { path, query: asked } = inputOf(query, pageSize)
       const page = await apiPage('GET /api/datasets/{id}/entries', { path, query: { ...asked, after: pageParam }, signal })
-      loadStates(page.rows)
+      loadStates(query.dataset, page.rows)
       return page
     },
     initialPageParam: undefined as string | undefined,

@@ -2,23 +2,21 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from '../../components/controls.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { apiPage } from '../../lib/api.ts'
 import { t } from '../../lib/i18n.ts'
-import type { Entry } from './entries.ts'
-
-const pageSize = 100
+import { queries } from '../../lib/queries.ts'
+import { type Entry, isLastPage, listingOf, pageQuery } from './entries.ts'
 
 /** The folders right in a folder, or in the root. They come before the files, so reading ends with the first of these. */
 export const useFolders = (dataset: string, folder: string | undefined, isEnabled = true) => {
   const query = useInfiniteQuery({
     queryKey: ['dataset', dataset, 'folders', folder ?? 'root'],
-    queryFn: ({ pageParam, signal }) =>
-      apiPage('GET /api/datasets/{id}/entries', { path: { id: dataset }, query: { folder, limit: pageSize, after: pageParam }, signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ rows, next }) => (rows.entries.at(-1)?.kind === 'folder' ? next?.['after'] : undefined),
+    // Mostly the list beside it has asked for the same.
+    queryFn: ({ pageParam }) => queries.fetchQuery(pageQuery(listingOf(dataset, folder), pageParam)),
+    initialPageParam: 0,
+    getNextPageParam: (page, _, at) => (page.entries.at(-1)?.kind === 'folder' && !isLastPage(page, at) ? at + 1 : undefined),
     enabled: isEnabled,
   })
-  const folders = query.data?.pages.flatMap(({ rows }) => rows.entries.filter(({ kind }) => kind === 'folder'))
+  const folders = query.data?.pages.flatMap(({ entries }) => entries.filter(({ kind }) => kind === 'folder'))
   return { folders, hasMore: query.hasNextPage, more: () => void query.fetchNextPage() }
 }
 

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Loading } from '../../components/page-parts.tsx'
 import { ApiError, api, urlOf } from '../../lib/api.ts'
 import { t } from '../../lib/i18n.ts'
-import type { Entry } from './entries.ts'
+import { queries } from '../../lib/queries.ts'
+import { type Entry, isLastPage, listingOf, pageQuery } from './entries.ts'
 
 /** What is shown of a longer one. */
 const maxBytes = 1_000_000
@@ -11,9 +12,13 @@ const maxBytes = 1_000_000
 const useReadme = (dataset: string, folder: string | undefined): Entry | undefined =>
   useQuery({
     queryKey: ['dataset', dataset, 'entries', 'readme', folder ?? 'root'],
-    queryFn: ({ signal }) =>
-      api('GET /api/datasets/{id}/entries', { path: { id: dataset }, query: { folder, filter: 'readme', limit: 100 }, signal }),
-    select: ({ entries }) =>
+    queryFn: async ({ signal }) => {
+      const first = await queries.fetchQuery(pageQuery(listingOf(dataset, folder), 0))
+      if (isLastPage(first, 0)) return first.entries
+      const query = { folder, filter: 'readme', limit: 100 }
+      return (await api('GET /api/datasets/{id}/entries', { path: { id: dataset }, query, signal })).entries
+    },
+    select: entries =>
       ['readme.md', 'readme.txt', 'readme'].flatMap(name =>
         entries.filter(one => one.kind === 'file' && one.name.toLowerCase() === name),
       )[0],

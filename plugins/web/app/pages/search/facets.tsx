@@ -1,4 +1,4 @@
-import { Button as AriaButton } from 'react-aria-components'
+import { Button as AriaButton } from 'react-aria-components/Button'
 import type { Models } from '../../api.ts'
 import { Button } from '../../components/controls.tsx'
 import { number } from '../../lib/format.ts'

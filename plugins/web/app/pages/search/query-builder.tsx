@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useId, useState } from 'react'
-import { Form } from 'react-aria-components'
+import { Form } from 'react-aria-components/Form'
 import { Button, IconButton, TextField } from '../../components/controls.tsx'
 import { SubmitButton } from '../../components/form-parts.tsx'
 import { Loading } from '../../components/page-parts.tsx'

@@ -1,6 +1,6 @@
 import '../viewers.css'
 import type { ReactNode } from 'react'
-import { I18nProvider } from 'react-aria-components'
+import { I18nProvider } from 'react-aria-components/I18nProvider'
 import { createRoot } from 'react-dom/client'
 
 /** Draws a viewer made with React, and returns what removes it. */

@@ -1,5 +1,6 @@
 import { type PDFDocumentProxy, type PDFPageProxy, type RenderTask, TextLayer } from 'pdfjs-dist'
 import { make } from '../dom.ts'
+import { linksOf } from './pdf-links.ts'
 
 /** A page is drawn coarser, not larger. */
 const maxCanvasPixels = 16_000_000
@@ -210,7 +211,6 @@ export class PdfPages {
     await Promise.all([task.promise, layer.render()])
     if (box.layer !== layer || box.drawnAt !== scale) return
     this.#onLayer(box.number)
-    const { linksOf } = await import('./pdf-links.ts')
     const links = await linksOf(this.#document, page, { pageLabel: this.#texts.pageLabel, goTo: number => this.goTo(number) })
     if (box.layer === layer) box.element.append(...links)
   }

@@ -1,6 +1,7 @@
 import './picture.css'
 import type { ViewerHost } from '../host.ts'
 import { shownOrBroken } from '../loaded.ts'
+import { drawAreas } from './areas.ts'
 
 /** Pictures that browsers show by themselves, with the sections of theirs that have an area. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
@@ -18,7 +19,7 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   element.append(figure)
   await shown
   // The picture is seen first.
-  if (host.thing.kind === 'file') void import('./areas.ts').then(({ drawAreas }) => drawAreas(figure, frame, picture, host))
+  if (host.thing.kind === 'file') void drawAreas(figure, frame, picture, host)
   return () => {
     // What is on its way is not needed any more.
     picture.removeAttribute('src')
