@@ -39,6 +39,27 @@ const fixedCount = (on: readonly string[], values: Constraints['values'], { isOr
   return on.length
 }
 
+const unbounded = new WeakMap<IndexTable, StreamShape[]>()
+
+/** One object for all queries of a shape without bounds: statements are kept by shape, and writing one takes longer than a short page. */
+const shapeOf = (shape: StreamShape & { readonly index: IndexTable }): StreamShape => {
+  if (shape.bounds) return shape
+  let shapes = unbounded.get(shape.index)
+  if (shapes === undefined) {
+    shapes = []
+    unbounded.set(shape.index, shapes)
+  }
+  const isSame = ({ fixed, order, repeats }: StreamShape): boolean =>
+    fixed === shape.fixed &&
+    repeats === shape.repeats &&
+    order.length === shape.order.length &&
+    order.every((at, i) => at === shape.order[i])
+  const known = shapes.find(isSame)
+  if (known) return known
+  shapes.push(shape)
+  return shape
+}
+
 /** The streams of one index under constraints; undefined when it does not have the requested order, or not every document that may fit. */
 const streamsOf = (
   index: IndexTable,
@@ -56,7 +77,7 @@ const streamsOf = (
   const order = goal.isOrderFree ? rest.map(path => on.indexOf(path)) : sort === undefined ? [] : [on.indexOf(sort)]
   const repeats = array !== undefined && rest.includes(array)
   const used = fixed.map(path => values.get(path)?.by).filter(by => by !== undefined)
-  const shape: StreamShape = { index, fixed: fixed.length, bounds: bounded?.bounds, order, repeats }
+  const shape = shapeOf({ index, fixed: fixed.length, bounds: bounded?.bounds, order, repeats })
   return {
     streams: combinations(fixed.map(path => values.get(path)?.values ?? [])).map(key => ({ shape, fixed: key })),
     isOrdered: goal.isOrderFree || rest.length === 0 || (rest.length === 1 && rest[0] === sort && !repeats),

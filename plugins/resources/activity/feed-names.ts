@@ -45,9 +45,9 @@ export interface ActivityRecord {
 export const activity = collection<ActivityRecord>()('activity', {
   byUser: { on: ['user', 'at'] },
   byObject: { on: ['object.id', 'at'] },
-  bySource: { on: ['source.id', 'at'] },
-  byTarget: { on: ['target', 'at'] },
-  byAudience: { on: ['audience', 'at'], array: 'audience' },
+  bySource: { on: ['source.id', 'at'], sparse: 'source.id' },
+  byTarget: { on: ['target', 'at'], sparse: 'target' },
+  byAudience: { on: ['audience', 'at'], array: 'audience', sparse: 'audience' },
 })
 
 /** Lines of the feed. They name people by the id of their account; the name of one whose profile they are about follows the account. */

@@ -81,7 +81,9 @@ export class IndexChanges {
       const ids = byKind.get(kind) ?? new Set()
       byKind.set(kind, ids.add(id))
     }
-    for (const [kind, ids] of byKind) await this.#indexing.refresh(kind, [...ids])
+    // Side by side, so that kinds share a write. All have ended before a batch is repeated.
+    const outcomes = await Promise.allSettled([...byKind].map(([kind, ids]) => this.#indexing.refresh(kind, [...ids])))
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
 }
 wire(IndexChanges, Indexer)

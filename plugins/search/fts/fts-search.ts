@@ -46,7 +46,7 @@ export class FtsSearch implements SearchIndex {
   readonly #indexes: FtsIndexes
   readonly #readers = new SearchThreads()
   readonly #here = new QueryExecutor()
-  readonly #queue = new FtsWriteQueue({ write: changes => this.#indexes.write(changes), sync: () => this.#indexes.sync() })
+  readonly #queue: FtsWriteQueue
   #isRebuilding = false
   #isSuspect = false
   #isClosing = false
@@ -57,6 +57,7 @@ export class FtsSearch implements SearchIndex {
     this.#threadFrom = threadFrom
     this.#log = log
     this.#indexes = new FtsIndexes(join(installation.dataFolder, 'search'), log)
+    this.#queue = new FtsWriteQueue(this.#indexes)
   }
 
   /** Opens the index. After a crash the file is checked in the background. */
@@ -76,7 +77,7 @@ export class FtsSearch implements SearchIndex {
     await this.#readers.dispose()
     this.#here.close()
     await this.#checked
-    this.#indexes.close({ isWhole: !this.#isSuspect })
+    await this.#indexes.close({ isWhole: !this.#isSuspect })
   }
 
   async needsRebuild(): Promise<boolean> {

@@ -6,16 +6,28 @@ import { FtsWriteQueue } from './fts-write-queue.ts'
 
 const removal = (n: number): IndexChange => ({ remove: String(n) })
 
+const idsOf = (changes: readonly IndexChange[]): readonly string[] =>
+  changes.map(change => ('remove' in change ? change.remove : change.put.id))
+
+const removals = (from: number, to: number): readonly IndexChange[] => Array.from({ length: to - from + 1 }, (_, at) => removal(from + at))
+
 /** A queue whose writes are recorded, each as the ids that it took; `fail` may throw instead. */
 function watched(fail: (ids: readonly string[]) => void = () => undefined, sync = () => Promise.resolve()) {
   const writes: (readonly string[])[] = []
   const write = (changes: Iterable<IndexChange>): void => {
-    const ids = [...changes].map(change => ('remove' in change ? change.remove : change.put.id))
+    const ids = idsOf([...changes])
     fail(ids)
     writes.push(ids)
   }
-  const queue = new FtsWriteQueue({ write, sync })
-  return { queue, writes }
+  const elsewhere: (readonly string[])[] = []
+  const writeMany = async (changes: readonly IndexChange[]): Promise<void> => {
+    const ids = idsOf(changes)
+    await setImmediate()
+    fail(ids)
+    elsewhere.push(ids)
+  }
+  const queue = new FtsWriteQueue({ write, writeMany, sync })
+  return { queue, writes, elsewhere }
 }
 
 test('callers of one turn share a write, in order', async t => {
@@ -89,4 +101,29 @@ test('a sync that fails fails those whose changes it was for, and nobody after t
   await t.throwsAsync(queue.add([removal(1)]), { instanceOf: Unavailable })
   await t.throwsAsync(queue.add([removal(1)]), { instanceOf: NoSpace })
   await t.notThrowsAsync(queue.add([removal(1)]))
+})
+
+test('many changes are one write of another thread, and what comes meanwhile is the next', async t => {
+  const { queue, writes, elsewhere } = watched()
+  const first = Promise.all([queue.add(removals(1, 6)), queue.add(removals(7, 9))])
+  await Promise.resolve()
+  await Promise.resolve()
+  const second = queue.add(removals(10, 11))
+  await Promise.all([first, second])
+  t.deepEqual(elsewhere, [['1', '2', '3', '4', '5', '6', '7', '8', '9']])
+  t.deepEqual(writes, [['10', '11']])
+})
+
+test('a write of another thread that fails fails its callers and nobody after them', async t => {
+  const { queue, elsewhere } = watched(ids => {
+    if (ids.includes('2')) throw Object.assign(new Error('database or disk is full'), { errcode: 13 })
+  })
+  const failed = t.throwsAsync(queue.add(removals(1, 9)), { instanceOf: NoSpace })
+  await Promise.resolve()
+  await Promise.resolve()
+  const next = queue.add(removals(11, 19))
+  await failed
+  await next
+  t.is(elsewhere.length, 1)
+  await queue.settled()
 })

@@ -12,18 +12,30 @@ interface Waiting {
 
 /** A transaction ends after this long, so that other work of the event loop gets its turn. */
 const sliceMs = 8
+/** From so many changes on they are worth their way to another thread. */
+const many = 8
 
-/** Collects changes from all callers and writes them in shared, short transactions. While one is made durable, the next is collected. */
+/** How a queue writes. */
+export interface IndexWrites {
+  /** Puts the changes that it takes into one transaction. */
+  write(changes: Iterable<IndexChange>): void
+  /** Puts all changes into one transaction of another thread. */
+  writeMany(changes: readonly IndexChange[]): Promise<void>
+  /** Makes durable what was written. */
+  sync(): Promise<void>
+}
+
+/**
+ * Collects changes from all callers and writes them in shared transactions: few here and at once, many in another thread. While one is written there or
+ * made durable, the next is collected.
+ */
 export class FtsWriteQueue {
-  readonly #write: (changes: Iterable<IndexChange>) => void
-  readonly #sync: () => Promise<void>
+  readonly #writes: IndexWrites
   #waiting: Waiting[] = []
   #run: Promise<void> | undefined
 
-  /** `write` puts the changes that it takes into one transaction; `sync` makes durable what was written. */
-  constructor({ write, sync }: { write(changes: Iterable<IndexChange>): void; sync(): Promise<void> }) {
-    this.#write = write
-    this.#sync = sync
+  constructor(writes: IndexWrites) {
+    this.#writes = writes
   }
 
   /** Resolves when the changes are written and durable. */
@@ -42,7 +54,7 @@ export class FtsWriteQueue {
   async #writeWaiting(): Promise<void> {
     await Promise.resolve()
     while (this.#waiting.length > 0) {
-      const written = this.#writeSlice()
+      const written = this.#hasMany ? await this.#writeAll() : this.#writeSlice()
       if (written.length > 0) await this.#settle(written)
       else await setImmediate()
     }
@@ -51,7 +63,7 @@ export class FtsWriteQueue {
 
   async #settle(written: readonly Waiting[]): Promise<void> {
     try {
-      await this.#sync()
+      await this.#writes.sync()
     } catch (error) {
       for (const each of written) each.reject(asProblem(error))
       return
@@ -59,11 +71,28 @@ export class FtsWriteQueue {
     for (const each of written) each.resolve()
   }
 
+  get #hasMany(): boolean {
+    return this.#waiting.reduce((sum, { changes, done }) => sum + changes.length - done, 0) >= many
+  }
+
+  /** Returns those of whom everything is written now: all that waited, or none. */
+  async #writeAll(): Promise<readonly Waiting[]> {
+    const taken = this.#waiting
+    this.#waiting = []
+    try {
+      await this.#writes.writeMany(taken.flatMap(({ changes, done }) => changes.slice(done)))
+    } catch (error) {
+      for (const each of taken) each.reject(asProblem(error))
+      return []
+    }
+    return taken
+  }
+
   /** Returns those of whom everything is written now. */
   #writeSlice(): readonly Waiting[] {
     const before = this.#waiting.map(({ done }) => done)
     try {
-      this.#write(this.#slice())
+      this.#writes.write(this.#slice())
     } catch (error) {
       const failed = this.#waiting.filter(({ done }, at) => at === 0 || done > (before[at] ?? 0))
       this.#waiting = this.#waiting.filter(each => !failed.includes(each))

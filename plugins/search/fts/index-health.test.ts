@@ -1,6 +1,7 @@
 import { open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import { type Log, type SearchIndex, Unavailable } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
@@ -158,4 +159,37 @@ test('damage that shows while the index is used empties it, and it serves again'
   t.true(await again.needsRebuild())
   await again.apply(documents(10))
   t.is(await total(again), 10)
+})
+
+test('damage that another thread meets while it writes empties the index, which then has what was written', async t => {
+  const { index, folder } = await freshIndex(t)
+  await index.rebuild(asStream(300))
+  await index.dispose()
+  const { log, errors } = watching()
+  const again = startedIndex(t, folder, log)
+  const file = await open(await currentFile(folder), 'r+')
+  const { size } = await file.stat()
+  await file.write(Buffer.alloc(size - 4096, 0xee), 0, size - 4096, 4096)
+  await file.close()
+  await again.apply(documents(40))
+  t.is(errors.length, 1)
+  t.true(await again.needsRebuild())
+  t.is(await total(again), 40)
+})
+
+test('changes of another thread reach the index that a rebuild fills meanwhile', async t => {
+  const { index } = await freshIndex(t)
+  await index.rebuild(asStream(20))
+  const applied: Promise<void>[] = []
+  async function* slowly() {
+    for (let n = 0; n < 20; n += 1) {
+      applied.push(index.apply(documents(60).slice(20 + n, 40 + n)))
+      await setImmediate()
+      const { put } = documents(n + 1)[n] as { put: ReturnType<typeof searchDocument> }
+      yield put
+    }
+  }
+  await index.rebuild(slowly())
+  await Promise.all(applied)
+  t.is(await total(index), 59)
 })
