@@ -264,18 +264,16 @@ export class SqliteReader {
       return new Map(found ? [[only, found]] : [])
     }
     const { table } = this.#catalog.tableOf(from)
-    const texts = new Map(ids.map(id => [id, this.#recent.get(table, id)]))
-    const unknown = ids.filter(id => texts.get(id) === undefined)
+    const found = new Map(ids.map(id => [id, this.#recent.get(table, id) as (T & Stored) | undefined]))
+    const unknown = [...found].flatMap(([id, document]) => (document ? [] : [id]))
     if (unknown.length > 0) {
       const sql = `SELECT d.id, d.doc FROM json_each(?) j CROSS JOIN ${table} d ON d.id = j.value`
       for (const [id, text] of this.#database.use(db => db.all(sql, JSON.stringify(unknown))) as readonly [string, string][]) {
         this.#recent.keep(table, id, text)
-        texts.set(id, text)
+        found.set(id, parse<T>(text))
       }
     }
-    const found = new Map<string, T & Stored>()
-    for (const [id, text] of texts) if (text !== undefined) found.set(id, parse<T>(text))
-    return found
+    return new Map([...found].flatMap(([id, document]) => (document ? [[id, document] as const] : [])))
   }
 
   async find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>> {
