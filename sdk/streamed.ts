@@ -42,7 +42,7 @@ class Streamed extends Readable {
  */
 export const streamed = (pieces: Pieces, ahead = 2): Readable => new Streamed(pieces, ahead)
 
-/** Bytes that are in memory, as a stream; who knows the class takes them as they are, which costs a quarter of the work of reading a stream. */
+/** Bytes that are in memory, as a stream. Responses take them as they are, without the events and turns of a stream. */
 export class BufferStream extends Readable {
   readonly bytes: Buffer
 
