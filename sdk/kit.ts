@@ -174,7 +174,7 @@ export type {
   UnscopedRight,
 } from './route.ts'
 export { type ShownMetadata, shownMetadata } from './shown-metadata.ts'
-export { streamed } from './streamed.ts'
+export { BufferStream, streamed } from './streamed.ts'
 export { pause, withTimeLimit } from './time-limit.ts'
 export { msOfTime, readTime } from './times.ts'
 export { clearTrashEveryMs, Trash, type TrashOf, trashIndexes, trashSettings } from './trash.ts'

@@ -41,3 +41,18 @@ class Streamed extends Readable {
  * answers, until V8 collects all garbage: some 20 kB a request that every small collection copies.
  */
 export const streamed = (pieces: Pieces, ahead = 2): Readable => new Streamed(pieces, ahead)
+
+/** Bytes that are in memory, as a stream. Responses take them as they are, without the events and turns of a stream. */
+export class BufferStream extends Readable {
+  readonly bytes: Buffer
+
+  constructor(bytes: Buffer) {
+    super()
+    this.bytes = bytes
+  }
+
+  override _read(): void {
+    if (this.bytes.length > 0) this.push(this.bytes)
+    this.push(null)
+  }
+}

@@ -142,9 +142,11 @@ class Authentication {
   }
 
   async #callerOf(request: RequestContext, { isLenient, declaration }: RegisteredRoute): Promise<Caller> {
-    const { headers, headersDistinct } = request.req
+    const { req } = request
+    const { headers } = req
     const { query, key } = request.target
-    const authorizations = headersDistinct['authorization']?.length ?? 0
+    // Reading it makes Node sort all headers once more.
+    const authorizations = headers.authorization === undefined ? 0 : (req.headersDistinct['authorization']?.length ?? 0)
     const sessionCookie = this.#sessionCookie
     const { address, isProxied } = request
     const { credentials, unreadable } = credentialsOf({ headers, query, queryKey: key, address, sessionCookie, isProxied, authorizations })

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable, type Writable } from 'node:stream'
 import { encodeExtended } from 'content-disposition'
 import { type ByteRange, type Bytes, type EventStream, Forbidden, type Log } from 'pounce/sdk'
-import { pagePolicy, RawJson, streamed, youngGarbage } from 'pounce/sdk/kit'
+import { BufferStream, pagePolicy, RawJson, youngGarbage } from 'pounce/sdk/kit'
 import parseRange from 'range-parser'
 import type { SchemaShape } from '../json-schema.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
@@ -69,7 +69,7 @@ class Responder {
     const contentType = headers?.['content-type'] ?? 'application/octet-stream'
     if (body instanceof Readable) return this.#bytes.send(request, status, headers, { open: () => body, contentType })
     if (!(body instanceof Uint8Array)) throw new TypeError('a body of bytes must be a Bytes, a Buffer or a Readable')
-    const open = (range?: ByteRange): Readable => streamed([Buffer.from(range ? body.subarray(range.start, range.end + 1) : body)])
+    const open = (range?: ByteRange): Readable => new BufferStream(Buffer.from(range ? body.subarray(range.start, range.end + 1) : body))
     return this.#bytes.send(request, status, headers, { open, contentType, sizeBytes: body.byteLength })
   }
 }
@@ -258,6 +258,11 @@ export class BytesResponder {
       return
     }
     const source = await bytes.open(range)
+    if (source instanceof BufferStream && source.bytes.length === length) {
+      youngGarbage.passed(length)
+      if (!request.res.destroyed) this.#writer.begin(request, status, head, false).end(source.bytes)
+      return
+    }
     await pipeBody(source, {
       res: request.res,
       length,

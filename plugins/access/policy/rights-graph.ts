@@ -8,8 +8,6 @@ const batchSize = 1000
 
 const idForm = /^[0-9a-f-]{24,36}$/
 
-const keyOf = (ref: Ref): string => `${ref.kind}:${ref.id}`
-
 /** A resource on the way up, and the one below it through which it was reached. */
 export interface ParentStep {
   readonly ref: Ref
@@ -17,70 +15,90 @@ export interface ParentStep {
   readonly below: ParentStep | undefined
 }
 
+/** A resource with what was found out about it. */
+interface Node {
+  readonly rights: Rights
+  above: readonly ParentStep[] | undefined
+  exists: boolean | undefined
+}
+
+/** Resources of one kind, by id. */
+interface NodesOfKind {
+  readonly view: Permission
+  readonly nodes: Map<string, Node>
+}
+
 /** The rights of some resources and of everything above them, as they were when read. */
 export class RightsGraph {
-  #rights = new Map<string, Rights>()
-  #existing = new Map<string, boolean>()
-  #views = new Map<Kind, Permission>()
+  #kinds = new Map<Kind, NodesOfKind>()
 
   /** Rights of a resource that has a record, also of one whose parents are all gone. */
   of(ref: Ref): Rights | undefined {
-    return this.#rights.get(keyOf(ref))
+    return this.#nodeOf(ref)?.rights
   }
 
-  add(ref: Ref, rights: Rights, view: Permission): void {
-    this.#rights.set(keyOf(ref), rights)
-    this.#views.set(ref.kind, view)
+  add({ kind, id }: Ref, rights: Rights, view: Permission): void {
+    const node: Node = { rights, above: undefined, exists: undefined }
+    const known = this.#kinds.get(kind)
+    if (known) known.nodes.set(id, node)
+    else this.#kinds.set(kind, { view, nodes: new Map([[id, node]]) })
   }
 
   /** The permission that shows resources of a kind that the graph holds any of. */
   viewOf(kind: Kind): Permission {
-    const view = this.#views.get(kind)
-    if (view === undefined) throw new Error(`No rights of a ${kind} were read`)
-    return view
+    const known = this.#kinds.get(kind)
+    if (known === undefined) throw new Error(`No rights of a ${kind} were read`)
+    return known.view
   }
 
   /** The resource and all that have a record above it, nearest first, each once: circles do no harm. */
   above(ref: Ref): readonly ParentStep[] {
-    const rights = this.of(ref)
-    if (!rights) return []
-    const steps: ParentStep[] = [{ ref, rights, below: undefined }]
-    if (isTop(rights)) return steps
-    const seen = new Set([keyOf(ref)])
-    for (const step of steps) {
-      for (const parent of step.rights.parents ?? []) {
-        const parentRights = this.of(parent)
-        if (!parentRights || seen.has(keyOf(parent))) continue
-        seen.add(keyOf(parent))
-        steps.push({ ref: parent, rights: parentRights, below: step })
-      }
-    }
-    return steps
+    const node = this.#nodeOf(ref)
+    if (!node) return []
+    node.above ??= this.#stepsFrom(ref, node)
+    return node.above
   }
 
   /** True of a resource that is trashed itself, or hangs on what is in the trash and on nothing else. */
   isInTrash(ref: Ref): boolean {
     if (!this.exists(ref)) return false
     const open: Ref[] = [ref]
-    const seen = new Set<string>()
+    const seen = new Set<Node>()
     for (const each of open) {
-      const rights = this.of(each)
-      if (!rights || rights.state === 'trashed' || seen.has(keyOf(each))) continue
-      if (isTop(rights)) return false
-      seen.add(keyOf(each))
-      open.push(...(rights.parents ?? []))
+      const node = this.#nodeOf(each)
+      if (!node || node.rights.state === 'trashed' || seen.has(node)) continue
+      if (isTop(node.rights)) return false
+      seen.add(node)
+      open.push(...(node.rights.parents ?? []))
     }
     return true
   }
 
   /** False for a resource without a record, and for one that hangs only on resources that do not exist: the cascade has not come there yet. */
   exists(ref: Ref): boolean {
-    const key = keyOf(ref)
-    const known = this.#existing.get(key)
-    if (known !== undefined) return known
-    const answer = this.above(ref).some(step => isTop(step.rights))
-    this.#existing.set(key, answer)
-    return answer
+    const node = this.#nodeOf(ref)
+    if (!node) return false
+    node.exists ??= this.above(ref).some(step => isTop(step.rights))
+    return node.exists
+  }
+
+  #nodeOf({ kind, id }: Ref): Node | undefined {
+    return this.#kinds.get(kind)?.nodes.get(id)
+  }
+
+  #stepsFrom(ref: Ref, node: Node): readonly ParentStep[] {
+    const steps: ParentStep[] = [{ ref, rights: node.rights, below: undefined }]
+    if (isTop(node.rights)) return steps
+    const seen = new Set([node])
+    for (const step of steps) {
+      for (const parent of step.rights.parents ?? []) {
+        const parentNode = this.#nodeOf(parent)
+        if (!parentNode || seen.has(parentNode)) continue
+        seen.add(parentNode)
+        steps.push({ ref: parent, rights: parentNode.rights, below: step })
+      }
+    }
+    return steps
   }
 }
 
@@ -100,7 +118,9 @@ export class RightsReader {
     let level = new Map<Kind, Set<string>>([[kind, new Set(ids)]])
     for (let depth = 0; depth < maxDepth && level.size > 0; depth += 1) {
       const next = new Map<Kind, Set<string>>()
-      await Promise.all([...level].map(([of, wanted]) => this.#readKind(graph, of, [...wanted], next)))
+      const kinds = [...level].map(([of, ids]) => this.#readKind(graph, of, [...ids], next))
+      // One kind, as nearly always, needs no promise around its own.
+      await (kinds.length === 1 ? kinds[0] : Promise.all(kinds))
       level = next
     }
     return graph

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import { access, constants, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { type BlobStore, type ByteRange, Clock, configPort, Installation, Invalid, Log, type StatusPart, s, wire } from 'pounce/sdk'
+import { BufferStream } from 'pounce/sdk/kit'
 import type { BlobEntry, BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
 import { parseKey } from './blob-key.ts'
 import { checkRange } from './checked-stream.ts'
@@ -75,7 +76,7 @@ export class DiskBlobs implements BlobStore {
     const bytes = await problems(this.#small.read(key))
     if (!bytes) return undefined
     if (range) checkRange(range, key.sizeBytes)
-    return streamOf(range ? bytes.subarray(range.start, range.end + 1) : bytes)
+    return new BufferStream(range ? bytes.subarray(range.start, range.end + 1) : bytes)
   }
 
   async stat(text: string): Promise<BlobFacts | undefined> {
@@ -156,15 +157,6 @@ async function problems<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     throw asProblem(error)
   }
-}
-
-function streamOf(bytes: Buffer): Readable {
-  return new Readable({
-    read() {
-      if (bytes.length > 0) this.push(bytes)
-      this.push(null)
-    },
-  })
 }
 
 const wrongSize = (options: PutOptions, got: string): Invalid => new Invalid(`Expected ${options.sizeBytes} bytes, but there were ${got}`)
