@@ -7,7 +7,9 @@ import { DatabaseSync } from 'node:sqlite'
 // none. What a failed one leads to is tested with a disk that fails and with servers in processes of their own, which sync as they should.
 const { exec } = DatabaseSync.prototype
 DatabaseSync.prototype.exec = function (sql) {
-  exec.call(this, sql.replace(/(?<=PRAGMA synchronous ?= ?)(?:FULL|NORMAL)/, 'OFF'))
+  // To change a new file to WAL is to sync it, before what says that nothing is to be synced.
+  const first = /^PRAGMA journal_mode/.test(sql) ? 'PRAGMA synchronous = OFF; ' : ''
+  exec.call(this, first + sql.replace(/(?<=PRAGMA synchronous ?= ?)(?:FULL|NORMAL)/, 'OFF'))
 }
 
 const synced = (_descriptor: number, done: NoParamCallback): void => void setImmediate(done, null)
