@@ -128,7 +128,7 @@ const bundling = ({ folder, isPackage, elsewhere }: Target): Bundling => {
       if (specifier === entry) return entry
       if (specifier === requiredLater && kind === 'require-call')
         return this.resolve(specifier, importer, { kind, skipSelf: true }).then(found => found && later + found.id)
-      // Both ask V8 for line numbers at each start, and V8 keeps the place of every line: 0.8 MB. Deprecated calls are reported in the tree only.
+      // Both read line numbers at each start, and V8 keeps the place of every line: 0.8 MB. Deprecated calls are reported in the tree only.
       if (specifier === 'depd') return this.resolve('depd/lib/browser/index.js', importer, { skipSelf: true })
       if (specifier === './lib/caller' && importer?.endsWith(`pino${sep}pino.js`)) return noCallers
       const sdk = sdkEntries.get(specifier)
@@ -180,7 +180,7 @@ const bundling = ({ folder, isPackage, elsewhere }: Target): Bundling => {
       )
       return { code: placed }
     },
-    // Not in renderChunk: rolldown prints what that returns anew, without escapes.
+    // Not in renderChunk: rolldown reprints what that returns, without escapes.
     generateBundle(_, bundle) {
       for (const one of Object.values(bundle)) if (one.type === 'chunk') one.code = asciiOnly(one.code)
     },
