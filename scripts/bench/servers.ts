@@ -152,6 +152,14 @@ export const memoryOf = async (pid: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): 
 /** Processor time that the threads of a process have taken so far, in milliseconds, as the scheduler counts it: `stat` counts in steps of 10 ms. Linux only. */
 export const cpuMsOf = async (pid: number): Promise<number> => {
   const threads = await readdir(`/proc/${pid}/task`)
-  const taken = threads.map(async thread => Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0]))
+  const taken = threads.map(async thread => {
+    try {
+      return Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0])
+    } catch (error) {
+      // The thread has ended meanwhile.
+      if (/^(?:ENOENT|ESRCH)$/.test((error as NodeJS.ErrnoException).code ?? '')) return 0
+      throw error
+    }
+  })
   return (await Promise.all(taken)).reduce((sum, nanoseconds) => sum + nanoseconds, 0) / 1e6
 }

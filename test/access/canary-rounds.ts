@@ -161,6 +161,9 @@ const unordered = (text: string): string =>
     .sort()
     .join()
 
+/** Without the time at which the caller's own key was last used, which is written again after a minute of use. */
+const withoutLastUse = (answer: string | undefined): string | undefined => answer?.replaceAll(/"lastUsed":"[^"]*"/g, '')
+
 const isPublicTotals = (path: string, { outsiders }: CanaryWorld): boolean =>
   path === '/api/status' && outsiders['stranger']?.hidden.has('restricted') === false
 
@@ -243,7 +246,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     const after = await looked()
     const moved = before.flatMap((all, at) =>
       [...all]
-        .filter(([path, seen]) => after[at]?.get(path) !== seen)
+        .filter(([path, seen]) => withoutLastUse(after[at]?.get(path)) !== withoutLastUse(seen))
         .map(([path, seen]) => `${path}: ${seen} /// ${after[at]?.get(path)}`),
     )
     t.deepEqual(moved.slice(0, most), [])
