@@ -17,7 +17,8 @@ WORKDIR /app
 COPY --from=build /app .
 RUN mkdir /data && chown node:node /data
 USER node
-ENV NODE_ENV=production POUNCE_DATA=/data POUNCE_HTTP__HOST=0.0.0.0
+# glibc otherwise keeps what each thread freed.
+ENV NODE_ENV=production POUNCE_DATA=/data POUNCE_HTTP__HOST=0.0.0.0 MALLOC_ARENA_MAX=2
 VOLUME /data
 EXPOSE 9000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
