@@ -54,6 +54,7 @@ inBrowser('from the printed link to a dataset with files, then out and in again'
   await page.getByRole('button', { name: 'Create account' }).click()
   // The question has no answer beforehand, and nothing is made without one.
   await page.getByText('Who can read what is on this server?').waitFor()
+  await page.getByText('Please select one of these options').waitFor()
   t.is(await page.getByRole('heading', { name: 'Welcome, Grace' }).count(), 0)
   t.false(await isOpen(server))
   t.deepEqual(await axeFindings(page), [])

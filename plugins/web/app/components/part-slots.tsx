@@ -61,7 +61,7 @@ export const PartTabs = ({ thing, own }: PartTabsProps) => {
   return (
     <>
       {tabs.length > 1 && (
-        <fieldset className="viewer-choice" aria-label={t('part.tabs')}>
+        <fieldset className="viewer-choice part-tabs" aria-label={t('part.tabs')}>
           {tabs.map(({ key, label }) => (
             <button key={key} type="button" className="button quiet" aria-pressed={key === chosen.key} onClick={() => choose(key)}>
               {label}
