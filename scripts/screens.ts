@@ -5,11 +5,13 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { BrowserContext, Page, Request, Route } from 'playwright-core'
-import { Greetings, Users } from 'pounce/sdk'
-import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { Greetings } from 'pounce/sdk'
+import { type BootOptions, bootForTest, type TestServer } from 'pounce/sdk/testing'
 import sharp from 'sharp'
 import { chromiumForTests } from '../test/support/real-browsers.ts'
+import { newDataset, upload } from '../test/support/scene.ts'
 import { webBuild } from '../test/support/web-build.ts'
 import { type Seeded, seed } from './screens/seed.ts'
 
@@ -167,7 +169,6 @@ const plenty = (server: TestServer, { ids, researcher }: Seeded): readonly Scree
 
 /** The path of the printed link, on a server that has no administrator yet. */
 const setUpPath = async (server: TestServer): Promise<string> => {
-  await server.get(Users).change(server.admin.id, { set: { status: 'Active' } }, [])
   const greetings = server.get(Greetings).all()
   const lines = await Promise.all(greetings.map(greeting => greeting.lines()))
   return /http:\/\/[^/]+(\/\S+)/.exec(lines.flat().join('\n'))?.[1] ?? '/welcome'
@@ -179,6 +180,33 @@ const nothing = ({ admin }: TestServer): readonly Screen[] => [
   { name: 'spaces-empty', path: '/spaces', as: admin, isDetail: true },
   { name: 'first-dataset', path: '/welcome', as: admin },
 ]
+
+/** What a plugin of others adds, and the plugins of the server. */
+const contributed = async (server: TestServer): Promise<readonly Screen[]> => {
+  const { admin } = server
+  const call = server.as(admin.key)
+  const dataset = await newDataset(call, { name: 'Beech plots', description: 'Tables, a photo and notes of the plots.' })
+  for (const plot of [1, 2, 3, 4, 5, 6]) await upload(call, dataset, 'time,lai\n2026-07-01,2.1\n', `plot ${plot}.csv`, { type: 'text/csv' })
+  for (const note of [1, 2]) await upload(call, dataset, '# Notes', `notes ${note}.md`, { type: 'text/markdown' })
+  const path = `/datasets/${dataset}`
+  return [
+    { name: 'plugins', path: '/admin/plugins', as: admin },
+    { name: 'access', path: '/admin/access', as: admin, isDetail: true },
+    { name: 'plugin-tab', path: `${path}?tab=example.file-types.tab`, as: admin },
+    { name: 'plugin-page', path: '/parts/example.file-types.page', as: admin, isDetail: true },
+    {
+      name: 'plugin-action',
+      path,
+      as: admin,
+      isDetail: true,
+      act: async page => {
+        await press('More actions')(page)
+        await page.getByRole('menuitem', { name: 'List file names' }).click()
+        await page.getByRole('dialog').getByText('plot 6.csv').waitFor()
+      },
+    },
+  ]
+}
 
 const failing = ({ admin }: TestServer): readonly Screen[] => [
   {
@@ -258,8 +286,8 @@ await webBuild()
 await mkdir(folder, { recursive: true })
 const browser = await chromiumForTests()
 const servers: TestServer[] = []
-const boot = async (): Promise<TestServer> => {
-  const server = await bootForTest()
+const boot = async (options: BootOptions = {}): Promise<TestServer> => {
+  const server = await bootForTest(options)
   servers.push(server)
   return server
 }
@@ -297,8 +325,10 @@ try {
   const bare = await boot()
   await named(bare, 'Marie', 'Curie')
   await drawAll(bare, [...nothing(bare), ...failing(bare)])
-  // Nobody has signed in on this one: it has no administrator.
-  const fresh = await boot()
+  const extended = await boot({ also: [fileURLToPath(new URL('../examples/file-types/', import.meta.url))] })
+  await named(extended, 'Marie', 'Curie')
+  await drawAll(extended, await contributed(extended))
+  const fresh = await boot({ admin: 'none' })
   await drawAll(fresh, await firstRun(fresh))
   console.log(`${pictures} pictures, ${Math.round(bytes / 1000)} kB`)
 } finally {

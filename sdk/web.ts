@@ -45,7 +45,10 @@ export interface WebContribution {
   readonly assets?: readonly (string | URL)[]
   /** Without it the part is not shown: on the resource it is about, or, for pages, without one. */
   readonly permission?: Permission
-  /** Kinds of resources that tabs, panels and actions are shown on: `dataset` and `file`. */
+  /**
+   * Kinds of resources that tabs, panels and actions are shown on: `dataset` and `file`. Of a page, kinds of plugins whose search hits lead to it, with the
+   * id as `ViewerHost.state`; it has no link in the header.
+   */
   readonly of?: readonly Kind[]
   /** Lower ones come first. */
   readonly order?: number

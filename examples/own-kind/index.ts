@@ -1,4 +1,5 @@
 import { definePlugin, on } from 'pounce/sdk'
+import { webContribution } from 'pounce/sdk/kit'
 import { instrumentResource, RemoveInstruments } from './instruments.ts'
 import * as routes from './routes.ts'
 
@@ -10,6 +11,19 @@ export const plugin = definePlugin({
     EditInstrument: { description: 'Add, change and delete instruments', verb: 'write', roles: ['Editor', 'Admin'] },
   },
   resources: [instrumentResource],
+  provides: [
+    webContribution({
+      id: 'example.own-kind.page',
+      kind: 'page',
+      title: { en: 'Instrument', de: 'Gerät' },
+      module: new URL('./instrument.js', import.meta.url),
+      of: ['instrument'],
+      texts: {
+        en: { model: 'Model', description: 'Description', none: 'Open an instrument from the search' },
+        de: { model: 'Modell', description: 'Beschreibung', none: 'Öffnen Sie ein Gerät aus der Suche' },
+      },
+    }),
+  ],
   routes,
   handlers: [on('space.removed', RemoveInstruments, 'remove-instruments')],
 })

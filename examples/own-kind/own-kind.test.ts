@@ -4,9 +4,13 @@ import { defineResource, event, ref } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { type Calls, callsOf, idOf, idsOf } from '../../test/support/calls.ts'
 import { listen } from '../../test/support/live-events.ts'
+import { browserTests } from '../../test/support/real-browsers.ts'
 import { letIn, newDataset, newSpace, somebody } from '../../test/support/spaces-and-people.ts'
 import { until } from '../../test/support/until.ts'
+import { webBuild } from '../../test/support/web-build.ts'
+import { pageFindings, webPage } from '../../test/support/web-pages.ts'
 
+const { test: inBrowser, launch } = browserTests(test, 'chromium')
 const server = await bootForTest({ also: [fileURLToPath(new URL('.', import.meta.url))], config: { access: { private: true } } })
 const admin = callsOf(server.as(server.admin.key))
 const nobody = callsOf(server.as())
@@ -35,7 +39,26 @@ const statuses = (send: (who: Calls) => Promise<{ readonly status: number }>) =>
 
 const lab = await newLab()
 const instrument = await newInstrument(lab)
+test.before(webBuild)
 test.after.always(() => server.stop())
+
+inBrowser('a search hit leads to the page of the plugin, which shows the instrument', async t => {
+  const open = await bootForTest({ t, also: [fileURLToPath(new URL('.', import.meta.url))] })
+  const someone = await somebody(open)
+  await newInstrument(await newSpace(someone), 'zirconium balance', someone)
+  await open.drained()
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, open.url, open.admin)
+  await page.goto('/search?query=zirconium')
+  await page.getByRole('link', { name: 'zirconium balance' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Instrument' }).waitFor()
+  await page.getByRole('heading', { level: 2, name: 'zirconium balance' }).waitFor()
+  await page.getByText('XR-7').waitFor()
+  t.is(await page.getByRole('link', { name: 'Instrument', exact: true }).count(), 0)
+  t.deepEqual(await pageFindings(page), [])
+  t.deepEqual(problems, [])
+})
 
 test('rights on an instrument are those of its space', async t => {
   const path = `/api/instruments/${instrument}`

@@ -43,7 +43,7 @@ export const ContributionJson = s.model(
     module: s.String({ description: 'Path of an ES module that exports `mount`, below the base URL' }),
     styles: s.Array(s.String(), { description: 'Paths of style sheets to load first' }),
     permission: s.Optional(s.String({ description: 'To hold on the resource that the part is shown on' })),
-    of: s.Array(s.String(), { description: 'Kinds of resources that the part is shown on' }),
+    of: s.Array(s.String(), { description: 'Kinds of resources that the part is shown on; of a page: that hits of these kinds lead to' }),
     order: s.Number(),
     texts: s.Record(s.String(), s.String(), { description: 'Texts of the part in the language of the query' }),
     viewer: s.Optional(
@@ -203,8 +203,9 @@ type Refuse = (member: string, rule: string) => never
 const requireMembers = ({ kind, title, of = [], viewer }: WebContribution, refuse: Refuse): void => {
   if (!kinds.has(kind)) refuse('kind', `must be one of ${[...kinds].join(', ')}`)
   if (!title?.en) refuse('title', 'must have a text for `en`')
-  if (onResources.has(kind) !== of.length > 0) refuse('of', 'must name kinds of resources for tabs, panels and actions, and for no others')
-  const elsewhere = of.find(one => !pagesWithParts.has(one))
+  if (kind !== 'page' && onResources.has(kind) !== of.length > 0)
+    refuse('of', 'must name kinds of resources for tabs, panels and actions, and may for pages')
+  const elsewhere = kind === 'page' ? undefined : of.find(one => !pagesWithParts.has(one))
   if (elsewhere !== undefined) refuse('of', `has ${elsewhere}: parts are shown on the pages of ${[...pagesWithParts].join(' and ')}`)
   if ((kind === 'viewer') !== (viewer !== undefined)) refuse('viewer', 'must be given for viewers, and for no others')
   if (!viewer) return

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import type { Browser, Page } from 'playwright-core'
 import { Greetings, Mailer } from 'pounce/sdk'
@@ -6,7 +7,7 @@ import { codeAt } from '../../test/support/authenticator.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { lastToken } from '../../test/support/mails.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
-import { newDataset } from '../../test/support/scene.ts'
+import { newDataset, upload } from '../../test/support/scene.ts'
 import { withTotp } from '../../test/support/second-factors.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
@@ -53,6 +54,7 @@ inBrowser('from the printed link to a dataset with files, then out and in again'
   await page.getByRole('button', { name: 'Create account' }).click()
   // The question has no answer beforehand, and nothing is made without one.
   await page.getByText('Who can read what is on this server?').waitFor()
+  await page.getByText('Please select one of these options').waitFor()
   t.is(await page.getByRole('heading', { name: 'Welcome, Grace' }).count(), 0)
   t.false(await isOpen(server))
   t.deepEqual(await axeFindings(page), [])
@@ -334,13 +336,19 @@ inBrowser('collections and spaces are made, filled, edited and deleted; a delete
 })
 
 inBrowser('axe finds nothing on these pages in light and dark, and none scrolls sideways at 320 pixels', async t => {
-  const server = await bootForTest({ t })
+  const server = await bootForTest({ t, also: [fileURLToPath(new URL('../../examples/file-types/', import.meta.url))] })
   const call = server.as(server.admin.key)
   const make = async (path: string, json: object): Promise<string> =>
     ((await (await call(path, { method: 'POST', json })).json()) as { id: string }).id
   const space = await make('/api/spaces', { name: 'Beech forest', description: 'Plots' })
   const collection = await make('/api/collections', { name: 'Campaigns', description: '', space })
-  await make('/api/datasets/createempty', { name: `Leaf area ${'of a very long name '.repeat(8)}`, description: 'x', space, collection })
+  const dataset = await make('/api/datasets/createempty', {
+    name: `Leaf area ${'of a very long name '.repeat(8)}`,
+    description: 'x',
+    space,
+    collection,
+  })
+  const file = await upload(call, dataset, 'plot,lai\n1,2.1\n', `${'a-name-without-any-space-in-it-'.repeat(4)}.csv`, { type: 'text/csv' })
   const stranger = await webPage(t, browser, server.url)
   const own = await webPage(t, browser, server.url, server.admin)
   const findings: string[] = []
@@ -362,9 +370,12 @@ inBrowser('axe finds nothing on these pages in light and dark, and none scrolls 
     if (hidden > 0) findings.push(`${path} has ${hidden} links and buttons beyond its edge`)
   }
   for (const path of ['/', '/login', '/signup', '/reset', '/welcome']) await look(stranger, path)
-  for (const path of ['/', '/datasets', '/spaces', `/spaces/${space}`, `/collection/${collection}`, '/accessibility', '/welcome']) {
-    await look(own, path)
-  }
+  const paths = [
+    ...['/', '/datasets', '/collections', '/spaces', `/spaces/${space}`, `/collection/${collection}`, '/accessibility', '/welcome'],
+    ...[`/datasets/${dataset}`, `/datasets/${dataset}?tab=example.file-types.tab`, `/files/${file}`, '/search?query=leaf'],
+    ...['/parts/example.file-types.page', '/admin/access', '/admin/plugins'],
+  ]
+  for (const path of paths) await look(own, path)
   await own.page.keyboard.press('?')
   await own.page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
   findings.push(...(await axeFindings(own.page)).map(finding => `keys: ${finding}`))

@@ -33,10 +33,10 @@ test('each language has the texts of English, none of them empty, with the same 
   for (const [key, text] of [...english, ...german]) t.not(text.trim(), '', key)
 })
 
-/** Texts in quotation marks, and templates such as `explore.${kind}`, of everything that runs in the browser. */
-const namedIn = async (): Promise<(key: string) => boolean> => {
+/** Texts in quotation marks, and templates such as `explore.${kind}`, of everything that runs in the browser, or of some files of it. */
+const namedIn = async (isOf: (file: string) => boolean = () => true): Promise<(key: string) => boolean> => {
   const app = new URL('./app/', import.meta.url)
-  const files = (await readdir(app, { recursive: true })).filter(file => /\.tsx?$/.test(file) && file !== 'api.ts')
+  const files = (await readdir(app, { recursive: true })).filter(file => /\.tsx?$/.test(file) && file !== 'api.ts' && isOf(file))
   const source = (await Promise.all(files.map(file => readFile(new URL(file, app), 'utf8')))).join('\n')
   const quoted = new Set([...source.matchAll(/['"]([\w.-]+)['"]/g)].map(([, text = '']) => text))
   const templates = [...source.matchAll(/`([a-zA-Z][\w.]*\.(?:[\w.]|\$\{[^`{}]*\})*)`/g)]
@@ -51,4 +51,15 @@ test('every text is used', async t => {
   const unused = [...(await textsOf('en')).keys()].filter(key => !isNamed(key.replace(/_(?:zero|one|two|few|many|other)$/, '')))
   t.deepEqual(unused, [])
   t.false(isNamed('no.such.text'))
+})
+
+test('what pages draw themselves is no text of viewers, which are loaded later', async t => {
+  const { viewer } = JSON.parse(await readFile(new URL('./app/locales/viewers/en.json', import.meta.url), 'utf8')) as { viewer: Texts }
+  const texts = Object.entries(viewer).filter(([, text]) => typeof text === 'string')
+  t.true(texts.length > 5)
+  const isNamed = await namedIn(file => !file.startsWith('viewers/'))
+  t.deepEqual(
+    texts.map(([name]) => `viewer.${name}`).filter(key => isNamed(key)),
+    [],
+  )
 })

@@ -28,6 +28,11 @@ test('every address of the interface answers with a page of the same policy, whi
     '/signup/abc',
     '/reset/abc',
     '/welcome',
+    '/admin/access',
+    '/admin/plugins',
+    '/accessibility',
+    '/compare',
+    '/parts/example.page',
   ]) {
     const { status, headers, text } = await page(path)
     t.is(status, 200, path)

@@ -43,6 +43,7 @@ test('the home page has at most 200 kB of compressed scripts with all that they 
   t.true(styles <= 15_000, `${styles} bytes of styles`)
   const pages = Object.keys(chunks).filter(name => name.startsWith('pages/'))
   t.true(pages.length > 10)
+  t.deepEqual([...loadedWith('frame/main.ts', chunks)], ['frame/main.ts'], 'frames load nothing of pages')
   for (const page of pages) {
     const bytes = await bytesOf(filesOf(loadedWith(page, chunks).difference(first)))
     t.true(bytes <= 60_000, `${page}: ${bytes} bytes`)

@@ -8,7 +8,7 @@ import { PlacePaths } from './place-paths.ts'
 export const SearchHit = s.model(
   'SearchHit',
   s.Object({
-    kind: s.String({ enum: ['file', 'dataset', 'collection', 'sensor', 'stream'] }),
+    kind: s.String({ description: '`file`, `dataset`, `collection`, `sensor`, `stream`, or a kind of a plugin' }),
     id: s.String(),
     name: s.String(),
     description: s.String({ description: 'At most the first 300 characters' }),

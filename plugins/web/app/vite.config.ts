@@ -138,8 +138,8 @@ const chunkGroups = [
   group('grids', id => (isOfPages(id) && isGrid(id)) || isFrom(id, ['@tanstack'])),
   group('controls', id => isFrom(id, ['react-aria', 'react-stately', 'react-aria-components', '@internationalized']), 1),
   group('tables', id => /[\\/]viewers[\\/]table[\\/].*\.tsx?$/.test(id) || isFrom(id, ['uplot'])),
-  // One style sheet for all of them.
-  group('viewers', id => isOwn(id) && /[\\/]viewers[\\/](?:lib[\\/])?[\w-]+\.tsx?$|\.css$/.test(id), 1),
+  // One style sheet for all of them; frames have their own, and load nothing of pages.
+  group('viewers', id => isOwn(id) && /[\\/]viewers[\\/](?:lib[\\/])?[\w-]+\.tsx?$|[\\/](?:viewers|styles)[\\/].*\.css$/.test(id), 1),
   group('editor', id => isFrom(id, editorPackages)),
   group('languages', id => isFrom(id, ['@codemirror/autocomplete', '@lezer/lr'])),
   {

@@ -4,6 +4,7 @@ import { useAddressState, useAsked } from '../lib/asked-parts.ts'
 import { type Contribution, partsFor, useContributions } from '../lib/contributions.ts'
 import { t } from '../lib/i18n.ts'
 import type { ViewedThing } from '../viewers/host.ts'
+import { Button } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 import { Part } from './part.tsx'
 
@@ -60,7 +61,7 @@ export const PartTabs = ({ thing, own }: PartTabsProps) => {
   return (
     <>
       {tabs.length > 1 && (
-        <fieldset className="viewer-choice" aria-label={t('part.tabs')}>
+        <fieldset className="viewer-choice part-tabs" aria-label={t('part.tabs')}>
           {tabs.map(({ key, label }) => (
             <button key={key} type="button" className="button quiet" aria-pressed={key === chosen.key} onClick={() => choose(key)}>
               {label}
@@ -95,5 +96,8 @@ interface ActionDialogProps {
 export const ActionDialog = ({ contribution, thing, onClose }: ActionDialogProps) => (
   <Dialog title={contribution.title} isOpen onClose={onClose}>
     <Part contribution={contribution} thing={thing} url="" state={noState} />
+    <div className="actions end">
+      <Button onPress={onClose}>{t('close')}</Button>
+    </div>
   </Dialog>
 )

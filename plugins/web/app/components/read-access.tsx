@@ -1,6 +1,7 @@
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Form } from 'react-aria-components/Form'
-import { Label, Radio, RadioGroup } from 'react-aria-components/RadioGroup'
+import { FieldError, Label, Radio, RadioGroup } from 'react-aria-components/RadioGroup'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { refreshSession, type Session } from '../lib/session.ts'
@@ -31,6 +32,7 @@ export const ReadAccessChoice = ({
       <b>{t('readAccess.private')}</b>
       <span>{t('readAccess.privateText')}</span>
     </Radio>
+    <FieldError className="error-text" />
   </RadioGroup>
 )
 
@@ -48,6 +50,22 @@ export const ReadAccess = ({ session: { user, capabilities } }: { readonly sessi
     <>
       {accessOrigin === 'pending' ? <p>{t('readAccess.pending')}</p> : <AccessInForce capabilities={capabilities} />}
       <ChangeForm key={String(isPrivate)} isPrivate={accessOrigin === 'pending' ? undefined : isPrivate} />
+    </>
+  )
+}
+
+/** In the first run it was chosen a moment ago: a sentence, and the way to change it. */
+export const ChosenReadAccess = ({ session }: { readonly session: Session }) => {
+  const { user, capabilities } = session
+  if (user?.status !== 'Admin' || capabilities.accessOrigin !== 'admin') return <ReadAccess session={session} />
+  return (
+    <>
+      <AccessInForce capabilities={capabilities} />
+      <div className="actions">
+        <Link to="/admin/access" className="button">
+          {t('readAccess.change')}
+        </Link>
+      </div>
     </>
   )
 }

@@ -53,7 +53,7 @@ export const Shell = () => {
 /** Pages of plugins. */
 const PartLinks = () =>
   (useContributions() ?? [])
-    .filter(({ kind }) => kind === 'page' || kind === 'admin')
+    .filter(({ kind, of }) => (kind === 'page' && of.length === 0) || kind === 'admin')
     .sort((one, other) => one.order - other.order)
     .map(({ id, title }) => (
       <Link key={id} to={`/parts/${id}` as never} className="button quiet">

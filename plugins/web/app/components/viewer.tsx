@@ -43,7 +43,7 @@ const showingsOf = (all: readonly Contribution[], things: readonly Viewable[]): 
       const { contribution, thing } = one
       if (thing.kind !== 'preview') return { ...one, label: contribution.title, key: contribution.id }
       const number = previews.findIndex(each => each.thing.id === thing.id) + 1
-      const label = t(previews.length === 1 ? 'viewer.preview' : 'viewer.previewNumber', { title: contribution.title, number })
+      const label = t(previews.length === 1 ? 'part.preview' : 'part.previewNumber', { title: contribution.title, number })
       return { ...one, label, key: `${contribution.id}~${thing.id}` }
     })
 }
@@ -103,7 +103,7 @@ interface ChoiceProps {
 const Choice = ({ showings, chosen, onChoose }: ChoiceProps) =>
   showings.length > maxButtons ? (
     <label className="viewer-choice">
-      <span className="help">{t('viewer.as')}</span>
+      <span className="help">{t('part.as')}</span>
       <select className="input" value={chosen} onChange={event => onChoose(event.target.value)}>
         {showings.map(({ key, label }) => (
           <option key={key} value={key}>
@@ -113,7 +113,7 @@ const Choice = ({ showings, chosen, onChoose }: ChoiceProps) =>
       </select>
     </label>
   ) : (
-    <fieldset className="viewer-choice" aria-label={t('viewer.as')}>
+    <fieldset className="viewer-choice" aria-label={t('part.as')}>
       {showings.map(({ key, label }) => (
         <button key={key} type="button" className="button quiet" aria-pressed={key === chosen} onClick={() => onChoose(key)}>
           {label}

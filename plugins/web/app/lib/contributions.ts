@@ -17,6 +17,10 @@ export const useContributions = (): readonly Contribution[] | undefined => {
   }).data
 }
 
+/** The page of a plugin that shows things of a kind of its own. */
+export const pageOfKind = (all: readonly Contribution[], kind: string): Contribution | undefined =>
+  all.find(one => one.kind === 'page' && one.of.includes(kind))
+
 const fitsType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('/*') && type.startsWith(pattern.slice(0, -1)))
 

@@ -17,9 +17,9 @@ export const PartPage = () => {
   const { title } = contribution
   const thing: ViewedThing = { kind: 'page', id, name: title, contentType: '', sizeBytes: 0, rights: [] }
   return (
-    <>
+    <div className="part-page">
       <PageTitle name={title} />
       <Part key={id} contribution={contribution} thing={thing} url="" state={state} />
-    </>
+    </div>
   )
 }

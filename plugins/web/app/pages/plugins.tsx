@@ -13,9 +13,11 @@ type Plugin = Answer<'GET /api/admin/plugins'>[number]
 
 const listKey = ['admin-plugins']
 
-/** Those that can be switched come first. */
+/** Those that can be switched come first, each part by name. */
 const sorted = (plugins: readonly Plugin[]): readonly Plugin[] =>
-  plugins.toSorted((one, other) => Number(one.refusal !== undefined) - Number(other.refusal !== undefined))
+  plugins.toSorted(
+    (one, other) => Number(one.refusal !== undefined) - Number(other.refusal !== undefined) || one.id.localeCompare(other.id),
+  )
 
 /** What the server consists of, with a switch for each plugin that can do without. For server admins. */
 export const PluginsPage = () => {

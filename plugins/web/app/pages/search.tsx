@@ -9,6 +9,7 @@ import { Icon } from '../components/icon.tsx'
 import type { IconName } from '../components/icon-names.ts'
 import { Empty, Loading, PageTitle, Time } from '../components/page-parts.tsx'
 import { api, urlOf } from '../lib/api.ts'
+import { type Contribution, pageOfKind, useContributions } from '../lib/contributions.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { useSession } from '../lib/session.ts'
@@ -148,9 +149,13 @@ const folderPath = (hit: Hit, at: number): string | undefined => {
   return step.kind === 'folder' && dataset ? `/datasets/${dataset.id}?folder=${step.id}` : undefined
 }
 
+const none: readonly Contribution[] = []
+
 const HitView = ({ hit }: { readonly hit: Hit }) => {
   const { kind, id, name, author, created, type, size, thumbnail, matched, place, description } = hit
+  const page = pageOfKind(useContributions() ?? none, kind)
   const path = paths[kind]
+  const link = path !== undefined ? { to: path + id } : page && { to: `/parts/${page.id}`, search: { view: id } }
   return (
     <li className="hit">
       <span className="hit-picture">
@@ -170,7 +175,7 @@ const HitView = ({ hit }: { readonly hit: Hit }) => {
           </ol>
         )}
         <h2 className="hit-name" dir="auto">
-          {path === undefined ? name : <Link to={(path + id) as never}>{name}</Link>}
+          {link ? <Link {...(link as { readonly to: never })}>{name}</Link> : name}
         </h2>
         {matched.length > 0 ? (
           <ul>

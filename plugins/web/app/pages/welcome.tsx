@@ -7,7 +7,7 @@ import { Button, TextField } from '../components/controls.tsx'
 import { FormError, SubmitButton } from '../components/form-parts.tsx'
 import { NewAccountFields } from '../components/new-account-fields.tsx'
 import { DotProgress, Failure, Loading, PageTitle } from '../components/page-parts.tsx'
-import { ReadAccess, ReadAccessChoice } from '../components/read-access.tsx'
+import { ChosenReadAccess, ReadAccessChoice } from '../components/read-access.tsx'
 import { ApiError, api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { makeSampleDataset } from '../lib/sample.ts'
@@ -102,21 +102,26 @@ const UsedLink = ({ isPending }: { readonly isPending: boolean }) => (
   </div>
 )
 
-/** Who can read, and the first dataset. */
+/** The first dataset, and who can read; that first where it has not been chosen. */
 const FirstData = () => {
   const session = useSession()
   const navigate = useNavigate()
   // The token is worth nothing any more, and does not belong into the history.
   useEffect(() => void navigate({ to: '/welcome', search: {} as never, replace: true }), [navigate])
   if (!session?.user) return null
+  const isPending = session.capabilities.accessOrigin === 'pending'
+  const access = (
+    <section className="stack">
+      <h2 className="section-title">{t('readAccess.title')}</h2>
+      <ChosenReadAccess session={session} />
+    </section>
+  )
   return (
     <div className="entry">
       <PageTitle name={t('welcome.hello', { name: session.user.firstName })} />
-      <section className="stack">
-        <h2 className="section-title">{t('readAccess.title')}</h2>
-        <ReadAccess session={session} />
-      </section>
-      {session.capabilities.accessOrigin !== 'pending' && session.user.rights.includes('CreateDataset') && <FirstDataset />}
+      {isPending && access}
+      {!isPending && session.user.rights.includes('CreateDataset') && <FirstDataset />}
+      {!isPending && access}
       <CommandLine />
     </div>
   )

@@ -35,6 +35,9 @@ export const ExtractionResults = ({ file }: { readonly file: string }) => {
   )
 }
 
+/** What the extractor said, without the words of its protocol. */
+const saidBy = (message: string): string => (/^[A-Z_]+$/.test(message) ? '' : message.replace(/^StatusMessage\.\w+: ?/, ''))
+
 const RunState = ({ run: { extractor, state, message, start } }: { readonly run: Run }) => (
   <li className="sheet">
     <header>
@@ -44,7 +47,7 @@ const RunState = ({ run: { extractor, state, message, start } }: { readonly run:
       </span>
     </header>
     <p className="help" dir="auto">
-      {message}
+      {saidBy(message)}
     </p>
   </li>
 )
