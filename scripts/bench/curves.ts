@@ -15,7 +15,7 @@ import { EntryIndex, maxSorted } from '../../plugins/resources/entries/entry-ind
 import { files } from '../../plugins/resources/files/collection.ts'
 import { spaces } from '../../plugins/resources/spaces/stored-spaces.ts'
 import { users } from '../../plugins/resources/users/collections.ts'
-import { type Curve, drawCurves, exponentOf } from './draw-curves.ts'
+import { type Curve, drawCurves, shownExponent } from './draw-curves.ts'
 import { fileRecord } from './entry-records.ts'
 import { load, request } from './load.ts'
 import { datasetRecord, insertAll, spaceRecord, withoutSearch, workshop } from './many-datasets.ts'
@@ -159,9 +159,7 @@ const curves = [...(await curvesOf(growRecords)), ...(await curvesOf(growTags))]
 const table = [
   `| Processor time of a request, ms | ${sizes.map(size => size.toLocaleString('en')).join(' | ')} | Exponent |`,
   `|---|${sizes.map(() => '---').join('|')}|---|`,
-  ...curves.map(
-    ({ name, points }) => `| ${name} | ${points.map(({ cost }) => round(cost)).join(' | ')} | ${exponentOf(points).toFixed(2)} |`,
-  ),
+  ...curves.map(({ name, points }) => `| ${name} | ${points.map(({ cost }) => round(cost)).join(' | ')} | ${shownExponent(points)} |`),
 ].join('\n')
 process.stdout.write(`${table}\n`)
 if (values.write) {

@@ -9,16 +9,19 @@ export interface Curve {
 }
 
 /** The b of cost = a × size ^ b that fits best by least squares of the logarithms: 0 is flat, 1 grows with the collection. */
-export const exponentOf = (points: Curve['points']): number => {
+const exponentOf = (points: Curve['points']): number => {
   const logs = points.map(({ size, cost }) => [Math.log(size), Math.log(cost)] as const)
   const mean = (of: (pair: readonly [number, number]) => number): number => logs.reduce((sum, pair) => sum + of(pair), 0) / logs.length
   const [x, y] = [mean(([size]) => size), mean(([, cost]) => cost)]
   return mean(([size, cost]) => (size - x) * (cost - y)) / mean(([size]) => (size - x) ** 2)
 }
 
-const width = 360
+/** The exponent with one digit; never "-0.0". */
+export const shownExponent = (points: Curve['points']): string => (Math.round(exponentOf(points) * 10) / 10 || 0).toFixed(1)
+
+const width = 420
 const height = 200
-const margin = { left: 52, right: 12, top: 34, bottom: 26 }
+const margin = { left: 52, right: 36, top: 34, bottom: 26 }
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 const decimals = (value: number): string => value.toFixed(1)
 
@@ -49,7 +52,7 @@ const plot = ({ name, points }: Curve): string => {
     const title = `<title>${size.toLocaleString('en')}: ${round(cost)} ms</title>`
     return `<circle cx="${decimals(x(size))}" cy="${decimals(y(cost))}" r="3.5">${title}</circle>`
   })
-  const title = `<text class="name" x="${margin.left}" y="18">${escaped(name)}, exponent ${exponentOf(points).toFixed(2)}</text>`
+  const title = `<text class="name" x="${margin.left}" y="18">${escaped(name)} (exponent ${shownExponent(points)})</text>`
   return `${title}${lines.join('')}<path d="${path}"/>${dots.join('')}`
 }
 

@@ -231,9 +231,11 @@ test('old notifications and those beyond the limit of a person are removed', asy
     await own.drained()
   }
   const titles = async () => (await ok<Notification[]>(bob.call('/api/me/notifications?kind=reply'))).map(({ text }) => text)
-  t.is((await titles()).length, 12)
   await own.runPeriodic('resources.notifications/retention')
-  t.deepEqual((await titles()).at(-1), 'reply 2')
+  t.deepEqual(
+    await titles(),
+    [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map(round => `reply ${round}`),
+  )
   now += 100 * 86_400_000
   await own.runPeriodic('resources.notifications/retention')
   t.deepEqual(await titles(), [])
