@@ -12,6 +12,7 @@ const resourceKinds: readonly Kind[] = ['file', 'dataset']
 export class RabbitJobRepository {
   #documents: DocumentStore
   #now: () => Date
+  #lastPublishedMs = 0
 
   constructor(documents: DocumentStore, now: () => Date) {
     this.#documents = documents
@@ -20,9 +21,11 @@ export class RabbitJobRepository {
 
   /** Stores jobs; those that are stored already stay as they are. For `heldMs` no other kernel sends them. Returns the new records. */
   async add(all: readonly Job[], heldMs: number): Promise<readonly StoredJob[]> {
+    // Calls within one millisecond keep their order.
+    this.#lastPublishedMs = Math.max(this.#now().getTime(), this.#lastPublishedMs + 1)
     const fresh = {
       state: 'unsent',
-      published: this.#in(0),
+      published: new Date(this.#lastPublishedMs).toISOString(),
       due: this.#in(heldMs),
       isHeld: heldMs > 0,
       attempts: 0,
