@@ -73,6 +73,8 @@ inBrowser('from the printed link to a dataset with files, then out and in again'
   const dataset = new URL(page.url()).pathname.split('/').at(-1)
   const files = (await (await server.as()(`/api/datasets/${dataset}/listAllFiles`)).json()) as { filename: string }[]
   t.deepEqual(files.map(({ filename }) => filename).sort(), ['README.md', 'hill.jpg', 'leaf-area.pdf', 'stations.csv'])
+  // As its README says.
+  await page.getByText('Public Domain Dedication').first().waitFor()
   // A small file is there at once; what became of it is said all the same.
   await page.locator('input[data-add=files]').setInputFiles({ name: 'own.txt', mimeType: 'text/plain', buffer: Buffer.from('own') })
   await page.getByRole('heading', { name: '1 of 1 file uploaded' }).waitFor()
