@@ -2,8 +2,7 @@
  * `npm run bench:curves`: what a request costs while the collection that it reads grows, on one server for each size, asked in turns. `--sizes 1000,100000` picks
  * the sizes; `--write` draws docs/performance/curves.svg and puts the table into docs/performance.md. A million of everything takes 5 GiB of disk.
  */
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Datasets, DocumentStore, SearchIndex, Users } from 'pounce/sdk'
@@ -18,7 +17,7 @@ import { users } from '../../plugins/resources/users/collections.ts'
 import { type Curve, drawCurves, shownExponent } from './draw-curves.ts'
 import { fileRecord } from './entry-records.ts'
 import { load, request } from './load.ts'
-import { datasetRecord, insertAll, spaceRecord, withoutSearch, workshop } from './many-datasets.ts'
+import { datasetRecord, filledFolder, insertAll, spaceRecord, withoutSearch } from './many-datasets.ts'
 import { account, cpuMsOf, newKey, type Server, startPounce } from './servers.ts'
 import { median, round } from './table.ts'
 
@@ -46,19 +45,16 @@ interface Grown {
   readonly growing: readonly Growing[]
 }
 
-/** A data folder that is filled in memory where there is such a file system, for millions of scattered writes are not what is measured. */
+/** A data folder, and what filling it found. */
 const filled = async <T>(plugins: readonly string[], fill: (server: TestServer) => Promise<T>): Promise<{ folder: string; result: T }> => {
-  const [draft, folder] = [await mkdtemp(join(workshop, 'pounce-bench-')), await mkdtemp(join(tmpdir(), 'pounce-bench-'))]
-  try {
+  let result: T | undefined
+  const folder = await filledFolder(async draft => {
     const server = await bootForTest({ folder: draft, plugins, config: { admin: account, documents: { sqlite: { cacheMiB: 1024 } } } })
-    const result = await fill(server)
+    result = await fill(server)
     await server.drained(3_600_000)
     await server.stop()
-    await cp(draft, folder, { recursive: true })
-    return { folder, result }
-  } finally {
-    await rm(draft, { recursive: true, force: true })
-  }
+  })
+  return { folder, result: result as T }
 }
 
 /** So many datasets, files in one dataset, members of one space, and lines in the feed of one person. */

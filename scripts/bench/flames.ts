@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { type CpuProfile, drawFlame, framesOf } from './draw-flame.ts'
 import { unitsPerSecond, withoutExtractors } from './ingest.ts'
 import { load, onePart, request } from './load.ts'
-import { newKey, type Server, startPounce } from './servers.ts'
+import { newKey, type Server, sent, startPounce } from './servers.ts'
 
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, tree: { type: 'string', default: '' }, suffix: { type: 'string', default: '' } },
@@ -18,12 +18,6 @@ const root = join(import.meta.dirname, '../..')
 const tree = values.tree === '' ? root : resolve(values.tree)
 const seconds = 8
 const { plugins } = JSON.parse(await readFile(join(tree, 'config/default.json'), 'utf8')) as { plugins: readonly string[] }
-
-const sent = async ({ url }: Server, path: string, headers: Readonly<Record<string, string>>, body: string | Buffer): Promise<string> => {
-  const answer = await fetch(url + path, { method: 'POST', headers, body: typeof body === 'string' ? body : new Uint8Array(body) })
-  if (!answer.ok) throw new Error(`${answer.status} ${path}: ${await answer.text()}`)
-  return ((await answer.json()) as { id: string }).id
-}
 
 const newDataset = (server: Server, key: string, name = 'profiled'): Promise<string> =>
   sent(

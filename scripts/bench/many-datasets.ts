@@ -152,17 +152,23 @@ export interface FullServer {
 const made = new Map<number, Promise<string>>()
 
 /** Made in memory where there is such a file system, for the millions of scattered writes are not what is measured. */
-export const workshop = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+const workshop = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
-const make = async (count: number): Promise<string> => {
+/** A data folder that is filled in memory first. */
+export const filledFolder = async (fill: (draft: string) => Promise<void>): Promise<string> => {
   const [draft, folder] = [await mkdtemp(join(workshop, 'pounce-bench-')), await mkdtemp(join(tmpdir(), 'pounce-bench-'))]
-  const at = performance.now()
   try {
-    await fill(draft, count)
+    await fill(draft)
     await cp(draft, folder, { recursive: true })
   } finally {
     await rm(draft, { recursive: true, force: true })
   }
+  return folder
+}
+
+const make = async (count: number): Promise<string> => {
+  const at = performance.now()
+  const folder = await filledFolder(draft => fill(draft, count))
   process.stderr.write(`${count} datasets made in ${Math.round((performance.now() - at) / 1000)} s\n`)
   return folder
 }

@@ -143,6 +143,18 @@ export const newKey = async (server: Server, { email, password } = account): Pro
   return ((await answer.json()) as { key: string }).key
 }
 
+/** Posts a body; the id of what it made. */
+export const sent = async (
+  { url }: Server,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: string | Buffer,
+): Promise<string> => {
+  const answer = await fetch(url + path, { method: 'POST', headers, body: typeof body === 'string' ? body : new Uint8Array(body) })
+  if (!answer.ok) throw new Error(`${answer.status} ${path}: ${await answer.text()}`)
+  return ((await answer.json()) as { id: string }).id
+}
+
 /** Resident memory of a process, or its peak, in MiB. Linux only. */
 export const memoryOf = async (pid: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): Promise<number> => {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')

@@ -1,5 +1,5 @@
 import { load, onePart, request } from './load.ts'
-import { cpuMsOf, newKey, type Server, startBaseline, startPounce } from './servers.ts'
+import { cpuMsOf, newKey, type Server, sent, startBaseline, startPounce } from './servers.ts'
 import { median, type Row, round } from './table.ts'
 
 const connections = 32
@@ -22,12 +22,6 @@ const measure = async ({ server, path, headers, perSecond, cpuUs }: Subject, sec
   if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
   perSecond.push(measured.requestsPerSecond)
   cpuUs.push((((await cpuMsOf(server.pid)) - before) * 1000) / (measured.requestsPerSecond * seconds))
-}
-
-const sent = async ({ url }: Server, path: string, headers: Readonly<Record<string, string>>, body: string | Buffer): Promise<string> => {
-  const answer = await fetch(url + path, { method: 'POST', headers, body: typeof body === 'string' ? body : new Uint8Array(body) })
-  if (!answer.ok) throw new Error(`${answer.status} ${path}: ${await answer.text()}`)
-  return ((await answer.json()) as { id: string }).id
 }
 
 /** Small requests on 32 connections: what a route costs beside node:http alone, and what rights and bytes cost beside that. */

@@ -13,7 +13,7 @@ test('a plugin that is switched under load answers rightly or as if it were abse
   const switching = new Switching(server.as(server.admin.key))
   const working = switching.work(clients)
   t.teardown(() => switching.stop())
-  for (let n = 0; n < usualOrFull(12, 140) && switching.faults.length === 0; n += 1) {
+  for (let n = 0; n < usualOrFull(12, 180) && switching.faults.length === 0; n += 1) {
     await switching.switch()
     await switching.answered(8)
   }
