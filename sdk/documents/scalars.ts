@@ -43,3 +43,9 @@ export const sameJson = (a: Json | undefined, b: Json | undefined): boolean => {
   const keys = Object.keys(left)
   return keys.length === Object.keys(right).length && keys.every(key => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
 }
+
+/** Freezes a value and all that it holds, so that several readers can share it. */
+export const deepFreeze = <T>(value: T): T => {
+  if (typeof value === 'object' && value !== null) for (const member of Object.values(Object.freeze(value))) deepFreeze(member)
+  return value
+}

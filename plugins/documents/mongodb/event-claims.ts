@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AnyEvent } from 'pounce/sdk'
-import type { Delivery } from 'pounce/sdk/store-kit'
+import { type Delivery, deepFreeze } from 'pounce/sdk/store-kit'
 import type { ConsumerQueue, Held } from './consumer-queue.ts'
 import type { EventRelay } from './event-relay.ts'
 import type { Kept, PendingDeliveries } from './pending-deliveries.ts'
@@ -12,11 +12,6 @@ const lookMs = 1000
 
 /** The event of its stored text; frozen, for several consumers share it. */
 export const eventOf = (text: string): AnyEvent => deepFreeze(JSON.parse(text) as AnyEvent)
-
-const deepFreeze = <T>(value: T): T => {
-  if (typeof value === 'object' && value !== null) for (const member of Object.values(Object.freeze(value))) deepFreeze(member)
-  return value
-}
 
 /** An event in `_deliveries`. */
 interface Candidate {

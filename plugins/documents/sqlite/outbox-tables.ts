@@ -1,6 +1,6 @@
 import type { AnyEvent } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
-import type { Consumer, DeadLetter } from 'pounce/sdk/store-kit'
+import { type Consumer, type DeadLetter, deepFreeze } from 'pounce/sdk/store-kit'
 import { OutboxConsumer } from './outbox-consumer.ts'
 
 /**
@@ -40,11 +40,6 @@ export interface DeliveryFailure {
   readonly due: number
   readonly error: string
   readonly parkedAt: string | null
-}
-
-export const deepFreeze = <T>(value: T): T => {
-  if (typeof value === 'object' && value !== null) for (const member of Object.values(Object.freeze(value))) deepFreeze(member)
-  return value
 }
 
 /** The event of its stored text; frozen, for several consumers share it. */
