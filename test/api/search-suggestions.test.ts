@@ -84,6 +84,29 @@ test.serial('tags are listed with counts, of what one may see', async t => {
   t.is((await server.as()('/api/tags')).status, 401)
 })
 
+test.serial('tags reach the members of a space with what is in it, until they leave', async t => {
+  const space = await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name: 'Wetlands', description: '' } }))
+  const shared = await newDataset(ann.call, { name: 'Shared', space: [space.id] })
+  await ok(ann.call(`/api/datasets/${shared}/tags`, { method: 'POST', json: { tags: ['Sedge', 'sedge 2'] } }))
+  await server.drained()
+  const seen = (query = '') => get(eve, `/api/tags?prefix=sedge${query}`)
+  t.deepEqual(await seen(), [])
+  await ok(ann.asAdmin(`/api/spaces/${space.id}/updateUsers`, { method: 'POST', json: { rolesandusers: { Viewer: eve.id } } }))
+  t.deepEqual(await seen('&kind=dataset'), [
+    { name: 'Sedge', count: 1 },
+    { name: 'sedge 2', count: 1 },
+  ])
+  t.deepEqual(await seen('&kind=file'), [])
+  await ok(ann.call(`/api/datasets/${shared}/tags`, { method: 'DELETE', json: { tags: ['Sedge'] } }))
+  await server.drained()
+  t.deepEqual(await seen(), [{ name: 'sedge 2', count: 1 }])
+  await ok(ann.call(`/api/spaces/${space.id}/removeUser?removeUser=${eve.id}`, { method: 'POST' }))
+  t.deepEqual(await seen(), [])
+  await ok(ann.call(`/api/datasets/${shared}`, { method: 'DELETE' }))
+  await server.drained()
+  t.deepEqual(await get(ann, '/api/tags?prefix=sedge'), [])
+})
+
 const ended = (person: Person, path: string): Promise<Progress> =>
   until(
     `the end of ${path}`,
