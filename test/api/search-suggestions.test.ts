@@ -2,6 +2,7 @@ import test from 'ava'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../support/people.ts'
 import { newDataset, ok, upload } from '../support/scene.ts'
+import { meet } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
 interface Progress {
@@ -91,7 +92,8 @@ test.serial('tags reach the members of a space with what is in it, until they le
   await server.drained()
   const seen = (query = '') => get(eve, `/api/tags?prefix=sedge${query}`)
   t.deepEqual(await seen(), [])
-  await ok(ann.asAdmin(`/api/spaces/${space.id}/updateUsers`, { method: 'POST', json: { rolesandusers: { Viewer: eve.id } } }))
+  await meet(server, ann, eve)
+  await ok(ann.call(`/api/spaces/${space.id}/updateUsers`, { method: 'POST', json: { rolesandusers: { Viewer: eve.id } } }))
   t.deepEqual(await seen('&kind=dataset'), [
     { name: 'Sedge', count: 1 },
     { name: 'sedge 2', count: 1 },
