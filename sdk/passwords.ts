@@ -1,8 +1,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { Invalid, Unavailable } from './problem.ts'
 import { trimEnd } from './trim-end.ts'
-import { WorkerClient } from './worker-client.ts'
+import { WorkerPool } from './worker-client.ts'
 
 /** Cost of one hash (RFC 9106, argon2id): memory in KiB, passes over it, lanes. */
 export interface PasswordCost {
@@ -34,19 +35,26 @@ export interface HashQuestion {
 const startHashing = (): Worker =>
   new Worker(new URL('./hash-worker.ts', import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 1 } })
 
-/** One of low priority for all, so that the requests of everyone else come first, however many people sign in. */
-const thread = new WorkerClient<HashQuestion>({ start: startHashing, timeoutMs: 30_000, name: 'Checking passwords' })
+/** Each holds 19 MiB while it hashes. */
+const maxThreads = 4
+
+/** Of low priority, and one less than there are cores: the requests of everyone else come first, however many people sign in. */
+const threads = new WorkerPool<HashQuestion>(Math.min(Math.max(availableParallelism() - 1, 1), maxThreads), {
+  start: startHashing,
+  timeoutMs: 30_000,
+  name: 'Checking passwords',
+})
 
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,172})$/
 const unpadded = (bytes: Buffer): string => trimEnd(bytes.toString('base64'), '=')
 
 /**
  * Hashes passwords with argon2id into PHC text and checks them, off the event loop and behind everything else that
- * the process does. One at a time; when 100 more wait, further calls reject with `Unavailable`.
+ * the process does. As many at a time as there are cores less one, at most four; with 100 waiting, further calls reject with `Unavailable`.
  */
 export class Passwords {
   #cost: PasswordCost
-  /** The one that runs among them. */
+  /** Those that are being hashed among them. */
   #waiting = 0
   #decoy: Promise<string> | undefined
 
@@ -95,7 +103,7 @@ export class Passwords {
     if (this.#waiting > maxWaiting) throw new Unavailable('Too many concurrent sign-ins', { retryAfterSeconds: 2 })
     this.#waiting += 1
     try {
-      const tag = await thread.run({ message: text, nonce, memory: memoryKiB, passes, parallelism: lanes, tagLength })
+      const tag = await threads.run({ message: text, nonce, memory: memoryKiB, passes, parallelism: lanes, tagLength })
       return Buffer.from(tag as Uint8Array)
     } finally {
       this.#waiting -= 1

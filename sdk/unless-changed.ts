@@ -25,8 +25,17 @@ interface Written {
  * The version of a resource for `ETag` and `If-Match`: another one whenever what people write on it is another, and the same after views, tags, uploads
  * and whatever else no editor can overwrite. The kernel adds the digest of the body, by which `If-None-Match` is decided.
  */
-const versionOf = ({ name, description, license, creators }: Written): string =>
-  hash('sha256', JSON.stringify([name, description, license, creators]), 'base64url').slice(0, 16)
+const versionOf = (resource: Written): string => {
+  const known = versions.get(resource)
+  if (known !== undefined) return known
+  const { name, description, license, creators } = resource
+  const version = hash('sha256', JSON.stringify([name, description, license, creators]), 'base64url').slice(0, 16)
+  if (Object.isFrozen(resource)) versions.set(resource, version)
+  return version
+}
+
+/** Of records that cannot change any more, as stores keep them that were read lately. */
+const versions = new WeakMap<Written, string>()
 
 /** The header of a response with the resource, for `If-Match` of changes. */
 export const versionTag = (resource: Written): { readonly etag: string } => ({ etag: `"${versionOf(resource)}"` })

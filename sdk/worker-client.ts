@@ -39,6 +39,11 @@ export class WorkerClient<Question> {
     this.#options = options
   }
 
+  /** Questions that are not answered yet. */
+  get pending(): number {
+    return this.#queue.length + (this.#running ? 1 : 0)
+  }
+
   /** Rejects with `Unavailable` after the time-out, when the thread dies, and once it is closed; else with what the thread posts as error. */
   run(question: Question): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(this.#closed())
@@ -126,5 +131,23 @@ export class WorkerClient<Question> {
 
   #closed(): Unavailable {
     return new Unavailable(`${this.#options.name} is closed`)
+  }
+}
+
+/** Several such threads for questions that cost about the same. Each is made when all before it have something to do. */
+export class WorkerPool<Question> {
+  readonly #workers: readonly WorkerClient<Question>[]
+
+  constructor(size: number, options: ThreadOptions) {
+    this.#workers = Array.from({ length: size }, () => new WorkerClient<Question>(options))
+  }
+
+  /** As `WorkerClient.run`, in the thread with the fewest questions. */
+  run(question: Question): Promise<unknown> {
+    return this.#workers.reduce((least, worker) => (worker.pending < least.pending ? worker : least)).run(question)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#workers.map(worker => worker.close()))
   }
 }

@@ -32,9 +32,9 @@ class Responder {
 
   /** Resolves, or returns undefined, when the answer is on its way. */
   send(request: RequestContext, route: RegisteredRoute, given: AnyReply): Promise<void> | undefined {
-    const always = route.declaration.headers
-    const reply = given.headers || always ? { ...given, headers: { ...always, ...lowerCase(given.headers ?? {}) } } : given
-    const { status, body, headers } = reply
+    const { status, body } = given
+    const headers = headersOf(route.declaration.headers, given.headers)
+    const reply = headers ? { status, body, headers } : given
     const schema = route.declaration.responses[status] as SchemaShape | undefined
     switch (schema?.['x-body']) {
       case 'empty':
@@ -100,8 +100,12 @@ const tagOfJson = (text: string, version = '""'): string => {
 }
 
 /** One name, one header: a handler's replaces ours, in any letter case. */
-const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+const headersOf = (always: AnyReply['headers'], given: AnyReply['headers']): Record<string, string> | undefined => {
+  if (!always && !given) return undefined
+  const headers: Record<string, string> = { ...always }
+  for (const name in given) headers[name.toLowerCase()] = given[name] as string
+  return headers
+}
 
 /** A list of rows may be declared together with another answer, such as their number, and one that exists already goes out at once. */
 const isIterable = (body: unknown): boolean =>
@@ -470,11 +474,15 @@ export const rangeStillHolds = (headers: IncomingHttpHeaders, bytes: Bytes): boo
  */
 export const contentDisposition = (kind: 'inline' | 'attachment', filename: string | undefined): string => {
   if (filename === undefined || filename === '') return kind
+  if (plainName.test(filename)) return `${kind}; filename="${filename}"`
   const name = filename.toWellFormed().replaceAll(/[\p{Cc}/\\]/gu, '_')
   const fallback = name.replaceAll(/[^\x20-\x7e]/gu, '_').replaceAll(/["%]/g, '_')
   if (fallback === name) return `${kind}; filename="${name}"`
   return `${kind}; filename="${fallback}"; filename*=${encodeExtended(name)}`
 }
+
+/** Most names. Nothing in them is replaced. */
+const plainName = /^[\w .()+-]+$/
 
 /** True of text that may stand as a media type in a header. */
 export const isMediaType = (text: string): boolean =>

@@ -2,6 +2,7 @@ import test from 'ava'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../support/people.ts'
 import { newDataset, ok, upload } from '../support/scene.ts'
+import { meet } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
 interface Progress {
@@ -82,6 +83,30 @@ test.serial('tags are listed with counts, of what one may see', async t => {
   t.deepEqual(await get(eve, '/api/tags?limit=10000'), [{ name: 'reed', count: 1 }])
   t.is((await ann.call('/api/tags?limit=10001')).status, 400)
   t.is((await server.as()('/api/tags')).status, 401)
+})
+
+test.serial('tags reach the members of a space with what is in it, until they leave', async t => {
+  const space = await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name: 'Wetlands', description: '' } }))
+  const shared = await newDataset(ann.call, { name: 'Shared', space: [space.id] })
+  await ok(ann.call(`/api/datasets/${shared}/tags`, { method: 'POST', json: { tags: ['Sedge', 'sedge 2'] } }))
+  await server.drained()
+  const seen = (query = '') => get(eve, `/api/tags?prefix=sedge${query}`)
+  t.deepEqual(await seen(), [])
+  await meet(server, ann, eve)
+  await ok(ann.call(`/api/spaces/${space.id}/updateUsers`, { method: 'POST', json: { rolesandusers: { Viewer: eve.id } } }))
+  t.deepEqual(await seen('&kind=dataset'), [
+    { name: 'Sedge', count: 1 },
+    { name: 'sedge 2', count: 1 },
+  ])
+  t.deepEqual(await seen('&kind=file'), [])
+  await ok(ann.call(`/api/datasets/${shared}/tags`, { method: 'DELETE', json: { tags: ['Sedge'] } }))
+  await server.drained()
+  t.deepEqual(await seen(), [{ name: 'sedge 2', count: 1 }])
+  await ok(ann.call(`/api/spaces/${space.id}/removeUser?removeUser=${eve.id}`, { method: 'POST' }))
+  t.deepEqual(await seen(), [])
+  await ok(ann.call(`/api/datasets/${shared}`, { method: 'DELETE' }))
+  await server.drained()
+  t.deepEqual(await get(ann, '/api/tags?prefix=sedge'), [])
 })
 
 const ended = (person: Person, path: string): Promise<Progress> =>

@@ -21,6 +21,7 @@ export class SegmentBlobs {
   readonly #writer: SegmentWriter
   readonly #space: SegmentSpace
   readonly #reader = new QuickReader()
+  readonly #memory = new SharedMemory()
 
   constructor(folder: string, temporaryFolder: string, disk: Disk, log: Log) {
     this.#folder = folder
@@ -53,7 +54,7 @@ export class SegmentBlobs {
   /** All bytes of a blob, checked, or undefined when there is none. */
   async read(key: SegmentKey): Promise<Buffer | undefined> {
     return await this.#files.use(key.segment, async file => {
-      const bytes = Buffer.allocUnsafe(headerBytes + key.sizeBytes)
+      const bytes = this.#memory.take(headerBytes + key.sizeBytes)
       const got = this.#reader.isQuick ? this.#reader.read(file, bytes, key.offset) : await readFully(file, bytes, key.offset)
       const data = bytes.subarray(headerBytes)
       const isThere = this.#isThere(file, key, bytes.subarray(0, got))
@@ -129,6 +130,29 @@ export class SegmentBlobs {
     this.#log.info('truncated an entry left incomplete by a crash', { segment, offset: last.offset })
   }
 }
+
+/**
+ * Memory for what is read, many blobs to a piece: a buffer of its own for each, as Node makes from 4 KiB on, costs as much as reading it, and some
+ * work of the garbage collector. A piece is free once nothing that was cut out of it is used.
+ */
+class SharedMemory {
+  #piece = Buffer.alloc(0)
+  #used = 0
+
+  take(sizeBytes: number): Buffer {
+    if (sizeBytes > sharedAtMost) return Buffer.allocUnsafe(sizeBytes)
+    if (this.#used + sizeBytes > this.#piece.length) {
+      this.#piece = Buffer.allocUnsafeSlow(pieceBytes)
+      this.#used = 0
+    }
+    const taken = this.#piece.subarray(this.#used, this.#used + sizeBytes)
+    this.#used += sizeBytes
+    return taken
+  }
+}
+
+const pieceBytes = 64 * 1024
+const sharedAtMost = 16 * 1024
 
 /** The numbers in Linux's statfs(2) of file systems on disks of this machine or in its memory: ext4, xfs, btrfs, zfs, f2fs, overlayfs, tmpfs. */
 const localSystems: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0x794c7630, 0x01021994])

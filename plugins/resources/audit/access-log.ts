@@ -91,10 +91,21 @@ export class AccessLog implements AccessTrail {
   }
 
   #add({ caller, subjects, permission, isDownload, ...access }: AccessNote, at: string, outcome: AccessOutcome): void {
-    const [subject, ...others] = subjects
     const { status, bytes, range, isComplete } = outcome
     const type = isDownload ? 'access.download' : 'access.read'
     const actor = caller.user?.id ?? null
+    const address = keptAddress(access.address, this.#settings.addresses)
+    // Ids may come from an address and hold anything, so their length is part of it.
+    let common = `${type}\n${actor}\n${access.operation}\n${access.method}\n${access.path}\n${caller.via}\n${caller.keyId}\n${caller.sessionId}`
+    common += `\n${range}\n${status}\n${bytes}\n${isComplete}\n${address}`
+    for (const { kind, id } of subjects) common += `\n${kind} ${id.length} ${id}`
+    const same = this.#combinable.get(common)
+    if (same) {
+      same.line = { ...same.line, count: same.line.count + 1, last: at > same.line.last ? at : same.line.last }
+      this.#scheduleNext()
+      return
+    }
+    const [subject, ...others] = subjects
     const about = {
       ...{ operation: access.operation, method: access.method, path: access.path, via: caller.via },
       ...(caller.keyId !== undefined && { key: caller.keyId }),
@@ -102,14 +113,6 @@ export class AccessLog implements AccessTrail {
       ...(others.length > 0 && { things: others.slice(0, maxNamed).map(({ kind, id }) => `${kind} ${id}`) }),
       ...(range !== undefined && { range }),
       ...{ status, bytes, outcome: isComplete ? 'complete' : 'broken off' },
-    }
-    const address = keptAddress(access.address, this.#settings.addresses)
-    const common = JSON.stringify([type, actor, subjects, about, address])
-    const same = this.#combinable.get(common)
-    if (same) {
-      same.line = { ...same.line, count: same.line.count + 1, last: at > same.line.last ? at : same.line.last }
-      this.#scheduleNext()
-      return
     }
     const line: NewLine = {
       ...ownLine(this.#ids.next(), at, type, { ...about, requestId: access.requestId }),

@@ -5,6 +5,7 @@ import { foldValue } from 'pounce/sdk/search'
 import { type FieldType, type IndexEntry, toEntry } from './index-entry.ts'
 import { LogSync } from './log-sync.ts'
 import { columns, firstRid, ridsPerMs, schema, schemaVersion } from './schema.ts'
+import { TagCounts } from './tag-counts.ts'
 
 type Row = Readonly<Record<string, string | number>>
 
@@ -30,6 +31,7 @@ export class IndexFile {
   #isDurable: boolean
   #inTransaction = 0
   readonly #log: LogSync
+  readonly #tags: TagCounts
 
   /** Opens or makes the file; one that is not durable is being filled until `seal`. Throws what SQLite throws when it is not a whole index of this version. */
   constructor(path: string, { isDurable }: { readonly isDurable: boolean }) {
@@ -37,6 +39,7 @@ export class IndexFile {
     this.#log = new LogSync(`${path}-wal`, () => this.#checkpoint())
     this.#isDurable = isDurable
     this.#db = new DatabaseSync(path)
+    this.#tags = new TagCounts(this.#db)
     try {
       this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'NORMAL' : 'OFF'}; PRAGMA cache_size = -16384`)
       this.#prepareTables()
@@ -159,7 +162,7 @@ export class IndexFile {
       this.#run('INSERT OR IGNORE INTO value VALUES (?, ?, ?, ?)', field, v, rid, shown ?? null)
     for (const field of entry.fields) this.#run('UPDATE field SET docs = docs + 1 WHERE id = ?', field)
     for (const field of entry.manyValued) this.#run('UPDATE field SET many = 1 WHERE id = ? AND many = 0', field)
-    for (const tag of new Set(tags)) this.#run('INSERT INTO tag VALUES (?, ?)', tag, rid)
+    this.#tags.add(rid, new Set(tags))
     this.#addWords(entry.words)
   }
 
@@ -174,7 +177,7 @@ export class IndexFile {
     const rid = Number(old['rid'])
     this.#run('DELETE FROM fts WHERE rowid = ?', rid)
     this.#run('DELETE FROM value WHERE doc = ?', rid)
-    this.#run('DELETE FROM tag WHERE doc = ?', rid)
+    this.#tags.remove(rid)
     this.#run('DELETE FROM doc WHERE rid = ?', rid)
     for (const field of JSON.parse(String(old['fields'])) as number[]) {
       this.#run('UPDATE field SET docs = docs - 1 WHERE id = ?', field)

@@ -7,6 +7,7 @@ import type { SearchReply, SearchTask } from './questions.ts'
 import { ScopeFunction } from './rights.ts'
 import { SearchRun } from './run-search.ts'
 import { Suggestions } from './suggestions.ts'
+import { TagSuggestions } from './tag-suggestions.ts'
 
 interface OpenIndex {
   readonly path: string
@@ -15,6 +16,7 @@ interface OpenIndex {
   readonly facets: FacetCounter
   readonly names: NameLookup
   readonly suggestions: Suggestions
+  readonly tags: TagSuggestions
 }
 
 /** Answers questions about one index file at a time, in whatever thread it is made. */
@@ -39,11 +41,11 @@ export class QueryExecutor {
 
   #ask(question: SearchTask): unknown {
     if (question.ask === 'isWhole') return isWhole(question.path)
-    const { run, facets, names, suggestions } = this.#opened(question.path)
+    const { run, facets, names, suggestions, tags } = this.#opened(question.path)
     if (question.ask === 'search') return run.search(question.request)
     if (question.ask === 'facets') return facets.count(question.request)
     if (question.ask === 'names') return names.find(question.request)
-    if (question.ask === 'tags') return suggestions.tags(question.prefix, question.scope, question.limit, question.kind)
+    if (question.ask === 'tags') return tags.find(question)
     if (question.ask === 'values') return suggestions.values(question.field, question.prefix, question.scope, question.limit)
     return suggestions.fields(question.prefix, question.scope, question.limit)
   }
@@ -56,7 +58,8 @@ export class QueryExecutor {
     const scope = new ScopeFunction(db)
     const run = new SearchRun(db, scope)
     const facets = new FacetCounter(db, run)
-    this.#open = { path, db, run, facets, names: new NameLookup(db, scope), suggestions: new Suggestions(db) }
+    const [names, suggestions, tags] = [new NameLookup(db, scope), new Suggestions(db), new TagSuggestions(db, scope)]
+    this.#open = { path, db, run, facets, names, suggestions, tags }
     return this.#open
   }
 }

@@ -1,5 +1,5 @@
 /** Raised when the tables or the way entries are made change: an index of another version is emptied and rebuilt. */
-export const schemaVersion = 5
+export const schemaVersion = 6
 
 /** The columns with text, and how much a hit in each counts. */
 export const columns = {
@@ -17,6 +17,7 @@ export const columns = {
  * `doc.rid` grows with the time of creation, so that walking the full-text index backwards is newest first. What is not `doc.listed` is in no other table.
  * `field.many` is set once a document had several values of it. `value.v` is a number, a date in ms or folded text; which of them follows from the field's type.
  * `doc.type` is the media type, folded. `value.shown` is the text as it was written, where that differs.
+ * `tag_total` counts the entries with a tag, of each kind and of all (kind ''); `cased` is 0 where `folded` is the tag. `audience` is what rights depend on.
  */
 export const schema = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -31,6 +32,13 @@ export const schema = `
   CREATE INDEX value_of ON value (doc, field);
   CREATE TABLE tag (tag TEXT NOT NULL, doc INTEGER NOT NULL, PRIMARY KEY (tag, doc)) WITHOUT ROWID;
   CREATE INDEX tag_of ON tag (doc);
+  CREATE TABLE audience (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, author TEXT NOT NULL, public INTEGER NOT NULL, spaces TEXT NOT NULL,
+    UNIQUE (author, kind, public, spaces));
+  CREATE TABLE tag_audience (tag TEXT NOT NULL, audience INTEGER NOT NULL, docs INTEGER NOT NULL, PRIMARY KEY (tag, audience)) WITHOUT ROWID;
+  CREATE TABLE tag_total (kind TEXT NOT NULL, tag TEXT NOT NULL, folded TEXT NOT NULL, cased INTEGER NOT NULL, docs INTEGER NOT NULL,
+    PRIMARY KEY (kind, tag)) WITHOUT ROWID;
+  CREATE INDEX tag_by_name ON tag_total (kind, folded);
+  CREATE INDEX tag_by_use ON tag_total (kind, docs, cased, folded);
   CREATE TABLE word (term TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE VIRTUAL TABLE fts USING fts5(${Object.keys(columns).join(', ')},
     content='', contentless_delete=1, prefix='2 3', tokenize="ascii tokenchars '_'");

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Kind } from 'pounce/sdk'
 import { compareText } from 'pounce/sdk/kit'
 import type { FieldCount, SearchScope, ValueCount } from 'pounce/sdk/search'
 import { comparableText } from 'pounce/sdk/search'
@@ -27,24 +26,6 @@ export class Suggestions {
   constructor(db: DatabaseSync) {
     this.#db = db
     this.#vocabulary = new StoredVocabulary(db)
-  }
-
-  tags(prefix: string, scope: SearchScope, limit: number, kind?: Kind): readonly { readonly tag: string; readonly count: number }[] {
-    const permitted = permittedBy(scope)
-    if (permitted === undefined) return []
-    const visible = scope.all ? '' : 'AND doc IN (SELECT rowid FROM fts WHERE fts MATCH ?)'
-    const ofKind = kind === undefined ? '' : 'AND doc IN (SELECT rid FROM doc WHERE kind = ?)'
-    const begin = prefix.toLowerCase()
-    const rows = this.#db
-      .prepare(`SELECT tag, count(*) AS count FROM tag WHERE 1 ${visible} ${ofKind} GROUP BY tag ORDER BY count DESC, tag`)
-      .iterate(...(scope.all ? [] : [permitted]), ...(kind === undefined ? [] : [kind]))
-    const found: { tag: string; count: number }[] = []
-    // SQLite folds the case of A to Z only.
-    for (const { tag, count } of rows) {
-      if (found.length >= limit) break
-      if (String(tag).toLowerCase().startsWith(begin)) found.push({ tag: String(tag), count: Math.min(Number(count), countedAtMost) })
-    }
-    return found
   }
 
   fields(prefix: string, scope: SearchScope, limit: number): readonly FieldCount[] {

@@ -1,0 +1,182 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Kind } from 'pounce/sdk'
+import { compareText } from 'pounce/sdk/kit'
+import type { SearchScope } from 'pounce/sdk/search'
+import { allOf, quote, type SqlCondition } from './condition.ts'
+import { permittedBy, rightsInSql, type ScopeFunction } from './rights.ts'
+import { anyKind, foldTag } from './tag-counts.ts'
+import { tokens } from './tokens.ts'
+
+/** Counts end here. */
+const countedAtMost = 10_000
+/** So many tags that begin alike are sorted; of more, the most used are walked. */
+const sortedAtMost = 1000
+/** So many tags more than requested are walked within the rights of a caller; then the entries are counted that the caller may view. */
+const walkedBeyond = 1000
+/** So few entries are looked at one by one. */
+const fewEntries = 5000
+const afterAll = '\u{10ffff}'
+
+interface TagCount {
+  readonly tag: string
+  readonly count: number
+}
+
+interface TagQuestion {
+  readonly prefix: string
+  readonly scope: SearchScope
+  readonly limit: number
+  readonly kind?: Kind
+}
+
+/** Tags by prefix, most used first, counted within the caller's rights. */
+export class TagSuggestions {
+  readonly #db: DatabaseSync
+  readonly #scope: ScopeFunction
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(db: DatabaseSync, scope: ScopeFunction) {
+    this.#db = db
+    this.#scope = scope
+  }
+
+  find(question: TagQuestion): readonly TagCount[] {
+    const permitted = permittedBy(question.scope)
+    if (permitted === undefined || !question.prefix.isWellFormed()) return []
+    this.#scope.use(question.scope)
+    // The index is read in several statements, which must all see it as it is now.
+    this.#db.exec('BEGIN')
+    try {
+      const found = this.#mostUsed(question) ?? this.#ofVisible(question, permitted)
+      return found.map(({ tag, count }) => ({ tag, count: Math.min(count, countedAtMost) }))
+    } finally {
+      this.#db.exec('COMMIT')
+    }
+  }
+
+  /** No caller may view more entries with a tag than there are, so the walk ends at the first tag that has too few. Undefined when it takes too long. */
+  #mostUsed({ prefix, scope, limit, kind }: TagQuestion): readonly TagCount[] | undefined {
+    const begin = foldTag(prefix)
+    const named = [kind ?? anyKind, begin, begin + afterAll] as const
+    const countOf = scope.all ? undefined : this.#visibleCounts(scope, kind)
+    const top = new MostUsed(limit)
+    const take = (tag: string, docs: number): void => top.add(tag, countOf ? countOf(tag) : docs)
+    if (!this.#isMany(named)) {
+      const sorted = this.#statement(
+        'SELECT tag, docs FROM tag_total WHERE kind = ? AND folded >= ? AND folded < ? ORDER BY docs DESC, tag',
+      ).iterate(...named)
+      for (const { tag, docs } of sorted) {
+        if (!top.wants(String(tag), Number(docs))) break
+        take(String(tag), Number(docs))
+      }
+      return top.found
+    }
+    let walked = 0
+    for (const docs of this.#counts(named[0])) {
+      if (!top.wants('', docs)) break
+      for (const tag of this.#usedBy(docs, named, top)) {
+        take(tag, docs)
+        walked += 1
+        if (countOf && walked > limit + walkedBeyond) return undefined
+      }
+    }
+    return top.found
+  }
+
+  #isMany(named: readonly [string, string, string]): boolean {
+    const count = 'SELECT count(*) AS n FROM (SELECT 1 FROM tag_total WHERE kind = ? AND folded >= ? AND folded < ? LIMIT ?+0)'
+    return Number(this.#statement(count).get(...named, sortedAtMost + 1)?.['n']) > sortedAtMost
+  }
+
+  /** The different numbers of entries that tags have, largest first. */
+  *#counts(kind: string): Generator<number> {
+    const next = this.#statement('SELECT max(docs) AS docs FROM tag_total WHERE kind = ? AND docs < ?')
+    for (let docs: unknown = Number.MAX_SAFE_INTEGER; ; ) {
+      docs = next.get(kind, Number(docs))?.['docs']
+      if (typeof docs !== 'number') return
+      yield docs
+    }
+  }
+
+  /** Tags of so many entries as long as they are wanted. Those in lower case are in order in the index, the others are sorted. */
+  *#usedBy(docs: number, [kind, begin, end]: readonly [string, string, string], top: MostUsed): Generator<string> {
+    const range = 'SELECT tag FROM tag_total WHERE kind = ? AND docs = ? AND cased = ? AND folded >= ? AND folded < ? ORDER BY'
+    for (const [cased, order] of [
+      [0, 'folded'],
+      [1, 'tag'],
+    ] as const) {
+      for (const { tag } of this.#statement(`${range} ${order}`).iterate(kind, docs, cased, begin, end)) {
+        if (!top.wants(String(tag), docs)) break
+        yield String(tag)
+      }
+    }
+  }
+
+  /** How many entries with a tag the caller may view. */
+  #visibleCounts(scope: SearchScope, kind: Kind | undefined): (tag: string) => number {
+    const conditions = rightsInSql({ scope, ...(kind === undefined ? {} : { kinds: [kind] }) })
+    const sum = this.#statement(
+      `SELECT sum(a.docs) AS n FROM tag_audience AS a CROSS JOIN audience AS d ON d.id = a.audience WHERE a.tag = ?${andAll(conditions)}`,
+    )
+    const parameters = conditions.flatMap(condition => condition.parameters)
+    return tag => Number(sum.get(tag, ...parameters)?.['n'] ?? 0)
+  }
+
+  /** Counts the tags of everything that the caller may view. */
+  #ofVisible({ prefix, limit, kind }: TagQuestion, permitted: string): readonly TagCount[] {
+    const words = kind === undefined ? permitted : allOf([permitted, quote(tokens.kind(kind))])
+    const entries = this.#statement('SELECT count(*) AS n FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?+0)').get(words, fewEntries + 1)
+    const tagged =
+      Number(entries?.['n']) > fewEntries
+        ? 'tag AS t WHERE t.doc IN (SELECT rowid FROM fts WHERE fts MATCH ?)'
+        : 'fts CROSS JOIN tag AS t ON t.doc = fts.rowid WHERE fts MATCH ?'
+    const rows = this.#statement(`SELECT t.tag, count(*) AS n FROM ${tagged} GROUP BY t.tag ORDER BY n DESC, t.tag`).iterate(words)
+    const found: TagCount[] = []
+    for (const { tag, n } of rows) {
+      if (found.length >= limit) break
+      if (foldTag(String(tag)).startsWith(foldTag(prefix))) found.push({ tag: String(tag), count: Number(n) })
+    }
+    return found
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (!statement) {
+      statement = this.#db.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}
+
+const andAll = (conditions: readonly SqlCondition[]): string => conditions.map(({ sql }) => ` AND ${sql}`).join('')
+
+/** The most used of the tags that were added, in order. */
+class MostUsed {
+  readonly found: TagCount[] = []
+  readonly #limit: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** False when a tag with so many entries comes too late. */
+  wants(tag: string, count: number): boolean {
+    const last = this.found[this.#limit - 1]
+    return this.#limit > 0 && (last === undefined || isBefore({ tag, count }, last))
+  }
+
+  add(tag: string, count: number): void {
+    if (count === 0 || !this.wants(tag, count)) return
+    let [from, to] = [0, this.found.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (isBefore({ tag, count }, this.found[middle] as TagCount)) to = middle
+      else from = middle + 1
+    }
+    this.found.splice(from, 0, { tag, count })
+    if (this.found.length > this.#limit) this.found.pop()
+  }
+}
+
+const isBefore = (a: TagCount, b: TagCount): boolean => a.count > b.count || (a.count === b.count && compareText(a.tag, b.tag) < 0)
