@@ -1,4 +1,3 @@
-import { nextTick } from 'node:process'
 import { type AccessDecision, anonymous, type Caller, type Kind, type Permission, type Ref } from 'pounce/sdk'
 import type { PermissionCatalog, TrashRule } from 'pounce/sdk/kit'
 import { CallerRoles, type ParentStep, type RightsGraph } from './rights-graph.ts'
@@ -69,41 +68,5 @@ export class Decision {
     const view = this.graph.viewOf(ref.kind)
     if (isShutOut(this.asker.caller)) return this.ground(view, ref, new CallerRoles(this.asker.mode, anonymous)) !== undefined
     return view !== permission && this.ground(view, ref) !== undefined
-  }
-}
-
-/**
- * The last decision about one resource, until the event loop turns: a request that needs two permissions on a resource reads its rights once. An embedded
- * store commits between two turns only, and whatever waits for a server takes more than one turn, so no change of rights is missed.
- */
-export class LastDecision {
-  #turn = 0
-  #isTurning = false
-  #last: { readonly caller: Caller; readonly ref: Ref; readonly decision: Decision } | undefined
-
-  /** Another number in each turn. */
-  get turn(): number {
-    if (!this.#isTurning) {
-      this.#isTurning = true
-      // Called when no promise is left to settle.
-      nextTick(() => this.#end())
-    }
-    return this.#turn
-  }
-
-  of(caller: Caller, { kind, id }: Ref): Decision | undefined {
-    const last = this.#last
-    return last?.caller === caller && last.ref.kind === kind && last.ref.id === id ? last.decision : undefined
-  }
-
-  /** Keeps a decision whose rights were read in this turn, which it began in. */
-  keep(turn: number, caller: Caller, ref: Ref, decision: Decision): void {
-    if (turn === this.#turn) this.#last = { caller, ref, decision }
-  }
-
-  #end(): void {
-    this.#isTurning = false
-    this.#turn += 1
-    this.#last = undefined
   }
 }

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import type { AccessDecision, Caller, Kind, Permission, Ref } from 'pounce/sdk'
 import { cast, idOf, member, policyOn, resourceOf, someone, sourcesOf, type World } from './testing-fixtures/cast.ts'
@@ -277,37 +276,4 @@ test('what a caller sees of a kind is what its own view permission allows; of a 
     0,
   )
   t.is((await policy.seen(viewer, 'stream', [idOf('plain')])).size, 0)
-})
-
-test('rights on a resource are read once for several permissions of a request, and again once the event loop turned', async t => {
-  const reads = { count: 0 }
-  const changing: Record<string, World[string]> = { 'dataset:mine': { spaces: lab } }
-  const policy = policyOn({ all: () => sourcesOf(changing, reads).all() }, { isPrivate: true })
-  const [viewer, other] = [someone('viewer', [member('lab', 'Viewer')]), someone('other')]
-  // Whatever runs before promises settle ends a turn too.
-  await Promise.resolve()
-  t.is(await policy.canOn(viewer, 'ViewDataset', dataset('mine')), 'yes')
-  t.is(reads.count, 1)
-  t.is(await policy.canOn(viewer, 'EditDataset', dataset('mine')), 'no')
-  t.is(reads.count, 1)
-  t.is(await policy.canOn(other, 'ViewDataset', dataset('mine')), 'unseen')
-  t.is(await policy.canOn(viewer, 'ViewDataset', dataset('other')), 'unseen')
-  changing['dataset:mine'] = { spaces: [] }
-  await setImmediate()
-  t.is(await policy.canOn(viewer, 'ViewDataset', dataset('mine')), 'unseen')
-})
-
-test('rights that a server returned in a later turn are kept for no one', async t => {
-  let isShared = true
-  const rightsOf = async (ids: readonly string[]) => {
-    const spaces = isShared ? lab : []
-    await setImmediate()
-    return new Map(ids.map(id => [id, { author: idOf('author'), spaces, isPublic: false, state: 'live' as const }]))
-  }
-  const policy = policyOn({ all: () => [resourceOf('dataset', rightsOf)] }, { isPrivate: true })
-  const viewer = someone('viewer', [member('lab', 'Viewer')])
-  const first = policy.canOn(viewer, 'ViewDataset', dataset('mine'))
-  isShared = false
-  t.is(await first, 'yes')
-  t.is(await policy.canOn(viewer, 'ViewDataset', dataset('mine')), 'unseen')
 })

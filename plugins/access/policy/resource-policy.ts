@@ -23,7 +23,7 @@ import {
 } from 'pounce/sdk'
 import { type CallerJob, capabilitiesBy, type TrashRule } from 'pounce/sdk/kit'
 import type { SearchScope } from 'pounce/sdk/search'
-import { Decision, LastDecision } from './decision.ts'
+import { Decision } from './decision.ts'
 import { Explanation } from './explanation.ts'
 import { extractionPermissions, placedPermissions } from './permission-sets.ts'
 import { RightsReader } from './rights-graph.ts'
@@ -73,7 +73,6 @@ export class ResourcePolicy implements Policy {
   #access: ReadAccess
   #mode: Mode
   #reader: RightsReader
-  readonly #last = new LastDecision()
 
   constructor(
     settings: Settings,
@@ -102,12 +101,7 @@ export class ResourcePolicy implements Policy {
   }
 
   async canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<AccessDecision> {
-    const known = this.#last.of(caller, ref)
-    if (known) return known.verdict(permission, ref, trash)
-    const { turn } = this.#last
-    const decision = await this.#decision(caller, ref.kind, [ref.id])
-    this.#last.keep(turn, caller, ref, decision)
-    return decision.verdict(permission, ref, trash)
+    return (await this.#decision(caller, ref.kind, [ref.id])).verdict(permission, ref, trash)
   }
 
   async allowed(
