@@ -23,7 +23,7 @@ export const plugin = definePlugin({
   collections: [liveLog],
   migrations: new URL('./migrations/', import.meta.url),
   handlers: [
-    onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events', { maxGatherMs: 4, withResources: true }),
+    onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events', { withResources: true }),
   ],
   periodic: [{ name: 'trim-log', everyMs: 5 * minuteMs, task: LogRetention }],
 })
