@@ -25,8 +25,6 @@ export interface Subscription {
   /** Under this name, after the plugin's id, its progress is stored (`resources.search/index-changes`): a consumer that is renamed starts without its pending events. */
   readonly name: string
   readonly isBatch: boolean
-  /** The longest pause in milliseconds in which a batch gathers while events keep coming; absent: 15. */
-  readonly maxGatherMs?: number
   /** Besides `types`, the events of the kinds that plugins declare: `events` of `defineResource`. */
   readonly withResources?: boolean
 }
@@ -44,7 +42,7 @@ export const onBatch = (
   types: readonly EventType[] | '*',
   by: Class<BatchHandler>,
   name: string,
-  options: Pick<Subscription, 'maxGatherMs' | 'withResources'> = {},
+  options: Pick<Subscription, 'withResources'> = {},
 ): Subscription => ({ types, by, name, isBatch: true, ...options })
 
 /** What a variable of the environment means that another program has in its documentation. */

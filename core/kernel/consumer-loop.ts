@@ -27,18 +27,18 @@ export const isOutage = (error: unknown): boolean =>
   error instanceof Error && 'status' in error && (error.status === 503 || error.status === 507)
 
 const minGatherMs = 4
-const usualMaxGatherMs = 15
+const maxGatherMs = 15
 
 /**
  * How long the next batch gathers under load: twice as long as the last one took, within bounds. Fewer and larger batches, and no one waits
  * noticeably longer; the first event after a rest never waits.
  */
-const gatherMsAfter = (tookMs: number, maxMs = usualMaxGatherMs): number => Math.min(maxMs, Math.max(minGatherMs, 2 * tookMs))
+const gatherMsAfter = (tookMs: number): number => Math.min(maxGatherMs, Math.max(minGatherMs, 2 * tookMs))
 
 /** What a consumer does with events: one by one, or many at once. */
 export type ConsumerWork =
   | { readonly name: string; readonly handle: (event: AnyEvent) => Promise<void> }
-  | { readonly name: string; readonly handleAll: (events: readonly AnyEvent[]) => Promise<void>; readonly maxGatherMs?: number }
+  | { readonly name: string; readonly handleAll: (events: readonly AnyEvent[]) => Promise<void> }
 
 /** What a loop works with. */
 export interface LoopTools {
@@ -178,7 +178,7 @@ export class ConsumerLoop {
         const begun = performance.now()
         this.#inFlight += claimed.length
         await this.#handleBatch(claimed, this.work.handleAll)
-        const gatherMs = gatherMsAfter(performance.now() - begun, this.work.maxGatherMs)
+        const gatherMs = gatherMsAfter(performance.now() - begun)
         if (claimed.length < maxBatch) await pause(gatherMs, this.#stopped.signal)
       } else for (const delivery of claimed) this.#enqueue(delivery, this.work.handle)
     }

@@ -19,8 +19,7 @@ const workOf = (handler: HandlerInstance): ConsumerWork => {
   const name = consumerName(handler)
   if (handler.subscription.isBatch) {
     const by = handler.instance as BatchHandler
-    const { maxGatherMs } = handler.subscription
-    return { name, handleAll: events => by.handleAll(events), ...(maxGatherMs !== undefined && { maxGatherMs }) }
+    return { name, handleAll: events => by.handleAll(events) }
   }
   const by = handler.instance as Handler<never>
   return { name, handle: event => by.handle(event as never) }

@@ -19,11 +19,14 @@ export interface PreparedWrite {
 /** How many pieces of work share one transaction at most: a few milliseconds of the main thread. */
 const largest = 256
 
+/** How long work may wait for more of it, in milliseconds. */
+const maxGatherMs = 2
+
 /** Called after each transaction, with its number of commits and its duration. */
 export type TransactionObserver = (pieces: number, seconds: number) => void
 
 /**
- * Writes all work of one turn of the event loop in one transaction, so that one fsync serves all of it.
+ * Writes all work of a few turns of the event loop in one transaction, so that one fsync serves all of it: it waits as long as each turn brings more.
  * Nothing is answered before COMMIT; work whose conditions fail is left out without harm to the rest.
  */
 export class GroupCommit {
@@ -56,11 +59,17 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(() => {
-      this.#isScheduled = false
-      this.#flush()
-      if (this.#queue.length > 0) this.#schedule()
-    })
+    const until = performance.now() + maxGatherMs
+    const gather = (known: number): void => {
+      const { length } = this.#queue
+      if (length > known && length < largest && performance.now() < until) setImmediate(gather, length)
+      else {
+        this.#isScheduled = false
+        this.#flush()
+        if (this.#queue.length > 0) this.#schedule()
+      }
+    }
+    setImmediate(gather, 0)
   }
 
   #flush(): void {

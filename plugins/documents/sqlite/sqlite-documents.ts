@@ -190,6 +190,7 @@ export class SqliteDocuments implements DocumentStore {
             recorded = this.#outbox.record(db, events)
           },
           finish: () => {
+            this.#recent.written(table.table, planned.document.id, planned.text)
             this.#outbox.announce(recorded)
             committed(planned.document)
           },

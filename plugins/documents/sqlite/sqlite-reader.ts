@@ -209,6 +209,16 @@ export class RecentDocuments {
     if (text.length <= maxKeptText) this.#add(table, id, { kept: text, characters: text.length })
   }
 
+  /**
+   * What a durable change left, undefined of a document that is gone: the next request or a consumer of the event mostly reads it at once.
+   * Not of collections whose documents nobody reads by id, such as logs.
+   */
+  written(table: string, id: string, text: string | undefined): void {
+    // An earlier change of the same transaction may have left something.
+    this.forget(table, id)
+    if (text !== undefined && (this.#young.has(table) || this.#old.has(table))) this.keep(table, id, text)
+  }
+
   forget(table: string, id: string): void {
     this.#young.get(table)?.delete(id)
     this.#old.get(table)?.delete(id)

@@ -11,6 +11,8 @@ import type { CollectionTable } from './table.ts'
 /** A change whose conditions hold: `write` carries it out, `document` is what the caller gets. */
 export interface Planned {
   readonly document: Stored
+  /** The document as it is stored then; undefined of one that is removed. */
+  readonly text: string | undefined
   write(): void
 }
 
@@ -64,6 +66,7 @@ const planInsert = (db: Connection, table: CollectionTable, input: object & { re
   checkUnique(db, table, keys, id)
   return {
     document: copy ?? ({ id, revision: 1, ...rest } as Stored),
+    text,
     write() {
       const row = db.insert(`INSERT INTO ${table.table}(id, doc) VALUES (?, ?)`, id, text)
       for (const [at, index] of table.indexes.entries()) addEntries(db, index, keys[at] ?? [], id, row)
@@ -95,6 +98,7 @@ const planRewrite = (
   checkUnique(db, table, keys, id)
   return {
     document,
+    text,
     write() {
       db.run(`UPDATE ${table.table} SET doc = ? WHERE r = ?`, text, row)
       for (const [at, index] of table.indexes.entries()) {
@@ -135,6 +139,7 @@ const planTombstone = (db: Connection, table: CollectionTable, change: Extract<C
   const keys = allKeys(table, document)
   return {
     document,
+    text: undefined,
     write() {
       db.run(`DELETE FROM ${table.table} WHERE r = ?`, row)
       for (const [at, index] of table.indexes.entries()) removeEntries(db, index, keys[at] ?? [], document.id)

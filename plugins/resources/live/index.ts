@@ -22,8 +22,6 @@ export const plugin = definePlugin({
   crossOriginHeaders: { request: ['Last-Event-ID'], response: [] },
   collections: [liveLog],
   migrations: new URL('./migrations/', import.meta.url),
-  handlers: [
-    onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events', { maxGatherMs: 4, withResources: true }),
-  ],
+  handlers: [onBatch([...new Set([...publicEventTypes, ...rightsEvents])], LogEvents, 'log-events', { withResources: true })],
   periodic: [{ name: 'trim-log', everyMs: 5 * minuteMs, task: LogRetention }],
 })

@@ -1,0 +1,43 @@
+import test from 'ava'
+import { notes } from 'pounce/sdk/testing'
+import { openStore } from '../../../test/support/sqlite-store.ts'
+
+const long = 'word '.repeat(4000)
+
+/** A store of which a note was read before, as its readers keep what they read by id. */
+const readStore = async (t: Parameters<typeof openStore>[0]) => {
+  const store = await openStore(t)
+  await store.declare([notes])
+  await store.commit({ insert: { id: 'first', name: 'first' }, into: notes })
+  await store.get(notes, 'first')
+  return store
+}
+
+test('of several changes in one transaction, readers get what the last one left', async t => {
+  const store = await readStore(t)
+  const done = await store.commitEach([
+    { change: { insert: { id: 'changed', name: 'short' }, into: notes } },
+    { change: { update: 'changed', in: notes, set: { name: 'other' } } },
+    { change: { insert: { id: 'grown', name: 'short' }, into: notes } },
+    { change: { update: 'grown', in: notes, set: { name: long } } },
+    { change: { insert: { id: 'gone', name: 'short' }, into: notes } },
+    { change: { tombstone: 'gone', in: notes } },
+  ])
+  t.true(done.every(({ ok }) => ok))
+  t.like(await store.get(notes, 'changed'), { name: 'other', revision: 2 })
+  t.like(await store.get(notes, 'grown'), { name: long, revision: 2 })
+  t.is(await store.get(notes, 'gone'), undefined)
+  t.deepEqual([...(await store.getMany(notes, ['changed', 'grown', 'gone'])).keys()], ['changed', 'grown'])
+})
+
+test('what was refused leaves readers what was there before', async t => {
+  const store = await readStore(t)
+  const [taken, gone] = await store.commitEach([
+    { change: { insert: { id: 'first', name: 'second' }, into: notes } },
+    { change: { update: 'absent', in: notes, set: { name: 'second' } } },
+  ])
+  t.false(taken?.ok)
+  t.false(gone?.ok)
+  t.like(await store.get(notes, 'first'), { name: 'first', revision: 1 })
+  t.is(await store.get(notes, 'absent'), undefined)
+})
