@@ -95,8 +95,13 @@ export class UploadReceiver {
       if (before) await this.#parts.drop(before)
       before = part
     }
+    // The whole counts under its own key only: a beginning that completed the upload would become the file, and be dropped for the whole then.
+    const keep = async (beginning: BlobFacts): Promise<void> => {
+      if (upload.receivedBytes + beginning.sizeBytes < upload.lengthBytes) return await grow(beginning)
+      await using _ = this.#ingest.stage(beginning)
+    }
     // While a beginning becomes durable as much again may come: together they are at most a part.
-    const growth = { everyBytes: this.#partBytes / 2, everyMs: longestMs, keep: grow }
+    const growth = { everyBytes: this.#partBytes / 2, everyMs: longestMs, keep }
     const piece = await pieces.next()
     if (piece) await grow(await putGrowing(piece, growth))
     if (pieces.fault) throw pieces.fault

@@ -31,7 +31,7 @@ let waitedMs = 0
  * A single event shows almost at once; while many come, as of an upload, pages are refreshed after one second, then two, then every three: to load and draw them
  * takes time from what makes the events.
  */
-const waitMs = (): number => {
+const nextWaitMs = (): number => {
   const isBurst = Date.now() - refreshedAt < Math.max(2000, waitedMs)
   waitedMs = isBurst ? Math.min(3000, waitedMs < 1000 ? 1000 : waitedMs + 1000) : 250
   return waitedMs
@@ -47,7 +47,7 @@ const markStale = (key: readonly string[]): void => {
     const keys = [...stale.values()]
     stale.clear()
     for (const queryKey of keys) void queries.invalidateQueries({ queryKey, predicate: isReloadable })
-  }, waitMs())
+  }, nextWaitMs())
 }
 
 const parents = ['space', 'collection', 'dataset', 'folder', 'file'] as const
