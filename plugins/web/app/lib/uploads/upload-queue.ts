@@ -274,6 +274,8 @@ class UploadQueue {
     this.#running.delete(key)
     this.#finishBatch(item.batch)
     this.#next()
+    // The end is shown at once.
+    if (!this.isBusy) this.#notify(true)
   }
 
   /** A batch that has nothing left to do need not be remembered. */
