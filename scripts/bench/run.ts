@@ -7,6 +7,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { browserUploads } from './browser-uploads.ts'
 import { burst } from './burst.ts'
 import { dispatch, heartbeats } from './bus.ts'
 import { deletion } from './deletion.ts'
@@ -56,6 +57,7 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   tree: () => treeNodes({ sizes, rounds, plugins }),
   entries: () => entries(rounds, values.quick ? [1000, 20_000] : [1000, 100_000]),
   web: () => web(rounds, values.quick ? 20_000 : 100_000),
+  'browser-uploads': () => browserUploads(rounds, values.quick ? 200 : 2000, (values.quick ? 128 : 1024) * mebibyte),
   live: () =>
     liveEvents(
       values.quick

@@ -58,6 +58,17 @@ export interface BlobStore {
    */
   localPath?(key: string): Promise<string | undefined>
   /**
+   * Capability `putGrowing`: a put of which, every so often, what came until then becomes a blob of its own without a copy. `keep` receives it when it is
+   * durable, one at a time, while more comes; it is the caller's to remove. A `keep` that rejects fails the put, and a put that fails leaves those blobs only.
+   * Absent: the store, or the disk below it, cannot do that.
+   */
+  readonly putGrowing?:
+    | ((
+        source: Readable,
+        growth: { readonly everyBytes: number; readonly everyMs: number; keep(beginning: BlobFacts): Promise<void> },
+      ) => Promise<BlobFacts>)
+    | undefined
+  /**
    * Capability `crc32`: the CRC-32 of the whole bytes as in ZIP, an unsigned number, without reading them. Absent method: the store does not keep
    * it; undefined: it is not known of this blob, or the blob is absent.
    */

@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../support/people.ts'
 import { newDataset, newFolder, ok, refusal, unknownId } from '../support/scene.ts'
+import { until } from '../support/until.ts'
 
 let server: TestServer
 let ann: Person
@@ -186,7 +187,7 @@ test('an offset other than the server’s is 409 and says the right one', async 
   t.is((await patch(path, 10, data(91))).status, 413)
   t.is((await head(path)).headers.get('upload-offset'), '10')
   const chunked = { ...version, ...type, 'upload-offset': '10' }
-  const init = { method: 'PATCH', headers: chunked, body: new Blob([data(91)]).stream(), duplex: 'half' }
+  const init = { method: 'PATCH', headers: chunked, body: new Blob([data(91)]).stream(), duplex: 'half' as const }
   t.is((await ann.call(path, init as RequestInit)).status, 413)
   t.is((await head(path)).headers.get('upload-offset'), '10')
   t.is((await patch(path, 10, data(90))).status, 204)
@@ -205,6 +206,27 @@ test('of two requests that add at once one wins, and the file is as that one sen
     )
     t.deepEqual(await bytesOf(idIn(path)), bodies[answers.indexOf(204)])
   }
+})
+
+test('an upload that is looked at before its last request has ended keeps its bytes', async t => {
+  const whole = data(400_000)
+  const path = await begun(t, whole.length)
+  const received = async (): Promise<number> => (await ok<{ received: number }>(ann.call(path))).received
+  const sent = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = sent.writable.getWriter()
+  const init = { method: 'PATCH', headers: { ...version, ...type, 'upload-offset': '0' }, body: sent.readable, duplex: 'half' as const }
+  const answer = ann.call(path, init)
+  // In small pieces, so that a beginning becomes durable with the last of them.
+  for (let at = 0; at < whole.length; at += 40_000) {
+    await writer.write(whole.subarray(at, at + 40_000))
+    if (at >= 80_000)
+      await until('what came to count, but for the last of it', received, count => count >= Math.min(at, whole.length - 80_000))
+  }
+  for (let looks = 0; looks < 60; looks++) t.true((await received()) < whole.length)
+  await writer.close()
+  t.is((await answer).status, 204)
+  await ok(ann.call(path))
+  t.deepEqual(await bytesOf(idIn(path)), whole)
 })
 
 test.serial('what no upload can begin with is refused, saying why', async t => {

@@ -49,6 +49,7 @@ export class Gate {
 const watched = new Set(
   ['get', 'getMany', 'find', 'count', 'scan', 'walk', 'lines', 'commit', 'commitEach', 'done', 'failed'].concat([
     'put',
+    'putGrowing',
     'stat',
     'remove',
     'list',

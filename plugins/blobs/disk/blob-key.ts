@@ -1,6 +1,9 @@
-/** A blob that is a file of its own: `f/<first two of random>/<time>-<random>-<length>-<sha256>`, numbers in base 36. */
+/**
+ * A blob that is a file of its own: `f/<first two of random>/<time>-<random>-<length>-<sha256>`, numbers in base 36; or `b/…`: the beginning of a
+ * file that grew on, under a name of its own.
+ */
 export interface FileKey {
-  readonly in: 'file'
+  readonly in: 'file' | 'beginning'
   readonly modified: Date
   /** 16 hex digits. */
   readonly random: string
@@ -23,7 +26,7 @@ export interface SegmentKey {
 
 export type BlobKey = FileKey | SegmentKey
 
-const fileForm = /^f\/([0-9a-f]{2})\/([0-9a-z]{1,11})-([0-9a-f]{16})-([0-9a-z]{1,10})-([0-9a-f]{64})$/
+const fileForm = /^([fb])\/([0-9a-f]{2})\/([0-9a-z]{1,11})-([0-9a-f]{16})-([0-9a-z]{1,10})-([0-9a-f]{64})$/
 const segmentForm = /^s\/([0-9a-f]{8})\/([0-9a-z]{1,6})-([0-9a-z]{1,4})-([0-9a-f]{64})$/
 
 const base36 = (n: number): string => n.toString(36)
@@ -31,7 +34,7 @@ const base36 = (n: number): string => n.toString(36)
 /** The key as callers keep it. */
 export function formatKey(key: BlobKey): string {
   if (key.in === 'segment') return `s/${key.segment}/${base36(key.offset)}-${base36(key.sizeBytes)}-${key.sha256}`
-  return `f/${key.random.slice(0, 2)}/${fileName(key)}`
+  return `${key.in === 'file' ? 'f' : 'b'}/${key.random.slice(0, 2)}/${fileName(key)}`
 }
 
 /** The name of the file of a blob that has one; it says all that is known of the blob. */
@@ -44,9 +47,10 @@ export function parseKey(text: string): BlobKey | undefined {
 }
 
 function parseFileKey(text: string): FileKey | undefined {
-  const [, folder, time, random, size, sha256] = fileForm.exec(text) ?? []
+  const [, kind, folder, time, random, size, sha256] = fileForm.exec(text) ?? []
   if (!folder || !time || !random || !size || !sha256) return undefined
-  return { in: 'file', modified: new Date(Number.parseInt(time, 36)), random, sizeBytes: Number.parseInt(size, 36), sha256 }
+  const modified = new Date(Number.parseInt(time, 36))
+  return { in: kind === 'f' ? 'file' : 'beginning', modified, random, sizeBytes: Number.parseInt(size, 36), sha256 }
 }
 
 function parseSegmentKey(text: string): SegmentKey | undefined {

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { type BlobStore, type ByteRange, Clock, configPort, Installation, Invalid, Log, type StatusPart, s, wire } from 'pounce/sdk'
 import { BufferStream } from 'pounce/sdk/kit'
 import type { BlobEntry, BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
+import { Beginnings, type Growth } from './beginnings.ts'
 import { parseKey } from './blob-key.ts'
 import { checkRange } from './checked-stream.ts'
 import { asProblem, type Disk, realDisk } from './disk.ts'
@@ -25,6 +26,8 @@ export class DiskBlobs implements BlobStore {
   readonly #clock: Clock
   readonly #big: SingleFileBlobs
   readonly #small: SegmentBlobs
+  /** Absent where a file cannot have two names. */
+  putGrowing?: NonNullable<BlobStore['putGrowing']>
 
   constructor({ folder }: s.Static<typeof config>, installation: Installation, clock: Clock, log: Log, disk: Disk = realDisk) {
     this.#folder = folder ?? join(installation.dataFolder, 'blobs')
@@ -40,6 +43,7 @@ export class DiskBlobs implements BlobStore {
     await mkdir(this.#temporaryFolder, { recursive: true, mode: 0o700 })
     await this.#big.start()
     await this.#small.start()
+    if (await this.#big.hasLinks()) this.putGrowing = (source, growth) => this.#put(source, {}, growth)
   }
 
   async health(): Promise<void> {
@@ -50,7 +54,11 @@ export class DiskBlobs implements BlobStore {
     await this.#small.dispose()
   }
 
-  async put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobFacts> {
+  put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobFacts> {
+    return this.#put(source, options)
+  }
+
+  async #put(source: Readable | Uint8Array, options: PutOptions, growth?: Growth): Promise<BlobFacts> {
     const { signal } = options
     const stream = source instanceof Uint8Array ? undefined : source
     const abort = (): void => {
@@ -59,7 +67,7 @@ export class DiskBlobs implements BlobStore {
     signal?.addEventListener('abort', abort, { once: true })
     try {
       signal?.throwIfAborted()
-      return await problems(this.#receive(stream ?? [source as Uint8Array], options))
+      return await problems(this.#receive(stream ?? [source as Uint8Array], options, growth))
     } catch (error) {
       stream?.destroy()
       if (signal?.aborted) throw signal.reason
@@ -72,7 +80,7 @@ export class DiskBlobs implements BlobStore {
   async get(text: string, range?: ByteRange): Promise<Readable | undefined> {
     const key = parseKey(text)
     if (!key) return undefined
-    if (key.in === 'file') return await problems(this.#big.open(key, range))
+    if (key.in !== 'segment') return await problems(this.#big.open(key, range))
     const bytes = await problems(this.#small.read(key))
     if (!bytes) return undefined
     if (range) checkRange(range, key.sizeBytes)
@@ -82,14 +90,14 @@ export class DiskBlobs implements BlobStore {
   async stat(text: string): Promise<BlobFacts | undefined> {
     const key = parseKey(text)
     if (!key) return undefined
-    const isThere = key.in === 'file' ? (await problems(this.#big.find(key))) !== undefined : await problems(this.#small.has(key))
+    const isThere = key.in !== 'segment' ? (await problems(this.#big.find(key))) !== undefined : await problems(this.#small.has(key))
     return isThere ? { key: text, sizeBytes: key.sizeBytes, sha256: key.sha256 } : undefined
   }
 
   async remove(text: string): Promise<void> {
     const key = parseKey(text)
     if (!key) return
-    await problems(key.in === 'file' ? this.#big.remove(key) : this.#small.remove(key))
+    await problems(key.in === 'segment' ? this.#small.remove(key) : this.#big.remove(key))
   }
 
   async *list(): AsyncGenerator<BlobEntry> {
@@ -112,10 +120,11 @@ export class DiskBlobs implements BlobStore {
     return key?.in === 'file' ? await problems(this.#big.crc32(key)) : undefined
   }
 
-  async #receive(source: Readable | readonly Uint8Array[], options: PutOptions): Promise<BlobFacts> {
+  async #receive(source: Readable | readonly Uint8Array[], options: PutOptions, growth?: Growth): Promise<BlobFacts> {
     const held: Buffer[] = []
     let sizeBytes = 0
     let file: FileWriter | undefined
+    let beginnings: Beginnings | undefined
     try {
       for await (const chunk of source as AsyncIterable<Uint8Array | string>) {
         const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
@@ -124,12 +133,16 @@ export class DiskBlobs implements BlobStore {
         if (!file) held.push(bytes)
         if (!file && sizeBytes > smallBytes) {
           file = await this.#big.begin()
+          if (growth) beginnings = new Beginnings(file, growth, kept => this.#big.keepBeginning(kept, this.#clock.now()))
           for (const piece of held.splice(0)) await file.write(piece)
         } else if (file) await file.write(bytes)
+        await beginnings?.grown()
       }
       if (sizeBytes < (options.sizeBytes ?? sizeBytes)) throw wrongSize(options, `only ${sizeBytes}`)
+      await beginnings?.settled()
       return file ? await this.#keepBig(file, options) : await this.#keepSmall(Buffer.concat(held), options)
     } catch (error) {
+      await beginnings?.settled().catch(() => undefined)
       await file?.discard()
       throw error
     }

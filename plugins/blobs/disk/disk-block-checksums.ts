@@ -55,14 +55,15 @@ export function decodeSums(bytes: Buffer, count: number): Uint32Array | undefine
   return Uint32Array.from({ length: count }, (_, at) => bytes.readUInt32LE(at * 4))
 }
 
-/** Reads a whole file for its sums; undefined when it is not what the SHA-256 says. */
-export async function recomputeSums(file: FileHandle, sha256: string): Promise<Uint32Array | undefined> {
+/** Reads so many bytes of a file for their sums; undefined when they are not what the SHA-256 says. */
+export async function recomputeSums(file: FileHandle, sizeBytes: number, sha256: string): Promise<Uint32Array | undefined> {
   const whole = createHash('sha256')
   const sums = new DiskBlockChecksums()
   const buffer = Buffer.allocUnsafe(16 * blockBytes)
   let position = 0
   for (;;) {
-    const piece = buffer.subarray(0, await readFully(file, buffer, position))
+    const left = Math.min(buffer.length, sizeBytes - position)
+    const piece = buffer.subarray(0, await readFully(file, buffer.subarray(0, left), position))
     if (piece.length === 0) break
     whole.update(piece)
     sums.update(piece)

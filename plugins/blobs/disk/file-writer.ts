@@ -23,6 +23,7 @@ export class FileWriter {
   #gathered: Uint8Array[] = []
   #gatheredBytes = 0
   #position = 0
+  #writtenBytes = 0
   #sizeBytes = 0
   #writing: Promise<void> | undefined
   #failure: unknown
@@ -51,6 +52,23 @@ export class FileWriter {
     if (!this.#writing && this.#gatheredBytes >= blockBytes) this.#flush()
   }
 
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
+  /** Makes what came until now durable; more may come meanwhile, but for the end. */
+  async syncBeginning(): Promise<Pick<WrittenFile, 'sizeBytes' | 'sha256'>> {
+    const sizeBytes = this.#sizeBytes
+    const sha256 = this.#hash.copy().digest('hex')
+    while (this.#writtenBytes < sizeBytes && this.#failure === undefined) {
+      if (!this.#writing) this.#flush()
+      await this.#writing
+    }
+    if (this.#failure !== undefined) throw this.#failure
+    await this.#disk.sync(this.#file)
+    return { sizeBytes, sha256 }
+  }
+
   /** Writes what is left and makes the file durable. A sync that failed is not tried again. */
   async finish(): Promise<WrittenFile> {
     await this.#writing
@@ -72,10 +90,14 @@ export class FileWriter {
   #flush(): void {
     const pieces = this.#gathered
     const position = this.#position
-    this.#position += this.#gatheredBytes
+    const end = position + this.#gatheredBytes
+    this.#position = end
     this.#gathered = []
     this.#gatheredBytes = 0
     this.#writing = writeAll(this.#disk, this.#file, pieces, position)
+      .then(() => {
+        this.#writtenBytes = end
+      })
       .catch(error => {
         this.#failure = error
       })

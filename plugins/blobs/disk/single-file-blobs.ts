@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { access, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, type FileHandle, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type ByteRange, CorruptContent, type Log } from 'pounce/sdk'
@@ -11,9 +11,13 @@ import { blocksOf, combinedCrc, decodeSums, encodeSums, recomputeSums } from './
 import { FileWriter, type WrittenFile } from './file-writer.ts'
 import { Transfers } from './transfers.ts'
 
-/** Blobs that are a file each: `files/<ab>/<name>`, with the checksums of their blocks in `sums/<ab>/<name>`. */
+/**
+ * Blobs that are a file each: `files/<ab>/<name>`, with the checksums of their blocks in `sums/<ab>/<name>`; and beginnings of files, further links to
+ * these: `beginnings/<ab>/<name>`, of which the name says how much counts.
+ */
 export class SingleFileBlobs {
   readonly #files: string
+  readonly #beginnings: string
   readonly #sums: string
   readonly #temporaryFolder: string
   readonly #disk: Disk
@@ -23,6 +27,7 @@ export class SingleFileBlobs {
 
   constructor(folder: string, temporaryFolder: string, disk: Disk, log: Log) {
     this.#files = join(folder, 'files')
+    this.#beginnings = join(folder, 'beginnings')
     this.#sums = join(folder, 'sums')
     this.#temporaryFolder = temporaryFolder
     this.#disk = disk
@@ -31,6 +36,7 @@ export class SingleFileBlobs {
 
   async start(): Promise<void> {
     await mkdir(this.#files, { recursive: true })
+    await mkdir(this.#beginnings, { recursive: true })
     await mkdir(this.#sums, { recursive: true })
   }
 
@@ -55,15 +61,44 @@ export class SingleFileBlobs {
     return { key: formatKey(key), sizeBytes, sha256 }
   }
 
+  /** What has been written of a file until now as a blob of its own; it is durable when this resolves. */
+  async keepBeginning(file: FileWriter, modified: Date): Promise<BlobFacts> {
+    const { sizeBytes, sha256 } = await file.syncBeginning()
+    const key: FileKey = { in: 'beginning', modified, random: randomBytes(8).toString('hex'), sizeBytes, sha256 }
+    const folder = await this.#folderFor(key)
+    await link(file.path, join(folder, fileName(key)))
+    try {
+      await syncFolder(this.#disk, folder)
+    } catch (error) {
+      await this.remove(key)
+      throw error
+    }
+    return { key: formatKey(key), sizeBytes, sha256 }
+  }
+
+  /** Whether a file may have two names here, which beginnings need. */
+  async hasLinks(): Promise<boolean> {
+    const [one, other] = [1, 2].map(() => join(this.#temporaryFolder, randomBytes(8).toString('hex'))) as [string, string]
+    await writeFile(one, '')
+    try {
+      await link(one, other)
+      return true
+    } catch {
+      return false
+    } finally {
+      await Promise.all([one, other].map(path => rm(path, { force: true })))
+    }
+  }
+
   async open(key: FileKey, range: ByteRange = { start: 0, end: key.sizeBytes - 1 }): Promise<Readable | undefined> {
     const file = await this.#openFile(key)
     if (!file) return undefined
     try {
       checkRange(range, key.sizeBytes)
       const { size } = await file.stat()
-      if (size !== key.sizeBytes) throw damaged(key)
+      requireSize(key, size)
       const sums = (await this.#readSums(key)) ?? (await this.#repairSums(key, file))
-      return new CheckedStream({ key: formatKey(key), file, sizeBytes: size, sums, range }, this.#transfers)
+      return new CheckedStream({ key: formatKey(key), file, sizeBytes: key.sizeBytes, sums, range }, this.#transfers)
     } catch (error) {
       await file.close()
       throw error
@@ -72,10 +107,10 @@ export class SingleFileBlobs {
 
   /** The path of the blob's file, or undefined when there is none. */
   async find(key: FileKey): Promise<string | undefined> {
-    const path = pathIn(this.#files, key)
+    const path = this.#pathOf(key)
     try {
       const { size } = await stat(path)
-      if (size !== key.sizeBytes) throw damaged(key)
+      requireSize(key, size)
       return path
     } catch (error) {
       await this.#mustBeAbsent(error)
@@ -91,24 +126,28 @@ export class SingleFileBlobs {
 
   async remove(key: FileKey): Promise<void> {
     await rm(pathIn(this.#sums, key), { force: true })
-    await rm(pathIn(this.#files, key), { force: true })
+    await rm(this.#pathOf(key), { force: true })
   }
 
   async *list(): AsyncGenerator<BlobEntry> {
-    for (const folder of await readdir(this.#files)) {
-      for (const name of await readdir(join(this.#files, folder))) {
-        const text = `f/${folder}/${name}`
-        const key = parseKey(text)
-        if (key?.in === 'file') yield { key: text, sizeBytes: key.sizeBytes, modified: key.modified }
+    for (const [root, kind] of [
+      [this.#files, 'f'],
+      [this.#beginnings, 'b'],
+    ] as const)
+      for (const folder of await readdir(root)) {
+        for (const name of await readdir(join(root, folder))) {
+          const text = `${kind}/${folder}/${name}`
+          const key = parseKey(text)
+          if (key && key.in !== 'segment') yield { key: text, sizeBytes: key.sizeBytes, modified: key.modified }
+        }
       }
-    }
   }
 
   async #folderFor(key: FileKey): Promise<string> {
-    const folder = dirname(pathIn(this.#files, key))
+    const folder = dirname(this.#pathOf(key))
     if (this.#knownFolders.has(folder)) return folder
     await mkdir(folder, { recursive: true })
-    await syncFolder(this.#disk, this.#files)
+    await syncFolder(this.#disk, this.#rootOf(key))
     this.#knownFolders.add(folder)
     return folder
   }
@@ -134,7 +173,7 @@ export class SingleFileBlobs {
   }
 
   async #repairSums(key: FileKey, file: FileHandle): Promise<Uint32Array> {
-    const sums = await recomputeSums(file, key.sha256)
+    const sums = await recomputeSums(file, key.sizeBytes, key.sha256)
     if (!sums) throw damaged(key)
     await this.#writeSums(key, sums)
     return sums
@@ -142,11 +181,19 @@ export class SingleFileBlobs {
 
   async #openFile(key: FileKey): Promise<FileHandle | undefined> {
     try {
-      return await open(pathIn(this.#files, key), 'r')
+      return await open(this.#pathOf(key), 'r')
     } catch (error) {
       await this.#mustBeAbsent(error)
       return undefined
     }
+  }
+
+  #rootOf({ in: kind }: FileKey): string {
+    return kind === 'file' ? this.#files : this.#beginnings
+  }
+
+  #pathOf(key: FileKey): string {
+    return pathIn(this.#rootOf(key), key)
   }
 
   /** A missing file means an absent blob only while the store itself is there: a disk that is not mounted has no files either. */
@@ -157,5 +204,10 @@ export class SingleFileBlobs {
 }
 
 const pathIn = (root: string, key: FileKey): string => join(root, key.random.slice(0, 2), fileName(key))
+
+/** A blob has the length that its key says; what grew on behind a beginning is no part of it. */
+const requireSize = (key: FileKey, sizeBytes: number): void => {
+  if (key.in === 'file' ? sizeBytes !== key.sizeBytes : sizeBytes < key.sizeBytes) throw damaged(key)
+}
 
 const damaged = (key: FileKey): CorruptContent => new CorruptContent(undefined, { details: { key: formatKey(key) } })

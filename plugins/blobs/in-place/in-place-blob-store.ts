@@ -22,6 +22,10 @@ export class InPlaceBlobStore implements BlobStore {
     return this.#blobs.put(source, options)
   }
 
+  get putGrowing(): BlobStore['putGrowing'] {
+    return this.#blobs.putGrowing?.bind(this.#blobs)
+  }
+
   async get(key: string, range?: ByteRange): Promise<Readable | undefined> {
     const id = idIn(key)
     if (id === undefined) return this.#blobs.get(key, range)

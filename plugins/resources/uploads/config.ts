@@ -10,7 +10,7 @@ export const config = s.Object({
     default: 33_554_432,
     minimum: 65_536,
     maximum: 1_073_741_824,
-    description: 'Size of the parts that received bytes are made durable in, in bytes',
+    description: 'Maximum number of received bytes that are not durable yet, in bytes',
   }),
 })
 export const Config = configPort(config)

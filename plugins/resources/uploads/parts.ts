@@ -33,6 +33,11 @@ export class StoredParts {
     this.#ingest = ingest
   }
 
+  /** See `BlobStore`. */
+  get putGrowing(): BlobStore['putGrowing'] {
+    return this.#blobs.putGrowing?.bind(this.#blobs)
+  }
+
   /** Keeps bytes that are stored already; they do not count yet. */
   async add(
     upload: string,

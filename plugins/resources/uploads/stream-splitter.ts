@@ -1,14 +1,15 @@
 import { Readable } from 'node:stream'
 
-const longestMs = 15_000
+export const longestMs = 15_000
 
 /**
- * Cuts a stream into pieces, each a stream of its own that has an end: after `maxBytes`, or after 15 s, so that little is lost when something
- * breaks. A source that fails ends its piece normally, because the bytes until then are right; `fault` has the error.
+ * Cuts a stream into pieces, each a stream of its own that has an end: after `maxBytes`, or after 15 s unless told otherwise, so that little is lost
+ * when something breaks. A source that fails ends its piece normally, because the bytes until then are right; `fault` has the error.
  */
 export class StreamSplitter {
   readonly #source: AsyncIterator<Buffer>
   readonly #maxBytes: number
+  readonly #maxMs: number
   readonly #look: (chunk: Buffer) => void
   #next: Buffer | undefined
   #isOver = false
@@ -16,10 +17,11 @@ export class StreamSplitter {
   fault: unknown
 
   /** `look` sees each chunk as it passes, and may throw: then its piece fails. */
-  constructor(source: Readable, maxBytes: number, look: (chunk: Buffer) => void) {
+  constructor(source: Readable, maxBytes: number, look: (chunk: Buffer) => void, maxMs = longestMs) {
     this.#source = source[Symbol.asyncIterator]()
     this.#maxBytes = maxBytes
     this.#look = look
+    this.#maxMs = maxMs
   }
 
   /** The next piece, of at least a byte; undefined when there is none. The piece before must have been read to its end. */
@@ -29,7 +31,7 @@ export class StreamSplitter {
   }
 
   async *#piece(): AsyncGenerator<Buffer> {
-    const endMs = performance.now() + longestMs
+    const endMs = performance.now() + this.#maxMs
     let left = this.#maxBytes
     while (left > 0 && performance.now() < endMs) {
       const chunk = this.#next ?? (await this.#take())

@@ -14,12 +14,13 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type ProgressListener, reportProgress } from 'pounce/sdk/kit'
+import type { BlobFacts } from 'pounce/sdk/store-kit'
 import type { PartRecord, UploadRecord } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 import { StoredUploads } from './open-uploads.ts'
 import { StoredParts } from './parts.ts'
 import { ChecksumMismatch, UploadLocked } from './problems.ts'
-import { StreamSplitter } from './stream-splitter.ts'
+import { longestMs, StreamSplitter } from './stream-splitter.ts'
 import type { Checksum } from './tus-headers.ts'
 
 type Upload = UploadRecord & Stored
@@ -77,7 +78,37 @@ export class UploadReceiver {
     }
   }
 
-  async #take(upload: Upload, source: Readable): Promise<Upload> {
+  #take(upload: Upload, source: Readable): Promise<Upload> {
+    const putGrowing = this.#parts.putGrowing
+    return putGrowing ? this.#takeWhole(upload, source, putGrowing) : this.#takeInParts(upload, source)
+  }
+
+  /** As one part that grows, so that nothing has to be joined when no other request adds to the upload. */
+  async #takeWhole(upload: Upload, source: Readable, putGrowing: NonNullable<StoredParts['putGrowing']>): Promise<Upload> {
+    const { POSITIVE_INFINITY: unbounded } = Number
+    const pieces = new StreamSplitter(source, unbounded, counting(upload), unbounded)
+    let now = upload
+    let before: Part | undefined
+    const grow = async (bytes: BlobFacts): Promise<void> => {
+      const part = await this.#keep(now, bytes, upload.receivedBytes, upload.tail)
+      now = await this.#count(now, [part], before ? 0 : 1)
+      if (before) await this.#parts.drop(before)
+      before = part
+    }
+    // The whole counts under its own key only: a beginning that completed the upload would become the file, and be dropped for the whole then.
+    const keep = async (beginning: BlobFacts): Promise<void> => {
+      if (upload.receivedBytes + beginning.sizeBytes < upload.lengthBytes) return await grow(beginning)
+      await using _ = this.#ingest.stage(beginning)
+    }
+    // While a beginning becomes durable as much again may come: together they are at most a part.
+    const growth = { everyBytes: this.#partBytes / 2, everyMs: longestMs, keep }
+    const piece = await pieces.next()
+    if (piece) await grow(await putGrowing(piece, growth))
+    if (pieces.fault) throw pieces.fault
+    return now
+  }
+
+  async #takeInParts(upload: Upload, source: Readable): Promise<Upload> {
     const pieces = new StreamSplitter(source, this.#partBytes, counting(upload))
     let now = upload
     for (let piece = await pieces.next(); piece; piece = await pieces.next()) {
@@ -117,13 +148,18 @@ export class UploadReceiver {
     return await staged.commit(() => this.#parts.add(upload.id, startByte, staged.bytes, previous))
   }
 
-  async #count(upload: Upload, added: readonly Part[]): Promise<Upload> {
+  async #keep(upload: Upload, bytes: BlobFacts, startByte: number, previous: string | null): Promise<Part> {
+    await using staged = this.#ingest.stage(bytes)
+    return await staged.commit(() => this.#parts.add(upload.id, startByte, bytes, previous))
+  }
+
+  async #count(upload: Upload, added: readonly Part[], newParts = added.length): Promise<Upload> {
     const last = added.at(-1)
     if (!last) return upload
     const stillMine = and(eq('writer', upload.writer), eq('receivedBytes', upload.receivedBytes))
     const counted = await this.#uploads.change(upload.id, stillMine, {
       set: { receivedBytes: last.startByte + last.sizeBytes, tail: last.id, expires: this.#uploads.nextExpiry },
-      inc: { partCount: added.length },
+      inc: { partCount: newParts },
     })
     if (counted) {
       reportUpload(this.#progress, counted, 'running')

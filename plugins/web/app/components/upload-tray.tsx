@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { memo, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Button as AriaButton } from 'react-aria-components/Button'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
@@ -207,7 +207,8 @@ const Items = ({ items }: { readonly items: readonly UploadItem[] }) => {
   )
 }
 
-const Item = ({ item, start }: { readonly item: UploadItem; readonly start: number }) => {
+/** Drawn again only when it changes: links are dear. */
+const Item = memo(({ item, start }: { readonly item: UploadItem; readonly start: number }) => {
   const { key, path, size, sent, state, fileId } = item
   const name = path.split('/').at(-1) ?? path
   return (
@@ -231,7 +232,7 @@ const Item = ({ item, start }: { readonly item: UploadItem; readonly start: numb
       {state === 'sending' && size > 1_000_000 && <DotProgress label={name} done={sent} total={size} />}
     </li>
   )
-}
+})
 
 const stateText = ({ state, size, error }: UploadItem): string => {
   if (state === 'failed') return messageOf(error)

@@ -25,8 +25,17 @@ const stale = new Map<string, readonly string[]>()
 let isWaiting = false
 let refreshedAt = 0
 
-/** A single event shows almost at once; while many come, as of an upload, pages are refreshed once a second. */
-const waitMs = (): number => (Date.now() - refreshedAt < 2000 ? 1000 : 250)
+let waitedMs = 0
+
+/**
+ * A single event shows almost at once; while many come, as of an upload, pages are refreshed after one second, then two, then every three: to load and draw them
+ * takes time from what makes the events.
+ */
+const nextWaitMs = (): number => {
+  const isBurst = Date.now() - refreshedAt < Math.max(2000, waitedMs)
+  waitedMs = isBurst ? Math.min(3000, waitedMs < 1000 ? 1000 : waitedMs + 1000) : 250
+  return waitedMs
+}
 
 const markStale = (key: readonly string[]): void => {
   stale.set(key.join('/'), key)
@@ -38,7 +47,7 @@ const markStale = (key: readonly string[]): void => {
     const keys = [...stale.values()]
     stale.clear()
     for (const queryKey of keys) void queries.invalidateQueries({ queryKey, predicate: isReloadable })
-  }, waitMs())
+  }, nextWaitMs())
 }
 
 const parents = ['space', 'collection', 'dataset', 'folder', 'file'] as const
@@ -74,11 +83,16 @@ export const startLive = (): void => {
     return
   }
   const channel = new BroadcastChannel('pounce-live')
-  channel.onmessage = ({ data }: MessageEvent<LiveEvent>) => hear(data)
+  channel.onmessage = ({ data }: MessageEvent<readonly LiveEvent[]>) => data.forEach(hear)
+  let toPass: LiveEvent[] = []
+  const pass = (): void => {
+    channel.postMessage(toPass)
+    toPass = []
+  }
   void navigator.locks.request('pounce-live', () => {
     listen(event => {
       hear(event)
-      channel.postMessage(event)
+      if (toPass.push(event) === 1) setTimeout(pass, 100)
     })
     // Held until the tab is closed.
     return new Promise(() => undefined)

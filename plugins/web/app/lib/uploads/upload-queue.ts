@@ -43,6 +43,7 @@ export interface QueueState {
 const maxAtOnce = 4
 const maxTries = 6
 const speedWindowMs = 5000
+const shownEveryMs = 300
 
 const noCounts: Readonly<Record<UploadState, number>> = { waiting: 0, sending: 0, done: 0, skipped: 0, failed: 0, missing: 0, cancelled: 0 }
 const ended: ReadonlySet<UploadState> = new Set(['done', 'skipped', 'cancelled'])
@@ -57,7 +58,7 @@ class UploadQueue {
   #isPaused = false
   #pauseReason: QueueState['pauseReason']
   #samples: { readonly at: number; readonly bytes: number }[] = []
-  #changed = false
+  #shown: { readonly timer: ReturnType<typeof setTimeout>; readonly isPrompt: boolean } | undefined
   #user: string | undefined
 
   constructor() {
@@ -146,13 +147,14 @@ class UploadQueue {
       this.#waiting.unshift(key)
     }
     this.#running.clear()
-    this.#notify()
+    this.#notify(true)
   }
 
   resume(): void {
     this.#isPaused = false
     this.#pauseReason = undefined
     this.#next()
+    this.#notify(true)
   }
 
   cancel(key: string): void {
@@ -162,6 +164,7 @@ class UploadQueue {
     this.#change(key, { state: 'cancelled' })
     this.#finishBatch(this.#items.get(key)?.batch)
     this.#next()
+    this.#notify(true)
   }
 
   cancelAll(): void {
@@ -174,6 +177,7 @@ class UploadQueue {
     if (item?.state !== 'failed') return
     this.#change(key, { state: 'waiting', sent: 0, error: undefined }, true)
     this.#next()
+    this.#notify(true)
   }
 
   retryAll(): void {
@@ -184,7 +188,7 @@ class UploadQueue {
   clear(): void {
     for (const [key, { state }] of this.#items) if (ended.has(state)) this.#items.delete(key)
     this.#samples = []
-    this.#notify()
+    this.#notify(true)
   }
 
   #put(items: readonly UploadItem[]): void {
@@ -192,7 +196,7 @@ class UploadQueue {
       this.#items.set(item.key, item)
       if (item.state === 'waiting') this.#waiting.push(item.key)
     }
-    this.#notify()
+    this.#notify(true)
   }
 
   async #restoreBatch({ id, target, files }: StoredBatch): Promise<void> {
@@ -270,6 +274,8 @@ class UploadQueue {
     this.#running.delete(key)
     this.#finishBatch(item.batch)
     this.#next()
+    // The end is shown at once.
+    if (!this.isBusy) this.#notify(true)
   }
 
   /** A batch that has nothing left to do need not be remembered. */
@@ -296,15 +302,16 @@ class UploadQueue {
     this.#notify()
   }
 
-  /** Once a frame at most, however many files change. */
-  #notify(): void {
-    if (this.#changed) return
-    this.#changed = true
-    setTimeout(() => {
-      this.#changed = false
+  /** A few times a second, however many files change: what draws the list takes time from what sends. `isPrompt`: somebody pressed a button and looks. */
+  #notify(isPrompt = false): void {
+    if (this.#shown && (this.#shown.isPrompt || !isPrompt)) return
+    clearTimeout(this.#shown?.timer)
+    const show = (): void => {
+      this.#shown = undefined
       this.#state = this.#summary()
       for (const listener of this.#listeners) listener()
-    }, 100)
+    }
+    this.#shown = { timer: setTimeout(show, isPrompt ? 0 : shownEveryMs), isPrompt }
   }
 
   #summary(): QueueState {

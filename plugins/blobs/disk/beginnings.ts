@@ -1,0 +1,46 @@
+import type { BlobStore } from 'pounce/sdk'
+import type { BlobFacts } from 'pounce/sdk/store-kit'
+import type { FileWriter } from './file-writer.ts'
+
+export type Growth = Parameters<NonNullable<BlobStore['putGrowing']>>[1]
+
+/** Keeps the beginning of a file every so often while more of it is written. */
+export class Beginnings {
+  readonly #file: FileWriter
+  readonly #growth: Growth
+  readonly #keep: (file: FileWriter) => Promise<BlobFacts>
+  #dueBytes: number
+  #dueMs: number
+  #keeping: Promise<void> = Promise.resolve()
+  #failure: unknown
+
+  constructor(file: FileWriter, growth: Growth, keep: (file: FileWriter) => Promise<BlobFacts>) {
+    this.#file = file
+    this.#growth = growth
+    this.#keep = keep
+    this.#dueBytes = growth.everyBytes
+    this.#dueMs = performance.now() + growth.everyMs
+  }
+
+  /** Call it when more was written. Waits only when the beginning before this one is not kept yet. */
+  async grown(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure
+    if (this.#file.sizeBytes < this.#dueBytes && performance.now() < this.#dueMs) return
+    await this.settled()
+    this.#dueBytes = this.#file.sizeBytes + this.#growth.everyBytes
+    this.#dueMs = performance.now() + this.#growth.everyMs
+    this.#keeping = this.#keepOne().catch(error => {
+      this.#failure = error
+    })
+  }
+
+  /** Resolves when no beginning is being kept; rejects when one could not be. */
+  async settled(): Promise<void> {
+    await this.#keeping
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  async #keepOne(): Promise<void> {
+    await this.#growth.keep(await this.#keep(this.#file))
+  }
+}
