@@ -70,7 +70,7 @@ const wrongOf = async (index: SearchIndex, documents: readonly SearchDocument[])
   return wrong
 }
 
-test('thousands of tags are listed as counting all documents would, whoever asks', async t => {
+test('thousands of tags are listed as counting all documents would, for each caller', async t => {
   const { index } = await freshIndex(t)
   const documents = Array.from({ length: count }, (_, n) => tagged(n + 1))
   await filled(index, documents)
