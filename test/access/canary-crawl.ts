@@ -56,20 +56,27 @@ const bodyOf = (body: unknown): { readonly text: string; readonly headers: Reado
   return { text: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
 }
 
-const silenceMs = 300
+/** So many looks, so many milliseconds apart. */
+const [silentLooks, lookMs] = [4, 100]
 
-/** A stream of events has no end: what comes until it is silent counts. */
+/** A stream of events has no end: what comes until it is silent counts. A timer of a busy process can be late, and runs before what has arrived meanwhile. */
 const bytesOf = async (answer: IncomingMessage): Promise<Buffer> => {
   if (answer.headers['content-type'] !== 'text/event-stream') return Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>))
   const pieces: Buffer[] = []
+  let looks = 0
+  let silence: NodeJS.Timeout | undefined
   await new Promise<void>(resolve => {
-    const silence = setTimeout(resolve, silenceMs)
+    silence = setInterval(() => {
+      looks += 1
+      if (looks === silentLooks) resolve()
+    }, lookMs)
     answer.on('data', (piece: Buffer) => {
       pieces.push(piece)
-      silence.refresh()
+      looks = 0
     })
     answer.on('end', resolve)
   })
+  clearInterval(silence)
   answer.destroy()
   return Buffer.from(
     Buffer.concat(pieces)

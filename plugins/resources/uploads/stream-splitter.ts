@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 
-export const longestMs = 15_000
+export const maxPieceMs = 15_000
 
 /**
  * Cuts a stream into pieces, each a stream of its own that has an end: after `maxBytes`, or after 15 s unless told otherwise, so that little is lost
@@ -17,7 +17,7 @@ export class StreamSplitter {
   fault: unknown
 
   /** `look` sees each chunk as it passes, and may throw: then its piece fails. */
-  constructor(source: Readable, maxBytes: number, look: (chunk: Buffer) => void, maxMs = longestMs) {
+  constructor(source: Readable, maxBytes: number, look: (chunk: Buffer) => void, maxMs = maxPieceMs) {
     this.#source = source[Symbol.asyncIterator]()
     this.#maxBytes = maxBytes
     this.#look = look

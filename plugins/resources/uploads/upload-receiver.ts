@@ -20,7 +20,7 @@ import { Config, type Settings } from './config.ts'
 import { StoredUploads } from './open-uploads.ts'
 import { StoredParts } from './parts.ts'
 import { ChecksumMismatch, UploadLocked } from './problems.ts'
-import { longestMs, StreamSplitter } from './stream-splitter.ts'
+import { maxPieceMs, StreamSplitter } from './stream-splitter.ts'
 import type { Checksum } from './tus-headers.ts'
 
 type Upload = UploadRecord & Stored
@@ -101,7 +101,7 @@ export class UploadReceiver {
       await using _ = this.#ingest.stage(beginning)
     }
     // While a beginning becomes durable as much again may come: together they are at most a part.
-    const growth = { everyBytes: this.#partBytes / 2, everyMs: longestMs, keep }
+    const growth = { everyBytes: this.#partBytes / 2, everyMs: maxPieceMs, keep }
     const piece = await pieces.next()
     if (piece) await grow(await putGrowing(piece, growth))
     if (pieces.fault) throw pieces.fault

@@ -207,7 +207,7 @@ const Items = ({ items }: { readonly items: readonly UploadItem[] }) => {
   )
 }
 
-/** Drawn again only when it changes: links are dear. */
+/** Rendered again only when it changes: links are expensive to render. */
 const Item = memo(({ item, start }: { readonly item: UploadItem; readonly start: number }) => {
   const { key, path, size, sent, state, fileId } = item
   const name = path.split('/').at(-1) ?? path

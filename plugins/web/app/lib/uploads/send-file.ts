@@ -66,7 +66,7 @@ const parsed = (text: string): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** A browser reads a file for a request where it sends it; a slice, even of all of it, takes a way of several copies through other processes. */
+/** The network process of a browser reads a file itself; a slice, even of the whole file, is copied several times through other processes. */
 const bytesOf = (file: File) => ({
   size: file.size,
   slice: async (start: number, end: number) => ({
