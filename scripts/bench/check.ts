@@ -155,21 +155,30 @@ const cpuUs = async ({ pid }: Server, burst: Burst): Promise<number> => {
   return (((await cpuMsOf(pid)) - before) * 1000) / count
 }
 
-/** Medians of some rounds on new servers: how V8 compiles a program differs from process to process. */
+/**
+ * Medians of some rounds on new servers: how V8 compiles a program differs from process to process. The two take turns at being first, which may cost or
+ * gain some percent.
+ */
 const series = async (
   tree: string,
   prepare: (server: Server, key: string) => Promise<Burst>,
+  isNowFirst: boolean,
 ): Promise<readonly [earlier: number, now: number]> => {
-  const earlier = await startPounce({ tree, settings })
-  const now = await startPounce({ settings, flags: slowdown(Number(values.slow)) })
-  const bursts = await Promise.all([earlier, now].map(async server => prepare(server, await newKey(server))))
-  const [before, after] = [bursts[0] as Burst, bursts[1] as Burst]
-  const taken: [earlier: number, now: number][] = []
+  const starts = [() => startPounce({ tree, settings }), () => startPounce({ settings, flags: slowdown(Number(values.slow)) })]
+  const order = isNowFirst ? [1, 0] : [0, 1]
+  const sides: { readonly server: Server; readonly burst: Burst; readonly taken: number[] }[] = []
+  for (const at of order) {
+    const server = await (starts[at] as () => Promise<Server>)()
+    sides[at] = { server, burst: await prepare(server, await newKey(server)), taken: [] }
+  }
+  const inOrder = order.map(at => sides[at] as (typeof sides)[number])
   // Code that has not run often yet takes several times as long.
-  await Promise.all([before(), after()])
-  for (let at = 0; at < rounds; at += 1) taken.push(await Promise.all([cpuUs(earlier, before), cpuUs(now, after)]))
-  await Promise.all([earlier.stop(), now.stop()])
-  return [median(taken.map(([one]) => one)), median(taken.map(([, other]) => other))]
+  await Promise.all(inOrder.map(({ burst }) => burst()))
+  for (let at = 0; at < rounds; at += 1)
+    await Promise.all(inOrder.map(async ({ server, burst, taken }) => taken.push(await cpuUs(server, burst))))
+  await Promise.all(sides.map(({ server }) => server.stop()))
+  const [earlier = [], now = []] = sides.map(({ taken }) => taken)
+  return [median(earlier), median(now)]
 }
 
 const logMean = (all: readonly number[]): number => all.reduce((sum, each) => sum + Math.log(each), 0) / all.length
@@ -196,7 +205,8 @@ try {
     const all: (readonly [earlier: number, now: number])[] = []
     const found = (): readonly number[] => all.map(([earlier, now]) => earlier / now)
     const isSlower = (): boolean => all.length >= agreeingSeries && upperBound(found()) < least
-    while (all.length < minSeries || (mean(found()) < least && !isSlower() && all.length < maxSeries)) all.push(await series(tree, prepare))
+    while (all.length < minSeries || (mean(found()) < least && !isSlower() && all.length < maxSeries))
+      all.push(await series(tree, prepare, all.length % 2 === 1))
     ratios.push(mean(found()))
     if (isSlower()) slower.push(name)
     const verdict = isSlower() ? 'SLOWER' : mean(found()) < least ? 'noisy ' : 'ok    '
