@@ -150,4 +150,28 @@ inBrowser('another account in the same browser gets none of the uploads', async 
   t.deepEqual(sent, [])
 })
 
+inBrowser('after everything is cancelled no other file is sent, and a reload brings none of them back', async t => {
+  const server = await bootForTest({ t })
+  const dataset = await newDataset(server.as(server.admin.key), { name: 'Plots' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, server.url, server.admin)
+  const sent: string[] = []
+  // No answer: whatever begins stays on its way until it is cancelled.
+  await page.route('**/api/uploadToDataset/**', route => void sent.push(route.request().url()))
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  const files = Array.from({ length: 30 }, (_, at) => ({ name: `plot ${at}.csv`, mimeType: 'text/csv', buffer: Buffer.from('a,b') }))
+  await page.locator('input[data-add=files]').setInputFiles(files)
+  await until('uploads are on their way', async () => sent.length > 0)
+  await page.getByRole('button', { name: 'Cancel all' }).click()
+  await page.getByText('of 30').waitFor({ state: 'detached' })
+  t.true(sent.length < 10, `${sent.length} of 30 files were sent`)
+  await page.reload()
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  t.is(await page.getByText('plot 3.csv').count(), 0)
+  const { total } = await ok<{ total: number }>(server.as(server.admin.key)(`/api/datasets/${dataset}/entries?limit=1`))
+  t.is(total, 0)
+})
+
 const trayTitle = (page: Page): Promise<string> => page.locator('.upload-tray h2').innerText()

@@ -51,6 +51,8 @@ const ended: ReadonlySet<UploadState> = new Set(['done', 'skipped', 'cancelled']
 /** What is to be uploaded, in order. It lives as long as the page, whatever address that shows, and continues after a reload. */
 class UploadQueue {
   #items = new Map<string, UploadItem>()
+  /** How many files of each batch have not ended. */
+  #open = new Map<string, number>()
   #waiting: string[] = []
   #running = new Map<string, AbortController>()
   #listeners = new Set<() => void>()
@@ -125,6 +127,7 @@ class UploadQueue {
     this.#running.clear()
     this.#waiting = []
     this.#items.clear()
+    this.#open.clear()
     this.resume()
   }
 
@@ -168,7 +171,13 @@ class UploadQueue {
   }
 
   cancelAll(): void {
-    for (const { key, state } of [...this.#items.values()]) if (!ended.has(state)) this.cancel(key)
+    // First, so that none begins when another one ends.
+    this.#waiting = []
+    for (const controller of this.#running.values()) controller.abort()
+    this.#running.clear()
+    const batches = [...this.#open.keys()]
+    for (const { key, state } of this.#items.values()) if (!ended.has(state)) this.#change(key, { state: 'cancelled' })
+    for (const batch of batches) this.#finishBatch(batch)
     this.clear()
   }
 
@@ -193,7 +202,7 @@ class UploadQueue {
 
   #put(items: readonly UploadItem[]): void {
     for (const item of items) {
-      this.#items.set(item.key, item)
+      this.#set(item)
       if (item.state === 'waiting') this.#waiting.push(item.key)
     }
     this.#notify(true)
@@ -280,8 +289,7 @@ class UploadQueue {
 
   /** A batch that has nothing left to do need not be remembered. */
   #finishBatch(batch: string | undefined): void {
-    if (batch === undefined) return
-    for (const item of this.#items.values()) if (item.batch === batch && !ended.has(item.state)) return
+    if (batch === undefined || this.#open.has(batch)) return
     void removeBatch(batch)
   }
 
@@ -297,9 +305,17 @@ class UploadQueue {
   #change(key: string, change: Partial<UploadItem>, isWaiting = false): void {
     const item = this.#items.get(key)
     if (!item) return
-    this.#items.set(key, { ...item, ...change })
+    this.#set({ ...item, ...change })
     if (isWaiting) this.#waiting.push(key)
     this.#notify()
+  }
+
+  #set(item: UploadItem): void {
+    const { key, batch } = item
+    const open = (this.#open.get(batch) ?? 0) + openAs(item) - openAs(this.#items.get(key))
+    if (open > 0) this.#open.set(batch, open)
+    else this.#open.delete(batch)
+    this.#items.set(key, item)
   }
 
   /** A few times a second, however many files change: what draws the list takes time from what sends. `isPrompt`: somebody pressed a button and looks. */
@@ -331,6 +347,8 @@ class UploadQueue {
     return { items, isPaused: this.#isPaused, pauseReason: this.#pauseReason, bytes, sentBytes, bytesPerSecond, counts }
   }
 }
+
+const openAs = (item: UploadItem | undefined): 0 | 1 => (item === undefined || ended.has(item.state) ? 0 : 1)
 
 const newItem = (batch: string, target: UploadTarget, { path, file, handle }: ChosenFile): UploadItem => ({
   key: `${batch}/${path}`,
