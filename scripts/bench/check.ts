@@ -25,7 +25,6 @@ const [minSeries, agreeingSeries, maxSeries] = [2, 4, 8]
 const burstSeconds = 0.5
 const streams = 1000
 const searched = 100
-const transferredBytes = 32 * 1024 ** 2
 const fans = 20
 
 const { values } = parseArgs({
@@ -58,8 +57,8 @@ const gets = ({ port }: Server, path: string, headers: Readonly<Record<string, s
 const newDataset = async (server: Server, key: string, name = 'checked'): Promise<string> =>
   (await post(server, key, '/api/datasets/createempty', { name, description: '' })).id
 
-const newFile = async (server: Server, key: string, bytes: Buffer): Promise<string> => {
-  const { type, body } = onePart('leaves.bin', 'application/octet-stream', bytes)
+const newFile = async (server: Server, key: string): Promise<string> => {
+  const { type, body } = onePart('small.bin', 'application/octet-stream', Buffer.alloc(4096, 'leaf '))
   const path = `/api/uploadToDataset/${await newDataset(server, key)}?extract=false`
   const answer = await fetch(server.url + path, {
     method: 'POST',
@@ -72,8 +71,7 @@ const newFile = async (server: Server, key: string, bytes: Buffer): Promise<stri
 const workloads: Readonly<Record<string, (server: Server, key: string) => Promise<Burst>>> = {
   health: async server => gets(server, '/healthz', {}),
   dataset: async (server, key) => gets(server, `/api/datasets/${await newDataset(server, key)}`, { 'x-api-key': key }),
-  download: async (server, key) =>
-    gets(server, `/api/files/${await newFile(server, key, Buffer.alloc(4096, 'leaf '))}?tracking=false`, { 'x-api-key': key }),
+  download: async (server, key) => gets(server, `/api/files/${await newFile(server, key)}?tracking=false`, { 'x-api-key': key }),
   list: async (server, key) => {
     for (let at = 0; at < 50; at += 1) await newDataset(server, key)
     return gets(server, '/api/datasets?limit=50', { 'x-api-key': key })
@@ -87,13 +85,6 @@ const workloads: Readonly<Record<string, (server: Server, key: string) => Promis
     }
     while ((await count()) < searched) await pause(50)
     return gets(server, path, { 'x-api-key': key })
-  },
-  transfer: async (server, key) => async () => {
-    const id = await newFile(server, key, Buffer.alloc(transferredBytes, 'leaf '))
-    const answer = await fetch(`${server.url}/api/files/${id}`, { headers: { 'x-api-key': key } })
-    const { byteLength } = await answer.arrayBuffer()
-    if (byteLength !== transferredBytes) throw new Error(`${byteLength} bytes came back`)
-    return 1
   },
   ingest: async (server, key) => async () => (await unitsPerSecond(server, key, 1, 0)).units,
   live: async (server, key) => {
