@@ -1,13 +1,12 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { Unavailable } from 'pounce/sdk'
 import type { IndexChange, SearchDocument } from 'pounce/sdk/search'
 import { foldValue } from 'pounce/sdk/search'
 import { type FieldType, type IndexEntry, toEntry } from './index-entry.ts'
 import { LogSync } from './log-sync.ts'
+import { type IndexRow, PreparedStatements } from './prepared-statements.ts'
 import { columns, firstRid, ridsPerMs, schema, schemaVersion } from './schema.ts'
 import { TagCounts } from './tag-counts.ts'
-
-type Row = Readonly<Record<string, string | number>>
 
 /** So many pieces of work share a transaction while a file is being filled. */
 const filledTogether = 100
@@ -24,7 +23,7 @@ const unlisted: IndexEntry = { texts: [], values: [], fields: [], manyValued: []
 export class IndexFile {
   readonly path: string
   readonly #db: DatabaseSync
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #statements: PreparedStatements
   readonly #fieldIds = new Map<string, number>()
   readonly #knownWords = new Set<string>()
   #isLarge = false
@@ -39,7 +38,8 @@ export class IndexFile {
     this.#log = new LogSync(`${path}-wal`, () => this.#checkpoint())
     this.#isDurable = isDurable
     this.#db = new DatabaseSync(path)
-    this.#tags = new TagCounts(this.#db)
+    this.#statements = new PreparedStatements(this.#db)
+    this.#tags = new TagCounts(this.#statements)
     try {
       this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'NORMAL' : 'OFF'}; PRAGMA cache_size = -16384`)
       this.#prepareTables()
@@ -52,8 +52,8 @@ export class IndexFile {
   /** True when it holds more than this many documents, or so much of few that looking through it takes time. */
   isLargerThan(documents: number): boolean {
     this.#isLarge ||=
-      Number(this.#get('PRAGMA page_count')?.['page_count']) > maxSmallPages ||
-      this.#get('SELECT 1 FROM doc LIMIT 1 OFFSET ?', documents) !== undefined
+      Number(this.#statements.get('PRAGMA page_count')?.['page_count']) > maxSmallPages ||
+      this.#statements.get('SELECT 1 FROM doc LIMIT 1 OFFSET ?', documents) !== undefined
     return this.#isLarge
   }
 
@@ -63,7 +63,7 @@ export class IndexFile {
   }
 
   set isComplete(isIt: boolean) {
-    this.#run('REPLACE INTO meta VALUES (?, ?)', 'complete', isIt ? 1 : 0)
+    this.#statements.run('REPLACE INTO meta VALUES (?, ?)', 'complete', isIt ? 1 : 0)
   }
 
   /** False from the first change until the index is closed, and so after a program that had no time to close it. */
@@ -72,7 +72,7 @@ export class IndexFile {
   }
 
   set isClosed(isIt: boolean) {
-    this.#run('REPLACE INTO meta VALUES (?, ?)', 'closed', isIt ? 1 : 0)
+    this.#statements.run('REPLACE INTO meta VALUES (?, ?)', 'closed', isIt ? 1 : 0)
   }
 
   /** What `work` writes stands or falls together; in a file that is being filled, together with much more. */
@@ -118,7 +118,7 @@ export class IndexFile {
 
   /** Copies the whole log into the file, syncs it, and empties the log. */
   #checkpoint(): void {
-    if (this.#get('PRAGMA wal_checkpoint(TRUNCATE)')?.['busy'] !== 0)
+    if (this.#statements.get('PRAGMA wal_checkpoint(TRUNCATE)')?.['busy'] !== 0)
       throw new Unavailable('The write-ahead log of the search index is in use by a search')
   }
 
@@ -128,14 +128,14 @@ export class IndexFile {
   }
 
   #put(document: SearchDocument): boolean {
-    if (this.#get('SELECT 1 FROM removed WHERE id = ?', document.id)) return false
-    const old = this.#get('SELECT rid, revision, fields FROM doc WHERE id = ?', document.id)
+    if (this.#statements.get('SELECT 1 FROM removed WHERE id = ?', document.id)) return false
+    const old = this.#statements.get('SELECT rid, revision, fields FROM doc WHERE id = ?', document.id)
     if (old && Number(old['revision']) > document.revision) return false
     if (old) this.#erase(old)
     const rid = this.#ridFor(document.created.getTime(), old && Number(old['rid']))
     const entry = document.isListed ? toEntry(document, (name, type) => this.#fieldId(name, type)) : unlisted
     const rights = [document.creator, document.isPublic ? 1 : 0, JSON.stringify(document.spaces)]
-    this.#run(
+    this.#statements.run(
       'INSERT INTO doc VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       ...[
         rid,
@@ -153,34 +153,34 @@ export class IndexFile {
   }
 
   #index(rid: number, tags: readonly string[], entry: IndexEntry): void {
-    this.#run(
+    this.#statements.run(
       `INSERT INTO fts (rowid, ${Object.keys(columns).join(', ')}) VALUES (?${', ?'.repeat(entry.texts.length)})`,
       rid,
       ...entry.texts,
     )
     for (const { field, v, shown } of entry.values)
-      this.#run('INSERT OR IGNORE INTO value VALUES (?, ?, ?, ?)', field, v, rid, shown ?? null)
-    for (const field of entry.fields) this.#run('UPDATE field SET docs = docs + 1 WHERE id = ?', field)
-    for (const field of entry.manyValued) this.#run('UPDATE field SET many = 1 WHERE id = ? AND many = 0', field)
+      this.#statements.run('INSERT OR IGNORE INTO value VALUES (?, ?, ?, ?)', field, v, rid, shown ?? null)
+    for (const field of entry.fields) this.#statements.run('UPDATE field SET docs = docs + 1 WHERE id = ?', field)
+    for (const field of entry.manyValued) this.#statements.run('UPDATE field SET many = 1 WHERE id = ? AND many = 0', field)
     this.#tags.add(rid, new Set(tags))
     this.#addWords(entry.words)
   }
 
   #remove(id: string): boolean {
-    this.#run('INSERT OR IGNORE INTO removed VALUES (?)', id)
-    const old = this.#get('SELECT rid, fields FROM doc WHERE id = ?', id)
+    this.#statements.run('INSERT OR IGNORE INTO removed VALUES (?)', id)
+    const old = this.#statements.get('SELECT rid, fields FROM doc WHERE id = ?', id)
     if (old) this.#erase(old)
     return old !== undefined
   }
 
-  #erase(old: Row): void {
+  #erase(old: IndexRow): void {
     const rid = Number(old['rid'])
-    this.#run('DELETE FROM fts WHERE rowid = ?', rid)
-    this.#run('DELETE FROM value WHERE doc = ?', rid)
+    this.#statements.run('DELETE FROM fts WHERE rowid = ?', rid)
+    this.#statements.run('DELETE FROM value WHERE doc = ?', rid)
     this.#tags.remove(rid)
-    this.#run('DELETE FROM doc WHERE rid = ?', rid)
+    this.#statements.run('DELETE FROM doc WHERE rid = ?', rid)
     for (const field of JSON.parse(String(old['fields'])) as number[]) {
-      this.#run('UPDATE field SET docs = docs - 1 WHERE id = ?', field)
+      this.#statements.run('UPDATE field SET docs = docs - 1 WHERE id = ?', field)
     }
   }
 
@@ -188,12 +188,12 @@ export class IndexFile {
   #ridFor(createdMs: number, old: number | undefined): number {
     const first = firstRid(createdMs)
     if (old !== undefined && old >= first && old < first + ridsPerMs) return old
-    const last = this.#get('SELECT max(rid) AS rid FROM doc WHERE rid >= ? AND rid < ?', first, first + ridsPerMs)?.['rid']
+    const last = this.#statements.get('SELECT max(rid) AS rid FROM doc WHERE rid >= ? AND rid < ?', first, first + ridsPerMs)?.['rid']
     if (typeof last !== 'number') return first
     if (last + 1 < first + ridsPerMs) return last + 1
     for (let spread = ridsPerMs; ; spread *= 2) {
       const rid = first + ridsPerMs + Math.floor(Math.random() * spread)
-      if (!this.#get('SELECT 1 FROM doc WHERE rid = ?', rid)) return rid
+      if (!this.#statements.get('SELECT 1 FROM doc WHERE rid = ?', rid)) return rid
     }
   }
 
@@ -201,8 +201,8 @@ export class IndexFile {
     const key = `${type} ${name}`
     const known = this.#fieldIds.get(key)
     if (known !== undefined) return known
-    this.#run('INSERT OR IGNORE INTO field (name, type) VALUES (?, ?)', name, type)
-    const id = Number(this.#get('SELECT id FROM field WHERE name = ? AND type = ?', name, type)?.['id'])
+    this.#statements.run('INSERT OR IGNORE INTO field (name, type) VALUES (?, ?)', name, type)
+    const id = Number(this.#statements.get('SELECT id FROM field WHERE name = ? AND type = ?', name, type)?.['id'])
     this.#fieldIds.set(key, id)
     return id
   }
@@ -211,42 +211,25 @@ export class IndexFile {
     if (this.#knownWords.size > knownWordsAtMost) this.#knownWords.clear()
     for (const word of words) {
       if (this.#knownWords.has(word)) continue
-      this.#run('INSERT OR IGNORE INTO word VALUES (?)', word)
+      this.#statements.run('INSERT OR IGNORE INTO word VALUES (?)', word)
       this.#knownWords.add(word)
     }
   }
 
   #prepareTables(): void {
-    const isNew = this.#get("SELECT 1 FROM sqlite_master WHERE name = 'meta'") === undefined
+    const isNew = this.#statements.get("SELECT 1 FROM sqlite_master WHERE name = 'meta'") === undefined
     if (isNew) {
       this.transaction(() => {
         this.#db.exec(schema)
-        this.#run('INSERT INTO meta VALUES (?, ?)', 'version', schemaVersion)
+        this.#statements.run('INSERT INTO meta VALUES (?, ?)', 'version', schemaVersion)
       })
     }
-    const version = this.#get('SELECT value FROM meta WHERE key = ?', 'version')?.['value']
+    const version = this.#statements.get('SELECT value FROM meta WHERE key = ?', 'version')?.['value']
     if (version !== schemaVersion) throw new Error(`The index has version ${version}, but this program requires version ${schemaVersion}`)
-    this.#get('SELECT rowid FROM fts WHERE fts MATCH ? LIMIT 1', '"_all"')
+    this.#statements.get('SELECT rowid FROM fts WHERE fts MATCH ? LIMIT 1', '"_all"')
   }
 
   #flag(key: string): boolean {
-    return this.#get('SELECT value FROM meta WHERE key = ?', key)?.['value'] === 1
-  }
-
-  #get(sql: string, ...values: readonly (string | number)[]): Row | undefined {
-    return this.#statement(sql).get(...values) as Row | undefined
-  }
-
-  #run(sql: string, ...values: readonly (string | number | null)[]): void {
-    this.#statement(sql).run(...values)
-  }
-
-  #statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (!statement) {
-      statement = this.#db.prepare(sql)
-      this.#statements.set(sql, statement)
-    }
-    return statement
+    return this.#statements.get('SELECT value FROM meta WHERE key = ?', key)?.['value'] === 1
   }
 }

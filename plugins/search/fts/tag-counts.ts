@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { PreparedStatements } from './prepared-statements.ts'
 
 /** Stands for all kinds in `tag_total`. */
 export const anyKind = ''
@@ -11,66 +11,54 @@ export const foldTag = (tag: string): string => tag.toLowerCase()
  * audience, so what a caller may view of a tag is a sum over few rows. Calls belong inside the transaction that changes the entry.
  */
 export class TagCounts {
-  readonly #db: DatabaseSync
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #statements: PreparedStatements
 
-  constructor(db: DatabaseSync) {
-    this.#db = db
+  constructor(statements: PreparedStatements) {
+    this.#statements = statements
   }
 
   /** Tags the entry in that row of `doc`. */
   add(rid: number, tags: ReadonlySet<string>): void {
     if (tags.size === 0) return
-    this.#run(
+    this.#statements.run(
       'INSERT OR IGNORE INTO audience (kind, author, public, spaces) SELECT kind, author, public, spaces FROM doc WHERE rid = ?',
       rid,
     )
     const { audience, kind } = this.#audienceOf(rid)
     for (const tag of tags) {
       const folded = foldTag(tag)
-      this.#run('INSERT INTO tag VALUES (?, ?)', tag, rid)
-      this.#run('INSERT INTO tag_audience VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET docs = docs + 1', tag, audience)
+      this.#statements.run('INSERT INTO tag VALUES (?, ?)', tag, rid)
+      this.#statements.run('INSERT INTO tag_audience VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET docs = docs + 1', tag, audience)
       for (const each of [anyKind, kind]) {
         const total = [each, tag, folded, folded === tag ? 0 : 1] as const
-        this.#run('INSERT INTO tag_total VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET docs = docs + 1', ...total)
+        this.#statements.run('INSERT INTO tag_total VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET docs = docs + 1', ...total)
       }
     }
   }
 
   /** Takes all tags off the entry, which is still in `doc` as it was when they were added. */
   remove(rid: number): void {
-    const tags = this.#statement('SELECT tag FROM tag WHERE doc = ?').all(rid)
+    const tags = this.#statements.of('SELECT tag FROM tag WHERE doc = ?').all(rid)
     if (tags.length === 0) return
     const { audience, kind } = this.#audienceOf(rid)
     for (const { tag } of tags) {
-      this.#run('UPDATE tag_audience SET docs = docs - 1 WHERE tag = ? AND audience = ?', String(tag), audience)
-      this.#run('DELETE FROM tag_audience WHERE tag = ? AND audience = ? AND docs = 0', String(tag), audience)
+      this.#statements.run('UPDATE tag_audience SET docs = docs - 1 WHERE tag = ? AND audience = ?', String(tag), audience)
+      this.#statements.run('DELETE FROM tag_audience WHERE tag = ? AND audience = ? AND docs = 0', String(tag), audience)
       for (const each of [anyKind, kind]) {
-        this.#run('UPDATE tag_total SET docs = docs - 1 WHERE kind = ? AND tag = ?', each, String(tag))
-        this.#run('DELETE FROM tag_total WHERE kind = ? AND tag = ? AND docs = 0', each, String(tag))
+        this.#statements.run('UPDATE tag_total SET docs = docs - 1 WHERE kind = ? AND tag = ?', each, String(tag))
+        this.#statements.run('DELETE FROM tag_total WHERE kind = ? AND tag = ? AND docs = 0', each, String(tag))
       }
     }
-    this.#run('DELETE FROM tag WHERE doc = ?', rid)
+    this.#statements.run('DELETE FROM tag WHERE doc = ?', rid)
   }
 
   #audienceOf(rid: number): { readonly audience: number; readonly kind: string } {
-    const found = this.#statement(
-      `SELECT a.id, a.kind FROM doc AS d CROSS JOIN audience AS a
+    const found = this.#statements
+      .of(
+        `SELECT a.id, a.kind FROM doc AS d CROSS JOIN audience AS a
         ON a.kind = d.kind AND a.author = d.author AND a.public = d.public AND a.spaces = d.spaces WHERE d.rid = ?`,
-    ).get(rid)
+      )
+      .get(rid)
     return { audience: Number(found?.['id']), kind: String(found?.['kind']) }
-  }
-
-  #run(sql: string, ...values: readonly (string | number)[]): void {
-    this.#statement(sql).run(...values)
-  }
-
-  #statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (!statement) {
-      statement = this.#db.prepare(sql)
-      this.#statements.set(sql, statement)
-    }
-    return statement
   }
 }

@@ -1,8 +1,9 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Kind } from 'pounce/sdk'
 import { compareText } from 'pounce/sdk/kit'
 import type { SearchScope } from 'pounce/sdk/search'
 import { allOf, quote, type SqlCondition } from './condition.ts'
+import { PreparedStatements } from './prepared-statements.ts'
 import { permittedBy, rightsInSql, type ScopeFunction } from './rights.ts'
 import { anyKind, foldTag } from './tag-counts.ts'
 import { tokens } from './tokens.ts'
@@ -33,10 +34,11 @@ interface TagQuestion {
 export class TagSuggestions {
   readonly #db: DatabaseSync
   readonly #scope: ScopeFunction
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #statements: PreparedStatements
 
   constructor(db: DatabaseSync, scope: ScopeFunction) {
     this.#db = db
+    this.#statements = new PreparedStatements(db)
     this.#scope = scope
   }
 
@@ -62,9 +64,9 @@ export class TagSuggestions {
     const top = new MostUsed(limit)
     const take = (tag: string, docs: number): void => top.add(tag, countOf ? countOf(tag) : docs)
     if (!this.#isMany(named)) {
-      const sorted = this.#statement(
-        'SELECT tag, docs FROM tag_total WHERE kind = ? AND folded >= ? AND folded < ? ORDER BY docs DESC, tag',
-      ).iterate(...named)
+      const sorted = this.#statements
+        .of('SELECT tag, docs FROM tag_total WHERE kind = ? AND folded >= ? AND folded < ? ORDER BY docs DESC, tag')
+        .iterate(...named)
       for (const { tag, docs } of sorted) {
         if (!top.wants(String(tag), Number(docs))) break
         take(String(tag), Number(docs))
@@ -85,12 +87,12 @@ export class TagSuggestions {
 
   #isMany(named: readonly [string, string, string]): boolean {
     const count = 'SELECT count(*) AS n FROM (SELECT 1 FROM tag_total WHERE kind = ? AND folded >= ? AND folded < ? LIMIT ?+0)'
-    return Number(this.#statement(count).get(...named, sortedAtMost + 1)?.['n']) > sortedAtMost
+    return Number(this.#statements.get(count, ...named, sortedAtMost + 1)?.['n']) > sortedAtMost
   }
 
   /** The different numbers of entries that tags have, largest first. */
   *#counts(kind: string): Generator<number> {
-    const next = this.#statement('SELECT max(docs) AS docs FROM tag_total WHERE kind = ? AND docs < ?')
+    const next = this.#statements.of('SELECT max(docs) AS docs FROM tag_total WHERE kind = ? AND docs < ?')
     for (let docs: unknown = Number.MAX_SAFE_INTEGER; ; ) {
       docs = next.get(kind, Number(docs))?.['docs']
       if (typeof docs !== 'number') return
@@ -105,7 +107,7 @@ export class TagSuggestions {
       [0, 'folded'],
       [1, 'tag'],
     ] as const) {
-      for (const { tag } of this.#statement(`${range} ${order}`).iterate(kind, docs, cased, begin, end)) {
+      for (const { tag } of this.#statements.of(`${range} ${order}`).iterate(kind, docs, cased, begin, end)) {
         if (!top.wants(String(tag), docs)) break
         yield String(tag)
       }
@@ -115,7 +117,7 @@ export class TagSuggestions {
   /** How many entries with a tag the caller may view. */
   #visibleCounts(scope: SearchScope, kind: Kind | undefined): (tag: string) => number {
     const conditions = rightsInSql({ scope, ...(kind === undefined ? {} : { kinds: [kind] }) })
-    const sum = this.#statement(
+    const sum = this.#statements.of(
       `SELECT sum(a.docs) AS n FROM tag_audience AS a CROSS JOIN audience AS d ON d.id = a.audience WHERE a.tag = ?${andAll(conditions)}`,
     )
     const parameters = conditions.flatMap(condition => condition.parameters)
@@ -125,27 +127,20 @@ export class TagSuggestions {
   /** Counts the tags of everything that the caller may view. */
   #ofVisible({ prefix, limit, kind }: TagQuestion, permitted: string): readonly TagCount[] {
     const words = kind === undefined ? permitted : allOf([permitted, quote(tokens.kind(kind))])
-    const entries = this.#statement('SELECT count(*) AS n FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?+0)').get(words, fewEntries + 1)
+    const entries = this.#statements
+      .of('SELECT count(*) AS n FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?+0)')
+      .get(words, fewEntries + 1)
     const tagged =
       Number(entries?.['n']) > fewEntries
         ? 'tag AS t WHERE t.doc IN (SELECT rowid FROM fts WHERE fts MATCH ?)'
         : 'fts CROSS JOIN tag AS t ON t.doc = fts.rowid WHERE fts MATCH ?'
-    const rows = this.#statement(`SELECT t.tag, count(*) AS n FROM ${tagged} GROUP BY t.tag ORDER BY n DESC, t.tag`).iterate(words)
+    const rows = this.#statements.of(`SELECT t.tag, count(*) AS n FROM ${tagged} GROUP BY t.tag ORDER BY n DESC, t.tag`).iterate(words)
     const found: TagCount[] = []
     for (const { tag, n } of rows) {
       if (found.length >= limit) break
       if (foldTag(String(tag)).startsWith(foldTag(prefix))) found.push({ tag: String(tag), count: Number(n) })
     }
     return found
-  }
-
-  #statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (!statement) {
-      statement = this.#db.prepare(sql)
-      this.#statements.set(sql, statement)
-    }
-    return statement
   }
 }
 
