@@ -115,8 +115,8 @@ export class AwayServer {
         this.search('larches'),
         this.see('/readyz'),
       ])
-      return all.map(({ status }) => status)
+      return all.map(({ status, body }) => (status === 200 ? status : { status, body }))
     }
-    await until('everything to work', look, seen => seen.every(status => status === 200), limitMs)
+    await until('everything to work', look, seen => seen.every(each => each === 200), limitMs)
   }
 }

@@ -113,3 +113,23 @@ live('a connection that breaks while changes run loses none that was acknowledge
   t.true(rank >= acknowledged, `${rank} of ${acknowledged} acknowledged`)
   t.true(rank <= acknowledged + doubtful)
 })
+
+live('connections that end while requests wait and the driver is about to check the server: used again when it is back', async t => {
+  const one = async (waitMs: number): Promise<void> => {
+    const proxy = await flakyProxy(t, url('MONGODB'))
+    const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools(), settings })
+    await store.declare([notes as Collection<object>])
+    await pause(waitMs)
+    await proxy.become('silent')
+    const waiting = Promise.allSettled([1, 2, 3].map(() => store.get(notes, 'a')))
+    await pause(100)
+    await proxy.become('refuse')
+    await pause(100)
+    await proxy.become('pass')
+    await back(() => store.get(notes, 'a'))
+    await waiting
+  }
+  // The driver checks the server every two seconds, so some of these times lie between two checks.
+  const all = Promise.all([700, 1000, 1300, 1600].map(one)).then(() => true)
+  t.true(await Promise.race([all, pause(30_000, false, { ref: false })]))
+})

@@ -1,6 +1,7 @@
 import type { Collection, Db, Document, MongoClient } from 'mongodb'
-import { DocumentStore, type Lifecycle, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { DocumentStore, type Lifecycle, type Log, type StatusPart, Unavailable, wire } from 'pounce/sdk'
 import { maskedUri } from 'pounce/sdk/kit'
+import { watchMonitors } from './monitor-watch.ts'
 import { codeOf, isDenied, isUnavailable, problemOf } from './problems.ts'
 import { Config, type Settings } from './settings.ts'
 
@@ -35,31 +36,24 @@ export const refusalOf = (error: unknown, uri: string, database: string): Error 
 /** The connection to the database. Every call ends within the time-out, and its errors are those for callers. */
 export class MongodbConnection {
   readonly #settings: Settings
+  readonly #log: Log
+  /** Clients that were replaced, until what they still do has ended. */
+  readonly #replaced = new Map<MongoClient, NodeJS.Timeout>()
   #client: MongoClient | undefined
   #db: Db | undefined
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, log: Log) {
     this.#settings = settings
+    this.#log = log
   }
 
   /** Connects and sees that the database can be written. Throws an Error that names the setting. */
   async open(): Promise<void> {
-    const { uri, database, timeoutMs, poolSize } = this.#settings
+    const { uri, database } = this.#settings
     try {
       const { MongoClient } = await import('mongodb')
-      this.#client = new MongoClient(uri, {
-        appName: 'pounce',
-        maxPoolSize: poolSize,
-        writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMs },
-        readPreference: 'primary',
-        serverSelectionTimeoutMS: Math.min(3000, timeoutMs),
-        connectTimeoutMS: Math.min(3000, timeoutMs),
-        waitQueueTimeoutMS: timeoutMs,
-        heartbeatFrequencyMS: 2000,
-        ignoreUndefined: true,
-      })
-      this.#db = this.#client.db(database)
-      const probes = this.#db.collection<{ _id: string }>('_probe')
+      this.#connect(MongoClient)
+      const probes = this.collection<{ _id: string }>('_probe')
       await this.#limited(probes.updateOne({ _id: 'start' }, { $set: { at: new Date() } }, { upsert: true }))
     } catch (error) {
       await this.close()
@@ -67,11 +61,41 @@ export class MongodbConnection {
     }
   }
 
+  #connect(Client: typeof MongoClient): void {
+    const { uri, database, timeoutMs, poolSize } = this.#settings
+    const limits = { connectTimeoutMS: Math.min(3000, timeoutMs), heartbeatFrequencyMS: 2000 }
+    const client = new Client(uri, {
+      appName: 'pounce',
+      maxPoolSize: poolSize,
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMs },
+      readPreference: 'primary',
+      serverSelectionTimeoutMS: Math.min(3000, timeoutMs),
+      waitQueueTimeoutMS: timeoutMs,
+      ignoreUndefined: true,
+      ...limits,
+    })
+    watchMonitors(client, limits, () => {
+      if (this.#client !== client) return
+      this.#log.warn('The MongoDB driver no longer checks the server; connecting again')
+      const close = () => this.#closeReplaced(client).catch(error => this.#log.warn('Failed to close a replaced connection', { error }))
+      this.#replaced.set(client, setTimeout(close, timeoutMs))
+      this.#connect(Client)
+    })
+    this.#client = client
+    this.#db = client.db(database)
+  }
+
+  async #closeReplaced(client: MongoClient): Promise<void> {
+    clearTimeout(this.#replaced.get(client))
+    this.#replaced.delete(client)
+    await client.close()
+  }
+
   async close(): Promise<void> {
     const client = this.#client
     this.#client = undefined
     this.#db = undefined
-    await client?.close()
+    await Promise.all([client?.close(), ...[...this.#replaced.keys()].map(each => this.#closeReplaced(each))])
   }
 
   get isOpen(): boolean {

@@ -43,7 +43,7 @@ export class MongodbDocuments implements DocumentStore {
   readonly #mutex = new KeyedMutex()
 
   constructor(settings: Settings, ids: Ids, clock: Clock, log: Log, metrics: Metrics) {
-    this.#server = new MongodbConnection(settings)
+    this.#server = new MongodbConnection(settings, log)
     this.#catalog = new MongodbCatalog(this.#server)
     this.#writer = new MongodbWriter(this.#server, this.#catalog)
     this.#reader = new MongodbReader(this.#server, from => this.#catalog.recordFormatOf(from), settings.readTimeoutMs)
