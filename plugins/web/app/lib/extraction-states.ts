@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { api } from './api.ts'
-import { onLiveEvent } from './live.ts'
+import { onLiveEvents } from './live.ts'
 
 /** What an extractor does with a file or dataset at the moment, or that it failed. */
 export interface ExtractionState {
@@ -9,7 +9,7 @@ export interface ExtractionState {
 }
 
 const maxStates = 10_000
-let states: ReadonlyMap<string, ExtractionState> = new Map()
+const states = new Map<string, ExtractionState>()
 const listeners = new Set<() => void>()
 let isListening = false
 
@@ -19,12 +19,19 @@ const idOfTarget = (target: unknown): string | undefined => {
   return typeof id === 'string' ? id : undefined
 }
 
-const keep = (next: Map<string, ExtractionState>): void => {
-  for (const oldest of next.keys()) {
-    if (next.size <= maxStates) break
-    next.delete(oldest)
+/** Without a state nothing is going on. What is unchanged stays the same object, so that nothing is drawn again for it. */
+const set = (id: string, state?: ExtractionState): void => {
+  const known = states.get(id)
+  if (state && known?.state === state.state && known.extractor === state.extractor) return
+  states.delete(id)
+  if (state) states.set(id, state)
+}
+
+const tell = (): void => {
+  for (const oldest of states.keys()) {
+    if (states.size <= maxStates) break
+    states.delete(oldest)
   }
-  states = next
   for (const listener of listeners) listener()
 }
 
@@ -33,23 +40,23 @@ export const loadExtractionStates = async (ids: readonly string[]): Promise<void
   if (ids.length === 0) return
   const found = await api('POST /api/extractions/states', { body: { ids } }).catch(() => undefined)
   if (!found) return
-  const next = new Map(states)
-  for (const id of ids) next.delete(id)
-  for (const { id, state, extractor } of found) next.set(id, { state: state === 'failed' ? 'failed' : 'working', extractor })
-  keep(next)
+  const known = new Map(
+    found.map(({ id, state, extractor }) => [id, { state: state === 'failed' ? 'failed' : 'working', extractor } as const]),
+  )
+  for (const id of ids) set(id, known.get(id))
+  tell()
 }
 
 const listen = (): void => {
   isListening = true
-  onLiveEvent(({ type, data }) => {
-    if (!type.startsWith('extraction.')) return
-    const id = idOfTarget(data['target'])
-    if (id === undefined) return
-    const next = new Map(states)
-    next.delete(id)
-    const extractor = typeof data['extractor'] === 'string' ? data['extractor'] : ''
-    if (type !== 'extraction.finished') next.set(id, { state: type === 'extraction.failed' ? 'failed' : 'working', extractor })
-    keep(next)
+  onLiveEvents(events => {
+    for (const { type, data } of events) {
+      const id = type.startsWith('extraction.') ? idOfTarget(data['target']) : undefined
+      if (id === undefined) continue
+      const extractor = typeof data['extractor'] === 'string' ? data['extractor'] : ''
+      set(id, type === 'extraction.finished' ? undefined : { state: type === 'extraction.failed' ? 'failed' : 'working', extractor })
+    }
+    tell()
   })
 }
 
@@ -59,5 +66,5 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
-/** States of extractions by the id of what they work on, as loaded, and as live events have told since. */
-export const useExtractionStates = (): ReadonlyMap<string, ExtractionState> => useSyncExternalStore(subscribe, () => states)
+/** What extractors do with a file or dataset, or failed to do: as loaded, and as live events have told since. */
+export const useExtractionState = (id: string): ExtractionState | undefined => useSyncExternalStore(subscribe, () => states.get(id))

@@ -10,14 +10,27 @@ export interface LiveEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-type Listener = (event: LiveEvent) => void
+type Listener = (events: readonly LiveEvent[]) => void
 
 const listeners = new Set<Listener>()
 
-/** Calls a listener for each event about what this person may view; returns what ends it. */
-export const onLiveEvent = (listener: Listener): (() => void) => {
+/** Calls a listener with the events about what this person may view, in order, a few times a second at most; returns what ends it. */
+export const onLiveEvents = (listener: Listener): (() => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
+}
+
+/** To draw a page again for each event of a burst, as of an upload with its extractions, would take more time than everything else. */
+const gatherMs = 200
+let gathered: LiveEvent[] = []
+
+const tell = (event: LiveEvent): void => {
+  if (gathered.push(event) > 1) return
+  setTimeout(() => {
+    const events = gathered
+    gathered = []
+    for (const listener of listeners) listener(events)
+  }, gatherMs)
 }
 
 /** Keys that became stale, collected so that a burst of events refreshes a page once. */
@@ -70,7 +83,7 @@ const hear = (event: LiveEvent): void => {
     for (const one of Array.isArray(about) ? about : [about]) if (typeof one === 'string') markStale([parent, one])
   }
   if (event.type === 'replay.incomplete') void queries.invalidateQueries({ predicate: isReloadable })
-  for (const listener of listeners) listener(event)
+  tell(event)
 }
 
 /**
@@ -99,7 +112,7 @@ export const startLive = (): void => {
   })
 }
 
-const listen = (listener: Listener): void => {
+const listen = (listener: (event: LiveEvent) => void): void => {
   let retryMs = 1000
   let current: EventSource | undefined
   let attempts = 0

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Answer, api } from '../../lib/api.ts'
-import { type ExtractionState, useExtractionStates } from '../../lib/extraction-states.ts'
 
 /** A dataset with all there is to show of it. */
 export type Dataset = Extract<Answer<'GET /api/datasets/{id}'>, { readonly rights: unknown }>
@@ -34,6 +33,3 @@ export const useIsProcessing = (id: string): boolean =>
     // It reads many files; live events would reload it too often.
     refetchInterval: ({ state }) => (state.data === true ? 4000 : false),
   }).data === true
-
-/** What extractors do, or failed to do, with the dataset as a whole. */
-export const useDatasetExtraction = (id: string): ExtractionState | undefined => useExtractionStates().get(id)

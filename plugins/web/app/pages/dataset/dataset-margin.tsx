@@ -4,10 +4,11 @@ import { DotProgress } from '../../components/page-parts.tsx'
 import { PartPanels } from '../../components/part-slots.tsx'
 import { TagList } from '../../components/tag-list.tsx'
 import { api } from '../../lib/api.ts'
+import { useExtractionState } from '../../lib/extraction-states.ts'
 import { t } from '../../lib/i18n.ts'
 import { queries } from '../../lib/queries.ts'
 import type { ViewedThing } from '../../viewers/host.ts'
-import { type Dataset, useDatasetExtraction, useIsProcessing } from './dataset-data.ts'
+import { type Dataset, useIsProcessing } from './dataset-data.ts'
 
 /** What is said of the dataset, beside its files. */
 export const DatasetMargin = ({
@@ -22,7 +23,7 @@ export const DatasetMargin = ({
   readonly onDescribe: (text: string, before: string) => Promise<void>
 }) => {
   const isProcessing = useIsProcessing(id)
-  const extraction = useDatasetExtraction(id)
+  const extraction = useExtractionState(id)
   const names = tags.map(tag => tag.name)
   const people = [...creators, ...(creators.includes(author.fullName) ? [] : [author.fullName])].filter(person => person !== '')
   const canEdit = rights.has('EditDataset')

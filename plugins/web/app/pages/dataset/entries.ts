@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions, useInfiniteQuery, useQueries, useQuery 
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { type Answer, api, apiPage } from '../../lib/api.ts'
 import { loadExtractionStates } from '../../lib/extraction-states.ts'
-import { onLiveEvent } from '../../lib/live.ts'
+import { onLiveEvents } from '../../lib/live.ts'
 import { queries } from '../../lib/queries.ts'
 
 type EntryPage = Answer<'GET /api/datasets/{id}/entries'>
@@ -187,13 +187,15 @@ const changePages = (dataset: string, change: (page: EntryPage) => EntryPage): v
 
 const isPage = (data: unknown): data is EntryPage => Array.isArray((data as EntryPage | undefined)?.entries)
 
-/** Shows a change of an entry before the server has answered. */
-export const changeEntry = (dataset: string, id: string, change: Partial<Entry>): void =>
+const changeEntries = (dataset: string, changes: ReadonlyMap<string, Partial<Entry>>): void =>
   changePages(dataset, page =>
-    page.entries.some(entry => entry.id === id)
-      ? { ...page, entries: page.entries.map(entry => (entry.id === id ? { ...entry, ...change } : entry)) }
+    page.entries.some(({ id }) => changes.has(id))
+      ? { ...page, entries: page.entries.map(entry => (changes.has(entry.id) ? { ...entry, ...changes.get(entry.id) } : entry)) }
       : page,
   )
+
+/** Shows a change of an entry before the server has answered. */
+export const changeEntry = (dataset: string, id: string, change: Partial<Entry>): void => changeEntries(dataset, new Map([[id, change]]))
 
 /** Loads all lists of the dataset again, as far as they are shown; the others when they are. */
 export const refreshEntries = (dataset: string): Promise<void> => queries.invalidateQueries({ queryKey: ['dataset', dataset] })
@@ -202,18 +204,19 @@ export const refreshEntries = (dataset: string): Promise<void> => queries.invali
 const useFreshStates = (dataset: string): void => {
   useEffect(
     () =>
-      onLiveEvent(({ type, subject, data }) => {
-        if (type !== 'file.updated' && type !== 'folder.updated' && type !== 'file.deleted') return
-        const id = subject.split('/')[1] ?? ''
-        if (type === 'file.deleted') {
-          if (isLoaded(dataset, id)) void refreshEntries(dataset)
-          return
+      onLiveEvents(events => {
+        const changes = new Map<string, Partial<Entry>>()
+        let isAnyGone = false
+        for (const { type, subject, data } of events) {
+          const id = subject.split('/')[1] ?? ''
+          if (type === 'file.deleted') isAnyGone ||= isLoaded(dataset, id)
+          if (type !== 'file.updated' && type !== 'folder.updated') continue
+          const { status, name } = data
+          const change = { ...(typeof status === 'string' ? { status } : {}), ...(typeof name === 'string' ? { name } : {}) }
+          changes.set(id, { ...changes.get(id), ...change })
         }
-        const { status, name } = data
-        changeEntry(dataset, id, {
-          ...(typeof status === 'string' ? { status } : {}),
-          ...(typeof name === 'string' ? { name } : {}),
-        })
+        if (changes.size > 0) changeEntries(dataset, changes)
+        if (isAnyGone) void refreshEntries(dataset)
       }),
     [dataset],
   )

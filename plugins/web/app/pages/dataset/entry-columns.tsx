@@ -3,7 +3,7 @@ import { fileKind } from '../../components/file-kind.ts'
 import { Icon } from '../../components/icon.tsx'
 import type { GridColumn } from '../../components/virtual-grid.tsx'
 import { urlOf } from '../../lib/api.ts'
-import { type ExtractionState, useExtractionStates } from '../../lib/extraction-states.ts'
+import { useExtractionState } from '../../lib/extraction-states.ts'
 import { bytes, exactTime, number, when } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import type { Entry, EntryQuery } from './entries.ts'
@@ -34,7 +34,6 @@ export const useEntryColumns = ({
   readonly onOpen: (row: Entry) => void
   readonly onRename: (row: Entry, name: string | undefined) => void
 }): readonly GridColumn<Entry>[] => {
-  const states = useExtractionStates()
   const hasRoom = useWide()
   const latest = useRef({ onOpen, onRename })
   latest.current = { onOpen, onRename }
@@ -54,7 +53,6 @@ export const useEntryColumns = ({
               row={row}
               isCut={cutIds.has(row.id)}
               href={row.kind === 'file' ? urlOf(`/files/${row.id}?${address}`) : folderUrl(dataset, row.id)}
-              state={states.get(row.id)}
               onOpen={() => latest.current.onOpen(row)}
             />
           ),
@@ -91,20 +89,18 @@ export const useEntryColumns = ({
         ),
       },
     ]
-  }, [dataset, query, renaming, cut, states, hasRoom])
+  }, [dataset, query, renaming, cut, hasRoom])
 }
 
 const NameCell = ({
   row,
   href,
   isCut,
-  state,
   onOpen,
 }: {
   readonly row: Entry
   readonly href: string
   readonly isCut: boolean
-  readonly state: ExtractionState | undefined
   readonly onOpen: () => void
 }) => {
   const { icon, kind } = row.kind === 'folder' ? { icon: 'folder' as const, kind: 'folder' } : fileKind(row.type)
@@ -117,7 +113,7 @@ const NameCell = ({
       <a href={href} tabIndex={-1} draggable={false} data-tip="" dir="auto" onClick={onPlainClick(onOpen)}>
         {shownName(row.name)}
       </a>
-      <EntryStatus row={row} state={state} />
+      {row.kind === 'file' && <FileStatus file={row} />}
     </span>
   )
 }
@@ -125,22 +121,22 @@ const NameCell = ({
 /** Characters that turn the order of writing around would make `gnp.exe` look like `exe.png`: they are shown as what they are. */
 const shownName = (name: string): string => name.replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, '\ufffd').replace(/[\n\r\t]/g, '␣')
 
-const EntryStatus = ({ row, state }: { readonly row: Entry; readonly state: ExtractionState | undefined }) => {
-  if (row.kind === 'folder') return null
+const FileStatus = ({ file: { id, status } }: { readonly file: Entry }) => {
+  const state = useExtractionState(id)
   if (state?.state === 'failed')
     return (
       <span className="entry-status failed" data-tip={state.extractor}>
         {t('entries.status.failed')}
       </span>
     )
-  if (state?.state === 'working' || row.status === 'CREATED' || row.status === 'UPLOADED')
+  if (state?.state === 'working' || status === 'CREATED' || status === 'UPLOADED')
     return (
       <span className="entry-status at-work" data-tip={state?.extractor}>
         <span className="entry-dots" />
         {t('entries.status.working')}
       </span>
     )
-  return row.status === 'ARCHIVED' ? <span className="entry-status faded">{t('entries.status.archived')}</span> : null
+  return status === 'ARCHIVED' ? <span className="entry-status faded">{t('entries.status.archived')}</span> : null
 }
 
 /** The name in its row while it is changed; the part before the extension is marked. */
