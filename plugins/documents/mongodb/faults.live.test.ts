@@ -18,6 +18,14 @@ const callsOf = (store: MongodbDocuments): Readonly<Record<string, () => Promise
   find: () => store.find(notes, { using: 'byName', limit: 10 }),
   count: () => store.count(notes, { using: 'byName', upTo: 10 }),
   insert: () => store.commit({ insert: { id: 'late', name: 'late' }, into: notes }),
+  inserts: async () => {
+    const inserts = ['b', 'c', 'd'].map(id => store.commit({ insert: { id, name: 'late' }, into: notes }))
+    const outcomes = await Promise.allSettled(inserts)
+    for (const outcome of outcomes)
+      if (outcome.status === 'fulfilled' || !(outcome.reason instanceof Unavailable))
+        throw outcome.status === 'rejected' ? outcome.reason : 'stored'
+    throw new Unavailable('all of them')
+  },
   update: () => store.commit({ update: 'a', in: notes, inc: { rank: 1 } }),
   waiting: () => store.outbox.waiting(),
   health: () => store.health(),

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb'
+import { MongoBulkWriteError, MongoNetworkError, MongoServerError, MongoServerSelectionError, MongoStalePrimaryError } from 'mongodb'
 import { NoSpace, TooLarge, Unavailable } from 'pounce/sdk'
 import { refusalOf } from './mongodb-connection.ts'
 import { problemOf } from './problems.ts'
@@ -15,6 +15,10 @@ test('errors of a server that is unavailable, too slow or not the primary are Un
     refused(64, 'waiting for replication timed out'),
     Object.assign(new Error('write ECONNRESET'), { code: 'ECONNRESET' }),
     Object.assign(new Error('away'), { name: MongoServerSelectionError.name }),
+    // The one network error of the driver that is not exported, and is not named after it.
+    Object.assign(new Error('interrupted due to server monitor timeout'), { name: 'PoolClearedOnNetworkError' }),
+    new MongoStalePrimaryError('primary marked stale'),
+    Object.assign(new Error('connection 428 closed'), { name: MongoBulkWriteError.name }),
   ]
   for (const error of errors) {
     const problem = problemOf(error)

@@ -13,7 +13,7 @@ const codes = {
 
 /** Names of the driver's own errors that mean that the server could not be reached, or not in time. */
 const awayNames =
-  /^Mongo(?:Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|PoolClearedOnNetwork|WaitQueueTimeout|ConnectionPool|NotConnected|TopologyClosed|ClientClosed|ServerClosed|OperationTimeout|WriteConcern|Stalled)/
+  /^(?:Mongo(?:Network|ServerSelection|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|TopologyClosed|ClientClosed|ServerClosed|OperationTimeout|WriteConcern|StalePrimary)|PoolClearedOnNetwork)/
 
 /** A broken connection as Node names it, where the driver passes it on unchanged. */
 const awayOfSystem = /^E(?:CONN|PIPE|TIMEDOUT|HOST|NET|AI_)/
@@ -33,6 +33,8 @@ export const isUnavailable = (error: unknown): boolean => {
   if (!isFailure(error)) return false
   const { code } = error
   if (typeof code === 'number' && codes.away.has(code)) return true
+  // What the server answers to a bulk write has a code; without one, it is about the connection.
+  if (error.name === 'MongoBulkWriteError' && code === undefined) return true
   return awayNames.test(error.name) || (typeof code === 'string' && awayOfSystem.test(code))
 }
 
