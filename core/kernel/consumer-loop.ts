@@ -189,8 +189,7 @@ export class ConsumerLoop {
     try {
       return await this.#tools.outbox.claim(this.work.name, { limit, leaseMs, owner: this.#tools.owner })
     } catch (error) {
-      this.#pauseAll()
-      this.#tools.log.warn('Failed to claim events', { consumer: this.work.name, error })
+      this.#pauseAll('Failed to claim events', error)
       return []
     }
   }
@@ -291,8 +290,7 @@ export class ConsumerLoop {
     metrics.count('events_failed_total', { consumer: this.work.name })
     if (isOutage(error)) {
       this.#excused.set(event.id, (this.#excused.get(event.id) ?? 0) + 1)
-      log.warn('Backend unavailable; events will be retried', { consumer: this.work.name, event: event.type, error: messageOf(error) })
-      return this.#release(delivery, this.#pauseAll(), error)
+      return this.#release(delivery, this.#pauseAll('Backend unavailable; events will be retried', messageOf(error)), error)
     }
     const failures = attempt - (this.#excused.get(event.id) ?? 0)
     const about = { consumer: this.work.name, event: event.type, eventId: event.id, subject: event.subject, failures, error }
@@ -324,8 +322,10 @@ export class ConsumerLoop {
     }
   }
 
-  #pauseAll(): number {
+  /** Logs why once for each pause, however many events wait. */
+  #pauseAll(why: string, error: unknown): number {
     if (this.#pausedUntil <= performance.now()) {
+      this.#tools.log.warn(why, { consumer: this.work.name, error })
       this.#outages += 1
       this.#pausedUntil = performance.now() + this.#outagePauseMs(this.#outages)
     }

@@ -1,7 +1,6 @@
 import type { Collection, Db, Document, MongoClient } from 'mongodb'
 import { DocumentStore, type Lifecycle, type Log, type StatusPart, Unavailable, wire } from 'pounce/sdk'
 import { maskedUri } from 'pounce/sdk/kit'
-import { watchMonitors } from './monitor-watch.ts'
 import { codeOf, isDenied, isUnavailable, problemOf } from './problems.ts'
 import { Config, type Settings } from './settings.ts'
 
@@ -31,6 +30,44 @@ export const refusalOf = (error: unknown, uri: string, database: string): Error 
   if (error instanceof Unavailable) return say(`no server can be used at ${where}`, error.cause ?? error)
   if (isUnavailable(error)) return say(`no server can be used at ${where}`)
   return say('invalid connection string')
+}
+
+/** How long a check of a server may take besides the driver's own time-outs, in milliseconds. */
+const graceMs = 1000
+
+interface CheckLimits {
+  readonly connectTimeoutMS: number
+  readonly heartbeatFrequencyMS: number
+}
+
+/**
+ * Calls `onHang`, once, when the driver no longer checks a server: a check neither succeeded nor failed within the driver's own time-outs.
+ *
+ * That happens when a connection ends just as a check begins. `Connection.writeCommand` of mongodb 7.9 then waits for `drain` on a socket
+ * that is destroyed already, without a time-out; the monitor checks nothing any more, and no server can be selected until the client is replaced.
+ */
+const watchMonitors = (client: MongoClient, { connectTimeoutMS, heartbeatFrequencyMS }: CheckLimits, onHang: () => void): void => {
+  const checks = new Map<string, NodeJS.Timeout>()
+  let hasHung = false
+  const begin = (address: string, limitMs: number): void => {
+    end(address)
+    if (!hasHung) checks.set(address, setTimeout(hang, limitMs).unref())
+  }
+  const end = (address: string): void => {
+    clearTimeout(checks.get(address))
+    checks.delete(address)
+  }
+  const hang = (): void => {
+    hasHung = true
+    for (const address of checks.keys()) end(address)
+    onHang()
+  }
+  client.on('serverHeartbeatStarted', ({ connectionId, awaited }) =>
+    begin(connectionId, connectTimeoutMS + (awaited ? heartbeatFrequencyMS : 0) + graceMs),
+  )
+  client.on('serverHeartbeatSucceeded', ({ connectionId }) => end(connectionId))
+  client.on('serverHeartbeatFailed', ({ connectionId }) => end(connectionId))
+  client.on('serverClosed', ({ address }) => end(address))
 }
 
 /** The connection to the database. Every call ends within the time-out, and its errors are those for callers. */
