@@ -1,27 +1,8 @@
 import { t } from '../../lib/i18n.ts'
-import type { ViewedThing } from '../host.ts'
 import type { TreeNode } from '../lib/tree-view.tsx'
+import type { StructureKind } from './index.ts'
 import { nodeOf, parsedJson, parsedLines } from './json-tree.ts'
 import { elementNode, parsedXml, XmlError } from './xml-tree.ts'
-
-export type StructureKind = 'json' | 'jsonLines' | 'xml'
-
-/** Reading larger ones would block the page. */
-export const maxTreeLength = 10_000_000
-
-/** What a text is made of, by the media type or the ending of the name. */
-export const structureOf = ({ name, contentType }: ViewedThing): StructureKind | undefined => {
-  const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
-  const ending = name.toLowerCase().split('.').at(-1) ?? ''
-  if (type === 'application/x-ndjson' || ['jsonl', 'ndjson'].includes(ending)) return 'jsonLines'
-  if (type === 'application/json' || type.endsWith('+json') || ['json', 'geojson', 'jsonld', 'topojson'].includes(ending)) return 'json'
-  return type === 'application/xml' ||
-    type === 'text/xml' ||
-    type.endsWith('+xml') ||
-    ['xml', 'xsd', 'xsl', 'kml', 'gpx', 'rdf'].includes(ending)
-    ? 'xml'
-    : undefined
-}
 
 /** A text as a tree, or a sentence about what is wrong with it. */
 export type Structure = { readonly root: TreeNode } | { readonly problem: string }

@@ -7,27 +7,31 @@ import { t } from '../../lib/i18n.ts'
 import type { ViewerHost } from '../host.ts'
 import { type TreeNode, TreeView } from '../lib/tree-view.tsx'
 import { TextEditor } from './editor.ts'
-import { maxTreeLength, structured, structureOf } from './structure.ts'
+import type { Structure } from './structure.ts'
 import { type LoadedText, maxBytes, type TextSource } from './text-source.ts'
 
-/** A text with line numbers, colours and search; JSON and XML as a tree as well. */
+/** Reading larger ones would block the page. */
+const maxTreeLength = 10_000_000
+
+/** A text with line numbers, colours and search; JSON and XML as a tree as well: `structured` reads those. */
 export const TextView = ({
   host,
   source,
   first,
+  structured,
 }: {
   readonly host: ViewerHost
   readonly source: TextSource
   readonly first: LoadedText
+  readonly structured: ((text: string) => Structure) | undefined
 }) => {
   const state = useMemo(() => new URLSearchParams(host.state.get() ?? ''), [host])
   const [loaded, setLoaded] = useState(first)
   const [isBusy, setBusy] = useState(false)
   const [isWrapped, setWrapped] = useState(false)
-  const kind = structureOf(host.thing)
   const structure = useMemo(
-    () => (kind && loaded.isWhole && loaded.text.length <= maxTreeLength ? structured(kind, loaded.text) : undefined),
-    [kind, loaded],
+    () => (loaded.isWhole && loaded.text.length <= maxTreeLength ? structured?.(loaded.text) : undefined),
+    [structured, loaded],
   )
   const [isTree, setTree] = useState(state.get('as') !== 'text')
   const tree = structure && 'root' in structure ? structure.root : undefined
