@@ -57,7 +57,7 @@ const secondsInBrowser = async (
   const page = await datasetPage(browser, server, await newDataset(server, key))
   const all = count.toLocaleString('en')
   // Playwright looks for a text twice a second; the page knows when it changed.
-  const seconds = page.evaluate<number>(`new Promise((resolve, reject) => {
+  await page.evaluate(`globalThis.uploaded = new Promise((resolve, reject) => {
     let from = 0
     document.addEventListener('change', () => { from = performance.now() }, { capture: true, once: true })
     const look = () => {
@@ -66,9 +66,9 @@ const secondsInBrowser = async (
     }
     new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true })
     setTimeout(() => reject(new Error('Not uploaded within 10 minutes')), 600000)
-  })`)
+  }), undefined`)
   await page.locator(input).setInputFiles(path)
-  const measured = await seconds
+  const measured = await page.evaluate<number>('uploaded')
   await page.context().close()
   return measured
 }

@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { chromiumForTests } from '../../test/support/real-browsers.ts'
 import { fill } from './entries.ts'
-import { account, startPounce } from './servers.ts'
+import { onePart } from './load.ts'
+import { account, newKey, type Server, sent, startPounce } from './servers.ts'
 import { median, type Row, spread } from './table.ts'
 
 /** As of a slow connection: so many milliseconds to and fro, and bytes per second. */
@@ -78,6 +79,42 @@ const timeOf = async (act: () => Promise<unknown>): Promise<number> => {
   return performance.now() - from
 }
 
+const tablesInARow = 6
+
+/** The page of the first of some tables; the others are a key away each. */
+const tables = async (page: Page, server: Server): Promise<void> => {
+  const key = { 'x-api-key': await newKey(server) }
+  const json = { ...key, 'content-type': 'application/json' }
+  const dataset = await sent(server, '/api/datasets/createempty', json, JSON.stringify({ name: 'Tables', description: '' }))
+  const files: string[] = []
+  for (let n = 0; n < tablesInARow; n += 1) {
+    const text = `station,rain\n${Array.from({ length: 2000 }, (_, at) => `plot ${at},${at * n}`).join('\n')}\n`
+    const { type, body } = onePart(`table ${n}.csv`, 'text/csv', Buffer.from(text))
+    files.push(await sent(server, `/api/uploadToDataset/${dataset}?extract=false`, { ...key, 'content-type': type }, body))
+  }
+  await page.goto(`/files/${files[0]}?dataset=${dataset}`)
+  await page.getByRole('button', { name: 'Next file (J)' }).waitFor()
+  await page.locator('.part [role=grid]').waitFor()
+}
+
+/** Milliseconds from the key until the next table is drawn under its name, by the clock of the page. */
+const nextFile = async (page: Page, name: string): Promise<number> => {
+  await page.evaluate(`globalThis.drawn = new Promise(resolve => {
+    let from = 0
+    addEventListener('keydown', () => { from = performance.now() }, { capture: true, once: true })
+    const look = () => {
+      if (document.querySelector('h1')?.textContent !== '${name}') return
+      if (!document.querySelector('.part:not([aria-busy=true]) [role=gridcell]')) return
+      watch.disconnect()
+      resolve(performance.now() - from)
+    }
+    const watch = new MutationObserver(look)
+    watch.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true })
+  }), undefined`)
+  await page.keyboard.press('j')
+  return page.evaluate<number>('drawn')
+}
+
 /** The pages of a dataset of many files in Chromium on this machine, beside a page of nothing but rows. */
 export const web = async (rounds: number, count: number): Promise<readonly Row[]> => {
   const { folder, dataset } = await fill(count)
@@ -144,6 +181,11 @@ export const web = async (rounds: number, count: number): Promise<readonly Row[]
       longest.push(seen.longest)
     }
     const size = `${count.toLocaleString('en')} files`
+    const nexts: number[] = []
+    await tables(page, server)
+    // The first one finds nothing in the caches of the compiler.
+    for (let n = 1; n < tablesInARow; n += 1) nexts.push(await nextFile(page, `table ${n}.csv`))
+    add('next file, a table', 'from the key until it is drawn, to 300 ms', nexts.slice(1), 300)
     add(
       '95th of 100 frames while scrolling',
       'bare rows',
