@@ -7,20 +7,20 @@ import { Config, checkedUrl, refusalOf, type Settings } from './settings.ts'
 
 /** Checks that the server responds, over a connection of its own, so that slow work and a dead server can be distinguished. */
 class HealthProbe {
-  readonly #connect: () => Client
+  readonly #connect: (limitMs: number) => Client
   readonly #limitMs: number
   #client: Promise<Client> | undefined
   #asking: Promise<void> | undefined
   #isClosed = false
 
   constructor(library: { readonly Client: new (config: ClientConfig) => Client }, config: ClientConfig, limitMs: number) {
-    this.#connect = () => new library.Client({ ...config, connectionTimeoutMillis: limitMs })
+    this.#connect = connectionTimeoutMillis => new library.Client({ ...config, connectionTimeoutMillis })
     this.#limitMs = limitMs
   }
 
   /** Resolves on any response of the server, and rejects when there is none in time. Concurrent calls share one check. */
-  ask(): Promise<void> {
-    this.#asking ??= this.#ask().finally(() => {
+  ask(limitMs = this.#limitMs): Promise<void> {
+    this.#asking ??= this.#ask(limitMs).finally(() => {
       this.#asking = undefined
     })
     return this.#asking
@@ -37,15 +37,15 @@ class HealthProbe {
     await client?.then(open => open.end()).catch(ended)
   }
 
-  async #ask(): Promise<void> {
+  async #ask(limitMs: number): Promise<void> {
     if (this.#isClosed) throw new Error('The connection is closed')
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       // What has come by now is looked at before, for this process may have been the slow one.
-      timer = setTimeout(() => setImmediate(() => reject(new Error(`No response within ${this.#limitMs} ms`))), this.#limitMs)
+      timer = setTimeout(() => setImmediate(() => reject(new Error(`No response within ${limitMs} ms`))), limitMs)
     })
     try {
-      this.#client ??= this.#open()
+      this.#client ??= this.#open(limitMs)
       await Promise.race([this.#client.then(client => client.query('select 1')), late])
     } catch (error) {
       void this.#drop()
@@ -56,8 +56,8 @@ class HealthProbe {
     }
   }
 
-  async #open(): Promise<Client> {
-    const client = this.#connect()
+  async #open(limitMs: number): Promise<Client> {
+    const client = this.#connect(limitMs)
     client.on('error', () => void this.#drop())
     await client.connect()
     return client
@@ -133,7 +133,7 @@ export class PostgisConnection {
       this.#pool.on('error', nothing)
       this.#pool.on('connect', client => client.on('error', nothing))
       this.#pulse = new HealthProbe(pg, config, limits.pulseMs)
-      await this.#pulse.ask()
+      await this.#pulse.ask(limits.startMs)
     } catch (error) {
       await this.close()
       throw refusalOf(error, url, schema)
