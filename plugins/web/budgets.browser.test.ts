@@ -35,7 +35,7 @@ const withFiles = async (page: Page, call: TestFetch, dataset: string, total: nu
     const skip = Number(query.get('skip') ?? 0)
     loaded.add(skip)
     const count = Math.max(0, Math.min(total - skip, Number(query.get('limit') ?? pageRows)))
-    const rows = Array.from({ length: query.has('filter') ? 0 : count }, (_, at) => ({
+    const rows = Array.from({ length: count }, (_, at) => ({
       ...entries[0],
       id: (skip + at).toString(16).padStart(24, '0'),
       name: `reading ${(skip + at + 1).toLocaleString('en')}.bin`,

@@ -18,6 +18,8 @@ interface Chunk {
   readonly imports?: readonly string[]
 }
 
+const builtChunks = async () => JSON.parse(await readFile(new URL('.vite/manifest.json', dist), 'utf8')) as Record<string, Chunk>
+
 /** Names of chunks that a chunk loads before it runs, itself included. */
 const loadedWith = (name: string, chunks: Readonly<Record<string, Chunk>>): ReadonlySet<string> => {
   const names = new Set([name])
@@ -35,7 +37,7 @@ const bytesOf = async (files: Iterable<string>): Promise<number> => {
 }
 
 test('the home page has at most 200 kB of compressed scripts with all that they import, another page 60 kB more, styles 15 kB', async t => {
-  const chunks = JSON.parse(await readFile(new URL('.vite/manifest.json', dist), 'utf8')) as Record<string, Chunk>
+  const chunks = await builtChunks()
   const first = loadedWith('main.tsx', chunks).union(loadedWith('pages/home.tsx', chunks))
   const filesOf = (names: Iterable<string>) => [...names].map(name => chunks[name]?.file ?? '')
   const firstBytes = await bytesOf(filesOf(first))
@@ -67,7 +69,7 @@ const viewerLibraries: Readonly<Record<string, readonly [kB: number, ...loadedLa
 }
 
 test('a viewer loads a tenth more than its library at most', async t => {
-  const chunks = JSON.parse(await readFile(new URL('.vite/manifest.json', dist), 'utf8')) as Record<string, Chunk>
+  const chunks = await builtChunks()
   const page = loadedWith('main.tsx', chunks).union(loadedWith('pages/file.tsx', chunks))
   for (const [viewer, [kB, ...later]] of Object.entries(viewerLibraries)) {
     const parts = [`viewers/${viewer}/index.ts`, ...later.map(end => Object.keys(chunks).find(name => name.includes(end)) ?? end)]

@@ -25,8 +25,6 @@ export const webPage = async (
     permissions: ['clipboard-read', 'clipboard-write'],
   })
   t.teardown(() => context.close())
-  // A page that is slow is measured by `npm run bench`, and not by a machine that runs other tests.
-  context.setDefaultTimeout(60_000)
   if (account) {
     const response = await context.request.post('/api/login', { data: { email: account.email, password: account.password } })
     t.is(response.status(), 200)

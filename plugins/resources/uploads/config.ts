@@ -7,7 +7,7 @@ export const config = s.Object({
   maxOpen: s.Integer({ default: 100, minimum: 1, maximum: 10_000, description: 'Maximum number of unfinished uploads per account' }),
   maxBytes: s.Integer({ default: 10_995_116_277_760, minimum: 1, description: 'Maximum size of a resumable upload, in bytes' }),
   partBytes: s.Integer({
-    default: 67_108_864,
+    default: 33_554_432,
     minimum: 65_536,
     maximum: 1_073_741_824,
     description: 'Maximum number of received bytes that are not durable yet, in bytes',

@@ -80,9 +80,9 @@ live('a server that is unavailable at the start stops nothing, and is used when 
       ({ total }) => total,
       () => -1,
     )
-  t.is(await until('an answer', answer, total => total >= 0), 0)
+  t.is(await until('an answer', answer, total => total >= 0, 10_000), 0)
   t.true(await index.needsRebuild())
-  await applied(index, [put(1)])
+  await index.apply([put(1)])
   t.deepEqual(await found(index, { op: 'all' }), [1])
 })
 

@@ -1,0 +1,55 @@
+import { ApiError, api } from '../api.ts'
+import type { UploadTarget } from './upload-storage.ts'
+
+const maxTries = 6
+
+/**
+ * Repeats what failed for a while only: the network, a busy server. What a server refuses is final. A repeat has `isRepeat`: what it repeats may have
+ * come through, with only its answer lost.
+ */
+export const withRetries = async <T>(act: (isRepeat: boolean) => Promise<T>, signal = new AbortController().signal): Promise<T> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act(tries > 1)
+    } catch (error) {
+      const mayPass = error instanceof ApiError && (error.status === 0 || [423, 429, 502, 503, 504].includes(error.status))
+      // An unreachable server is retried without end.
+      if (signal.aborted || !mayPass || (tries >= maxTries && error.status !== 0)) throw error
+      const waitMs = error.retryAfterSeconds === undefined ? Math.min(30_000, 500 * 2 ** tries) : error.retryAfterSeconds * 1000
+      await pauseFor(waitMs, signal)
+    }
+  }
+}
+
+const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+
+const checkedAtOnce = 1000
+
+/** Which of these files are in the dataset already, by path: the id of the file there. */
+export const arrivedOf = async (
+  { dataset, folder }: UploadTarget,
+  files: readonly { readonly path: string; readonly size: number }[],
+): Promise<ReadonlyMap<string, string>> => {
+  const found = new Map<string, string>()
+  for (let from = 0; from < files.length; from += checkedAtOnce) {
+    const some = files.slice(from, from + checkedAtOnce).map(({ path, size }) => ({ path, size }))
+    const answers = await api('POST /api/uploads/check', { body: { dataset, ...(folder === undefined ? {} : { folder }), files: some } })
+    for (const { path, state, id } of answers) if (state === 'same' && id) found.set(path, id)
+  }
+  return found
+}
+
+/** Makes a folder unless it is there. */
+export const ensureFolder = ({ dataset, folder }: UploadTarget, path: string): Promise<unknown> =>
+  api('POST /api/datasets/{id}/folders', { path: { id: dataset }, body: { path, ...(folder === undefined ? {} : { parentId: folder }) } })
