@@ -22,38 +22,32 @@ async function behindProxy(t: ExecutionContext) {
   return { proxy, prefix, index }
 }
 
-const isBack = (index: SearchIndex) => async (): Promise<boolean> =>
-  index.search(request(word('before'))).then(
-    ({ total }) => total === 1,
-    () => false,
-  )
-
-/** Changes that a server which is busy with other tests carries out when it comes to them. */
-const applied = (index: SearchIndex, changes: Parameters<SearchIndex['apply']>[0]): Promise<boolean> =>
-  until('changes to be carried out', () =>
-    index.apply(changes).then(
-      () => true,
+/** What a server that is busy with other tests answers when it comes to it. */
+const answered = <T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> =>
+  until('an answer', () =>
+    work().then(
+      value => ({ value }),
       error => {
-        if (error instanceof Unavailable) return false
+        if (error instanceof Unavailable) return undefined
         throw error
       },
     ),
   )
 
+const idsIn = async (index: SearchIndex): Promise<unknown> => (await answered(() => found(index, { op: 'all' })))?.value
+
 for (const mode of ['refuse', 'silent', 'slow', 'cut'] as const) {
-  live(`a server that turns ${mode} makes searches and changes unavailable, and is back with the next request`, async t => {
+  live(`a server that turns ${mode} makes searches and changes unavailable, and is used again once it answers`, async t => {
     const { proxy, index } = await behindProxy(t)
-    await applied(index, [put(1, { name: 'before' })])
-    await until('an answer', isBack(index))
+    await answered(() => index.apply([put(1, { name: 'before' })]))
     await proxy.become(mode)
     await t.throwsAsync(index.search(request(word('before'))), { instanceOf: Unavailable })
     await t.throwsAsync(index.apply([put(2, { name: 'meanwhile' })]), { instanceOf: Unavailable })
     await t.throwsAsync(index.health?.() ?? Promise.resolve(), { instanceOf: Unavailable })
     await t.throwsAsync(index.rebuild(streamOf([searchDocument(3)])), { instanceOf: Unavailable })
     await proxy.become('pass')
-    await until('an answer', isBack(index))
-    await index.apply([put(2, { name: 'meanwhile' })])
-    t.deepEqual(await found(index, { op: 'all' }), [1, 2])
+    await answered(() => index.apply([put(2, { name: 'meanwhile' })]))
+    t.deepEqual(await idsIn(index), [1, 2])
   })
 }
 
@@ -75,15 +69,10 @@ live('a server that is unavailable at the start stops nothing, and is used when 
   t.regex(warnings[0] ?? '', /unavailable/)
   await t.throwsAsync(index.search(request({ op: 'all' })), { instanceOf: Unavailable })
   await proxy.become('pass')
-  const answer = (): Promise<number> =>
-    index.search(request({ op: 'all' })).then(
-      ({ total }) => total,
-      () => -1,
-    )
-  t.is(await until('an answer', answer, total => total >= 0, 10_000), 0)
-  t.true(await index.needsRebuild())
-  await index.apply([put(1)])
-  t.deepEqual(await found(index, { op: 'all' }), [1])
+  t.deepEqual(await idsIn(index), [])
+  t.deepEqual(await answered(() => index.needsRebuild()), { value: true })
+  await answered(() => index.apply([put(1)]))
+  t.deepEqual(await idsIn(index), [1])
 })
 
 live('an index that was deleted on the server is recreated, empty, and wants a rebuild', async t => {
@@ -122,10 +111,15 @@ live('an index of an older form is left alone until the new one is complete', as
 })
 
 /** What answers every request with the same status. */
-async function answering(t: ExecutionContext, status: number, product = 'Elasticsearch'): Promise<string> {
+async function answering(
+  t: ExecutionContext,
+  status: number,
+  product = 'Elasticsearch',
+  body = '{"error":{"type":"made_up","reason":"as told"}}',
+): Promise<string> {
   const server = createServer((_, response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...(product === '' ? {} : { 'x-elastic-product': product }) })
-    response.end('{"error":{"type":"made_up","reason":"as told"}}')
+    response.end(body)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -135,6 +129,20 @@ async function answering(t: ExecutionContext, status: number, product = 'Elastic
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
+
+for (const mode of ['refuse', 'silent', 'cut'] as const)
+  test(`a server that turned ${mode} is asked again by the next request`, async t => {
+    const server = await answering(t, 200, 'Elasticsearch', '{"timed_out":false,"hits":{"total":{"value":0},"hits":[]}}')
+    const proxy = await flakyProxy(t, server)
+    const index = await startedIndex(t, proxy.urlFor(server), { index: 'x', ...limits })
+    await index.health()
+    for (let times = 0; times < 3; times += 1) {
+      await proxy.become(mode)
+      await t.throwsAsync(index.health(), { instanceOf: Unavailable })
+      await proxy.become('pass')
+      await t.notThrowsAsync(index.health())
+    }
+  })
 
 const wrong: readonly (readonly [title: string, status: number, product: string, message: RegExp])[] = [
   ['credentials', 401, 'Elasticsearch', /^search\.elasticsearch\.password: /],
