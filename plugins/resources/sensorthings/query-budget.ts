@@ -1,19 +1,23 @@
 import { Invalid } from 'pounce/sdk'
 
-/** How much one request may look at, counted and in time. What is left over, the client requests by the next link. */
+/** So many looks do not depend on the time: what is said of a small set is the same on a busy server. */
+const untimedLooks = 5000
+
+/** How much one request may look at, counted and, beyond the first 5,000, in time. What is left over, the client requests by the next link. */
 export class QueryBudget {
-  #looks: number
+  #looks = 0
+  readonly #maxLooks: number
   readonly #untilMs: number
 
-  constructor(looks: number, ms: number) {
-    this.#looks = looks
+  constructor(maxLooks: number, ms: number) {
+    this.#maxLooks = maxLooks
     this.#untilMs = performance.now() + ms
   }
 
   /** False when it is used up: nothing more is to be looked at. */
   take(): boolean {
-    if (this.#looks <= 0 || performance.now() > this.#untilMs) return false
-    this.#looks -= 1
+    if (this.#looks >= this.#maxLooks || (this.#looks >= untimedLooks && performance.now() > this.#untilMs)) return false
+    this.#looks += 1
     return true
   }
 }

@@ -1,0 +1,14 @@
+import test from 'ava'
+import { QueryBudget } from './query-budget.ts'
+
+test('a budget whose time is over still allows 5,000 looks, and no more', t => {
+  const budget = new QueryBudget(20_000, -1)
+  for (let looks = 0; looks < 5000; looks += 1) t.true(budget.take())
+  t.false(budget.take())
+})
+
+test('a budget in time allows as many looks as it has', t => {
+  const budget = new QueryBudget(7000, 60_000)
+  for (let looks = 0; looks < 7000; looks += 1) t.true(budget.take())
+  t.false(budget.take())
+})
