@@ -82,6 +82,19 @@ inBrowser('a search says where hits are and why they match, is narrowed by facet
   await page.getByText('The query cannot be understood').waitFor()
 })
 
+inBrowser('a search that is open shows what comes to match it, and no longer what was deleted', async t => {
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto('/search?query=hornbeam')
+  await page.getByText('Nothing was found').waitFor()
+  const dataset = await newDataset(call, { name: 'Hornbeam plots' })
+  await page.getByRole('link', { name: 'Hornbeam plots' }).waitFor()
+  await ok(call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
+  await page.getByText('Nothing was found').waitFor()
+  t.deepEqual(problems, [])
+})
+
 inBrowser('a query is built of rows or written as text, whichever is changed; it is saved, opened and deleted', async t => {
   await newDataset(call, { name: 'Alder plots', description: 'wet sand' })
   await newDataset(call, { name: 'Alder hill', description: 'dry sand' })

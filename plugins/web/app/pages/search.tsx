@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { Models } from '../api.ts'
 import { Button } from '../components/controls.tsx'
 import { copyText } from '../components/copy-text.tsx'
@@ -12,6 +12,7 @@ import { api, urlOf } from '../lib/api.ts'
 import { type Contribution, pageOfKind, useContributions } from '../lib/contributions.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
+import { onLiveEvents } from '../lib/live.ts'
 import { useSession } from '../lib/session.ts'
 import { Facets } from './search/facets.tsx'
 import { QueryBuilder } from './search/query-builder.tsx'
@@ -59,10 +60,39 @@ const useHits = (address: SearchAddress) =>
     getNextPageParam: (last, pages) => (last.next === undefined ? undefined : pages.length * pageSize),
   })
 
+/** Events come before the index has what they tell of. */
+const indexedMs = 1000
+
+/** Loads the hits again after changes, every second while there are more. Who has loaded a second page keeps what is there. */
+const useFreshHits = ({ data, refetch }: ReturnType<typeof useHits>): void => {
+  const isShort = data?.pages.length === 1
+  useEffect(() => {
+    if (!isShort) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let isStale = false
+    const load = (): void => {
+      timer = isStale ? setTimeout(load, indexedMs) : undefined
+      isStale = false
+      void refetch({ cancelRefetch: false })
+    }
+    const end = onLiveEvents(events => {
+      if (events.every(({ type }) => type.startsWith('extraction.'))) return
+      if (timer === undefined) timer = setTimeout(load, indexedMs)
+      else isStale = true
+    })
+    return () => {
+      clearTimeout(timer)
+      end()
+    }
+  }, [isShort, refetch])
+}
+
 export const SearchPage = () => {
   const address = useSearch({ strict: false }) as SearchAddress
   const navigate = useNavigate()
-  const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useHits(address)
+  const found = useHits(address)
+  useFreshHits(found)
+  const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = found
   const [isHelping, setHelping] = useState(false)
   const [isBuilding, setBuilding] = useState(false)
   const user = useSession()?.user
