@@ -3,6 +3,7 @@ import { type AnyEvent, definePlugin, onBatch, Users } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { idOf } from '../support/calls.ts'
 import { newCollection, newDataset, newSpace, recordPlugins, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
 
 const heard: AnyEvent[] = []
 
@@ -40,6 +41,11 @@ test.serial('each change of a dataset is said once, with what changed and by who
     said('dataset.attached', { other: { kind: 'collection', id: collection } }),
   ])
   const path = `/api/datasets/${id}`
+  // It is said after the answer has ended.
+  const download = async (): Promise<void> => {
+    await ann.get(`${path}/download`)
+    await until('the download to be said', () => heard.some(({ type, subject }) => type === 'dataset.downloaded' && subject.id === id))
+  }
   const steps: readonly (readonly [() => Promise<unknown>, object[]])[] = [
     [() => ann.put(`${path}/title`, { name: 'Pond' }), [said('dataset.updated', { fields: ['name'] })]],
     [() => ann.post(`${path}/editing`, { name: 'Sea', description: '' }), [said('dataset.updated', { fields: ['name', 'description'] })]],
@@ -48,7 +54,7 @@ test.serial('each change of a dataset is said once, with what changed and by who
     [() => ann.put(`${path}/access?access=PUBLIC`), [said('dataset.updated', { fields: ['access'] })]],
     [() => ann.post(`/api/spaces/${space}/removeDataset/${id}`), [said('dataset.detached', { other: { kind: 'space', id: space } })]],
     [() => ann.put(`${path}/title`, { name: '' }), []],
-    [() => ann.get(`${path}/download`), [said('dataset.downloaded', { sizeBytes: 22, entries: 0 })]],
+    [download, [said('dataset.downloaded', { sizeBytes: 22, entries: 0 })]],
     [() => ann.remove(path), [said('dataset.trashed', {})]],
     [() => ann.put(`/api/datasets/restore/${id}`), [said('dataset.restored', {})]],
     [() => ann.put(`/api/datasets/restore/${id}`), []],
