@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4 --initial-old-space-size=128
+#!/usr/bin/env -S node --max-semi-space-size=4
 // In plain JavaScript: one TypeScript file that is not in the compile cache yet makes Node load its type stripper,
 // 17 MB and 60 ms, and the first file never is. Everything else is TypeScript, or a bundle of it. V8 reads the flag above when it starts: see docs/decisions/0003.
 import { currentBundle, resolveInBundle } from './bundle.js'

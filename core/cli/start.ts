@@ -11,6 +11,12 @@ import type { RunCommand } from './built-in.ts'
 import { serveCommands } from './command-socket.ts'
 import { prettyLine } from './pretty-log.ts'
 
+/**
+ * How far the old generation may grow until the next major collection, of what the last one left. V8 counts the buffers of streams too, and leaves a small
+ * heap in which little happens a few MiB: every 20 MiB of an upload then began a major collection (docs/decisions/0003).
+ */
+const heapGrowingPercent = 200
+
 const lookEveryMs = 1000
 
 /** Of that time; less is a server that no one waits for. */
@@ -91,6 +97,7 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
   const closeCommands = await serveCommands(kernel, runLine)
   // What was compiled is kept for the next start, also when this one ends with kill -9.
   flushCompileCache()
+  setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`)
   releaseStartupMemory()
   if (asJson) output.out(`${JSON.stringify({ url: kernel.address?.url, data: config.kernel.data, version: programVersion })}\n`)
   else output.out(`${await greeting(kernel)}\n`)
