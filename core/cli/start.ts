@@ -12,8 +12,8 @@ import { serveCommands } from './command-socket.ts'
 import { prettyLine } from './pretty-log.ts'
 
 /**
- * How far the old generation may grow until the next major collection, of what the last one left. V8 counts the buffers of streams too, and leaves a small
- * heap in which little happens a few MiB: every 20 MiB of an upload then began a major collection (docs/decisions/0003).
+ * How much the old generation may grow beyond what the last major collection left, in percent, before the next one begins. V8 counts the buffers of streams
+ * too, and by itself gives the small heap of an idle server a few MiB: every 20 MiB of an upload then began a major collection (docs/decisions/0003).
  */
 const heapGrowingPercent = 200
 
