@@ -31,7 +31,8 @@ test('an answer in which one large thing is repeated is refused before it is mad
 })
 
 test('an answer in which entities are expanded inside each other again and again is refused', async t => {
-  const shown = 'Datastream($select=id;$expand=Thing($select=id),Sensor($select=id),ObservedProperty($select=id)),FeatureOfInterest($select=id)'
+  const shown =
+    'Datastream($select=id;$expand=Thing($select=id),Sensor($select=id),ObservedProperty($select=id)),FeatureOfInterest($select=id)'
   const round = `Datastream($select=id;$expand=Observations($select=id;$top=40;$expand=${shown}))`
   const refused = await refusal(anybody(addressOf(`/Observations?$top=100&$select=id&$expand=${round}`)))
   t.is(refused.status, 400)
