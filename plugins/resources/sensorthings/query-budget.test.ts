@@ -7,6 +7,10 @@ test('a budget whose time is over still allows 5,000 looks, and no more', t => {
   t.false(budget.take())
 })
 
+test('a budget whose time has long been over allows nothing', t => {
+  t.false(new QueryBudget(20_000, -30_001).take())
+})
+
 test('a budget in time allows as many looks as it has', t => {
   const budget = new QueryBudget(7000, 60_000)
   for (let looks = 0; looks < 7000; looks += 1) t.true(budget.take())

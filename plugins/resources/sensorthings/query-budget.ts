@@ -1,9 +1,9 @@
 import { Invalid } from 'pounce/sdk'
 
-/** So many looks do not depend on the time: what is said of a small set is the same on a busy server. */
-const untimedLooks = 5000
+/** So many looks may take longer, by this time: what is said of a small set is the same on a busy server. */
+const [firstLooks, graceMs] = [5000, 30_000]
 
-/** How much one request may look at, counted and, beyond the first 5,000, in time. What is left over, the client requests by the next link. */
+/** How much one request may look at, counted and in time. What is left over, the client requests by the next link. */
 export class QueryBudget {
   #looks = 0
   readonly #maxLooks: number
@@ -16,7 +16,8 @@ export class QueryBudget {
 
   /** False when it is used up: nothing more is to be looked at. */
   take(): boolean {
-    if (this.#looks >= this.#maxLooks || (this.#looks >= untimedLooks && performance.now() > this.#untilMs)) return false
+    const untilMs = this.#looks < firstLooks ? this.#untilMs + graceMs : this.#untilMs
+    if (this.#looks >= this.#maxLooks || performance.now() > untilMs) return false
     this.#looks += 1
     return true
   }

@@ -130,11 +130,17 @@ async function answering(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-for (const mode of ['refuse', 'silent', 'cut'] as const)
+/** A server that answers every search at once, behind a proxy. */
+async function prompt(t: ExecutionContext) {
+  const server = await answering(t, 200, 'Elasticsearch', '{"timed_out":false,"hits":{"total":{"value":0},"hits":[]}}')
+  const proxy = await flakyProxy(t, server, { slowMs: 4000 })
+  return { proxy, start: () => startedIndex(t, proxy.urlFor(server), { index: 'x', ...limits }) }
+}
+
+for (const mode of ['refuse', 'silent', 'slow', 'cut'] as const)
   test(`a server that turned ${mode} is asked again by the next request`, async t => {
-    const server = await answering(t, 200, 'Elasticsearch', '{"timed_out":false,"hits":{"total":{"value":0},"hits":[]}}')
-    const proxy = await flakyProxy(t, server)
-    const index = await startedIndex(t, proxy.urlFor(server), { index: 'x', ...limits })
+    const { proxy, start } = await prompt(t)
+    const index = await start()
     await index.health()
     for (let times = 0; times < 3; times += 1) {
       await proxy.become(mode)
@@ -143,6 +149,15 @@ for (const mode of ['refuse', 'silent', 'cut'] as const)
       await t.notThrowsAsync(index.health())
     }
   })
+
+test('a server that was unavailable at the start is asked by the next request', async t => {
+  const { proxy, start } = await prompt(t)
+  await proxy.become('refuse')
+  const index = await start()
+  await t.throwsAsync(index.health(), { instanceOf: Unavailable })
+  await proxy.become('pass')
+  await t.notThrowsAsync(index.health())
+})
 
 const wrong: readonly (readonly [title: string, status: number, product: string, message: RegExp])[] = [
   ['credentials', 401, 'Elasticsearch', /^search\.elasticsearch\.password: /],

@@ -63,7 +63,7 @@ const useHits = (address: SearchAddress) =>
 /** Events come before the index has what they tell of. */
 const indexedMs = 1000
 
-/** Loads the hits again after changes, every second while there are more. Who has loaded a second page keeps what is there. */
+/** Loads the hits again after changes, every second while there are more. Hits of which a second page was loaded stay as they are. */
 const useFreshHits = ({ data, refetch }: ReturnType<typeof useHits>): void => {
   const isShort = data?.pages.length === 1
   useEffect(() => {
