@@ -30,13 +30,19 @@ const loaders = [
   'VipsForeignLoadPngBuffer',
 ]
 
+let restricted: SharpModule | undefined
+
 /** The image library, or why it does not exist. It is an optional dependency with native code. */
 export async function loadSharp(load = () => import('sharp')): Promise<{ readonly sharp: SharpModule } | { readonly missing: string }> {
   try {
     const { default: sharp } = await load()
-    sharp.block({ operation: ['VipsForeignLoad'] })
-    sharp.unblock({ operation: loaders })
-    sharp.cache(false)
+    // Once: between the two calls, images that are read at the same time by other threads would be refused.
+    if (restricted !== sharp) {
+      sharp.block({ operation: ['VipsForeignLoad'] })
+      sharp.unblock({ operation: loaders })
+      sharp.cache(false)
+      restricted = sharp
+    }
     return { sharp }
   } catch (error) {
     const reason = String(error instanceof Error ? error.message : error).split('\n')[0]
