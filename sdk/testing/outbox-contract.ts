@@ -31,11 +31,19 @@ const changed = (n: number) => about('dataset.updated', n)
 const subjects = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.subject.id)
 const idsOf = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.id)
 
+/** Looks until what is found is as expected, for at most 30 s. */
+const eventually = async <T>(look: () => Promise<T>, isExpected: (found: T) => boolean): Promise<T> => {
+  const until = performance.now() + 30_000
+  for (;;) {
+    const found = await look()
+    if (isExpected(found) || performance.now() > until) return found
+    await turn()
+  }
+}
+
 /** A store may take a moment to dead-letter what no one claims. */
 const eventuallyEqual = async <T>(t: TestContext, look: () => Promise<T>, expected: T): Promise<void> => {
-  for (const until = performance.now() + 30_000; performance.now() < until; await turn())
-    if (JSON.stringify(await look()) === JSON.stringify(expected)) break
-  t.deepEqual(await look(), expected)
+  t.deepEqual(await eventually(look, found => JSON.stringify(found) === JSON.stringify(expected)), expected)
 }
 
 /** Every promise of `Outbox`. */
@@ -272,6 +280,42 @@ function consumers(test: ContractTest, open: Open): void {
     t.deepEqual(subjects(await claim('test/all')), ['d2'])
     await outbox.done('test/all', [first ?? ''])
     t.is((await outbox.waiting())['test/all'], 1)
+  })
+
+  test('declaring consumers again while events are being handled loses none and repeats none', async t => {
+    const { outbox, leave, claim } = await open(t)
+    for (const change of [created(1), changed(1), created(2), changed(2)]) await leave(change)
+    // Nothing but the consumer itself keeps its events.
+    await outbox.done('test/created', idsOf(await claim('test/created')))
+    const leased = [...(await claim('test/all', 1)), ...(await claim('test/all', 1))]
+    t.deepEqual(subjects(leased), ['d1', 'd2'])
+    await outbox.declareConsumers([
+      { name: 'test/all', types: '*' },
+      { name: 'test/created', types: ['dataset.created', 'file.created'] },
+    ])
+    const [first = '', second = ''] = idsOf(leased)
+    await outbox.done('test/all', [first])
+    t.is((await outbox.waiting())['test/all'], 3)
+    const next = await eventually(
+      () => claim('test/all'),
+      found => found.length > 0,
+    )
+    t.deepEqual(
+      next.map(({ event: { type, subject } }) => [type, subject.id]),
+      [['dataset.updated', 'd1']],
+    )
+    await outbox.done('test/all', [second, ...idsOf(next)])
+    const last = await eventually(
+      () => claim('test/all'),
+      found => found.length > 0,
+    )
+    t.deepEqual(
+      last.map(({ event: { type, subject } }) => [type, subject.id]),
+      [['dataset.updated', 'd2']],
+    )
+    await outbox.done('test/all', idsOf(last))
+    t.deepEqual(await claim('test/all'), [])
+    t.is((await outbox.waiting())['test/all'], 0)
   })
 
   test('a new consumer receives events from now on', async t => {

@@ -135,17 +135,16 @@ export class OutboxConsumer {
     this.#pending = this.#pending.filter(entry => !isGone(entry))
   }
 
-  /** Where the low mark will be once `settled` are passed; `last` is the newest durable event's id. */
+  /**
+   * Where the low mark will be once `settled` are passed; `last` is the newest durable event's id. It never passes events that were not read yet: some
+   * may wait between those that are leased.
+   */
   lowAfter(last: string, settled: ReadonlySet<string> = none): string {
-    let lowest: string | undefined
-    for (const { id, isRetry } of this.leases.values()) {
-      if (!isRetry && !settled.has(id) && (lowest === undefined || id < lowest)) lowest = id
-    }
+    let lowest = `${this.isLive && last > this.loadedTo ? last : this.loadedTo}+`
+    for (const { id, isRetry } of this.leases.values()) if (!isRetry && !settled.has(id) && id < lowest) lowest = id
     const first = this.#pending.find(entry => !settled.has(entry.id))?.id
-    if (first !== undefined && (lowest === undefined || first < lowest)) lowest = first
-    if (lowest !== undefined) return lowest
-    const known = this.isLive && last > this.loadedTo ? last : this.loadedTo
-    return known === '' ? this.low : `${known}+`
+    if (first !== undefined && first < lowest) lowest = first
+    return lowest > this.low ? lowest : this.low
   }
 
   /** Which try of an event is going on, or has just ended. */

@@ -200,19 +200,24 @@ export class SqliteOutbox implements Outbox {
     name: string,
     { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number; readonly owner: string },
   ): Promise<readonly Delivery[]> {
+    const now = this.#wiring.clock.now().getTime()
+    const known = this.#declared(name)
+    known.expire(now)
+    if (known.isIdle) return []
+    return this.#wiring.database.use(db => {
+      // Not `known`: when the file was reopened for this, all consumers were read again.
+      const consumer = this.#declared(name)
+      loadMore(db, consumer, limit)
+      const due = consumer.dueRetries(now).slice(0, limit)
+      const retries = due.flatMap(id => tables.readEvent(db, id) ?? [])
+      return consumer.lease(retries, limit, now + leaseMs).map(({ event, attempt }) => ({ event, attempt }))
+    })
+  }
+
+  #declared(name: string): OutboxConsumer {
     const consumer = this.#consumers.get(name)
     if (consumer === undefined) throw new Error(`Consumer ${name} is not declared`)
-    const now = this.#wiring.clock.now().getTime()
-    consumer.expire(now)
-    if (consumer.isIdle) return []
-    const retries = this.#wiring.database.use(db => {
-      loadMore(db, consumer, limit)
-      return consumer
-        .dueRetries(now)
-        .slice(0, limit)
-        .flatMap(id => tables.readEvent(db, id) ?? [])
-    })
-    return consumer.lease(retries, limit, now + leaseMs).map(({ event, attempt }) => ({ event, attempt }))
+    return consumer
   }
 
   done(name: string, eventIds: readonly string[]): Promise<void> {
@@ -281,16 +286,14 @@ export class SqliteOutbox implements Outbox {
   }
 
   settleDeadLetter(name: string, eventId: string, how: 'retry' | 'drop'): Promise<void> {
-    const consumer = this.#consumers.get(name) ?? this.#absent.get(name)
-    if (consumer === undefined) return Promise.resolve()
     const { database, commits, clock } = this.#wiring
-    const tools = {
-      db: database.connection(),
-      due: clock.now().getTime(),
-      prunedTo: () => this.#prunedTo,
-      notify: () => this.#notify(consumer),
-    }
-    return change(commits, () => settlingDeadLetter(tools, consumer, eventId, how))
+    return change(commits, () => {
+      const consumer = this.#consumers.get(name) ?? this.#absent.get(name)
+      if (consumer === undefined) return { write: () => undefined, finish: () => undefined }
+      const db = database.connection()
+      const tools = { db, due: clock.now().getTime(), prunedTo: () => this.#prunedTo, notify: () => this.#notify(consumer) }
+      return settlingDeadLetter(tools, consumer, eventId, how)
+    })
   }
 
   async absent(): Promise<readonly AbsentConsumer[]> {
@@ -301,9 +304,9 @@ export class SqliteOutbox implements Outbox {
     if (this.#consumers.has(name)) throw new Conflict(`The consumer ${name} is loaded: its events are handled`)
     const absent = this.#absent.get(name)
     if (absent === undefined) return
-    const db = this.#wiring.database.connection()
     await change(this.#wiring.commits, () => ({
       write: () => {
+        const db = this.#wiring.database.connection()
         tables.forgetConsumer(db, absent.id)
         tables.pruneEvents(db, '', this.#prunedTo)
       },
