@@ -190,10 +190,15 @@ const bundling = ({ folder, isPackage, elsewhere }: Target): Bundling => {
 
 const chunkName = (name: string): string => name.slice('pounce/'.length).replaceAll('/', '-')
 
+/** For servers of tests: no other loads it. */
+const answerCheck = 'core/http/testing/answer-check.ts'
+
 const entriesOf = (isPackage: boolean): Readonly<Record<string, string>> => {
-  if (!isPackage)
-    return { pounce: entry, ...Object.fromEntries([...sdkEntries].map(([name, file]) => [chunkName(name), join(root, file)])) }
-  const files = [...sdkEntries.values(), 'core/boot.ts', 'core/kernel/config.ts', 'core/http/testing/answer-check.ts']
+  if (!isPackage) {
+    const sdk = [...sdkEntries].map(([name, file]) => [chunkName(name), join(root, file)])
+    return { pounce: entry, 'answer-check': join(root, answerCheck), ...Object.fromEntries(sdk) }
+  }
+  const files = [...sdkEntries.values(), 'core/boot.ts', 'core/kernel/config.ts', answerCheck]
   return { 'chunks/pounce': entry, ...Object.fromEntries(files.map(file => [file.replace(/^\.\/|\.ts$/g, ''), join(root, file)])) }
 }
 

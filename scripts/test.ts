@@ -35,7 +35,8 @@ const steps: readonly Step[] = [
     words: ['--noEmit', '--checkers', '1', '-p', 'plugins/web/app'],
     advice: 'see above',
   },
-  // Before the tests, several of which would otherwise build it at the same time.
+  // Before the tests: their servers run from the bundle, and several tests would otherwise build the pages at the same time.
+  { name: 'server bundle', command: 'node', words: ['scripts/build-server.ts'], advice: 'see above' },
   { name: 'web interface', command: 'node', words: ['scripts/build-web.ts'], advice: 'see above' },
   {
     name: 'lint and imports',

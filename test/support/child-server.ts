@@ -52,8 +52,6 @@ const launch = (folder: string, settings: Settings, ...words: readonly string[])
     POUNCE_DATA: folder,
     POUNCE_HTTP__PORT: '0',
     POUNCE_LOG__LEVEL: 'warn',
-    // `checkingFlags` change modules of the tree.
-    POUNCE_TEST_TREE: '1',
     // On a slow machine any request may be one.
     POUNCE_HTTP__SLOW_REQUEST_MS: '3600000',
     POUNCE_ADMIN__EMAIL: childAdmin.email,

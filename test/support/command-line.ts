@@ -36,7 +36,7 @@ export const userComputer = async (t: ExecutionContext): Promise<UserComputer> =
     const { PATH, NODE_COMPILE_CACHE } = process.env
     const child = spawn(process.execPath, [main, ...words], {
       cwd: folder,
-      env: { PATH, NODE_COMPILE_CACHE, HOME: folder, XDG_CONFIG_HOME: config, POUNCE_TEST_TREE: '1', ...env },
+      env: { PATH, NODE_COMPILE_CACHE, HOME: folder, XDG_CONFIG_HOME: config, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     const text = { out: '', err: '' }
