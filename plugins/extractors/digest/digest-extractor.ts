@@ -4,7 +4,8 @@ import type { Extractor, ExtractorInfo } from 'pounce/sdk'
 export class DigestExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 60 * 60_000
-  readonly memoryMb = 128
+  // As most others, whose processes it shares.
+  readonly memoryMb = 256
   readonly info: ExtractorInfo = {
     name: 'pounce.digest',
     version: '1.0.0',

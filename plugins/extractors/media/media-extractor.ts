@@ -4,7 +4,8 @@ import type { Extractor, ExtractorInfo, ExtractorNeeds } from 'pounce/sdk'
 export class MediaExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 2 * 60_000
-  readonly memoryMb = 128
+  // As most others, whose processes it shares.
+  readonly memoryMb = 256
   readonly needs: ExtractorNeeds = { childProcesses: true }
   readonly info: ExtractorInfo = {
     name: 'pounce.media',

@@ -37,10 +37,11 @@ function stored(all: readonly StoredJob[]) {
 }
 
 const free = (): boolean => false
+const always = (): boolean => true
 
-async function drain(lanes: FairQueue, taken: Set<string>, now = at(59)): Promise<readonly string[]> {
+async function drain(lanes: FairQueue, taken: Set<string>, hasProcess: (queue: string) => boolean = always): Promise<readonly string[]> {
   const order: string[] = []
-  for (let job = await lanes.next(now, free); job; job = await lanes.next(now, free)) {
+  for (let job = await lanes.next(at(59), free, hasProcess); job; job = await lanes.next(at(59), free, hasProcess)) {
     taken.add(job.id)
     order.push(job.id)
   }
@@ -50,6 +51,27 @@ async function drain(lanes: FairQueue, taken: Set<string>, now = at(59)): Promis
 test('queues take turns, each in its own order', async t => {
   const { read, taken } = stored([...several('a', 3), ...several('b', 2)])
   t.deepEqual(await drain(new FairQueue(['a', 'b'], read), taken), ['a-0', 'b-0', 'a-1', 'b-1', 'a-2'])
+})
+
+test('queues that would need another process wait for twenty jobs of the others at most, which take turns among themselves', async t => {
+  const { read, taken } = stored([...several('a', 30), ...several('b', 30), ...several('pdf', 30)])
+  let runs: readonly string[] = ['a', 'b']
+  let starts = 0
+  const lanes = new FairQueue(['a', 'b', 'pdf'], read)
+  const order: string[] = []
+  for (let job = await lanes.next(at(59), free, queue => runs.includes(queue)); job; ) {
+    taken.add(job.id)
+    order.push(job.queue)
+    if (!runs.includes(job.queue)) {
+      starts += 1
+      runs = job.queue === 'pdf' ? ['pdf'] : ['a', 'b']
+    }
+    job = await lanes.next(at(59), free, queue => runs.includes(queue))
+  }
+  t.is(order.length, 90)
+  t.deepEqual(order.slice(0, 4), ['a', 'b', 'a', 'b'])
+  t.is(order.indexOf('pdf'), 20)
+  t.true(starts < 10, `${starts} starts`)
 })
 
 test('a long queue is read in pages and nothing is left out', async t => {
@@ -64,7 +86,7 @@ test('a job that was just published needs no read', async t => {
   const lanes = new FairQueue(['a'], read)
   await drain(lanes, taken)
   lanes.add([jobAt('a', 1), jobAt('elsewhere', 1)])
-  t.is((await lanes.next(at(59), free))?.id, 'a-1')
+  t.is((await lanes.next(at(59), free, always))?.id, 'a-1')
   t.deepEqual(reads, ['a'])
 })
 
@@ -81,19 +103,19 @@ test('a job published while its queue is being read is not lost', async t => {
     }
     return { jobs, isAll: true }
   })
-  const next = lanes.next(at(59), free)
+  const next = lanes.next(at(59), free, always)
   await asked.promise
   all.push(jobAt('a', 1))
   lanes.add(all)
   mayAnswer.resolve()
   t.is(await next, undefined)
-  t.is((await lanes.next(at(59), free))?.id, 'a-1')
+  t.is((await lanes.next(at(59), free, always))?.id, 'a-1')
 })
 
 test('what is due later waits, and comes before what was published after it was due', async t => {
   const { read, taken } = stored([jobAt('a', 5)])
   const lanes = new FairQueue(['a'], read)
-  t.is(await lanes.next(at(4), free), undefined)
+  t.is(await lanes.next(at(4), free, always), undefined)
   t.is(lanes.nextDue, at(5))
   lanes.add([jobAt('a', 3), jobAt('a', 7)])
   t.is(lanes.nextDue, at(3))
@@ -104,7 +126,7 @@ test('what is due later waits, and comes before what was published after it was 
 test('a job that runs already is passed over', async t => {
   const { read } = stored(several('a', 2))
   const lanes = new FairQueue(['a'], read)
-  t.is((await lanes.next(at(59), id => id === 'a-0'))?.id, 'a-1')
+  t.is((await lanes.next(at(59), id => id === 'a-0', always))?.id, 'a-1')
 })
 
 test('a refresh shows what others published', async t => {

@@ -5,6 +5,8 @@ export type ReadLane = (queue: string, limit: number) => Promise<{ readonly jobs
 
 interface Lane {
   readonly queue: string
+  /** Jobs of other queues that were taken while it had one but no process. */
+  passedOver: number
   /** In order of `due`. */
   jobs: StoredJob[]
   /** True when `jobs` holds all waiting jobs, as far as this process has seen. */
@@ -13,14 +15,15 @@ interface Lane {
   hasMissed: boolean
 }
 
-const emptyLane = (queue: string): Lane => ({ queue, jobs: [], isAll: false, hasMissed: false })
+const emptyLane = (queue: string): Lane => ({ queue, passedOver: 0, jobs: [], isAll: false, hasMissed: false })
 
 const pageSize = 100
 const mostHeld = 1000
+const mostPassedOver = 20
 
 /**
  * The heads of the queues that run here, kept in memory so that a job costs no query. Queues take turns: a thousand files for one
- * extractor do not block the others.
+ * extractor do not block the others. Those that find a process go first for a while: to start one costs as much as twenty short runs.
  */
 export class FairQueue {
   #lanes: readonly Lane[]
@@ -59,17 +62,20 @@ export class FairQueue {
     }
   }
 
-  /** Takes the next job that is due and for which `isHeld` is false. */
-  async next(now: string, isHeld: (id: string) => boolean): Promise<StoredJob | undefined> {
-    for (let tried = 0; tried < this.#lanes.length; tried++) {
-      const lane = this.#lanes[(this.#turn + tried) % this.#lanes.length]
-      if (!lane) continue
-      const job = await this.#head(lane, now, isHeld)
-      if (!job) continue
-      this.#turn = (this.#turn + tried + 1) % this.#lanes.length
-      return job
-    }
-    return undefined
+  /**
+   * Takes the next job that is due and for which `isHeld` is false. Queues for which `hasProcess` is false wait while others have jobs, for twenty jobs
+   * at most.
+   */
+  async next(now: string, isHeld: (id: string) => boolean, hasProcess: (queue: string) => boolean): Promise<StoredJob | undefined> {
+    const due: Lane[] = []
+    for (const lane of [...this.#lanes.slice(this.#turn), ...this.#lanes.slice(0, this.#turn)])
+      if (await this.#hasDue(lane, now, isHeld)) due.push(lane)
+    const chosen = due.find(lane => lane.passedOver >= mostPassedOver) ?? due.find(({ queue }) => hasProcess(queue)) ?? due[0]
+    if (chosen === undefined) return undefined
+    for (const lane of due) if (!hasProcess(lane.queue)) lane.passedOver += 1
+    chosen.passedOver = 0
+    this.#turn = this.#lanes.indexOf(chosen) + 1
+    return chosen.jobs.shift()
   }
 
   /** When the earliest of the jobs in memory is due. */
@@ -78,7 +84,8 @@ export class FairQueue {
     return heads.sort()[0]
   }
 
-  async #head(lane: Lane, now: string, isHeld: (id: string) => boolean): Promise<StoredJob | undefined> {
+  /** Reads jobs where none are in memory; then whether the first of them can be taken. */
+  async #hasDue(lane: Lane, now: string, isHeld: (id: string) => boolean): Promise<boolean> {
     if (lane.jobs.length === 0 && !lane.isAll) {
       lane.hasMissed = false
       const { jobs, isAll } = await this.#read(lane.queue, pageSize)
@@ -86,11 +93,10 @@ export class FairQueue {
       // What was published during the read may not be in its answer.
       lane.isAll = isAll && !lane.hasMissed
     }
-    for (let job = lane.jobs[0]; job && job.due <= now; job = lane.jobs[0]) {
-      lane.jobs.shift()
-      if (!isHeld(job.id)) return job
-    }
-    return undefined
+    const dueAndHeld = (job: StoredJob | undefined): boolean => job !== undefined && job.due <= now && isHeld(job.id)
+    while (dueAndHeld(lane.jobs[0])) lane.jobs.shift()
+    const [first] = lane.jobs
+    return first !== undefined && first.due <= now
   }
 }
 

@@ -93,7 +93,11 @@ export class JobWorker {
     const extractors = this.#extractors()
     this.#lanes.serve([...extractors.keys()])
     while (this.#free > 0 && this.#active.size < this.#mostActive && !this.#around.stopping.aborted) {
-      const job = await this.#lanes.next(this.#around.now().toISOString(), id => this.#active.has(id))
+      const job = await this.#lanes.next(
+        this.#around.now().toISOString(),
+        id => this.#active.has(id),
+        queue => this.#around.pool.hasPlaceFor(extractors.get(queue)),
+      )
       const extractor = job && extractors.get(job.queue)
       if (!job || !extractor) return
       this.#begin(job, extractor)

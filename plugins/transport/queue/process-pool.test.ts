@@ -57,6 +57,16 @@ test('an idle process makes way for another memory limit', async t => {
   t.is(await processes(), 1)
 })
 
+test('there is place for an extractor until all processes are taken, and then for those that can use an idle one', async t => {
+  const { pool, run } = await setUp(t, { size: 1 })
+  const module = new URL('./fixtures/echo.ts', import.meta.url)
+  const [same, other] = [64, 96].map(memoryMb => ({ memoryMb, module }) as Extractor)
+  t.true(pool.hasPlaceFor(other))
+  await run()
+  t.true(pool.hasPlaceFor(same))
+  t.false(pool.hasPlaceFor(other))
+})
+
 test('a process is replaced after its share of runs', async t => {
   const { run } = await setUp(t, { runsPerProcess: 2 })
   const first = await run()

@@ -104,6 +104,14 @@ export class ProcessPool {
     }
   }
 
+  /** Whether a run would begin without the end of another process. */
+  hasPlaceFor(extractor: Extractor | undefined): boolean {
+    if (extractor === undefined) return false
+    if (this.#busy.size + this.#idle.length < this.#options.size) return true
+    const { kind } = this.#profileOf(extractor)
+    return this.#idle.some(idle => idle.kind === kind && idle.worker.isUsable)
+  }
+
   /** Ends all processes, busy ones too: their runs fail. */
   async dispose(): Promise<void> {
     const all = [...this.#busy, ...this.#idle.map(({ worker }) => worker)]
