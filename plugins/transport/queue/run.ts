@@ -13,6 +13,7 @@ import { takeOutput } from './output.ts'
 import type { ProcessPool } from './process-pool.ts'
 import { removeFolder } from './remove-folder.ts'
 import { withRetry } from './retry.ts'
+import { RunFailure } from './run-failure.ts'
 import { StatusUpdates } from './status-updates.ts'
 
 /** What all runs of a worker share. */
@@ -127,7 +128,10 @@ export class JobRun {
     } catch (error) {
       const { retryDelayMs } = this.#around.config
       verdict = decideOnFailure(error, this.#interruption, { job, retryDelayMs, paths: this.#paths() })
-      const details = { job: job.id, queue: job.queue, attempt: job.attempts, end: verdict.end, error }
+      // Of what an extractor refuses, its message says all: the stacks are ours.
+      const shown = error instanceof RunFailure && error.kind === 'refused' ? error.message : error
+      const { id, queue, attempts: attempt, target } = job
+      const details = { job: id, queue, [target.kind]: target.id, attempt, end: verdict.end, error: shown }
       if (isFailure(verdict)) log.warn('Extractor failed', details)
       else log.info('Extraction interrupted', details)
     } finally {
