@@ -34,3 +34,10 @@ test('names are those of the plugins', async t => {
     t.deepEqual(Object.keys(info.process), ['file'])
   }
 })
+
+test('all but the one for PDF, which needs more memory, can share a process: on a small machine each change of it costs as much as twenty runs', t => {
+  const profiles = Map.groupBy(extractors, ([{ memoryMb, needs = {} }]) => JSON.stringify([memoryMb, needs]))
+  const names = [...profiles.values()].map(group => group.map(([{ info }]) => info.name).sort())
+  t.is(names.length, 2)
+  t.true(names.some(group => group.join() === 'pounce.pdf'))
+})
