@@ -32,11 +32,20 @@ export const answerFault = (answer: SentAnswer): string | undefined => {
   if (!declaration) return unrouted.has(status) ? problemFault(answer) : `the status ${status} is for routes only`
   const declared = answersOf(declaration)[status]
   // A HEAD of a route with effects is refused like an unknown method.
-  const isRefusal = refusalsOf(declaration).has(status) || commonRefusals.has(status) || (method === 'HEAD' && status === 405)
+  const isRefusal = knownRefusals(declaration).has(status) || commonRefusals.has(status) || (method === 'HEAD' && status === 405)
   if (status === 304 && mayBeKnown(declaration)) return bodyFault(answer, {})
   if (!declared) return isRefusal ? problemFault(answer) : `the status ${status} is not declared`
   const fault = bodyFault(answer, contentOf(declared))
   return fault !== undefined && isRefusal && problemFault(answer) === undefined ? undefined : fault
+}
+
+const refusals = new WeakMap<Declaration, ReadonlySet<number>>()
+
+/** Kept: to read the statuses of problems is to make each of them. */
+const knownRefusals = (declaration: Declaration): ReadonlySet<number> => {
+  const known = refusals.get(declaration) ?? refusalsOf(declaration)
+  refusals.set(declaration, known)
+  return known
 }
 
 /** JSON that is read has a validator, so the client may have it already. */

@@ -4,7 +4,7 @@ import type { Extractor, ExtractorInfo } from 'pounce/sdk'
 export class DigestExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 60 * 60_000
-  // As most others, whose processes it shares.
+  // As those of text, CSV and ZIP: files that these read can be hashed in the same process.
   readonly memoryMb = 256
   readonly info: ExtractorInfo = {
     name: 'pounce.digest',

@@ -4,8 +4,7 @@ import type { Extractor, ExtractorInfo, ExtractorNeeds } from 'pounce/sdk'
 export class MediaExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 2 * 60_000
-  // As most others, whose processes it shares.
-  readonly memoryMb = 256
+  readonly memoryMb = 128
   readonly needs: ExtractorNeeds = { childProcesses: true }
   readonly info: ExtractorInfo = {
     name: 'pounce.media',
