@@ -102,7 +102,7 @@ export const problems =
       await next()
     } catch (error) {
       const { request } = context.state
-      if (request.res.destroyed) {
+      if (request.res.destroyed || request.isAborted) {
         // A client that disconnects makes handlers fail in many ways; nobody receives the response.
         log.debug('client disconnected', { requestId: request.id, path: request.target.redactedPath, error })
         return

@@ -100,6 +100,11 @@ export class RequestContext {
     return this.#controller.signal
   }
 
+  /** True once nobody will receive an answer but perhaps the one that refused the connection. */
+  get isAborted(): boolean {
+    return this.#isAborted
+  }
+
   abort(): void {
     this.#isAborted = true
     this.#controller?.abort()

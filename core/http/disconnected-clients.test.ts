@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
+import test from 'ava'
+import { multipart, type Route, routesFor, s } from 'pounce/sdk'
+import { keptLog } from '../../test/support/kept-log.ts'
+import { rawClient } from './testing/raw-client.ts'
+import { serve } from './testing/serve.ts'
+
+const route = routesFor('things', {})
+
+/** How a client ends a connection on which it still owes most of a body. */
+const ends = { 'closes its side': 'end', closes: 'destroy', resets: 'resetAndDestroy' } as const
+
+for (const [how, end] of Object.entries(ends))
+  test(`that a client disconnects is no error in the log, although the handler fails of it: a client that ${how}`, async t => {
+    const { log, lines } = keptLog()
+    const begun = Promise.withResolvers<void>()
+    const routes: Record<string, Route> = {
+      upload: route({
+        method: 'POST',
+        path: '/upload',
+        summary: 'x',
+        permission: 'anyone',
+        body: multipart('nothing'),
+        responses: { 200: s.text() },
+        async handle({ signal }) {
+          begun.resolve()
+          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+          return { status: 200, body: 'done' }
+        },
+      }),
+    }
+    const { port } = await serve(t, routes, { options: { log } })
+    const client = await rawClient(port)
+    client.send(
+      'POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 2000000\r\n\r\n--b\r\n',
+    )
+    await begun.promise
+    client.socket[end]()
+    if (!client.socket.closed) await once(client.socket, 'close')
+    const logged = () => lines.find(({ message }) => message === 'client disconnected' || message === 'request failed')
+    while (logged() === undefined) await turn()
+    t.is(logged()?.['message'], 'client disconnected', JSON.stringify(logged()))
+    t.deepEqual(
+      lines.filter(({ level }) => level === 'error' || level === 'warn'),
+      [],
+    )
+  })
