@@ -12,6 +12,7 @@ import { burst } from './burst.ts'
 import { dispatch, heartbeats } from './bus.ts'
 import { deletion } from './deletion.ts'
 import { entries } from './entries.ts'
+import { extraction } from './extraction.ts'
 import { geostreams } from './geostreams.ts'
 import { ingest, ingestOnServers } from './ingest.ts'
 import { listing, treeNodes } from './listing.ts'
@@ -52,6 +53,7 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   search: () => (values.quick ? search(20_000, 3, 50) : search(1_000_000, 20, 500)),
   dispatch: () => dispatch(rounds, values.quick ? 5000 : 20_000),
   heartbeats: () => heartbeats(values.quick ? 1 : 5),
+  extraction: () => extraction(rounds, values.quick ? 50 : 300),
   deletion: () => deletion(values.quick ? 5000 : 100_000),
   listing: () => listing({ sizes, rounds, plugins }),
   tree: () => treeNodes({ sizes, rounds, plugins }),

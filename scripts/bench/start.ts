@@ -11,7 +11,7 @@ import { median, type Row, spread } from './table.ts'
 const idleMs = 5000
 
 /** Milliseconds of a Node that does nothing. */
-const emptyStart = async (): Promise<number> => {
+export const emptyStart = async (): Promise<number> => {
   const begun = performance.now()
   await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit')
   return performance.now() - begun
