@@ -53,25 +53,34 @@ test('queues take turns, each in its own order', async t => {
   t.deepEqual(await drain(new FairQueue(['a', 'b'], read), taken), ['a-0', 'b-0', 'a-1', 'b-1', 'a-2'])
 })
 
-test('queues that would need another process wait for twenty jobs of the others at most, which take turns among themselves', async t => {
+test('queues that would need another process wait for a second while the others take turns', async t => {
   const { read, taken } = stored([...several('a', 30), ...several('b', 30), ...several('pdf', 30)])
   let runs: readonly string[] = ['a', 'b']
-  let starts = 0
   const lanes = new FairQueue(['a', 'b', 'pdf'], read)
   const order: string[] = []
-  for (let job = await lanes.next(at(59), free, queue => runs.includes(queue)); job; ) {
+  const switches: number[] = []
+  for (let ms = 0; ; ms += 100) {
+    const now = new Date(Date.parse(at(1)) + ms).toISOString()
+    const job = await lanes.next(now, free, queue => runs.includes(queue))
+    if (!job) break
     taken.add(job.id)
     order.push(job.queue)
-    if (!runs.includes(job.queue)) {
-      starts += 1
-      runs = job.queue === 'pdf' ? ['pdf'] : ['a', 'b']
-    }
-    job = await lanes.next(at(59), free, queue => runs.includes(queue))
+    if (runs.includes(job.queue)) continue
+    runs = job.queue === 'pdf' ? ['pdf'] : ['a', 'b']
+    switches.push(ms)
   }
   t.is(order.length, 90)
   t.deepEqual(order.slice(0, 4), ['a', 'b', 'a', 'b'])
-  t.is(order.indexOf('pdf'), 20)
-  t.true(starts < 10, `${starts} starts`)
+  // A second after a job of another queue was first taken in its place, 100 ms after the switch before.
+  t.deepEqual(switches.slice(0, 3), [1000, 2100, 3200])
+})
+
+test('a run that took longer than a second is followed by one of those who wait', async t => {
+  const { read } = stored([...several('long', 3), ...several('pdf', 1)])
+  const lanes = new FairQueue(['long', 'pdf'], read)
+  const isLong = (queue: string): boolean => queue === 'long'
+  t.is((await lanes.next(at(1), free, isLong))?.queue, 'long')
+  t.is((await lanes.next(at(59), free, isLong))?.queue, 'pdf')
 })
 
 test('a long queue is read in pages and nothing is left out', async t => {

@@ -5,8 +5,8 @@ export type ReadLane = (queue: string, limit: number) => Promise<{ readonly jobs
 
 interface Lane {
   readonly queue: string
-  /** Jobs of other queues that were taken while it had one but no process. */
-  passedOver: number
+  /** Since when jobs of other queues are taken although it has one that is due, for want of a process; in ms. */
+  passedOverSince: number | undefined
   /** In order of `due`. */
   jobs: StoredJob[]
   /** True when `jobs` holds all waiting jobs, as far as this process has seen. */
@@ -15,15 +15,16 @@ interface Lane {
   hasMissed: boolean
 }
 
-const emptyLane = (queue: string): Lane => ({ queue, passedOver: 0, jobs: [], isAll: false, hasMissed: false })
+const emptyLane = (queue: string): Lane => ({ queue, passedOverSince: undefined, jobs: [], isAll: false, hasMissed: false })
 
 const pageSize = 100
 const mostHeld = 1000
-const mostPassedOver = 20
+/** To start a process takes some tenths of it. */
+const mostPassedOverMs = 1000
 
 /**
  * The heads of the queues that run here, kept in memory so that a job costs no query. Queues take turns: a thousand files for one
- * extractor do not block the others. Those that find a process go first for a while: to start one costs as much as twenty short runs.
+ * extractor do not block the others. Those that find a process go first for a while: to start one costs as much as many short runs.
  */
 export class FairQueue {
   #lanes: readonly Lane[]
@@ -63,17 +64,19 @@ export class FairQueue {
   }
 
   /**
-   * Takes the next job that is due and for which `isHeld` is false. Queues for which `hasProcess` is false wait while others have jobs, for twenty jobs
-   * at most.
+   * Takes the next job that is due and for which `isHeld` is false. While others have jobs, queues for which `hasProcess` is false wait for a second, or
+   * for one run that takes longer.
    */
   async next(now: string, isHeld: (id: string) => boolean, hasProcess: (queue: string) => boolean): Promise<StoredJob | undefined> {
     const due: Lane[] = []
     for (const lane of [...this.#lanes.slice(this.#turn), ...this.#lanes.slice(0, this.#turn)])
       if (await this.#hasDue(lane, now, isHeld)) due.push(lane)
-    const chosen = due.find(lane => lane.passedOver >= mostPassedOver) ?? due.find(({ queue }) => hasProcess(queue)) ?? due[0]
+    const nowMs = Date.parse(now)
+    const hasWaited = ({ passedOverSince = nowMs }: Lane): boolean => nowMs - passedOverSince >= mostPassedOverMs
+    const chosen = due.find(hasWaited) ?? due.find(({ queue }) => hasProcess(queue)) ?? due[0]
     if (chosen === undefined) return undefined
-    for (const lane of due) if (!hasProcess(lane.queue)) lane.passedOver += 1
-    chosen.passedOver = 0
+    for (const lane of due) if (!hasProcess(lane.queue)) lane.passedOverSince ??= nowMs
+    chosen.passedOverSince = undefined
     this.#turn = this.#lanes.indexOf(chosen) + 1
     return chosen.jobs.shift()
   }
