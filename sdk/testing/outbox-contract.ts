@@ -318,6 +318,23 @@ function consumers(test: ContractTest, open: Open): void {
     t.is((await outbox.waiting())['test/all'], 0)
   })
 
+  test('what was acknowledged before consumers are declared once more does not wait, although others have dealt with it meanwhile', async t => {
+    const { outbox, leave, claim } = await open(t)
+    const consumers = [
+      { name: 'test/all', types: '*' },
+      { name: 'test/created', types: ['dataset.created', 'file.created'] },
+    ] as const
+    for (const n of [1, 2]) await leave(created(n))
+    const leased = await claim('test/all')
+    await outbox.declareConsumers(consumers)
+    await outbox.done('test/all', idsOf(leased).toReversed())
+    t.deepEqual(await claim('test/all'), [])
+    await outbox.done('test/created', idsOf(await claim('test/created')))
+    await outbox.declareConsumers(consumers)
+    t.deepEqual(await outbox.waiting(), { 'test/all': 0, 'test/created': 0 })
+    t.deepEqual(await claim('test/all'), [])
+  })
+
   test('a new consumer receives events from now on', async t => {
     const { outbox, leave, claim } = await open(t)
     await leave(created(1))

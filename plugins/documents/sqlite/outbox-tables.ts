@@ -147,6 +147,8 @@ export const declareConsumers = (
   consumers: readonly Consumer[],
   end: string,
 ): { readonly declared: Map<string, OutboxConsumer>; readonly absent: Map<string, OutboxConsumer> } => {
+  // A consumer that has dealt with everything may have passed events beyond its low mark that were pruned since: they must not be counted.
+  db.run('DELETE FROM outbox_passed WHERE NOT EXISTS (SELECT 1 FROM outbox_events WHERE id = outbox_passed.event)')
   const known = new Map(db.all('SELECT name, id, low, types FROM outbox_consumers').map(row => [String(row[0]), row]))
   const declared = new Map<string, OutboxConsumer>()
   for (const { name, types } of consumers) {
