@@ -41,7 +41,7 @@ const perFileMs = async (files: number): Promise<number> => {
   }
 }
 
-/** How long files take with the usual extractors: as long as an empty process of Node at most, so that runs share processes. */
+/** How long files take with the usual extractors. No more than half a start of Node above one: most runs must find a process that runs. */
 export const extraction = async (rounds: number, files: number): Promise<readonly Row[]> => {
   const empty: number[] = []
   const taken: number[] = []

@@ -11,6 +11,9 @@ import { countingIds, type MakeDocumentStore } from './store-tools.ts'
 const leaseMs = 30_000
 const owner = 'kernel-1'
 
+const onlyAll = [{ name: 'test/all', types: '*' }] as const
+const both = [...onlyAll, { name: 'test/created', types: ['dataset.created', 'file.created'] }] as const
+
 interface Bench {
   readonly store: DocumentStore
   readonly outbox: Outbox
@@ -54,10 +57,7 @@ export function outboxContract(runner: TestRunner, make: MakeDocumentStore): voi
     const store = await make(t, { clock, ids: countingIds() })
     await store.declare([notes as Collection<object>])
     const { outbox } = store
-    await outbox.declareConsumers([
-      { name: 'test/all', types: '*' },
-      { name: 'test/created', types: ['dataset.created', 'file.created'] },
-    ])
+    await outbox.declareConsumers(both)
     let documents = 0
     return {
       store,
@@ -272,10 +272,7 @@ function consumers(test: ContractTest, open: Open): void {
     const { outbox, leave, claim } = await open(t)
     for (const n of [1, 2]) await leave(created(n))
     const [first] = idsOf(await claim('test/all', 1))
-    await outbox.declareConsumers([
-      { name: 'test/all', types: '*' },
-      { name: 'test/created', types: ['dataset.created', 'file.created'] },
-    ])
+    await outbox.declareConsumers(both)
     t.deepEqual(await outbox.waiting(), { 'test/all': 2, 'test/created': 2 })
     t.deepEqual(subjects(await claim('test/all')), ['d2'])
     await outbox.done('test/all', [first ?? ''])
@@ -289,48 +286,37 @@ function consumers(test: ContractTest, open: Open): void {
     await outbox.done('test/created', idsOf(await claim('test/created')))
     const leased = [...(await claim('test/all', 1)), ...(await claim('test/all', 1))]
     t.deepEqual(subjects(leased), ['d1', 'd2'])
-    await outbox.declareConsumers([
-      { name: 'test/all', types: '*' },
-      { name: 'test/created', types: ['dataset.created', 'file.created'] },
-    ])
+    await outbox.declareConsumers(both)
     const [first = '', second = ''] = idsOf(leased)
+    /** The one event that is delivered next. */
+    const isNext = async (type: EventType, subject: string): Promise<string> => {
+      const found = await eventually(
+        () => claim('test/all'),
+        ({ length }) => length > 0,
+      )
+      t.deepEqual(
+        found.map(({ event: one }) => [one.type, one.subject.id]),
+        [[type, subject]],
+      )
+      return found[0]?.event.id ?? ''
+    }
     await outbox.done('test/all', [first])
     t.is((await outbox.waiting())['test/all'], 3)
-    const next = await eventually(
-      () => claim('test/all'),
-      found => found.length > 0,
-    )
-    t.deepEqual(
-      next.map(({ event: { type, subject } }) => [type, subject.id]),
-      [['dataset.updated', 'd1']],
-    )
-    await outbox.done('test/all', [second, ...idsOf(next)])
-    const last = await eventually(
-      () => claim('test/all'),
-      found => found.length > 0,
-    )
-    t.deepEqual(
-      last.map(({ event: { type, subject } }) => [type, subject.id]),
-      [['dataset.updated', 'd2']],
-    )
-    await outbox.done('test/all', idsOf(last))
+    await outbox.done('test/all', [second, await isNext('dataset.updated', 'd1')])
+    await outbox.done('test/all', [await isNext('dataset.updated', 'd2')])
     t.deepEqual(await claim('test/all'), [])
     t.is((await outbox.waiting())['test/all'], 0)
   })
 
   test('what was acknowledged before consumers are declared once more does not wait, although others have dealt with it meanwhile', async t => {
     const { outbox, leave, claim } = await open(t)
-    const consumers = [
-      { name: 'test/all', types: '*' },
-      { name: 'test/created', types: ['dataset.created', 'file.created'] },
-    ] as const
     for (const n of [1, 2]) await leave(created(n))
     const leased = await claim('test/all')
-    await outbox.declareConsumers(consumers)
+    await outbox.declareConsumers(both)
     await outbox.done('test/all', idsOf(leased).toReversed())
     t.deepEqual(await claim('test/all'), [])
     await outbox.done('test/created', idsOf(await claim('test/created')))
-    await outbox.declareConsumers(consumers)
+    await outbox.declareConsumers(both)
     t.deepEqual(await outbox.waiting(), { 'test/all': 0, 'test/created': 0 })
     t.deepEqual(await claim('test/all'), [])
   })
@@ -347,9 +333,6 @@ function consumers(test: ContractTest, open: Open): void {
     t.deepEqual(subjects(await claim('test/late')), ['d2'])
     t.deepEqual(subjects(await claim('test/all')), ['d1', 'd2'])
   })
-
-  const onlyAll = [{ name: 'test/all', types: '*' }] as const
-  const both = [...onlyAll, { name: 'test/created', types: ['dataset.created', 'file.created'] }] as const
 
   test('events of a consumer that is absent are kept until it is back, those that come meanwhile included', async t => {
     const { outbox, clock, leave, claim } = await open(t)

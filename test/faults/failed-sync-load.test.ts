@@ -17,6 +17,11 @@ interface Named {
   readonly filename: string
 }
 
+interface Run {
+  readonly extractor_id: string
+  readonly status: string
+}
+
 /** Ends of the paths of files whose syncs fail: the log of any database, a database, the bytes of uploads, their folder. */
 const ends = ['-wal', '.db', '.segment', '/segments'] as const
 
@@ -28,7 +33,7 @@ withShim(
     t.log('seed', random.seed)
     const folder = await dataFolder(t)
     const sync = await failingSync(folder)
-    const server = await childServer(t, folder, { ...sync.environment })
+    const server = await childServer(t, folder, sync.environment)
     const call = server.as(await adminKey(server))
     const dataset = await newDataset(call)
     const acked: string[] = []
@@ -74,13 +79,9 @@ withShim(
       )
     }
     for (const { id, filename } of files.filter(({ filename: name }) => /x\d*0y\.txt$/.test(name))) {
-      const isDone = (runs: readonly { extractor_id: string; status: string }[]): boolean =>
+      const isDone = (runs: readonly Run[]): boolean =>
         ['pounce.digest', 'pounce.text'].every(name => runs.some(run => run.extractor_id === name && run.status === 'DONE'))
-      await until(
-        `the extractions of ${filename}`,
-        () => ok<{ extractor_id: string; status: string }[]>(call(`/api/files/${id}/extractions`)),
-        isDone,
-      )
+      await until(`the extractions of ${filename}`, () => ok<Run[]>(call(`/api/files/${id}/extractions`)), isDone)
     }
   },
 )
