@@ -43,7 +43,8 @@ const send = (socket: Socket, reply: CommandReply): void => {
 const firstLine = (socket: Socket): Promise<string | undefined> =>
   new Promise(done => {
     let text = ''
-    const timer = setTimeout(() => done(undefined), requestLimitMs)
+    // What arrived while the event loop was busy is read before the check phase, in which this ends the wait.
+    const timer = setTimeout(() => setImmediate(() => done(undefined)), requestLimitMs)
     socket.setEncoding('utf8').on('data', (piece: string) => {
       text += piece
       const end = text.indexOf('\n')

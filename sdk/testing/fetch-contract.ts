@@ -224,10 +224,11 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
       const drip = setInterval(() => {
         if (left-- > 0) response.write('.')
         else response.end()
-      }, 200)
+      }, 500)
       response.on('close', () => clearInterval(drip))
     })
-    const options = { maxBytes: 1000, timeoutMs: 60_000, silenceMs: 1000 }
+    // Silence that ends a transfer is several times as long as the pauses of one that moves, and shorter than the whole of that.
+    const options = { maxBytes: 1000, timeoutMs: 60_000, silenceMs: 3000 }
     const fetch = make(['127.0.0.1'])
     const moves = async (): Promise<void> => {
       const moving = await fetch.get(`${url}/drip`, options)

@@ -44,7 +44,7 @@ export const mailServer = async (t: Ending, options: SMTPServerOptions = {}) => 
 /** A mailer for the server on that port, without encryption unless `config` says otherwise. */
 export const mailerFor = async (t: Ending, port: number, config: Partial<SmtpConfig> = {}, log = silent) => {
   const whole: SmtpConfig = {
-    ...{ host: '127.0.0.1', port, security: 'none', from: 'data@example.org', fromName: 'Pounce', timeoutMs: 1000 },
+    ...{ host: '127.0.0.1', port, security: 'none', from: 'data@example.org', fromName: 'Pounce', timeoutMs: 10_000 },
     ...config,
   }
   const server = new SmtpServer(whole)

@@ -113,7 +113,7 @@ export const fakeClamd = async (t: Ending, options: FakeClamdOptions & { readonl
 export const scannerAt = (socket: string, config: Partial<ClamavConfig> = {}): ClamavScan =>
   new ClamavScan(
     {
-      ...{ socket, maxScanMiB: 25, largerFiles: 'allow', maxConnections: 4, connectTimeoutMs: 2000, scanTimeoutMs: 60_000 },
+      ...{ socket, maxScanMiB: 25, largerFiles: 'allow', maxConnections: 4, connectTimeoutMs: 20_000, scanTimeoutMs: 60_000 },
       ...config,
     },
     silent,
