@@ -65,7 +65,7 @@ class AckBatcher {
   readonly #tools: LoopTools
   readonly #consumer: string
   readonly #signal: AbortSignal
-  #waiting: { readonly id: string; readonly settled: () => void }[] = []
+  #waiting: { readonly ids: readonly string[]; readonly settled: () => void }[] = []
   #running: Promise<void> | undefined
 
   /** `signal` ends the retries of a store that is unavailable; the events are then delivered again. */
@@ -75,9 +75,9 @@ class AckBatcher {
     this.#signal = signal
   }
 
-  /** Resolves when the event is settled for good, or was given up at the stop. */
-  done(id: string): Promise<void> {
-    const settled = new Promise<void>(resolve => this.#waiting.push({ id, settled: resolve }))
+  /** Resolves when the events are settled for good, or were given up at the stop. */
+  done(ids: readonly string[]): Promise<void> {
+    const settled = new Promise<void>(resolve => this.#waiting.push({ ids, settled: resolve }))
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
     })
@@ -90,7 +90,7 @@ class AckBatcher {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
       this.#waiting = []
-      await this.#settle(batch.map(({ id }) => id))
+      await this.#settle(batch.flatMap(({ ids }) => ids))
       for (const { settled } of batch) settled()
     }
   }
@@ -236,7 +236,7 @@ export class ConsumerLoop {
     else {
       try {
         await withTimeLimit(handle(delivery.event), handlerLimitMs, 'the handler took longer than 5 minutes')
-        await this.#settled(delivery)
+        await this.#settled([delivery])
       } catch (error) {
         await this.#failed(delivery, error)
       }
@@ -271,17 +271,18 @@ export class ConsumerLoop {
   }
 
   async #acknowledge(deliveries: readonly Delivery[]): Promise<void> {
-    await Promise.all(deliveries.map(delivery => this.#settled(delivery)))
+    await this.#settled(deliveries)
     this.#inFlight -= deliveries.length
     // The outbox may have held back later events of these subjects.
     this.wake()
   }
 
-  async #settled({ event }: Delivery): Promise<void> {
+  async #settled(deliveries: readonly Delivery[]): Promise<void> {
     this.#outages = 0
-    this.#excused.delete(event.id)
-    await this.#settler.done(event.id)
-    this.#tools.metrics.count('events_handled_total', { consumer: this.work.name })
+    const ids = deliveries.map(({ event }) => event.id)
+    for (const id of ids) this.#excused.delete(id)
+    await this.#settler.done(ids)
+    this.#tools.metrics.count('events_handled_total', { consumer: this.work.name }, deliveries.length)
   }
 
   async #failed(delivery: Delivery, error: unknown): Promise<void> {

@@ -39,6 +39,16 @@ const filledDataset = async (): Promise<string> => {
   return dataset
 }
 
+/** A page that takes itself for hidden until `showPage()`: a browser without windows shows all of its tabs. */
+const asIfHidden = `
+  let state = 'hidden'
+  Object.defineProperty(document, 'hidden', { get: () => state === 'hidden' })
+  Object.defineProperty(document, 'visibilityState', { get: () => state })
+  globalThis.showPage = () => {
+    state = 'visible'
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
+  }`
+
 const tagsOf = async (id: string | undefined): Promise<readonly string[]> =>
   (await ok<{ tags: string[] }>(call(`/api/files/${id}/tags`))).tags.toSorted()
 
@@ -200,9 +210,19 @@ inBrowser('the address holds folder, order and what is looked for; events show w
     .first()
     .waitFor()
 
-  // What somebody else uploads appears by itself.
+  // What somebody else uploads appears by itself; in a tab that nobody sees, once it is shown.
+  const hiddenTab = await page.context().newPage()
+  await hiddenTab.addInitScript(asIfHidden)
+  // This tab has no stream of events of its own that would keep its network busy.
+  await hiddenTab.goto(`/datasets/${dataset}`, { waitUntil: 'networkidle' })
+  const loads: string[] = []
+  hiddenTab.on('request', request => request.url().includes('/api/') && loads.push(request.url()))
   await upload(call, dataset, 'x', 'a new one.txt')
   await page.getByRole('link', { name: 'a new one.txt' }).waitFor()
+  t.deepEqual(loads, [])
+  await hiddenTab.evaluate('showPage()')
+  await hiddenTab.getByRole('link', { name: 'a new one.txt' }).waitFor()
+  await hiddenTab.close()
 
   // In place: name, description, tags; and the identifier.
   await page.getByRole('button', { name: 'Rename' }).click()

@@ -1,5 +1,5 @@
 import { urlOf } from './api.ts'
-import { isReloadable, queries } from './queries.ts'
+import { isReloadable, refresh } from './queries.ts'
 import { loadedSession, onSessionChange } from './session.ts'
 
 /** A CloudEvent of `GET /api/live`, as far as pages use it. */
@@ -59,7 +59,7 @@ const markStale = (key: readonly string[]): void => {
     refreshedAt = Date.now()
     const keys = [...stale.values()]
     stale.clear()
-    for (const queryKey of keys) void queries.invalidateQueries({ queryKey, predicate: isReloadable })
+    for (const queryKey of keys) void refresh({ queryKey, predicate: isReloadable })
   }, nextWaitMs())
 }
 
@@ -82,7 +82,7 @@ const hear = (event: LiveEvent): void => {
     const about = event.data[parent]
     for (const one of Array.isArray(about) ? about : [about]) if (typeof one === 'string') markStale([parent, one])
   }
-  if (event.type === 'replay.incomplete') void queries.invalidateQueries({ predicate: isReloadable })
+  if (event.type === 'replay.incomplete') void refresh({ predicate: isReloadable })
   tell(event)
 }
 

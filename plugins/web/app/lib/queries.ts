@@ -1,4 +1,4 @@
-import { type Query, QueryClient } from '@tanstack/react-query'
+import { type InvalidateOptions, type Query, QueryClient, type QueryFilters } from '@tanstack/react-query'
 import { ApiError } from './api.ts'
 
 /**
@@ -46,3 +46,10 @@ export const isReloadable = ({ queryKey }: Query): boolean => {
   const key = JSON.stringify(queryKey)
   return ![...deleted].some(id => key.includes(id))
 }
+
+/**
+ * Loads again what the server says has changed. On a page that nobody sees it only becomes stale: TanStack Query loads stale answers when the page is
+ * shown again, so that many open tabs cost the server nothing.
+ */
+export const refresh = (filters: QueryFilters, options?: InvalidateOptions): Promise<void> =>
+  queries.invalidateQueries({ ...filters, refetchType: document.hidden ? 'none' : 'active' }, options)

@@ -13,6 +13,7 @@ import { type Contribution, pageOfKind, useContributions } from '../lib/contribu
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
 import { onLiveEvents } from '../lib/live.ts'
+import { refresh } from '../lib/queries.ts'
 import { useSession } from '../lib/session.ts'
 import { Facets } from './search/facets.tsx'
 import { QueryBuilder } from './search/query-builder.tsx'
@@ -47,9 +48,11 @@ const wholeQuery = ({ query = '', kind, space }: SearchAddress): string => {
   return added.length === 0 ? query : [`(${query})`, ...added].join(' ')
 }
 
+const keyOf = (address: SearchAddress) => ['search', address] as const
+
 const useHits = (address: SearchAddress) =>
   useInfiniteQuery({
-    queryKey: ['search', address],
+    queryKey: keyOf(address),
     enabled: (address.query ?? '') !== '',
     initialPageParam: 0,
     queryFn: async ({ pageParam, signal }) =>
@@ -64,7 +67,7 @@ const useHits = (address: SearchAddress) =>
 const indexedMs = 1000
 
 /** Loads the hits again after changes, every second while there are more. Hits of which a second page was loaded stay as they are. */
-const useFreshHits = ({ data, refetch }: ReturnType<typeof useHits>): void => {
+const useFreshHits = (address: SearchAddress, { data }: ReturnType<typeof useHits>): void => {
   const isShort = data?.pages.length === 1
   useEffect(() => {
     if (!isShort) return
@@ -73,7 +76,7 @@ const useFreshHits = ({ data, refetch }: ReturnType<typeof useHits>): void => {
     const load = (): void => {
       timer = isStale ? setTimeout(load, indexedMs) : undefined
       isStale = false
-      void refetch({ cancelRefetch: false })
+      void refresh({ queryKey: keyOf(address) }, { cancelRefetch: false })
     }
     const end = onLiveEvents(events => {
       if (events.every(({ type }) => type.startsWith('extraction.'))) return
@@ -84,14 +87,14 @@ const useFreshHits = ({ data, refetch }: ReturnType<typeof useHits>): void => {
       clearTimeout(timer)
       end()
     }
-  }, [isShort, refetch])
+  }, [isShort, address])
 }
 
 export const SearchPage = () => {
   const address = useSearch({ strict: false }) as SearchAddress
   const navigate = useNavigate()
   const found = useHits(address)
-  useFreshHits(found)
+  useFreshHits(address, found)
   const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = found
   const [isHelping, setHelping] = useState(false)
   const [isBuilding, setBuilding] = useState(false)

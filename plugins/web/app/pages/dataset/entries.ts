@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react'
 import { type Answer, api, apiPage } from '../../lib/api.ts'
 import { loadExtractionStates } from '../../lib/extraction-states.ts'
 import { onLiveEvents } from '../../lib/live.ts'
-import { queries } from '../../lib/queries.ts'
+import { queries, refresh } from '../../lib/queries.ts'
 
 type EntryPage = Answer<'GET /api/datasets/{id}/entries'>
 
@@ -216,7 +216,7 @@ const useFreshStates = (dataset: string): void => {
           changes.set(id, { ...changes.get(id), ...change })
         }
         if (changes.size > 0) changeEntries(dataset, changes)
-        if (isAnyGone) void refreshEntries(dataset)
+        if (isAnyGone) void refresh({ queryKey: ['dataset', dataset] })
       }),
     [dataset],
   )
