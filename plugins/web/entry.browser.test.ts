@@ -12,7 +12,9 @@ import { withTotp } from '../../test/support/second-factors.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
 
-const { test: inBrowser, launch } = browserTests(test, 'chromium')
+const { test: inChromium, launch } = browserTests(test, 'chromium')
+/** One after the other: they share a browser, and each has several pages. */
+const inBrowser = inChromium.serial
 let browser: Browser
 test.before(async () => {
   await webBuild()

@@ -10,7 +10,9 @@ import { until } from '../../test/support/until.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
 
-const { test: inBrowser, launch } = browserTests(test, 'chromium')
+const { test: inChromium, launch } = browserTests(test, 'chromium')
+/** One after the other: nine pages at once take so long to draw that frames seem to have failed. */
+const inBrowser = inChromium.serial
 const server = await bootForTest({})
 const call = server.as(server.admin.key)
 let browser: Browser

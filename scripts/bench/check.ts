@@ -57,10 +57,9 @@ const gets = ({ port }: Server, path: string, headers: Readonly<Record<string, s
 const newDataset = async (server: Server, key: string, name = 'checked'): Promise<string> =>
   (await post(server, key, '/api/datasets/createempty', { name, description: '' })).id
 
-const newFile = async (server: Server, key: string): Promise<string> => {
-  const { type, body } = onePart('small.bin', 'application/octet-stream', Buffer.alloc(4096, 'leaf '))
-  const path = `/api/uploadToDataset/${await newDataset(server, key)}?extract=false`
-  const answer = await fetch(server.url + path, {
+const newFile = async (server: Server, key: string, dataset: string, bytes: Buffer): Promise<string> => {
+  const { type, body } = onePart('file.bin', 'application/octet-stream', bytes)
+  const answer = await fetch(`${server.url}/api/uploadToDataset/${dataset}?extract=false`, {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': type },
     body: new Uint8Array(body),
@@ -68,10 +67,26 @@ const newFile = async (server: Server, key: string): Promise<string> => {
   return ((await answer.json()) as { id: string }).id
 }
 
+/** The path of a new file of 4 kB. */
+const smallFile = async (server: Server, key: string): Promise<string> =>
+  `/api/files/${await newFile(server, key, await newDataset(server, key), Buffer.alloc(4096, 'leaf '))}?tracking=false`
+
+const large = Buffer.alloc(32 * 1024 * 1024, 'leaf ')
+
 const workloads: Readonly<Record<string, (server: Server, key: string) => Promise<Burst>>> = {
   health: async server => gets(server, '/healthz', {}),
   dataset: async (server, key) => gets(server, `/api/datasets/${await newDataset(server, key)}`, { 'x-api-key': key }),
-  download: async (server, key) => gets(server, `/api/files/${await newFile(server, key)}?tracking=false`, { 'x-api-key': key }),
+  download: async (server, key) => gets(server, await smallFile(server, key), { 'x-api-key': key }),
+  transfer: async (server, key) => {
+    const dataset = await newDataset(server, key)
+    return async () => {
+      const id = await newFile(server, key, dataset, large)
+      const answer = await fetch(`${server.url}/api/files/${id}`, { headers: { 'x-api-key': key } })
+      const { byteLength } = await answer.arrayBuffer()
+      if (byteLength !== large.length) throw new Error(`${byteLength} of ${large.length} bytes were downloaded`)
+      return 1
+    }
+  },
   list: async (server, key) => {
     for (let at = 0; at < 50; at += 1) await newDataset(server, key)
     return gets(server, '/api/datasets?limit=50', { 'x-api-key': key })

@@ -4,8 +4,8 @@ import type { Contribution } from './contributions.ts'
 import type { FrameStart, FromFrame, ToFrame } from './frame-messages.ts'
 import { t } from './i18n.ts'
 
-/** A frame that does not answer for so long has failed. */
-const silenceMs = 10_000
+/** A frame that does not answer for so long has failed; one that is still being loaded, over a slow connection or by a busy machine, has longer. */
+const [silenceMs, loadMs] = [10_000, 60_000]
 const pingEveryMs = 4000
 /** Of one read, so that a frame cannot fill the memory of the page by one call. */
 const maxReadBytes = 256_000_000
@@ -30,6 +30,7 @@ export const framePart = (contribution: Contribution, onFailure: (message: strin
       frame.allow = ''
       frame.referrerPolicy = 'no-referrer'
       const { port1: port, port2 } = new MessageChannel()
+      let isStarted = false
       let isMounted = false
       let lastSign = Date.now()
       const end = (): void => {
@@ -45,7 +46,7 @@ export const framePart = (contribution: Contribution, onFailure: (message: strin
       const timer = setInterval(() => {
         // Browsers let frames of a hidden page sleep.
         if (document.hidden) lastSign = Date.now()
-        else if (Date.now() - lastSign > silenceMs) fail(t('part.silent'))
+        else if (Date.now() - lastSign > (isStarted ? silenceMs : loadMs)) fail(t('part.silent'))
         else port.postMessage({ is: 'ping' } satisfies ToFrame)
       }, pingEveryMs)
       const answer = frameCalls(host, message => port.postMessage(message))
@@ -70,12 +71,12 @@ export const framePart = (contribution: Contribution, onFailure: (message: strin
             answer(data)
         }
       }
-      let isStarted = false
       frame.addEventListener('load', () => {
         // A frame that loads a second page has left its own.
         if (isStarted) fail(t('part.broken'))
         else frame.contentWindow?.postMessage(startOf(contribution, host), '*', [port2])
         isStarted = true
+        lastSign = Date.now()
       })
       frame.src = `${base}/web/frame`
       element.append(frame)
