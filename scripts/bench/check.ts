@@ -151,8 +151,13 @@ const checkedOut = async (root: string, commit: string): Promise<string> => {
 }
 
 const root = join(import.meta.dirname, '../..')
-const { plugins } = JSON.parse(await readFile(join(root, 'config/default.json'), 'utf8')) as { plugins: readonly string[] }
-const settings = { ...manyStreams, POUNCE_PLUGINS: withoutExtractors(plugins), POUNCE_TEST_TREE: 'true' }
+
+/** A server with the default plugins of its tree but extractors, from its sources. */
+const startFrom = async (tree: string, flags: readonly string[] = []): Promise<Server> => {
+  const { plugins } = JSON.parse(await readFile(join(tree, 'config/default.json'), 'utf8')) as { plugins: readonly string[] }
+  const settings = plugins.includes('resources.live') ? manyStreams : {}
+  return startPounce({ tree, flags, settings: { ...settings, POUNCE_PLUGINS: withoutExtractors(plugins), POUNCE_TEST_TREE: 'true' } })
+}
 
 /** Microseconds of processor time for each of what a burst does. */
 const cpuUs = async ({ pid }: Server, burst: Burst): Promise<number> => {
@@ -170,7 +175,7 @@ const series = async (
   prepare: (server: Server, key: string) => Promise<Burst>,
   isNowFirst: boolean,
 ): Promise<readonly [earlier: number, now: number]> => {
-  const starts = [() => startPounce({ tree, settings }), () => startPounce({ settings, flags: slowdown(Number(values.slow)) })]
+  const starts = [() => startFrom(tree), () => startFrom(root, slowdown(Number(values.slow)))]
   const order = isNowFirst ? [1, 0] : [0, 1]
   const sides: { readonly server: Server; readonly burst: Burst; readonly taken: number[] }[] = []
   for (const at of order) {
