@@ -33,8 +33,10 @@ const known = {
 
 export type BrowserName = keyof typeof known
 
-/** Tests in a browser that this machine has; where it has none, each is reported as skipped: `apt-get install
- * chromium-headless-shell firefox-esr`, or `chromium` where a distribution has no shell. */
+/**
+ * Tests in a browser that this machine has; where it has none, each is reported as skipped: `apt-get install chromium-headless-shell firefox-esr`, or
+ * `chromium` where a distribution has no such shell.
+ */
 export const browserTests = (test: TestFn, name: BrowserName): { readonly test: TestFn; readonly launch: () => Promise<Browser> } => {
   const { type, ...options } = known[name]
   const launch = () => type.launch({ ...options, headless: true, timeout: 60_000 } as LaunchOptions)
