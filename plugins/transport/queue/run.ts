@@ -128,8 +128,9 @@ export class JobRun {
     } catch (error) {
       const { retryDelayMs } = this.#around.config
       verdict = decideOnFailure(error, this.#interruption, { job, retryDelayMs, paths: this.#paths() })
-      // Of what an extractor refuses, its message says all: the stacks are ours.
-      const shown = error instanceof RunFailure && error.kind === 'refused' ? error.message : error
+      // Of what an extractor refuses, and of an interruption, the message says all: the stacks are ours.
+      const isRefused = error instanceof RunFailure && error.kind === 'refused'
+      const shown = error instanceof Error && (isRefused || !isFailure(verdict)) ? error.message : error
       const { id, queue, attempts: attempt, target } = job
       const details = { job: id, queue, [target.kind]: target.id, attempt, end: verdict.end, error: shown }
       if (isFailure(verdict)) log.warn('Extractor failed', details)
