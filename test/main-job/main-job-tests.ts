@@ -118,6 +118,8 @@ const finds: readonly [query: string, names: readonly Name[], more?: string][] =
   ['zinnober', ['photo.jpg']],
   ['Hemispherical', ['paper.pdf']],
   ['"overcast sky"', ['paper.pdf']],
+  ['"taken at four sites"', ['notes.md']],
+  ['Frühjahr', ['Übersicht – 観測.md']],
   ['width>600', ['photo.jpg']],
   ['width<=300', ['Grün & 緑 🌿.png']],
   ['location.latitude>50 location.latitude<51', ['photo.jpg']],
@@ -151,7 +153,7 @@ const annotating = (test: TestFn): void => {
     await job.drained()
   })
 
-  test.serial('names, tags, comments, metadata and the words of a paper are found', async t => {
+  test.serial('names, tags, comments, metadata and the words of a paper and of notes are found', async t => {
     const today = new Date().toISOString().slice(0, 10)
     const find = async (query: string, names: readonly Name[], more = '') => {
       const question = `&resource_type=file${more}`

@@ -15,7 +15,8 @@ const formatted = async (t: ExecutionContext, text: string) => (await (await ofB
 
 test('lines, words and characters are counted', async t => {
   const { metadata } = await ofBytes(t, 'one two\nthree 東京 🌲\nlast')
-  t.deepEqual(metadata, { encoding: 'UTF-8', lines: 3, words: 6, characters: 23, lineEndings: 'LF' })
+  const text = 'one two\nthree 東京 🌲\nlast'
+  t.deepEqual(metadata, { encoding: 'UTF-8', lines: 3, words: 6, characters: 23, lineEndings: 'LF', text })
 })
 
 test('a final line break starts no new line', async t => {
@@ -125,6 +126,31 @@ test('Markdown nested beyond measure is shown unformatted and says so', async t 
   const run = await ofBytes(t, '>'.repeat(60_000), markdown)
   t.is(run.previews?.[0]?.contentType, 'text/plain')
   t.regex(String(run.metadata?.previewProblem), /^Shown unformatted: /)
+})
+
+for (const [name, options, text] of [
+  ['plain text', plain, 'Soil moisture, Grüße 🌲'],
+  ['Markdown', markdown, '# Soil\n\nmoisture'],
+  ['LaTeX', { contentType: 'application/x-tex' }, String.raw`\section{Soil} moisture`],
+] as const) {
+  test(`${name} is given to the search`, async t => {
+    t.is((await ofBytes(t, text, options)).metadata?.text, text)
+  })
+}
+
+for (const contentType of ['application/json', 'text/html', 'text/csv', 'text/x-python', 'application/xml']) {
+  test(`${contentType} is code or data, and not given to the search`, async t => {
+    const { metadata } = await ofBytes(t, '{"soil": "moisture"}', { contentType })
+    t.like(metadata, { lines: 1 })
+    t.false('text' in (metadata ?? {}))
+  })
+}
+
+test('of a long text the first 65,536 characters are given to the search, of which none is half', async t => {
+  const { metadata } = await ofBytes(t, `${'a'.repeat(65_535)}🌲 and what follows`)
+  const text = String(metadata?.text)
+  t.is(text.slice(0, 65_535), 'a'.repeat(65_535))
+  t.true(text.length <= 65_536 && text.isWellFormed())
 })
 
 test('HTML is shown as its source', async t => {

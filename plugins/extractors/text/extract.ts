@@ -5,9 +5,12 @@ import type { Attributes } from 'sanitize-html'
 import { decoded, type Encoding, guessEncoding } from './encoding.ts'
 import { TextCounter, type TextCounts } from './text-counter.ts'
 
-const previewCharacters = 64 << 10
+/** UTF-16 code units. */
+const beginningLength = 64 << 10
 
-/** Counts a text of any size and shows its beginning. Bytes that are no text are skipped. */
+/**
+ * Counts a text of any size, shows its beginning, and gives that of prose to the search. Bytes that are no text are skipped.
+ */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   const guess = await guessEncoding(input.path)
   if (!guess) return { skipped: `The file is not text as ${input.contentType} says: it contains binary data.` }
@@ -20,7 +23,7 @@ export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   }
   if (beginning.trim() === '') return { metadata }
   const { preview, ...found } = await writePreview(beginning, input)
-  return { metadata: { ...metadata, ...found }, previews: [preview] }
+  return { metadata: { ...metadata, ...found, ...(isProse(input) && { text: beginning }) }, previews: [preview] }
 }
 
 interface ReadText {
@@ -36,7 +39,7 @@ async function readAs(encoding: Encoding, input: ExtractorInput): Promise<ReadTe
   try {
     for await (const piece of decoded(input.path, encoding, input.signal)) {
       counter.add(piece)
-      if (beginning.length < previewCharacters) beginning += piece.slice(0, previewCharacters - beginning.length)
+      if (beginning.length < beginningLength) beginning += piece.slice(0, beginningLength - beginning.length)
     }
   } catch (error) {
     // One byte that is not UTF-8 makes the text an older one; windows-1252 gives every byte a character.
@@ -66,6 +69,11 @@ async function writePreview(
 
 const isMarkdown = ({ contentType, filename }: ExtractorInput): boolean =>
   /^text\/(x-)?markdown\b/.test(contentType) || (contentType.startsWith('text/plain') && /\.(md|markdown)$/i.test(filename))
+
+const proseTypes = /^(text\/plain|(text|application)\/x-(la)?tex)\b/
+
+/** Written for readers. Code and data in JSON or XML would fill the index with words that nobody searches for. */
+const isProse = (input: ExtractorInput): boolean => isMarkdown(input) || proseTypes.test(input.contentType)
 
 /** Markdown as a page of its own, without anything that acts or loads. */
 interface MarkdownPage {

@@ -16,12 +16,18 @@ export class TextExtractor implements Extractor {
   readonly memoryMb = 256
   readonly info: ExtractorInfo = {
     name: 'pounce.text',
-    version: '1.0.0',
-    description: 'Encoding, line endings, line, word and character counts of a text, and a preview; Markdown is shown formatted.',
+    version: '1.1.0',
+    description:
+      'Encoding, line endings, line, word and character counts of a text, and a preview; the beginning of prose, to be searched; Markdown is shown formatted.',
     author: 'Pounce',
     contributors: [],
     contexts: [
-      { encoding: 'https://schema.org/encodingFormat', words: 'https://schema.org/wordCount', title: 'http://purl.org/dc/terms/title' },
+      {
+        encoding: 'https://schema.org/encodingFormat',
+        words: 'https://schema.org/wordCount',
+        title: 'http://purl.org/dc/terms/title',
+        text: 'https://schema.org/text',
+      },
     ],
     repository: [],
     external_services: [],

@@ -1,4 +1,6 @@
+import { useState } from 'react'
 import type { Models } from '../../api.ts'
+import { Button } from '../../components/controls.tsx'
 import { Time } from '../../components/page-parts.tsx'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
@@ -137,6 +139,18 @@ const Rows = ({ rows }: { readonly rows: readonly Readonly<Record<string, unknow
   )
 }
 
-const maxText = 2000
+const foldedLength = 300
 
-const Text = ({ text }: { readonly text: string }) => <span dir="auto">{text.length > maxText ? `${text.slice(0, maxText)} …` : text}</span>
+/** Text, of which the beginning is shown first when it is long. */
+const Text = ({ text }: { readonly text: string }) => {
+  const [isWhole, setIsWhole] = useState(false)
+  if (text.length <= 2 * foldedLength) return <span dir="auto">{text}</span>
+  return (
+    <>
+      <span dir="auto">{isWhole ? text : `${text.slice(0, foldedLength)} …`}</span>{' '}
+      <Button look="quiet" aria-expanded={isWhole} onPress={() => setIsWhole(!isWhole)}>
+        {t(isWhole ? 'file.shortText' : 'file.wholeText')}
+      </Button>
+    </>
+  )
+}
