@@ -61,7 +61,7 @@ export class SqliteCatalog {
    */
   async declare(collections: readonly Collection<object>[]): Promise<void> {
     for (const collection of collections) checkCollection(collection)
-    const stored = this.#database.use(db => db.transaction(() => collections.map(collection => define(db, collection))))
+    const stored = this.#database.use(db => db.transaction(() => define(db, collections)))
     for (const table of stored) {
       this.#written.set(table.collection, table)
       const complete = table.indexes.filter(index => index.filledTo === null)
@@ -82,47 +82,71 @@ export class SqliteCatalog {
   }
 }
 
-/** Makes a collection's table and the index tables that are new; drops those that are gone or defined otherwise. */
-const define = (db: Connection, { name, indexes }: Collection<object>): StoredTable => {
-  const known = db.get('SELECT id FROM collections WHERE name = ?', name)
-  const id = known ? Number(known[0]) : db.insert('INSERT INTO collections(name) VALUES (?)', name)
-  if (!known) db.exec(tableSql(`c${id}`))
-  const kept = new Set<string>()
-  for (const index of storedIndexes(db, id)) {
-    if (Object.hasOwn(indexes, index.name) && isSame(indexes[index.name], index.index)) kept.add(index.name)
-    else dropIndex(db, index)
-  }
-  for (const [key, index] of Object.entries(indexes)) if (!kept.has(key)) makeIndex(db, id, key, index)
-  return { collection: name, table: `c${id}`, indexes: storedIndexes(db, id) }
+/**
+ * Makes the tables of collections and indexes that are new; drops those of indexes that are gone or defined otherwise. All tables are made and dropped at
+ * the end, because SQLite compiles each statement anew after its schema has changed.
+ */
+const define = (db: Connection, collections: readonly Collection<object>[]): readonly StoredTable[] => {
+  const ids = new Map(db.all('SELECT name, id FROM collections').map(([name, id]) => [String(name), Number(id)]))
+  const stored = Map.groupBy(storedIndexes(db), ({ documents }) => documents)
+  const sql: string[] = []
+  const tables = collections.map(({ name, indexes }) => {
+    const known = ids.get(name)
+    const id = known ?? db.insert('INSERT INTO collections(name) VALUES (?)', name)
+    const table = `c${id}`
+    if (known === undefined) sql.push(tableSql(table))
+    const isUnchanged = (one: StoredIndex): boolean => Object.hasOwn(indexes, one.name) && isSame(indexes[one.name], one.index)
+    const { kept = [], gone = [] } = Object.groupBy(stored.get(table) ?? [], one => (isUnchanged(one) ? 'kept' : 'gone'))
+    sql.push(...gone.map(one => dropIndex(db, one)))
+    const missing = Object.entries(indexes).filter(([key]) => !kept.some(one => one.name === key))
+    const isEmpty = known === undefined || (missing.length > 0 && db.get(`SELECT 1 FROM ${table} LIMIT 1`) === undefined)
+    const made = missing.map(([key, index]) => addIndex(db, id, key, index, isEmpty))
+    sql.push(...made.map(one => indexSql(one.table, one.index)))
+    return { collection: name, table, indexes: [...kept, ...made] }
+  })
+  db.exec(sql.join(';'))
+  return tables
 }
 
 /** Definitions compare as the JSON they are stored as. */
 const isSame = (a: Index | undefined, b: Index): boolean =>
   a !== undefined && sameJson(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)))
 
-const dropIndex = (db: Connection, { id, table }: StoredIndex): void => {
-  db.exec(`DROP TABLE ${table}`)
+/** Returns what drops the index's table. */
+const dropIndex = (db: Connection, { id, table }: StoredIndex): string => {
   db.run('DELETE FROM indexes WHERE id = ?', id)
+  return `DROP TABLE ${table}`
 }
 
-const makeIndex = (db: Connection, collection: number, name: string, index: Index): void => {
-  const isEmpty = db.get(`SELECT 1 FROM c${collection} LIMIT 1`) === undefined
+/** Only an index of an empty collection is complete at once. */
+const addIndex = (db: Connection, collection: number, name: string, index: Index, isEmpty: boolean): StoredIndex => {
+  const filledTo = isEmpty ? null : 0
   const sql = 'INSERT INTO indexes(collection, name, definition, filled_to) VALUES (?, ?, ?, ?)'
-  const id = db.insert(sql, collection, name, JSON.stringify(index), isEmpty ? null : 0)
-  db.exec(indexSql(`c${collection}_i${id}`, index))
+  const id = db.insert(sql, collection, name, JSON.stringify(index), filledTo)
+  return storedIndex(id, collection, name, index, filledTo)
 }
 
-const storedIndexes = (db: Connection, collection: number): readonly StoredIndex[] =>
+const storedIndexes = (db: Connection): readonly StoredIndex[] =>
   db
-    .all('SELECT id, name, definition, filled_to FROM indexes WHERE collection = ? ORDER BY id', collection)
-    .map(([id, name, definition, filledTo]) => ({
-      id: Number(id),
-      name: String(name),
-      table: `c${collection}_i${id}`,
-      documents: `c${collection}`,
-      index: JSON.parse(String(definition)) as Index,
-      filledTo: filledTo === null ? null : Number(filledTo),
-    }))
+    .all('SELECT id, collection, name, definition, filled_to FROM indexes ORDER BY id')
+    .map(([id, collection, name, definition, filledTo]) =>
+      storedIndex(
+        Number(id),
+        Number(collection),
+        String(name),
+        JSON.parse(String(definition)) as Index,
+        filledTo === null ? null : Number(filledTo),
+      ),
+    )
+
+const storedIndex = (id: number, collection: number, name: string, index: Index, filledTo: number | null): StoredIndex => ({
+  id,
+  name,
+  table: `c${collection}_i${id}`,
+  documents: `c${collection}`,
+  index,
+  filledTo,
+})
 
 /** Indexes the next documents; returns the row to continue from, or null at the end. */
 const fillBatch = (db: Connection, collection: string, index: StoredIndex, from: number): number | null => {
