@@ -116,6 +116,8 @@ test('file names: UTF-8, encoded, with a path, with quotes', async t => {
     ['filename="C:\\Users\\ann\\report.doc"', 'report.doc'],
     ['filename="../../etc/passwd"', 'passwd'],
     ['filename="with \\"quotes\\".txt"', 'with "quotes".txt'],
+    ['filename="with %22quotes%22 of 100%.txt"', 'with "quotes" of 100%.txt'],
+    ['filename="50%25 %2F %0A.txt"', '50%25 %2F %0A.txt'],
     ['filename=""', ''],
   ]
   for (const [sent, name] of expected) {

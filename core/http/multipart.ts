@@ -237,7 +237,7 @@ const partHeader = (header: Readonly<Record<string, readonly string[] | undefine
   const { name } = parameters
   if (type !== 'form-data' || name === undefined)
     throw new Invalid('Each part of the body needs Content-Disposition: form-data with a name')
-  const field = utf8(name)
+  const field = unescaped(utf8(name))
   if (field.length > maxFieldName || /\p{Cc}/u.test(field)) {
     throw new Invalid(`The name of a part must be at most ${maxFieldName} characters without control characters`)
   }
@@ -248,16 +248,23 @@ const partHeader = (header: Readonly<Record<string, readonly string[] | undefine
   return { field, contentType, filename: safeName(sent) }
 }
 
-/** Browsers escape quotes and nothing else: the backslashes in `C:\\report.doc` are meant. */
+/** Programs that escape by backslashes escape quotes and nothing else: the backslashes in `C:\\report.doc` are meant. */
 const quoted = (disposition: string): string =>
   disposition.replaceAll(/\\(.?)/g, (all, next: string) => (next === '"' || next === '\\' ? all : `\\\\${next}`))
 
 /** RFC 5987 first, where it can be read: `filename*=UTF-8''na%C3%AFve.txt`. */
 const filenameIn = ({ filename, 'filename*': extended }: Readonly<Record<string, string | undefined>>): string | undefined => {
-  const sent = (extended === undefined ? undefined : decodeExtended(extended)) ?? (filename === undefined ? undefined : utf8(filename))
+  const plain = filename === undefined ? undefined : unescaped(utf8(filename))
+  const sent = (extended === undefined ? undefined : decodeExtended(extended)) ?? plain
   if (sent === undefined && extended !== undefined) throw new Invalid('Invalid encoding of a file name: see RFC 5987')
   return sent
 }
+
+/**
+ * HTML forms and the HTTP libraries of most languages send `"` as `%22`, and no other percent sign is an escape (WHATWG Fetch, "multipart/form-data parser").
+ * Line breaks, which they escape as well, may not be in a name.
+ */
+const unescaped = (sent: string): string => sent.replaceAll('%22', '"')
 
 const utf8 = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8')
 

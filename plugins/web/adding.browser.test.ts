@@ -1,10 +1,14 @@
+import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
 import test from 'ava'
+import type { Page } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
 import { bagZip } from '../../test/support/bags.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, newFolder, ok, upload } from '../../test/support/scene.ts'
+import { tempFolder } from '../../test/support/temp-folder.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, webPage } from '../../test/support/web-pages.ts'
 
@@ -59,5 +63,46 @@ inBrowser('files come from addresses, a dataset from a bag; a file names the oth
   await page.getByRole('dialog').getByRole('button', { name: 'Create dataset' }).click()
   await page.waitForURL(/\/datasets\/[0-9a-f]{24}$/)
   await page.getByRole('row', { name: /leaf\.txt/ }).waitFor()
+  t.deepEqual(problems, [])
+})
+
+/** Drops files or folders of this machine onto the middle of a page. */
+const drop = async (page: Page, paths: readonly string[]): Promise<void> => {
+  const session = await page.context().newCDPSession(page)
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await session.send('Input.dispatchDragEvent', { type, x: 400, y: 400, data })
+}
+
+inBrowser('a folder is uploaded with every file in it, whatever their names are', async t => {
+  const names = ['10:30.csv', 'a*b|c.txt', 'CON', ' first.txt', 'plain.txt', 'say "hi".txt', 'what?.txt', '<x>/in 100%22.txt', '観測/é.txt']
+  const source = join(await tempFolder(t), 'odd "folder"')
+  for (const name of names) {
+    await mkdir(dirname(join(source, name)), { recursive: true })
+    await writeFile(join(source, name), name)
+  }
+  await mkdir(join(source, 'empty'))
+  const server = await bootForTest({ t })
+  const call = server.as(server.admin.key)
+  const [dropped, chosen] = [await newDataset(call, { name: 'Dropped' }), await newDataset(call, { name: 'Chosen' })]
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/datasets/${dropped}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  await drop(page, [source])
+  await page.getByText('9 of 9 files uploaded').waitFor()
+  await page.goto(`/datasets/${chosen}`)
+  await page.getByRole('button', { name: 'Add files' }).click()
+  const choosing = page.waitForEvent('filechooser')
+  await page.getByRole('menuitem', { name: 'Folder' }).click()
+  await (await choosing).setFiles(source)
+  await page.getByText('9 of 9 files uploaded').waitFor()
+  type Named = { name: string; path: string[]; kind: string }
+  for (const dataset of [dropped, chosen]) {
+    const { entries } = await ok<{ entries: Named[] }>(call(`/api/datasets/${dataset}/entries?recursive=true&limit=100`))
+    const paths = entries.filter(({ kind }) => kind === 'file').map(({ path, name }) => [...path, name].join('/'))
+    t.deepEqual(paths.sort(), names.map(name => `odd "folder"/${name}`).sort())
+  }
   t.deepEqual(problems, [])
 })

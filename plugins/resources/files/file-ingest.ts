@@ -80,7 +80,8 @@ export class FileIngestService implements FileIngest {
   }
 
   nameOf(sent: string): string {
-    const name = sent.normalize('NFC').trim()
+    const name = sent.normalize('NFC')
+    if (name !== '' && name.trim() === '') throw new Invalid('A file name must not be blank')
     if (name === '' || name.length > this.#maxNameLength) {
       throw new Invalid(`The file name must have 1 to ${this.#maxNameLength} characters; this one has ${name.length}`)
     }

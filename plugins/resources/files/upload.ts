@@ -85,7 +85,7 @@ export class MultipartUpload {
     if (fields.references.length > 0 && target.dataset !== admitted) await this.#ingest.admit(caller, target)
     const incoming: IncomingFile[] = received.map(file => {
       const document = sentMetadata(fields.byName, file)
-      return document ? { ...file, metadata: [document] } : file
+      return { ...file, name: path?.name ?? file.name, ...(document && { metadata: [document] }) }
     })
     for (const reference of fields.references) incoming.push(await this.#refer(reference, staged, signal))
     const { extract, showPreviews, batch } = options
@@ -133,11 +133,11 @@ export class MultipartUpload {
 }
 wire(MultipartUpload, FileIngest)
 
-/** A path leads to one file. */
+/** A path leads to one file. Only the path can tell `"` from `%22` in a name: parts of forms have the latter for both. */
 const requireOne = (names: readonly string[], name: string): void => {
   const [only = name] = names
   if (names.length > 1) throw new Invalid('path leads to one file: send one file in a request, or leave path out')
-  if (only !== name) throw new OtherName(only)
+  if (only.replaceAll('%22', '"') !== name.replaceAll('%22', '"')) throw new OtherName(only)
 }
 
 const targetOf = (fields: Fields, options: UploadOptions): IngestTarget => {

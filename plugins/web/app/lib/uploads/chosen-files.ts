@@ -32,7 +32,7 @@ interface ItemWithHandle {
 
 /**
  * Files and folders of a drop or of the clipboard. Call it in the event itself: a browser empties the list when the event is over. Folders are read to
- * the last level.
+ * the last level. They are listed by their entries: Chromium has no handles of files whose names Windows does not allow, such as `10:30.csv`.
  */
 export const chosenInTransfer = async (transfer: DataTransfer): Promise<Chosen> => {
   const items = [...transfer.items].filter(item => item.kind === 'file')
@@ -43,60 +43,36 @@ export const chosenInTransfer = async (transfer: DataTransfer): Promise<Chosen> 
   }))
   const found: Found = { files: [], emptyFolders: [], unreadable: [] }
   for (const { handle, entry, file } of started) {
-    const opened = await handle
-    if (opened) await readHandle(opened, opened.name, found)
-    else if (entry) await readEntry(entry, entry.name, found)
+    if (entry) await readEntry(entry, (await handle) ?? undefined, entry.name, found)
     else if (file) found.files.push({ path: file.name, file })
   }
   return found
 }
 
-/** Chooses a folder with handles where the browser has them; undefined where it has not. Null when the person changed their mind. */
-export const chooseFolder = async (): Promise<Chosen | null | undefined> => {
-  const picker = (window as { showDirectoryPicker?: () => Promise<FileSystemDirectoryHandle> }).showDirectoryPicker
-  if (!picker) return undefined
-  const found: Found = { files: [], emptyFolders: [], unreadable: [] }
-  try {
-    const folder = await picker.call(window)
-    await readHandle(folder, folder.name, found)
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') return null
-    throw error
-  }
-  return found
-}
-
-const readHandle = async (handle: FileSystemHandle, path: string, found: Found): Promise<void> => {
-  if (handle.kind === 'file') {
-    try {
-      const one = handle as FileSystemFileHandle
-      found.files.push({ path, file: await one.getFile(), handle: one })
-    } catch {
-      found.unreadable.push(path)
-    }
-    return
-  }
-  let isEmpty = true
-  for await (const child of (handle as FileSystemDirectoryHandle & { values(): AsyncIterable<FileSystemHandle> }).values()) {
-    isEmpty = false
-    await readHandle(child, `${path}/${child.name}`, found)
-  }
-  if (isEmpty) found.emptyFolders.push(path)
-}
-
-const readEntry = async (entry: FileSystemEntry, path: string, found: Found): Promise<void> => {
+const readEntry = async (entry: FileSystemEntry, handle: FileSystemHandle | undefined, path: string, found: Found): Promise<void> => {
   if (entry.isFile) {
     try {
-      const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))
-      found.files.push({ path, file })
+      const one = handle?.kind === 'file' ? (handle as FileSystemFileHandle) : undefined
+      found.files.push({ path, file: await (one?.getFile() ?? fileOf(entry as FileSystemFileEntry)), handle: one })
     } catch {
       found.unreadable.push(path)
     }
     return
   }
-  const children = await entriesOf(entry as FileSystemDirectoryEntry)
+  const [children, handles] = await Promise.all([entriesOf(entry as FileSystemDirectoryEntry), handlesIn(handle)])
   if (children.length === 0) found.emptyFolders.push(path)
-  for (const child of children) await readEntry(child, `${path}/${child.name}`, found)
+  for (const child of children) await readEntry(child, handles.get(child.name), `${path}/${child.name}`, found)
+}
+
+const fileOf = async (entry: FileSystemFileEntry): Promise<File> => new Promise((resolve, reject) => entry.file(resolve, reject))
+
+/** The handles that a browser has of what is in a folder, by name. */
+const handlesIn = async (folder: FileSystemHandle | undefined): Promise<ReadonlyMap<string, FileSystemHandle>> => {
+  const handles = new Map<string, FileSystemHandle>()
+  if (folder?.kind !== 'directory') return handles
+  const children = (folder as FileSystemDirectoryHandle & { values(): AsyncIterable<FileSystemHandle> }).values()
+  for await (const child of children) handles.set(child.name, child)
+  return handles
 }
 
 /** A browser returns a hundred at a time. */

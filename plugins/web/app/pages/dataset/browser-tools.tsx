@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx'
 import type { IconName } from '../../components/icon-names.ts'
 import { useNarrow } from '../../components/virtual-grid.tsx'
 import { t } from '../../lib/i18n.ts'
-import { chooseFolder, chosenInInput } from '../../lib/uploads/chosen-files.ts'
+import { chosenInInput } from '../../lib/uploads/chosen-files.ts'
 import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import type { EntryQuery } from './entries.ts'
 import { UrlsDialog } from './urls-dialog.tsx'
@@ -81,11 +81,6 @@ export const AddFilesButton = ({ target }: { readonly target: UploadTarget }) =>
     void addFiles(target, chosenInInput(input.files ?? []))
     input.value = ''
   }
-  const pickFolder = async (): Promise<void> => {
-    const chosen = await chooseFolder()
-    if (chosen === undefined) folder.current?.click()
-    else if (chosen) await addFiles(target, chosen)
-  }
   return (
     <>
       <input ref={files} type="file" multiple hidden data-add="files" onChange={event => add(event.currentTarget)} />
@@ -106,7 +101,7 @@ export const AddFilesButton = ({ target }: { readonly target: UploadTarget }) =>
           <Menu
             onAction={what => {
               if (what === 'files') files.current?.click()
-              else if (what === 'folder') void pickFolder()
+              else if (what === 'folder') folder.current?.click()
               else setFetching(true)
             }}
           >
