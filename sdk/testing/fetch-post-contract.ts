@@ -135,6 +135,25 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
     t.is((await fetch.post(url, limits)).status, 200)
   })
 
+  test('fetch.post: a request that a kept connection lost is sent again on a new one, and is Unreachable when that is lost too', async t => {
+    let resets = (_isUsed: boolean): boolean => false
+    const used = new Set<Socket>()
+    const { url } = await serve(t, ({ socket }, response) => {
+      if (resets(used.has(socket))) socket.destroy()
+      else setTimeout(() => response.end(), 50)
+      used.add(socket)
+    })
+    const fetch = made(t, ['127.0.0.1'])
+    const keepFour = () => Promise.all(Array.from({ length: 4 }, () => fetch.post(url, limits)))
+    await keepFour()
+    resets = isUsed => isUsed
+    t.is((await fetch.post(url, limits)).status, 200)
+    resets = () => false
+    await keepFour()
+    resets = () => true
+    await t.throwsAsync(fetch.post(url, limits), { instanceOf: Unreachable })
+  })
+
   test('fetch.post: nobody who listens is Unreachable, and a signal ends it', async t => {
     const fetch = made(t, ['127.0.0.1'])
     await t.throwsAsync(fetch.post('http://127.0.0.1:1/', limits), { instanceOf: Unreachable })

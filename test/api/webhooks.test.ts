@@ -282,6 +282,25 @@ test('a slow target does not block another one', async t => {
   t.true(slow.received.length < 20)
 })
 
+test('a target that resets kept connections is failing, and what it received besides is not sent again', async t => {
+  const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
+  const made = await hook(ann, target.url, { filter: { types: ['dataset.created'] } })
+  target.answer = (request, response) => {
+    const { name } = target.received.findLast(({ headers }) => headers === request.headers)?.event.data ?? {}
+    setTimeout(() => (String(name).startsWith('reset') ? request.socket.destroy() : response.end()), 50)
+  }
+  const create = (kind: string) => Promise.all(Array.from({ length: 8 }, (_, at) => newDataset(ann, { name: `${kind} ${at}` })))
+  await create('warm')
+  await until('connections to be kept', () => target.received.length === 8)
+  await Promise.all([create('good'), create('reset')])
+  await until('one kind to be delivered and the other to be tried', async () => {
+    const [waiting, delivered] = await Promise.all([log(ann, made, '?state=waiting'), log(ann, made, '?state=delivered')])
+    return waiting.length === 8 && delivered.length === 16 && waiting.some(({ tries }) => tries > 1)
+  })
+  const good = target.received.filter(({ event }) => String(event.data['name']).startsWith('good'))
+  t.is(good.length, 8)
+})
+
 test('a paused webhook receives nothing until it is resumed, and then what waited', async t => {
   const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
   const dataset = await newDataset(ann)

@@ -1,5 +1,5 @@
 import { lookup as resolveName } from 'node:dns'
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net'
 import { pipeline } from 'node:stream'
 import { configPort, type Fetch, Forbidden, Invalid, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
@@ -139,23 +139,29 @@ export class GuardedFetch implements Fetch {
 
   async post(address: string, options: Parameters<Fetch['post']>[1]): ReturnType<Fetch['post']> {
     const url = this.#checked(address)
+    this.#agents ??= keptConnections(this.#lookup)
+    const { send, agent } = this.#agents[url.protocol === 'https:' ? 'https' : 'http']
     try {
-      return await this.#post(url, options)
+      return await this.#post(url, options, send, agent)
     } catch (error) {
-      // The other side may close a connection at the moment in which it is used again.
-      if (error instanceof StaleConnection) return this.#post(url, options)
+      // The other side may close a connection at the moment in which it is used again, and those that are kept beside it as well.
+      if (error instanceof StaleConnection) return this.#post(url, options, send, false)
       throw error
     }
   }
 
-  #post(url: URL, { headers, body, maxBytes, timeoutMs, signal }: Parameters<Fetch['post']>[1]): ReturnType<Fetch['post']> {
-    this.#agents ??= keptConnections(this.#lookup)
-    const { send, agent } = this.#agents[url.protocol === 'https:' ? 'https' : 'http']
+  #post(
+    url: URL,
+    { headers, body, maxBytes, timeoutMs, signal }: Parameters<Fetch['post']>[1],
+    send: Agents['http']['send'],
+    agent: Agent | false,
+  ): ReturnType<Fetch['post']> {
     return new Promise((resolve, reject) => {
       const request = send(url, {
         method: 'POST',
         headers: { ...headers, 'content-length': body.byteLength, 'accept-encoding': 'identity' },
         agent,
+        lookup: this.#lookup,
         ...(signal ? { signal } : {}),
       })
       let timedOut: (() => void) | undefined

@@ -247,9 +247,14 @@ export class DeliveryDispatcher {
       await this.#webhooks.pause(webhook, 'owner')
       return false
     }
-    const results = await this.#sendAll({ webhook, signer }, permitted)
-    this.#reportCut(webhook, results)
-    await this.#record(results)
+    const results: Result[] = []
+    try {
+      await this.#sendAll({ webhook, signer }, permitted, results)
+    } finally {
+      // What the target received is not sent again, whatever became of the rest.
+      this.#reportCut(webhook, results)
+      await this.#record(results)
+    }
     return this.#note(webhook, results, permitted.length)
   }
 
@@ -309,14 +314,13 @@ export class DeliveryDispatcher {
     return due.filter(({ event }) => receivable.has(event))
   }
 
-  /** Subjects side by side, each in order. A failure ends what follows of its subject, and failures without a success the whole round. */
-  async #sendAll(round: Round, some: readonly WebhookDelivery[]): Promise<readonly Result[]> {
-    const results: Result[] = []
+  /** Subjects side by side, each in order. A failure ends what follows of its subject, and failures without a success the whole round. Adds to `results`. */
+  async #sendAll(round: Round, some: readonly WebhookDelivery[], results: Result[]): Promise<void> {
     const target = this.#targetOf(round.webhook.url)
     const state = { successes: 0, failures: 0 }
     const isHopeless = () => state.successes === 0 && state.failures >= this.#settings.maxConcurrentPerTarget
     const chains = Map.groupBy(some, ({ event }) => event.event.subject)
-    await Promise.all(
+    const ended = await Promise.allSettled(
       [...chains.values()].map(chain =>
         target.use(async () => {
           for (const delivery of chain) {
@@ -333,7 +337,7 @@ export class DeliveryDispatcher {
         }),
       ),
     )
-    return results
+    for (const one of ended) if (one.status === 'rejected') throw one.reason
   }
 
   #targetOf(url: string): Semaphore {
