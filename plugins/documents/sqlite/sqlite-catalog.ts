@@ -84,7 +84,7 @@ export class SqliteCatalog {
 
 /**
  * Makes the tables of collections and indexes that are new; drops those of indexes that are gone or defined otherwise. All tables are made and dropped at
- * the end, because SQLite compiles each statement anew after its schema has changed.
+ * the end, because SQLite recompiles each statement after its schema has changed.
  */
 const define = (db: Connection, collections: readonly Collection<object>[]): readonly StoredTable[] => {
   const ids = new Map(db.all('SELECT name, id FROM collections').map(([name, id]) => [String(name), Number(id)]))

@@ -60,6 +60,8 @@ test('the newest hundred lines are kept, and the one that says when it was reque
 
 test('any done is DONE; every key is masked; a text has its limit', t => {
   t.is(tidyStatus('StatusMessage.done: Done processing.'), 'DONE')
+  t.is(tidyStatus('2 of 5 pages done'), 'DONE')
+  for (const text of ['StatusMessage.processing: 2 of 5 pages done', 'StatusMessage.retry: (#1) abandoned']) t.is(tidyStatus(text), text)
   const texts = [
     '503 Server Error: url: http://x/api/files/1?key=secret1&y=1',
     "http://x?KEY=secret1 and key=secret1'",

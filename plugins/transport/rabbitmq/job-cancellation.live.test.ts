@@ -71,6 +71,21 @@ live('a job that an extractor is processing is running, with or without a status
   t.deepEqual(await idsOf(transport, file(1)), [all[0]?.id])
 })
 
+live('a job whose extractor died while processing it is cancelled, in its queue or gone from it', async t => {
+  const { broker, transport } = await setUp(t, 2)
+  await transport.listen(new TestListener(''))
+  for (const n of [1, 2]) {
+    const reply = { file_id: hex(1), extractor_id: 'some.extractor', job_id: jobFor(n).id, status: 'StatusMessage.start: x', start: '' }
+    broker.channel.sendToQueue('clowder.abcdefghij', Buffer.from(JSON.stringify(reply)))
+  }
+  await eventually(async () => (await transport.pending(file(1))).every(({ state }) => state === 'running'))
+  t.is(await transport.cancel(jobFor(1).id), 'cancelled')
+  t.is((await broker.waiting('some.extractor')).length, 1)
+  await broker.channel.purgeQueue('some.extractor')
+  t.is(await transport.cancel(jobFor(2).id), 'cancelled')
+  t.deepEqual(await idsOf(transport, file(1)), [])
+})
+
 live('a job whose queue was deleted or emptied is cancelled', async t => {
   const { broker, transport } = await setUp(t, 2)
   await broker.channel.purgeQueue('some.extractor')

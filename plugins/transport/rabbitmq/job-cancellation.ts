@@ -11,7 +11,7 @@ type Outcome = Awaited<ReturnType<Transport['cancel']>>
 
 const sendingMs = 2000
 
-/** Takes jobs back that no extractor has yet. */
+/** Takes jobs back that no extractor is processing. */
 export class JobCancellation {
   #book: RabbitJobRepository
   #link: BrokerConnection
@@ -42,9 +42,7 @@ export class JobCancellation {
   async #takeBack(id: string): Promise<Outcome> {
     const job = await this.#book.get(id)
     if (!job) return 'unknown'
-    // A run that failed waits in its queue for the next one, though an extractor has sent a status.
-    const isWaiting = job.state !== 'running' || job.status?.includes('StatusMessage.retry')
-    if (!isWaiting) return 'running'
+    // One that an extractor has begun may wait again: it failed, or its extractor died.
     if (!(await this.#isTakenOut(job))) return (await this.#book.get(id)) ? 'running' : 'unknown'
     return (await this.#book.remove(id)) ? 'cancelled' : 'unknown'
   }

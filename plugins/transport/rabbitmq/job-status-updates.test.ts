@@ -50,6 +50,21 @@ test('repeated and out-of-order replies leave the same state', async t => {
   t.deepEqual(over, [job.id])
 })
 
+test('an old extractor without job ids puts a failed job back into its queue itself, and finishes it', async t => {
+  const { take, state, over } = await setUp(t)
+  const old = (...[status, second]: Parameters<typeof news>): JobStatus => {
+    const { jobId: _none, ...rest } = news(status, second)
+    return rest
+  }
+  await take(old('StatusMessage.start: x', 1), old('StatusMessage.error: broken', 2))
+  t.is(await state(), 'dead')
+  await take(old('StatusMessage.processing: Resubmitting', 3), old('StatusMessage.start: x', 4))
+  t.is(await state(), 'running')
+  await take(old('DONE', 5))
+  t.is(await state(), undefined)
+  t.deepEqual(over, [job.id])
+})
+
 test('a reply without a job id is assigned to the job of its extractor, of a private one too', async t => {
   const { take, state, listener } = await setUp(t)
   const { jobId: _none, ...old } = news('StatusMessage.start: x', 1)

@@ -49,10 +49,13 @@ export class RabbitJobRepository {
     return this.#documents.get(busJobs, id)
   }
 
-  /** The oldest job of an extractor on a resource that is running, for replies without a job id. */
+  /**
+   * The oldest job of an extractor on a resource that is running, for replies without a job id; else one that waits; else one that failed, which an
+   * old extractor may have put back into its queue itself.
+   */
   async underWay(targetId: string, extractor: string): Promise<StoredJob | undefined> {
     for (const kind of resourceKinds) {
-      const where = and(eq('target.kind', kind), eq('target.id', targetId), isIn('state', ['unsent', 'sent', 'running']))
+      const where = and(eq('target.kind', kind), eq('target.id', targetId), isIn('state', ['unsent', 'sent', 'running', 'dead']))
       const page = await this.#documents.find(busJobs, {
         using: 'byTarget',
         where,
@@ -60,7 +63,7 @@ export class RabbitJobRepository {
         limit: 100,
       })
       const own = page.items.filter(({ queue }) => queue === extractor || (queue.startsWith('private.') && queue.endsWith(`.${extractor}`)))
-      const job = own.find(({ state }) => state === 'running') ?? own[0]
+      const job = own.find(({ state }) => state === 'running') ?? own.find(({ state }) => state !== 'dead') ?? own.at(-1)
       if (job) return job
     }
     return undefined

@@ -24,7 +24,14 @@ test('"done" anywhere, however it is written, is exactly DONE', t => {
   for (const status of ['DONE', 'StatusMessage.done: Done processing.', 'all done, StatusMessage.error'])
     t.is(meaningOf(read({ status }).status), 'done')
   t.is(meaningOf(read({ status: 'StatusMessage.error: x' }).status), 'error')
-  for (const status of ['ERROR: x', 'StatusMessage.retry: (#1) x', 'Cancel Requested', 'anything'])
+  for (const status of [
+    'StatusMessage.processing: 2 of 5 pages done',
+    'StatusMessage.retry: (#1) abandoned',
+    'ERROR: x',
+    'StatusMessage.retry: (#1) x',
+    'Cancel Requested',
+    'anything',
+  ])
     t.is(meaningOf(read({ status }).status), 'under way')
 })
 
