@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pino from 'pino'
 import { bootKernel, type Kernel } from '../boot.ts'
 import { type Config, loadConfig } from '../kernel/config.ts'
 import type { StartOptions } from '../kernel/kernel-options.ts'
-import { createLog } from '../services/log.ts'
+import { createLog, logDestination } from '../services/log.ts'
 import type { CommandContext } from './built-in.ts'
 import { prettyLine } from './pretty-log.ts'
 
@@ -34,7 +33,7 @@ export const makeKernel = async ({ sources, running }: Pick<CommandContext, 'sou
   if (running) return running
   const config = forCommand(await loadConfig(sources))
   const level = config.kernel.log.level === 'debug' ? 'debug' : 'warn'
-  const stream = pino.destination({ dest: 2, sync: true })
+  const stream = logDestination(2)
   return bootKernel(config, { log: createLog({ level, stream, ...(process.stderr.isTTY ? { pretty: prettyLine } : {}) }) })
 }
 

@@ -1,8 +1,7 @@
-import pino from 'pino'
 import { bootKernel, type Kernel } from '../boot.ts'
 import type { Config } from '../kernel/config.ts'
 import { StartupError } from '../kernel/startup-error.ts'
-import { createLog } from '../services/log.ts'
+import { createLog, logDestination } from '../services/log.ts'
 import { migrateStores } from '../store-migration/migrate-stores.ts'
 import type { CommandContext, RunCommand } from './built-in.ts'
 import { makeKernel, withKernel } from './kernel-session.ts'
@@ -20,7 +19,7 @@ export const migrateUp: RunCommand = async context =>
   })
 
 const boot = (config: Config, roles: Config['kernel']['roles'] = []): Promise<Kernel> => {
-  const log = createLog({ level: 'warn', stream: pino.destination({ dest: 2, sync: true }) })
+  const log = createLog({ level: 'warn', stream: logDestination(2) })
   return bootKernel({ ...config, kernel: { ...config.kernel, roles } }, { log })
 }
 

@@ -1,12 +1,11 @@
 import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import pino from 'pino'
 import { Greetings, type Log, Metrics } from 'pounce/sdk'
 import { bootKernel, type Kernel } from '../boot.ts'
 import { loadConfig } from '../kernel/config.ts'
 import { programVersion } from '../services/installation.ts'
-import { createLog, type LogLevel } from '../services/log.ts'
+import { createLog, type LogLevel, logDestination } from '../services/log.ts'
 import type { RunCommand } from './built-in.ts'
 import { serveCommands } from './command-socket.ts'
 import { prettyLine } from './pretty-log.ts'
@@ -83,7 +82,7 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
   const config = await loadConfig(sources)
   const level = config.kernel.log.level as LogLevel
   // With --json standard output holds one object and nothing else.
-  const log = asJson ? { stream: pino.destination({ dest: 2, sync: true }) } : process.stdout.isTTY ? { pretty: prettyLine } : {}
+  const log = asJson ? { stream: logDestination(2) } : process.stdout.isTTY ? { pretty: prettyLine } : {}
   const kernel = await bootKernel(config, { log: createLog({ level, ...log }) })
   const { isAsked, ended } = stopOnSignal(kernel)
   try {

@@ -1,7 +1,10 @@
+import { openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'ava'
 import { keptLog } from '../../test/support/kept-log.ts'
+import { tempFolder } from '../../test/support/temp-folder.ts'
 import { prettyLine } from '../cli/pretty-log.ts'
-import { createLog } from './log.ts'
+import { createLog, logDestination } from './log.ts'
 
 test('fields named like secrets are hidden, at any depth and in errors', t => {
   const { log, lines } = keptLog()
@@ -55,4 +58,15 @@ test('text for people names the plugin and shows the reason with its stack', t =
   const { log, lines } = keptLog()
   log.with({ plugin: 'a.b' }).error('It failed', { error: new Error('no disk') })
   t.regex(prettyLine(JSON.stringify(lines[0])), /a\.b: It failed · no disk\n {4}at /)
+})
+
+test('a log that cannot be written, as on a full disk, stops nobody', t => {
+  const log = createLog({ level: 'info', stream: logDestination(openSync('/dev/full', 'w')) })
+  for (let time = 0; time < 3000; time++) t.notThrows(() => log.info('x'.repeat(1000)))
+})
+
+test('lines are in the file when the call returns', async t => {
+  const file = join(await tempFolder(t), 'log')
+  createLog({ level: 'info', stream: logDestination(openSync(file, 'w')) }).info('written')
+  t.regex(readFileSync(file, 'utf8'), /"message":"written"/)
 })

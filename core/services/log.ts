@@ -51,6 +51,17 @@ class PinoLog implements KernelLog {
 const escaped = (line: string): string =>
   line.replace(/[\u007f-\u009f\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+const maxUnwrittenBytes = 1 << 20
+
+/**
+ * Where lines are written, by file descriptor. What cannot be written, as on a full disk, waits for the next line, up to a mebibyte; lines beyond it are
+ * lost. Nothing is thrown: a server without a log goes on serving, and there is no other place to say so.
+ */
+export const logDestination = (descriptor: number): DestinationStream => {
+  const destination = pino.destination({ dest: descriptor, sync: true, maxLength: maxUnwrittenBytes })
+  return destination.on('error', () => undefined)
+}
+
 /**
  * The kernel's log: one JSON object per line, secrets hidden before anything is written.
  * `pretty` prints lines for people instead. `stream` is standard output by default.
@@ -61,7 +72,7 @@ export const createLog = (options: {
   readonly pretty?: (line: string) => string
 }): KernelLog => {
   const { level, pretty } = options
-  const stream = options.stream ?? pino.destination({ dest: 1, sync: true })
+  const stream = options.stream ?? logDestination(1)
   const destination: DestinationStream = { write: line => stream.write(pretty ? pretty(line) : escaped(line)) }
   const settings = {
     level,
