@@ -207,8 +207,8 @@ export interface CommentRecord {
   readonly target: Ref
   /** The comment that this one answers. */
   readonly parent: string | null
-  /** That comment and all above it, the topmost first. */
-  readonly above: readonly string[]
+  /** That comment and all above it, the topmost first. Absent in those that were written before there were replies. */
+  readonly above?: readonly string[]
   readonly author: string
   readonly text: string
   readonly posted: Time

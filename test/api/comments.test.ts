@@ -255,6 +255,21 @@ test.serial('a client that handles mentions by itself causes no second notificat
   )
 })
 
+test('a comment of a version that had no replies is shown, and can be replied to', async t => {
+  const { path, file } = await scene()
+  const old = '00000000000000000000000c'
+  const written = {
+    target: { kind: 'file', id: file } as const,
+    parent: null,
+    author: ann.id,
+    text: 'old',
+    posted: '2026-11-01T00:00:00.000Z',
+  }
+  await server.get(DocumentStore).commit({ insert: { id: old, ...written }, into: comments })
+  await say(bob, `/api/comment/${old}`, 'new')
+  t.deepEqual(await texts(ann, path), ['old', 'new'])
+})
+
 test.serial('a mail that is not taken is sent once the mailer is back', async t => {
   const { path } = await scene()
   const mails = mailsTo(bob).length

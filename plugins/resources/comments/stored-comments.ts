@@ -76,7 +76,7 @@ export class StoredComments implements Comments {
   }
 
   async add(target: Ref, text: string, author: string | undefined, to?: Comment): Promise<Comment> {
-    const above = to ? [...to.above, to.id] : []
+    const above = to ? [...(to.above ?? []), to.id] : []
     if (above.length > deepest) throw new Invalid(`Replies can be nested ${deepest} levels deep: reply to a comment further up`)
     const id = this.#ids.next()
     const posted = this.#clock.now().toISOString()
@@ -119,12 +119,12 @@ export class StoredComments implements Comments {
   /** Those that do not answer what is gone: replies go with the comment above them, whether swept away already or not. */
   async standing<T extends Comment>(some: readonly T[]): Promise<readonly T[]> {
     const here = new Set(some.map(({ id }) => id))
-    const asked = [...new Set(some.flatMap(({ above }) => above))].filter(id => !here.has(id))
+    const asked = [...new Set(some.flatMap(({ above = [] }) => above))].filter(id => !here.has(id))
     for (let at = 0; at < asked.length; at += 1000) {
       const found = await this.#documents.getMany(comments, asked.slice(at, at + 1000))
       for (const id of found.keys()) here.add(id)
     }
-    return some.filter(({ above }) => above.every(id => here.has(id)))
+    return some.filter(({ above = [] }) => above.every(id => here.has(id)))
   }
 
   /** Takes comments away; those that are gone already are not an error. */
