@@ -7,9 +7,10 @@ import test from 'ava'
 import { BlobStore, DocumentStore, definePlugin, Invalid, provide, type StorageQuota, StorageQuotas, wire } from 'pounce/sdk'
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { registrations } from '../../plugins/blobs/in-place/registered-files.ts'
+import { OrphanSweep } from '../../plugins/blobs/sweep/orphan-sweep.ts'
 import { bagZip } from '../support/bags.ts'
 import { newPerson } from '../support/people.ts'
-import { formWith, newDataset, ok } from '../support/scene.ts'
+import { formWith, newDataset, ok, upload } from '../support/scene.ts'
 
 let isRefusing = false
 
@@ -154,4 +155,23 @@ test.serial('files of a dataset that goes while their bytes come are refused, an
   t.is((await appendAll(path, 'x'.repeat(1000))).status, 404)
   t.is((await call(path, { method: 'DELETE', headers: tus })).status, 204)
   t.deepEqual(await stored(), before)
+})
+
+test('bytes that are older than the records are kept: the database may be the wrong one', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'pounce-lost-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const first = await bootForTest({ folder })
+  const ann = await newPerson(first)
+  await upload(ann.call, await newDataset(ann.call), 'a'.repeat(1000))
+  await first.stop()
+  await rm(join(folder, 'documents'), { recursive: true })
+  const lost = await bootForTest({ t, folder })
+  const bob = await newPerson(lost)
+  const dataset = await newDataset(bob.call)
+  const file = await upload(bob.call, dataset, 'b'.repeat(1000))
+  const sweep = (more = {}) => lost.get(OrphanSweep).sweep({ graceMs: -1, ...more })
+  t.like(await sweep(), { removed: 0, older: 1 })
+  t.is(await (await bob.call(`/api/files/${file}/blob`)).text(), 'b'.repeat(1000))
+  t.like(await sweep({ removesOlder: true }), { removed: 1, older: 0 })
+  t.is((await bob.call(`/api/files/${file}/blob`)).status, 200)
 })

@@ -6,12 +6,16 @@ import {
   BlobStore,
   Clock,
   type Command,
+  CommitConflict,
   type Contributions,
+  collection,
   configPort,
+  DocumentStore,
   Invalid,
   Log,
   Metrics,
   s,
+  type Time,
   wire,
 } from 'pounce/sdk'
 import type { BlobEntry } from 'pounce/sdk/store-kit'
@@ -24,21 +28,57 @@ const Config = configPort(config)
 
 const batchSize = 500
 
+/** One record: when this plugin was first started with these records. */
+export const beginnings = collection<{ readonly at: Time }>()('blobs.sweep')
+
+const beginningId = '0'.repeat(24)
+
+/** Knows since when records are kept that name blobs. */
+export class RecordsBeginning {
+  readonly #documents: DocumentStore
+  readonly #clock: Clock
+
+  constructor(documents: DocumentStore, clock: Clock) {
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  async start(): Promise<void> {
+    const insert = { id: beginningId, at: this.#clock.now().toISOString() }
+    try {
+      await this.#documents.commit({ insert, into: beginnings })
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  async at(): Promise<Date> {
+    const beginning = await this.#documents.get(beginnings, beginningId)
+    if (!beginning) throw new Error('The record of blobs.sweep is missing')
+    return new Date(beginning.at)
+  }
+}
+wire(RecordsBeginning, DocumentStore, Clock)
+
 /** What a sweep found. */
 export interface SweepReport {
   readonly seen: number
   readonly removed: number
   readonly removedBytes: number
+  /** Unreferenced, and older than the records: not removed. */
+  readonly older: number
 }
 
 /**
  * Finds bytes that no record names: an upload stores bytes first and its record after, so a crash in between leaves some.
- * Younger ones than the grace time may belong to an upload under way and stay.
+ * Younger ones than the grace time may belong to an upload under way and stay. Older ones than the records stay too: with records that were lost, or of
+ * another installation, nothing in the store would be named.
  */
 export class OrphanSweep {
   #graceMs: number
   #blobs: BlobStore
   #owners: Contributions<BlobOwner>
+  #beginning: RecordsBeginning
   #clock: Clock
   #log: Log
   #metrics: Metrics
@@ -47,6 +87,7 @@ export class OrphanSweep {
     { graceHours }: s.Static<typeof config>,
     blobs: BlobStore,
     owners: Contributions<BlobOwner>,
+    beginning: RecordsBeginning,
     clock: Clock,
     log: Log,
     metrics: Metrics,
@@ -54,24 +95,37 @@ export class OrphanSweep {
     this.#graceMs = graceHours * 60 * 60 * 1000
     this.#blobs = blobs
     this.#owners = owners
+    this.#beginning = beginning
     this.#clock = clock
     this.#log = log
     this.#metrics = metrics
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { seen, removed, removedBytes } = await this.sweep({ signal })
+    const { seen, removed, removedBytes, older } = await this.sweep({ signal })
     if (removed > 0) this.#log.info('unreferenced bytes deleted', { seen, removed, removedBytes })
+    if (older > 0) this.#log.warn('Unreferenced bytes are older than the records and were kept: see blobs.sweep', { seen, kept: older })
   }
 
   async sweep(
-    options: { readonly signal?: AbortSignal; readonly graceMs?: number; progress?(seen: number): void } = {},
+    options: {
+      readonly signal?: AbortSignal
+      readonly graceMs?: number
+      /** Also those that are older than the records. */
+      readonly removesOlder?: boolean
+      progress?(seen: number): void
+    } = {},
   ): Promise<SweepReport> {
     const bound = this.#clock.now().getTime() - (options.graceMs ?? this.#graceMs)
-    const report = { seen: 0, removed: 0, removedBytes: 0 }
+    const since = options.removesOlder ? new Date(0) : await this.#beginning.at()
+    const report = { seen: 0, removed: 0, removedBytes: 0, older: 0 }
     let batch: BlobEntry[] = []
     const settle = async (): Promise<void> => {
       for (const orphan of await this.#orphansAmong(batch)) {
+        if (orphan.modified < since) {
+          report.older += 1
+          continue
+        }
         await this.#blobs.remove(orphan.key)
         report.removed += 1
         report.removedBytes += orphan.sizeBytes
@@ -102,13 +156,16 @@ export class OrphanSweep {
     return batch.filter(entry => orphans.has(entry.key))
   }
 }
-wire(OrphanSweep, Config, BlobStore, BlobOwners, Clock, Log, Metrics)
+wire(OrphanSweep, Config, BlobStore, BlobOwners, RecordsBeginning, Clock, Log, Metrics)
 
 /** `pounce blobs sweep`. */
 export class SweepCommand implements Command {
   readonly name = 'blobs sweep'
   readonly summary = 'Delete unreferenced bytes from the blob store'
-  readonly options = [{ name: 'grace-hours', summary: 'Keep bytes younger than this many hours', takesValue: true }]
+  readonly options = [
+    { name: 'grace-hours', summary: 'Keep bytes younger than this many hours', takesValue: true },
+    { name: 'older', summary: 'Also delete bytes older than the records of this installation', takesValue: false },
+  ]
   #sweep: OrphanSweep
 
   constructor(sweep: OrphanSweep) {
@@ -120,11 +177,12 @@ export class SweepCommand implements Command {
     progress: (message: string) => void,
   ): Promise<Readonly<Record<string, unknown>>> {
     const hours = options['grace-hours']
-    const graceMs = typeof hours === 'string' ? Number(hours) * 60 * 60 * 1000 : undefined
+    const graceMs = typeof hours === 'string' ? Number(hours.trim() || Number.NaN) * 60 * 60 * 1000 : undefined
     if (graceMs !== undefined && !(graceMs >= 0)) throw new Invalid('--grace-hours must be a number, 0 or more')
     const report = await this.#sweep.sweep({
       progress: seen => progress(`${seen} blobs looked at`),
       ...(graceMs === undefined ? {} : { graceMs }),
+      removesOlder: options['older'] === true,
     })
     return { ...report }
   }

@@ -40,7 +40,10 @@ export const labels = collection<LabelRecord>()('extractor-labels', { byName: { 
 /** One status message. */
 export interface StatusLine {
   readonly status: string
+  /** By the clock of its extractor. */
   readonly at: Time
+  /** When it arrived here; absent in old ones and in our own. */
+  readonly heard?: Time
 }
 
 /** `open` until there is a last word. */

@@ -28,6 +28,15 @@ test('the same status messages give the same result in every order, repeated or 
     for (const order of orders(news)) t.like(outcomeOf(after([...order, ...order])), { state, status }, JSON.stringify(order))
 })
 
+test('an error from an extractor whose clock is behind ends the run', t => {
+  const heard = (one: StatusLine, second: number): StatusLine => ({ ...one, heard: line('', second).at })
+  const behind = heard(line('StatusMessage.error: no luck', 5), 60)
+  const [first, second] = [heard(started, 40), heard(works, 41)]
+  t.like(outcomeOf(after([first, second, behind])), { state: 'failed', status: behind.status })
+  const again = heard(line('StatusMessage.start: Started processing.', 50), 70)
+  t.like(outcomeOf(after([first, second, behind, again])), { state: 'open' })
+})
+
 test('a status in the second of the request counts', t => {
   t.like(outcomeOf(after([started])), { status: started.status, state: 'open', end: null })
 })

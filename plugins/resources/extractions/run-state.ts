@@ -25,6 +25,15 @@ export const tidyStatus = (status: string): string =>
         .replace(keys, '$1secretKey')
         .slice(0, longest)
 
+/** Messages that arrive within this time may have changed places on their way through several kernels. */
+const reorderedMs = 2000
+
+/** By the clocks of their extractors, unless they arrived so long before the other that those clocks differ. */
+const isAfter = (line: StatusLine, other: StatusLine): boolean => {
+  if (line.at <= other.at) return false
+  return line.heard === undefined || other.heard === undefined || Date.parse(other.heard) - Date.parse(line.heard) < reorderedMs
+}
+
 const isError = ({ status }: StatusLine): boolean => status.includes('StatusMessage.error')
 
 const roundStart = (lines: readonly StatusLine[]): number => lines.findLastIndex(({ status }) => status === submitted)
@@ -56,7 +65,7 @@ export const outcomeOf = (
   const cancelled = round.find(({ status }) => status === cancelWords.success)
   if (cancelled) return last('cancelled', cancelled)
   const error = round.findLast(isError)
-  const goesOn = round.some(line => error !== undefined && line.at > error.at && !ownWords.has(line.status))
+  const goesOn = round.some(line => error !== undefined && isAfter(line, error) && !ownWords.has(line.status))
   if (error && !goesOn) return last('failed', error)
   const newest = round.at(-1)
   return newest ? last('open', newest) : { status: submitted, state: 'open', end: null }

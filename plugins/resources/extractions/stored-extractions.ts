@@ -114,7 +114,7 @@ export class StoredExtractions {
   /** Adds a status to its run, repeated or in any order. Resolves to the run as it was before; undefined when no such run is known. */
   async heard({ jobId, targetId, extractor, status, at }: JobStatus): Promise<ExtractionRun | undefined> {
     const run = jobId === undefined ? await this.#newestOpen(targetId, extractor) : await this.get(jobId)
-    if (run) await this.#add(run.id, { status: tidyStatus(status), at: at.toISOString() })
+    if (run) await this.#add(run.id, { status: tidyStatus(status), at: at.toISOString(), heard: this.#clock.now().toISOString() })
     return run
   }
 
