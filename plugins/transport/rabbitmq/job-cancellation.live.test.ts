@@ -4,6 +4,7 @@ import { liveTests } from 'pounce/sdk/testing'
 import { eventually, file, hex, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
 import { TestListener } from '../../../test/support/transport-listener.ts'
+import { busJobs } from './bus-jobs.ts'
 import { startRabbit, temporaryDocuments } from './fixtures/rabbit-under-test.ts'
 import { testBroker } from './fixtures/test-broker.ts'
 
@@ -12,11 +13,16 @@ const { test: live, url } = liveTests(test, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
 async function setUp(t: ExecutionContext, jobs: number) {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor', 'error.some.extractor')
-  const kernel = await startRabbit(t, { documents: await temporaryDocuments(t), uri: broker.uri, config: { cancelSearchMs: 10_000 } })
+  const documents = await temporaryDocuments(t)
+  const kernel = await startRabbit(t, {
+    documents,
+    uri: broker.uri,
+    config: { cancelSearchMs: 10_000, managementUrl: broker.managementUrl },
+  })
   const all = Array.from({ length: jobs }, (_, n) => jobFor(n + 1, { target: file(1) }))
   for (let at = 0; at < jobs; at += 1000) await kernel.transport.publish(all.slice(at, at + 1000))
   await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === jobs)
-  return { broker, all, ...kernel }
+  return { broker, all, documents, ...kernel }
 }
 
 const msgid = (content: Buffer): string => JSON.parse(String(content)).msgid
@@ -93,6 +99,16 @@ live('a job whose queue was deleted or emptied is cancelled', async t => {
   await broker.channel.deleteQueue('some.extractor')
   t.is(await transport.cancel(jobFor(2).id), 'cancelled')
   t.deepEqual(await idsOf(transport, file(1)), [])
+})
+
+live('a job that was lost at the broker is cancelled though its extractor listens, once that has been idle', async t => {
+  const { broker, transport, documents } = await setUp(t, 2)
+  await broker.channel.purgeQueue('some.extractor')
+  await broker.channel.consume('some.extractor', () => undefined)
+  t.is(await transport.cancel(jobFor(1).id), 'running')
+  await documents.commit({ update: jobFor(1).id, in: busJobs, set: { published: '2026-01-01T00:00:00.000Z' } })
+  await eventually(async () => (await transport.cancel(jobFor(1).id)) === 'cancelled')
+  t.is((await idsOf(transport, file(1))).length, 1)
 })
 
 live('without the broker an unsent job is cancelled, and a sent one cannot be', async t => {

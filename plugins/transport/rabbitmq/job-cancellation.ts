@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Transport, Unavailable } from 'pounce/sdk'
+import { type Log, type Transport, Unavailable } from 'pounce/sdk'
 import { KeyedMutex } from 'pounce/sdk/kit'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { StoredJob } from './bus-jobs.ts'
+import type { Management } from './management.ts'
 import { isMessageOf } from './message-ids.ts'
 import { searchQueue } from './queue-search.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
@@ -15,13 +16,23 @@ const sendingMs = 2000
 export class JobCancellation {
   #book: RabbitJobRepository
   #link: BrokerConnection
+  #management: Management
+  #log: Log
   #limits: { readonly searchMs: number; readonly timeoutMs: number }
   /** Searches of one queue would hide its messages from each other. */
   readonly #mutex = new KeyedMutex()
 
-  constructor(book: RabbitJobRepository, link: BrokerConnection, limits: { readonly searchMs: number; readonly timeoutMs: number }) {
+  constructor(
+    book: RabbitJobRepository,
+    link: BrokerConnection,
+    management: Management,
+    log: Log,
+    limits: { readonly searchMs: number; readonly timeoutMs: number },
+  ) {
     this.#book = book
     this.#link = link
+    this.#management = management
+    this.#log = log
     this.#limits = limits
   }
 
@@ -55,6 +66,8 @@ export class JobCancellation {
     const isAside = job.state === 'dead' || job.state === 'parked'
     const queue = isAside ? `error.${job.queue}` : job.queue
     const limits = { timeMs: searchMs, answerMs: timeoutMs, wanted: 1 }
+    // Before the search, which holds messages itself.
+    const isIdle = isQuiet(job) && (await this.#isIdle(queue))
     const search = await searchQueue(model, queue, content => isMessageOf(content, job.id), limits)
     if (!search) return true
     const [message] = search.found
@@ -62,6 +75,22 @@ export class JobCancellation {
     // Closed before the record is deleted: the broker has then removed the message.
     await search.close()
     // In no queue, and no extractor that could be processing it.
-    return message !== undefined || isAside || (search.isComplete && search.consumers === 0)
+    return message !== undefined || isAside || (search.isComplete && (search.consumers === 0 || isIdle))
+  }
+
+  /** True when the broker says that no extractor is processing a message of the queue. */
+  async #isIdle(queue: string): Promise<boolean> {
+    try {
+      return (await this.#management.unacknowledged(queue)) === 0
+    } catch (error) {
+      this.#log.debug('The management plugin of the broker does not say what is being processed', { queue, error })
+      return false
+    }
   }
 }
+
+/** Longer than the facts of the management plugin are old. */
+const quietMs = 15_000
+
+/** An extractor that has just taken a job says so. */
+const isQuiet = ({ heard, published }: StoredJob): boolean => Date.parse(heard ?? published) < Date.now() - quietMs

@@ -31,7 +31,21 @@ export class Management {
     return this.#list(vhost => `/api/consumers/${vhost}`)
   }
 
+  /** How many messages of a queue extractors are processing, up to five seconds ago; undefined when the plugin does not say. */
+  async unacknowledged(queue: string): Promise<number | undefined> {
+    const { body } = await this.#read(vhost => `/api/queues/${vhost}/${encodeURIComponent(queue)}`)
+    const count =
+      typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>)['messages_unacknowledged'] : undefined
+    return typeof count === 'number' ? count : undefined
+  }
+
   async #list(pathIn: (vhost: string) => string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const { body, path } = await this.#read(pathIn)
+    if (!Array.isArray(body)) throw new Error(`its response to ${path} is not a list`)
+    return body.filter(item => typeof item === 'object' && item !== null)
+  }
+
+  async #read(pathIn: (vhost: string) => string): Promise<{ readonly body: unknown; readonly path: string }> {
     const { base, vhost, authorization } = placeOf(this.#options)
     const path = pathIn(vhost)
     const response = await fetch(`${base}${path}`, {
@@ -50,9 +64,7 @@ export class Management {
       if (bytes > mostBytes) throw new Error(`its response to ${path} has more than ${mostBytes} bytes`)
       pieces.push(piece)
     }
-    const list = parseJson(Buffer.concat(pieces), limits, `its answer to ${path}`)
-    if (!Array.isArray(list)) throw new Error(`its response to ${path} is not a list`)
-    return list.filter(item => typeof item === 'object' && item !== null)
+    return { body: parseJson(Buffer.concat(pieces), limits, `its answer to ${path}`), path }
   }
 }
 

@@ -109,8 +109,9 @@ export class RabbitTransport implements Transport {
     const take = (status: JobStatus) => this.#statusUpdates.take(this.#heard(), status)
     this.#replies = new Replies({ link: listening, queue: replyTo, prefetch, log, metrics, now, take })
     this.#heartbeats = new Heartbeats({ link: listening, log, metrics, take: heartbeat => this.#heard().heartbeat(heartbeat) })
-    this.bus = new RabbitBus(new Management({ uri, managementUrl, timeoutMs }), config.exchange, replyTo, log)
-    this.#cancelling = new JobCancellation(this.#book, listening, { searchMs: cancelSearchMs, timeoutMs })
+    const management = new Management({ uri, managementUrl, timeoutMs })
+    this.bus = new RabbitBus(management, config.exchange, replyTo, log)
+    this.#cancelling = new JobCancellation(this.#book, listening, management, log, { searchMs: cancelSearchMs, timeoutMs })
     const errorQueues = this.#isWorker ? new ErrorQueues({ book: this.#book, link: publishing, keys, log, leaseMs, timeoutMs }) : undefined
     const doubtful = new UnconfirmedJobs({ book: this.#book, link: publishing, log, searchMs: doubtfulSearchMs, timeoutMs })
     this.#sweeping = new UnsentJobs({ book: this.#book, sender: this.#sender, doubtful, errorQueues, log, leaseMs, sweepMs })
