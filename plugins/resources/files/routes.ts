@@ -59,7 +59,7 @@ export const getFile = route({
   aliases: [{ path: '/api/files/:id/blob' }, { path: '/files/:id/blob' }],
   summary: 'Download a file',
   description:
-    'Requires DownloadFiles, unless the license allows download for everyone who may view the file. Supports ranges, conditional requests and `Repr-Digest`. Counted as a download unless `tracking=false` or a later range is requested. If a malware scanner is loaded, a new file answers 409 `scan-pending` until it is scanned, and 403 `quarantined` if malware was found. If the blob store is configured for it, a plain GET of a large file is redirected (302) to a URL of the store that is valid for 15 minutes.',
+    'Requires DownloadFiles, unless the license allows download for everyone who may view the file. Supports ranges, conditional requests and `Repr-Digest`. Counted as a download when bytes are sent from the beginning, unless `tracking=false`. If a malware scanner is loaded, a new file answers 409 `scan-pending` until it is scanned, and 403 `quarantined` if malware was found. If the blob store is configured for it, a plain GET of a large file is redirected (302) to a URL of the store that is valid for 15 minutes.',
   permission: { right: 'ViewFile', on: ref('file', 'id') },
   jobKeys: 'allowed',
   params,
@@ -69,16 +69,11 @@ export const getFile = route({
   effects: 'counts the download',
   inTrash: 'allowed',
   answersHead: true,
-  async handle({ params, query, isHead, headers, caller }, { files, downloads }) {
+  async handle({ params, query, isHead, caller }, { files, downloads }) {
     const file = await existing(files, params.id)
     await downloads.authorize(file, caller)
-    const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
-    const isWhole = headers.range === undefined
-    if (!isHead) {
-      downloads.wantArchived(file, caller.user?.id)
-      downloads.count(file, caller.user?.id, { isTracked: query.tracking && isStart, isWhole })
-    }
-    return { status: 200, body: downloads.bytesOf(file) }
+    if (!isHead) downloads.wantArchived(file, caller.user?.id)
+    return { status: 200, body: downloads.countedBytesOf(file, caller.user?.id, query.tracking) }
   },
 })
 
