@@ -143,6 +143,8 @@ export const faultMessage = (errors: readonly ErrorObject[], whole: string): str
       return `${field ? `${field}.` : ''}${String(error.params['additionalProperty'])} is not known here`
     case 'uniqueItems':
       return `${at} must not name anything twice`
+    case 'pattern':
+      return String(error.data).trim() === '' ? `${at} must not be blank` : `${at} must be ${describe(schema)}`
     default:
       return `${at} must be ${describe(schema)}`
   }
@@ -217,6 +219,6 @@ const bounds = ({ minimum, maximum }: SchemaShape): string => {
 
 const pattern = ({ pattern: expression, description }: SchemaShape): string => {
   if (expression === undefined) return ''
-  if (expression.includes('\\u0000')) return ', without control characters'
-  return description ? ` (${description})` : ` that matches ${expression}`
+  if (description) return ` (${description})`
+  return expression.includes('\\u0000') ? ', without control characters' : ` that matches ${expression}`
 }

@@ -2,6 +2,7 @@ import {
   type Bytes,
   Datasets,
   event,
+  FileIngest,
   type FileRecord,
   Files,
   Forbidden,
@@ -35,6 +36,7 @@ import { FileVersion, FileViews, FullFile } from './file-view.ts'
 const route = routesFor('files', {
   files: Files,
   datasets: Datasets,
+  ingest: FileIngest,
   downloads: FileDownloads,
   listing: FileListing,
   removal: FileRemoval,
@@ -143,10 +145,11 @@ export const renameFile = route({
   body: s.Object({ name: s.filename() }),
   responses: { 200: s.success() },
   throws: [NotFound, Invalid, ChangedMeanwhile],
-  async handle({ params, body, caller, headers }, { files }) {
+  async handle({ params, body, caller, headers }, { files, ingest }) {
     const file = { kind: 'file', id: params.id } as const
+    const name = ingest.nameOf(body.name)
     const renamed = event('file.updated', file, { fields: ['name'] }, caller.user?.id)
-    await changeIfMatching(files, file, headers['if-match'], { set: { name: body.name.normalize('NFC') } }, [renamed])
+    await changeIfMatching(files, file, headers['if-match'], { set: { name } }, [renamed])
     return { status: 200, body: { status: 'success' } }
   },
 })
