@@ -1,8 +1,10 @@
-import { Conflict, Folders, Forbidden, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { Conflict, Folders, Forbidden, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
 import { FilePlaces, placeOf } from './file-places.ts'
 
 const route = routesFor('datasets', { places: FilePlaces, folders: Folders })
 const params = s.Object({ dataset: s.id(), file: s.id() })
+/** Of a file that need not be in the dataset, nor be there at all. */
+const anyFile = s.String({ maxLength: 100, description: 'Id of a file' })
 const done = { status: 200 as const, body: { status: 'success' } }
 
 export const attachFileToDataset = route({
@@ -27,7 +29,7 @@ export const detachFileFromDataset = route({
   summary: 'Detach a file from a dataset',
   description: 'The file itself is kept. No error if the file is not in the dataset.',
   permission: { right: 'CreateDataset', on: ref('dataset', 'dataset') },
-  params,
+  params: s.Object({ dataset: s.id(), file: anyFile }),
   responses: { 200: s.success() },
   throws: [NotFound],
   async handle({ params, caller }, { places }) {
@@ -41,10 +43,18 @@ export const detachFileFromDatasetByPost = route({
   path: '/api/datasets/:dataset/filesRemove/:file/:ignoreNotFound',
   summary: 'Detach a file from a dataset (old path)',
   permission: { right: 'CreateDataset', on: ref('dataset', 'dataset') },
-  params: s.Object({ dataset: s.id(), file: s.id(), ignoreNotFound: s.String({ pattern: '^([Tt]rue|[Ff]alse)$' }) }),
+  params: s.Object({
+    dataset: s.id(),
+    file: anyFile,
+    ignoreNotFound: s.String({
+      maxLength: 100,
+      description: '`True` or `False`: whether it is an error (404) if the file is not in the dataset',
+    }),
+  }),
   responses: { 200: s.success() },
-  throws: [NotFound],
+  throws: [NotFound, Invalid],
   async handle({ params, caller }, { places }) {
+    if (!/^(?:true|false)$/i.test(params.ignoreNotFound)) throw new Invalid('ignoreNotFound must be True or False')
     const wasThere = await places.detach(params.dataset, params.file, caller.user?.id)
     if (!wasThere && params.ignoreNotFound.toLowerCase() === 'false') throw new NotFound('file')
     return done
