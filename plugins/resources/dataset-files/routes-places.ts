@@ -70,9 +70,9 @@ export const moveFileBetweenDatasets = route({
   permission: { right: 'AddResourceToDataset', on: ({ dataset, to }) => [dataset, to].map(id => ({ kind: 'dataset' as const, id })) },
   alsoRequires: [{ right: 'EditFile', on: ref('file', 'file') }],
   params: s.Object({ dataset: s.id(), to: s.id(), file: s.id() }),
-  query: s.Object({ fromFolder: s.Optional(s.id()), toFolder: s.Optional(s.id()) }),
+  query: s.Object({ fromFolder: s.Optional(s.id('folder')), toFolder: s.Optional(s.id('folder')) }),
   responses: { 200: s.success() },
-  throws: [NotFound, Conflict, Forbidden],
+  throws: [NotFound, Invalid, Conflict, Forbidden],
   async handle({ params: { dataset, to, file }, query, caller }, { places }) {
     await places.move(file, placeOf(dataset, query.fromFolder), placeOf(to, query.toFolder), caller.user?.id)
     return done
@@ -86,10 +86,10 @@ export const moveFileToFolder = route({
   description: 'From the root, unless `folderId` names its current folder. Requires the right to add to the dataset.',
   permission: { right: 'AddResourceToDataset', on: ref('dataset', 'dataset') },
   alsoRequires: [{ right: 'ViewFile', on: ref('file', 'file') }],
-  params: s.Object({ dataset: s.id(), toFolder: s.id(), file: s.id() }),
+  params: s.Object({ dataset: s.id(), toFolder: s.id('folder'), file: s.id() }),
   body: s.Object({ folderId: s.Optional(s.String({ maxLength: 100 })) }),
   responses: { 200: s.model('FileMove', s.Object({ status: s.String(), fileName: s.String(), folderName: s.String() })) },
-  throws: [NotFound, Conflict],
+  throws: [NotFound, Invalid, Conflict],
   async handle({ params: { dataset, toFolder, file }, body, caller }, { places, folders }) {
     const moved = await places.move(file, placeOf(dataset, body.folderId || undefined), placeOf(dataset, toFolder), caller.user?.id)
     const folder = await folders.get(toFolder)
@@ -103,9 +103,9 @@ export const moveFileToRoot = route({
   summary: 'Move a file from a folder to the root of its dataset',
   permission: { right: 'AddResourceToDataset', on: ref('dataset', 'dataset') },
   alsoRequires: [{ right: 'ViewFile', on: ref('file', 'file') }],
-  params: s.Object({ dataset: s.id(), fromFolder: s.id(), file: s.id() }),
+  params: s.Object({ dataset: s.id(), fromFolder: s.id('folder'), file: s.id() }),
   responses: { 200: s.Object({ status: s.String(), fileName: s.String() }) },
-  throws: [NotFound, Conflict],
+  throws: [NotFound, Invalid, Conflict],
   async handle({ params: { dataset, fromFolder, file }, caller }, { places }) {
     const moved = await places.move(file, placeOf(dataset, fromFolder), placeOf(dataset), caller.user?.id)
     return { status: 200, body: { status: 'success', fileName: moved.name } }
