@@ -26,6 +26,7 @@ export interface SchemaShape {
   readonly maxItems?: number
   readonly default?: unknown
   readonly 'x-body'?: string
+  readonly 'x-kind'?: string
   readonly 'x-content'?: Readonly<Record<string, SchemaShape>>
 }
 
@@ -129,7 +130,7 @@ const annotations = (value: unknown, found = new Set<string>()): ReadonlySet<str
 /** What is wrong with a value, for the person who sent it: `name must be text of 1 to 500 characters`. */
 export const faultMessage = (errors: readonly ErrorObject[], whole: string): string => {
   // A union reports the faults of each branch first and itself last.
-  const error = errors.at(-1)
+  const error = innerFault(errors) ?? errors.at(-1)
   if (!error) return `${whole} is not right`
   const field = fieldOf(error.instancePath)
   const schema = (error.parentSchema ?? {}) as SchemaShape
@@ -143,9 +144,20 @@ export const faultMessage = (errors: readonly ErrorObject[], whole: string): str
       return `${field ? `${field}.` : ''}${String(error.params['additionalProperty'])} is not known here`
     case 'uniqueItems':
       return `${at} must not name anything twice`
+    case 'pattern':
+      return String(error.data).trim() === '' ? `${at} must not be blank` : `${at} must be ${describe(schema)}`
     default:
       return `${at} must be ${describe(schema)}`
   }
+}
+
+/** What is wrong inside the one branch of a union that is of the right type. */
+const innerFault = (errors: readonly ErrorObject[]): ErrorObject | undefined => {
+  const union = errors.at(-1)
+  if (union?.keyword !== 'anyOf' || errors.length !== (union.schema as readonly unknown[]).length + 1) return undefined
+  const ofBranches = errors.slice(0, -1)
+  const [inner, ...more] = ofBranches.filter(({ keyword, instancePath }) => keyword !== 'type' || instancePath !== union.instancePath)
+  return more.length === 0 && inner && inner.instancePath !== union.instancePath ? inner : undefined
 }
 
 /** `/tags/0/name` → `tags[0].name`. */
@@ -217,6 +229,6 @@ const bounds = ({ minimum, maximum }: SchemaShape): string => {
 
 const pattern = ({ pattern: expression, description }: SchemaShape): string => {
   if (expression === undefined) return ''
-  if (expression.includes('\\u0000')) return ', without control characters'
-  return description ? ` (${description})` : ` that matches ${expression}`
+  if (description) return ` (${description})`
+  return expression.includes('\\u0000') ? ', without control characters' : ` that matches ${expression}`
 }

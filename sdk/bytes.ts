@@ -40,6 +40,24 @@ export interface Bytes {
   readonly subject?: Ref
 }
 
+/**
+ * The same bytes for a route that counts downloads. `sent` is called when they go out from their beginning, whole or as a range, or when the client is
+ * sent to their address elsewhere: not for HEAD, 304, 412, 416 and a later range, nor when the bytes cannot be opened.
+ */
+export const countedBytes = (bytes: Bytes, sent: (download: { readonly isWhole: boolean }) => void): Bytes => ({
+  ...bytes,
+  async open(range) {
+    const stream = await bytes.open(range)
+    if (range === undefined || range.start === 0) sent({ isWhole: range === undefined })
+    return stream
+  },
+  async elsewhere() {
+    const address = await bytes.elsewhere?.()
+    if (address !== undefined) sent({ isWhole: true })
+    return address
+  },
+})
+
 /** What a page of ours may run. */
 export interface PageScripts {
   /** Sources of `script-src` (CSP Level 3): hashes and nonces such as `'sha256-…'`. Never `'self'`: files that people upload are of our origin. */

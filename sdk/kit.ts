@@ -4,7 +4,7 @@
 
 export { accountsNamedBy, type NamedAccounts } from './account-address.ts'
 export { authorizeDetach, type Detached, lacking, requirePlaced } from './authorize.ts'
-export { type PageScripts, pagePolicy, RawJson, rawJson } from './bytes.ts'
+export { countedBytes, type PageScripts, pagePolicy, RawJson, rawJson } from './bytes.ts'
 export { CachedCounts } from './cached-counts.ts'
 export { type Answer, type Call, CallFailed, type Client, type ClientOptions, clientOf } from './client.ts'
 export { KeyedMutex, Mutex, Semaphore, type SemaphoreOptions } from './concurrency.ts'

@@ -189,7 +189,7 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   ) => Problem)[]
   /** A GET that changes something says what; HEAD then runs only when the handler minds `isHead`. */
   readonly effects?: string
-  /** Set when a GET with effects answers HEAD without them (it reads `isHead`). */
+  /** Set when a GET with effects answers HEAD without them (it reads `isHead`, or uses `countedBytes`). */
   readonly answersHead?: boolean
   /** Refuses cookies: only a key, Basic or Bearer will do (for GETs that change something). */
   readonly neverByCookie?: boolean

@@ -6,22 +6,29 @@ export * from './schema-builders.ts'
 
 const idPattern = '^[0-9a-f]{24}$'
 
-/** A resource's id: 24 lower-case hex digits. In a path or query a malformed one is answered like an unknown one (404). */
-export const id = () => Type.String({ pattern: idPattern, description: 'An id: 24 lower-case hex digits' })
+/** Key of the schema annotation that says what an id names. */
+export const idKind = 'x-kind'
+
+/**
+ * A resource's id: 24 lower-case hex digits. In a path or query a malformed one is answered like an unknown one (404): `Folder not found …`, where `kind` is `folder`.
+ * Without a word the kind follows from the right that is checked, or from the name of the parameter.
+ */
+export const id = (kind?: string) =>
+  Type.String({ pattern: idPattern, description: 'An id: 24 lower-case hex digits', ...(kind === undefined ? {} : { [idKind]: kind }) })
 
 /** True of text that has the form of an id. */
 export const isId = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{24}$/.test(text)
 
-/** A line a person typed: 1 to `maxLength` characters, none of them a control character. */
-export const line = (maxLength = 500) => Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
+/** A line a person typed: 1 to `maxLength` characters, not only blanks, none of them a control character. */
+export const line = (maxLength = 500) => Type.String({ minLength: 1, maxLength, pattern: '^(?=\\s*\\S)[^\\u0000-\\u001f\\u007f]*$' })
 
 /** The name of a file or folder, which must be able to stand in a path on any system. */
 export const filename = () =>
   Type.String({
     minLength: 1,
     maxLength: 255,
-    pattern: '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f/\\\\]*$',
-    description: 'A name without slashes, backslashes and control characters, other than `.` and `..`',
+    pattern: '^(?=\\s*\\S)(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f/\\\\]*$',
+    description: 'A name that is not blank, has no slashes, backslashes or control characters, and is not `.` or `..`',
   })
 
 /** Text a person typed: may be empty and may have line breaks and tabs, no other control characters. */

@@ -176,8 +176,9 @@ test('a query that has another type is refused by its name', async t => {
 
 const long = (length: number): string => 'x'.repeat(length)
 const control = ['a\u0000b', 'a\nb', 'a\u007fb', '\u001b[31m']
+const blank = ['  ', '\u3000']
 
-test('names that are empty, too long, or hold control or path characters are refused', async t => {
+test('names that are empty, blank, too long, or hold control or path characters are refused', async t => {
   const { space, dataset, folder, file, collection, user } = world.ids
   const parent = { parentId: dataset, parentType: 'dataset' }
   const named: readonly [method: string, path: string, member: string, longest: number, rest: object][] = [
@@ -187,24 +188,30 @@ test('names that are empty, too long, or hold control or path characters are ref
     ['PUT', `/api/collections/${collection}/title`, 'name', 500, {}],
     ['POST', '/api/datasets/createempty', 'name', 500, {}],
     ['PUT', `/api/datasets/${dataset}/title`, 'name', 500, {}],
+    ['POST', `/api/datasets/${dataset}/creator`, 'creator', 300, {}],
     ['POST', `/api/datasets/${dataset}/newFolder`, 'name', 255, parent],
     ['PUT', `/api/datasets/${dataset}/updateName/${folder}`, 'name', 255, {}],
     ['PUT', `/api/files/${file}/filename`, 'name', 255, {}],
     ['POST', '/api/users', 'firstName', 200, { email: 'x@example.org', lastName: 'x' }],
   ]
   const lines = named.flatMap(([method, path, member, longest, rest]) => {
-    const isPath = /newFolder|updateName|filename/.test(path)
-    return ['', long(longest + 1), ...control, ...(isPath ? ['.', '..', 'a/b', '../x', 'a\\b', '/'] : [])].map((name): Line => {
+    const inPaths = /newFolder|updateName|filename/.test(path) ? ['.', '..', 'a/b', '../x', 'a\\b', '/', 'a\u0085b'] : []
+    const line = (name: string, says: RegExp): Line => {
       const answer = () => admin(`${path}?superAdmin=true`, { method, json: { ...rest, [member]: name } })
-      return [`${method} ${path} ${JSON.stringify(name).slice(0, 20)}`, answer, 400, 'invalid', new RegExp(member)]
-    })
+      return [`${method} ${path} ${JSON.stringify(name).slice(0, 20)}`, answer, 400, 'invalid', says]
+    }
+    return [
+      ...['', long(longest + 1), ...control].map(name => line(name, new RegExp(member))),
+      ...blank.map(name => line(name, new RegExp(`^${member} must not be blank$`))),
+      ...inPaths.map(name => line(name, /^name must .*slashes, backslashes or control characters, and is not `\.` or `\.\.`/)),
+    ]
   })
   const queries: readonly [path: string, member: string][] = [
     ['/api/users/keys?', 'name'],
     [`/api/users/${user}/updateName?lastName=x&superAdmin=true&`, 'firstName'],
   ]
   for (const [path, member] of queries)
-    for (const name of ['', long(501), ...control])
+    for (const name of ['', long(501), ...control, ...blank])
       lines.push([
         `${path} ${member}=${JSON.stringify(name).slice(0, 20)}`,
         () => admin(`${path}${member}=${encodeURIComponent(name)}`, { method: 'POST' }),

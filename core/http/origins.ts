@@ -176,7 +176,10 @@ export const crossOriginWarning = (
   }
 }
 
-const allowedHeaders = ['Content-Type', 'X-API-Key', 'Authorization', 'Range', 'If-Match', 'If-None-Match', 'X-HTTP-Method-Override']
+const allowedHeaders = [
+  ...['Content-Type', 'X-API-Key', 'Authorization', 'X-HTTP-Method-Override'],
+  ...['Range', 'If-Range', 'If-Match', 'If-None-Match', 'If-Modified-Since', 'If-Unmodified-Since'],
+]
 
 /** What answers to OPTIONS are made of. */
 export interface CorsOptions {

@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv'
-import { Invalid, NotFound, type s } from 'pounce/sdk'
+import { Invalid, NotFound, s } from 'pounce/sdk'
 import { compileSchema, faultMessage, idPattern, type SchemaShape, typesOf } from '../json-schema.ts'
 import type { RouteAccess } from './authorize.ts'
 import { namesResources, refsOf } from './authorize.ts'
@@ -11,6 +11,8 @@ export interface InputFault {
   readonly message: string
   /** The name of the member, when it was an id without the form of one. */
   readonly idName?: string
+  /** What that id names, where its schema says so. */
+  readonly kind?: string | undefined
 }
 
 /** The result of a check: the value as a handler gets it, or what is wrong. */
@@ -51,7 +53,8 @@ const faultOf = (validate: ValidateFunction): InputFault => {
   const error = errors.at(-1)
   const message = faultMessage(errors, 'The request')
   const isId = error?.keyword === 'pattern' && error.params['pattern'] === idPattern
-  return isId ? { message, idName: error.instancePath.split('/')[1] ?? 'id' } : { message }
+  if (!isId) return { message }
+  return { message, idName: error.instancePath.split('/')[1] ?? 'id', kind: (error.parentSchema as SchemaShape)[s.idKind] }
 }
 
 const bodyCheck = (body: unknown): ((value: unknown) => Checked<unknown>) => {
@@ -196,7 +199,7 @@ const refuse = async (access: RouteAccess, request: RequestContext, params: Chec
   const { declaration, group } = request.route as RegisteredRoute
   if (params.fault) {
     access.requireForWrongInput(declaration, caller, true)
-    throw new NotFound(kindOf(declaration, params.fault.idName ?? 'id', input, group))
+    throw new NotFound(params.fault.kind ?? kindOf(declaration, params.fault.idName ?? 'id', input, group))
   }
   const { permission } = declaration
   const refs = refsOf({ ...declaration, alsoRequires: [] }, input)
@@ -206,8 +209,8 @@ const refuse = async (access: RouteAccess, request: RequestContext, params: Chec
   if (known.length > 0 && typeof permission === 'object')
     await access.require({ ...declaration, permission: { right: permission.right, on: () => known }, alsoRequires: [] }, caller, {})
   else access.requireForWrongInput(declaration, caller)
-  const { idName, message } = query.fault ?? { message: 'The query is not right' }
-  throw idName === undefined ? new Invalid(message) : new NotFound(kindOf(declaration, idName, input))
+  const { idName, kind, message } = query.fault ?? { message: 'The query is not right' }
+  throw idName === undefined ? new Invalid(message) : new NotFound(kind ?? kindOf(declaration, idName, input))
 }
 
 /** `dataset_id` names a dataset, `space` a space. */

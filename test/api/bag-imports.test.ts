@@ -136,6 +136,18 @@ test('a bag of v1 comes in with all its faults', async t => {
   t.is(missing.message, 'Not all files found in archive (gone.txt missing)')
 })
 
+test('files of a bag with datacite.xml are described without a description of the dataset, and what is described is there', async t => {
+  const ann = await somebody(server)
+  const datacite = { 'metadata/datacite.xml': '<resource><title>T</title></resource>' }
+  const payload = { 'a.txt': 'a', 'a.txt_info.json': '{"description":"An a"}', 'extra.txt': 'e' }
+  const { status, text, id } = await importBag(ann, bagZip(payload, { tags: datacite }))
+  t.is(status, 200, text)
+  t.deepEqual(await contentOf(ann, id), { 'a.txt': 'a', 'extra.txt': 'e' })
+  t.is((await filesOf(id)).find(({ name }) => name === 'a.txt')?.description, 'An a')
+  const missing = await importBag(ann, bagZip({ ...payload, 'gone.txt_info.json': '{}' }, { tags: datacite }))
+  t.like(missing, { status: 400, message: 'Not all files found in archive (gone.txt missing)' })
+})
+
 test('any valid bag will do, whoever made it', async t => {
   const ann = await somebody(server)
   const payload = { 'a.txt': 'a', 'deep/er/b.txt': 'b', 'c_info.json': 'no description of anything', '100% %0A.txt': 'c' }

@@ -89,6 +89,20 @@ test('a file in several datasets takes its path in the one that is named', async
   t.deepEqual([...(await fetched(await ok(make({ resources: [file(one)], dataset })))).keys()], ['a/one.txt'])
 })
 
+test('a dataset that the caller may not view is named without effect', async t => {
+  const { dataset: hidden, one } = await scene('Secret')
+  const shown = await newDataset(ann.call, { name: 'Shown' })
+  await ok(ann.call(`/api/datasets/${shown}/files/${one}`, { method: 'POST', json: {} }))
+  const space = await ok<{ id: string }>(ann.asAdmin('/api/spaces', { method: 'POST', json: { name: 'Open', description: '' } }))
+  const rolesandusers = { Editor: bob.id }
+  await ok(ann.asAdmin(`/api/spaces/${space.id}/updateUsers?superAdmin=true`, { method: 'POST', json: { rolesandusers } }))
+  await ok(ann.asAdmin(`/api/spaces/${space.id}/addDatasetToSpace/${shown}?superAdmin=true`, { method: 'POST', json: {} }))
+  const made = await ok<Made>(make({ resources: [file(one)], dataset: hidden }, bob.call))
+  t.is(made.filename, 'Shown (Partial).zip')
+  const bytes = Buffer.from(await (await bob.call(`/api/archives/${made.id}`)).arrayBuffer())
+  t.deepEqual([...(await unzip(bytes)).keys()], ['one.txt'])
+})
+
 test('a download that broke off is resumed, and the files are those of the moment', async t => {
   const { root, two } = await scene()
   const made = await ok<Made>(make({ resources: [file(root), file(two)] }))

@@ -76,6 +76,15 @@ test('a file is attached once and detached without being deleted', async t => {
   t.is((await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/False`)).status, 404)
   t.deepEqual((await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/True`)).body, ok)
   t.deepEqual((await ann.post(`/api/datasets/${other}/filesRemove/${file}/False`)).body, ok)
+  for (const id of [unknownId, 'nonsense']) {
+    t.deepEqual((await ann.remove(`/api/datasets/${dataset}/${id}`)).body, ok)
+    t.deepEqual((await ann.post(`/api/datasets/${dataset}/filesRemove/${id}/True`)).body, ok)
+    t.is((await ann.post(`/api/datasets/${dataset}/filesRemove/${id}/False`)).status, 404)
+  }
+  t.like(await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/x`), {
+    status: 400,
+    body: { message: 'ignoreNotFound must be True or False' },
+  })
   await server.drained()
   t.deepEqual(await placesOf(file), [])
   t.is((await ann.get(`/api/files/${file}/blob`)).status, 200)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import { BlobStore, DocumentStore } from 'pounce/sdk'
+import { BlobStore, DocumentStore, Files } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../support/people.ts'
 import { formWith, newDataset, newFolder, ok, refusal, unknownId, upload } from '../support/scene.ts'
@@ -68,6 +68,31 @@ test('a download is counted, unless it is not to be tracked', async t => {
   const downloads = async () => (await ok<{ downloads: string }>(ann.call(`/api/files/${id}/metadata`))).downloads
   while ((await downloads()) === '0') await server.drained()
   t.is(await downloads(), '1')
+})
+
+test('an answer without bytes, or with later ones, is no download', async t => {
+  const id = await upload(ann.call, await newDataset(ann.call), 'abc')
+  const { link } = await ok<{ link: string }>(ann.call(`/files/${id}/links`, { method: 'POST' }))
+  const head = await ann.call(`/api/files/${id}`, { method: 'HEAD' })
+  const downloads = async () => {
+    await server.drained()
+    return (await server.get(Files).get(id))?.statistics.downloads
+  }
+  for (const path of [`/api/files/${id}`, new URL(link).pathname])
+    for (const [status, headers] of [
+      [304, { 'if-none-match': head.headers.get('etag') ?? '' }],
+      [304, { 'if-modified-since': head.headers.get('last-modified') ?? '' }],
+      [412, { 'if-match': '"x"' }],
+      [416, { range: 'bytes=3-' }],
+      [206, { range: 'bytes=1-' }],
+    ] as const) {
+      const answer = await ann.call(path, { headers })
+      await answer.text()
+      t.is(answer.status, status)
+    }
+  t.is(await downloads(), 0)
+  t.is(await (await ann.call(`/api/files/${id}`, { headers: { range: 'bytes=0-1' } })).text(), 'ab')
+  t.is(await downloads(), 1)
 })
 
 test('the info of a file is text throughout, as in Clowder 1.x', async t => {

@@ -31,12 +31,22 @@ test('a file moves between root and folders of its dataset', async t => {
   const to = (folder: string) => `/api/datasets/${dataset}/moveFile/${folder}/${root}`
   t.deepEqual((await ann.post(to(a), {})).body, { status: 'success', fileName: 'x.txt', folderName: 'a' })
   t.deepEqual(await pathsOf(root), [['Leaves', 'a']])
-  t.is((await ann.post(to(b), {})).status, 404)
-  t.is((await ann.post(to(b), { folderId: b })).status, 404)
+  t.is((await ann.post(to(b), {})).status, 400)
+  t.is((await ann.post(to(b), { folderId: b })).status, 400)
   t.deepEqual((await ann.post(to(b), { folderId: a })).body, { status: 'success', fileName: 'x.txt', folderName: 'b' })
   t.deepEqual(await pathsOf(root), [['Leaves', 'a', 'b']])
   t.deepEqual((await ann.post(to(b), { folderId: b })).body, { status: 'success', fileName: 'x.txt', folderName: 'b' })
-  t.is((await ann.post(`/api/datasets/${dataset}/moveToDataset/${a}/${root}`)).status, 404)
+  t.like(await ann.post(`/api/datasets/${dataset}/moveToDataset/${a}/${root}`), {
+    status: 400,
+    body: { message: 'The file is not in this folder' },
+  })
+  for (const path of [`moveToDataset/zz/${root}`, `moveFile/zz/${root}`, `moveFolder/${a}?into=zz`])
+    t.like(await ann.post(`/api/datasets/${dataset}/${path}`, {}), { status: 404, body: { message: 'Folder not found or not accessible' } })
+  t.like(await ann.get('/api/bulk/zz'), { status: 404, body: { message: 'Bulk job not found or not accessible' } })
+  t.like(await ann.post(`/api/datasets/${dataset}/urls`, { url: 5 }), {
+    status: 400,
+    body: { message: 'url must be text of at most 4000 characters' },
+  })
   t.deepEqual((await ann.post(`/api/datasets/${dataset}/moveToDataset/${b}/${root}`)).body, { status: 'success', fileName: 'x.txt' })
   t.deepEqual((await files.get(root))?.places, [{ dataset, folder: null, in: dataset }])
 })
@@ -51,7 +61,8 @@ test('a file moves only within datasets and folders that are the right ones, and
     t.is((await ann.post(path(wrong), {})).status, 404, wrong)
     t.is((await ann.post(path(mine.a), { folderId: wrong })).status, 404, wrong)
   }
-  for (const file of [other.root, unknownId, 'nonsense']) t.is((await ann.post(path(mine.a, file), {})).status, 404)
+  for (const file of [unknownId, 'nonsense']) t.is((await ann.post(path(mine.a, file), {})).status, 404)
+  t.is((await ann.post(path(mine.a, other.root), {})).status, 400)
   t.is((await ann.post(`/api/datasets/${mine.dataset}/moveToDataset/${other.a}/${mine.root}`)).status, 404)
   t.is((await bob.post(path(mine.a), {})).status, 403)
   t.is((await eve.post(path(mine.a), {})).status, 404)

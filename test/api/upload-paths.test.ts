@@ -78,6 +78,22 @@ test('a form with a path does the same, in the address or as a field before or a
   t.deepEqual(await filesOf(dataset), ['/a/b/c.txt', '/a/b/e.txt', '/a/d.txt'])
 })
 
+test('a field named path leads to folders in every upload to a dataset, and nowhere without one', async t => {
+  const dataset = await newDataset(ann.call)
+  const top = await newFolder(ann.call, dataset, 'top')
+  const send = (to: string, path: string, fields: Readonly<Record<string, string>> = {}): Promise<Response> => {
+    const body = formWith('abc', 'c.txt')
+    for (const [name, value] of Object.entries({ path, ...fields })) body.append(name, value)
+    return ann.call(to, { method: 'POST', body })
+  }
+  t.is((await send(`/api/datasets/${dataset}/files`, 'a/c.txt')).status, 200)
+  t.is((await send('/api/files/uploadToDataset', 'b/c.txt', { dataset_id: dataset })).status, 200)
+  t.is((await send(`/api/files/uploadToDataset?dataset_id=${dataset}&folder_id=${top}`, 'd/c.txt')).status, 200)
+  t.deepEqual(await filesOf(dataset), ['/a/c.txt', '/b/c.txt', '/top/d/c.txt'])
+  t.is((await send('/api/files', 'c.txt')).status, 200)
+  t.like(await refusal(send('/api/files', 'a/c.txt')), { status: 400, message: 'A path with folders requires the dataset of the folders' })
+})
+
 test('a path starts at the folder that is named', async t => {
   const dataset = await newDataset(ann.call)
   const top = await newFolder(ann.call, dataset, 'top')

@@ -285,8 +285,47 @@ test('what no upload can go on with is refused', async t => {
   t.is((await send({ ...version, ...type, 'upload-offset': '0', 'upload-checksum': 'sha1' })).status, 400)
   for (const id of [unknownId, 'x']) t.is((await patch(`/api/uploads/${id}`, 0, data(1))).status, 404)
   t.is((await ann.call(path, { method: 'HEAD' })).status, 412)
-  const override = { ...version, ...type, 'upload-offset': '0', 'x-http-method-override': 'PATCH' }
-  t.is((await ann.call(path, { method: 'POST', headers: override, body: data(10) })).status, 204)
+})
+
+test('POST stands for the method that X-HTTP-Method-Override names', async t => {
+  const path = await begun(t, 20)
+  const post = (method: string, headers: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
+    ann.call(path, { method: 'POST', headers: { ...version, 'x-http-method-override': method, ...headers }, ...(body ? { body } : {}) })
+  t.is((await post('PATCH', { ...type, 'upload-offset': '0' }, data(10))).status, 204)
+  t.is((await post('PATCH', { ...type })).status, 400)
+  t.is((await post('PATCH', { 'content-type': 'text/plain', 'upload-offset': '10' }, data(10))).status, 415)
+  const looked = await post('HEAD')
+  t.deepEqual([looked.status, looked.headers.get('upload-offset'), looked.headers.get('upload-length')], [204, '10', '20'])
+  t.like(await refusal(post('PUT')), {
+    status: 400,
+    message: 'X-HTTP-Method-Override must be PATCH, DELETE or HEAD, in a POST to an upload',
+  })
+  t.is((await post('DELETE', { 'tus-resumable': '2.0.0' })).status, 412)
+  t.is((await post('DELETE')).status, 204)
+  t.is((await post('DELETE')).status, 404)
+  t.is((await head(path)).status, 404)
+})
+
+test('an upload that is deleted while bytes come ends their request with 404', async t => {
+  const path = await begun(t, 400_000)
+  const sent = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = sent.writable.getWriter()
+  const init = { method: 'PATCH', headers: { ...version, ...type, 'upload-offset': '0' }, body: sent.readable, duplex: 'half' as const }
+  const answer = refusal(ann.call(path, init))
+  await writer.write(data(100_000))
+  await until('some bytes to count', async () => (await ok<{ received: number }>(ann.call(path))).received > 0)
+  t.is((await ann.call(path, { method: 'DELETE', headers: version })).status, 204)
+  await writer.write(data(300_000))
+  await writer.close()
+  t.like(await answer, { status: 404, message: 'Upload not found or not accessible' })
+})
+
+test.serial('an upload that is refused with its first bytes is not left open', async t => {
+  const before = (await ok<unknown[]>(ann.call('/api/uploads'))).length
+  const wrong = `sha1 ${createHash('sha1').update('x').digest('base64')}`
+  t.is((await begin(6, { body: data(5), headers: { 'upload-checksum': wrong } })).status, 460)
+  t.is((await begin(6, { body: data(7) })).status, 413)
+  t.is((await ok<unknown[]>(ann.call('/api/uploads'))).length, before)
 })
 
 test('OPTIONS lists versions and extensions', async t => {

@@ -20,7 +20,7 @@ const moveToFolder = async (world: World, step: Step): Promise<void> => {
     ['AddResourceToDataset', dataset],
     ['ViewFile', file],
   ]
-  const rule = () => (dataset.isTrashed ? 409 : to.isGone || !placeIn(file, dataset, from) ? 404 : undefined)
+  const rule = () => (dataset.isTrashed ? 409 : to.isGone || from?.isGone ? 404 : placeIn(file, dataset, from) ? undefined : 400)
   const path = `/api/datasets/${dataset.id}/moveFile/${to.id}/${file.id}`
   const call = { method: 'POST', path, json: from ? { folderId: from.id } : {} }
   if (await attempt(world, actorOf(step, dataset), call, checks, rule)) swap(file, dataset, from, to)
@@ -35,7 +35,7 @@ const moveToRoot = async (world: World, step: Step): Promise<void> => {
     ['AddResourceToDataset', dataset],
     ['ViewFile', file],
   ]
-  const rule = () => (from.isGone ? 404 : dataset.isTrashed ? 409 : placeIn(file, dataset, from) ? undefined : 404)
+  const rule = () => (from.isGone ? 404 : dataset.isTrashed ? 409 : placeIn(file, dataset, from) ? undefined : 400)
   const call = { method: 'POST', path: `/api/datasets/${dataset.id}/moveToDataset/${from.id}/${file.id}` }
   if (await attempt(world, actorOf(step, dataset), call, checks, rule)) swap(file, dataset, from, undefined)
 }

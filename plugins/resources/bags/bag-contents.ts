@@ -49,14 +49,18 @@ const foldersOf = (paths: Iterable<readonly string[]>): readonly (readonly strin
   return [...found.values()]
 }
 
+/** v1 takes any bag with `metadata/datacite.xml`; of other makers' bags with one, those count in which a file is described. */
+const isOfClowder = (bag: ReceivedBag): boolean =>
+  ['data/_info.json', 'data/_dataset_metadata.json', 'metadata/clowder.xml'].some(path => bag.has(path)) ||
+  (bag.has('metadata/datacite.xml') && bag.payload.some(path => bag.has(path + infoEnding)))
+
 /**
  * Sorts the payload. In bags of Clowder and of ours `X_info.json` and `X_metadata.json` say something of the file X, and whatever is described
  * must be there; in other bags every file is a file.
  */
 export const contentsOf = (bag: ReceivedBag): BagContents => {
   const { payload } = bag
-  const isOfClowder = ['data/_info.json', 'data/_dataset_metadata.json', 'metadata/clowder.xml'].some(path => bag.has(path))
-  const sidecars = isOfClowder ? sidecarsIn(bag, payload) : new Set<string>()
+  const sidecars = isOfClowder(bag) ? sidecarsIn(bag, payload) : new Set<string>()
   const beside = (path: string): string | undefined => (sidecars.has(path) ? path : undefined)
   const files = payload
     .filter(path => !sidecars.has(path))

@@ -138,7 +138,10 @@ const dateOf = (given: unknown): string | undefined => {
 }
 
 const isFileName = (name: unknown): name is string =>
-  typeof name === 'string' && name.length <= 255 && name.isWellFormed() && /^(?!\.{1,2}$)[^\u0000-\u001f\u007f/\\]+$/.test(name)
+  typeof name === 'string' &&
+  name.length <= 255 &&
+  name.isWellFormed() &&
+  /^(?=\s*\S)(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f/\\]+$/.test(name)
 
 /** From `X_info.json`, if there is one. */
 export const describeFile = async (bag: ReceivedBag, infoPath: string | undefined, budget: SidecarBudget): Promise<FileDescription> => {

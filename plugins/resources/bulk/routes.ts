@@ -27,7 +27,7 @@ import { BulkJobs, type NewBulkJob } from './bulk-jobs.ts'
 import type { BulkJobRecord, BulkSelection } from './collections.ts'
 
 const route = routesFor('bulk', { jobs: BulkJobs, policy: Policy, folders: Folders, installation: Installation })
-const params = s.Object({ id: s.id() })
+const params = s.Object({ id: s.id('bulk job') })
 const own = { permission: 'signedIn', limitedKeys: 'refused' } as const
 const maxResources = 10_000
 const type = s.Union([s.Literal('file'), s.Literal('folder'), s.Literal('dataset'), s.Literal('collection')])

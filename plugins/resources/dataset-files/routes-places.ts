@@ -1,8 +1,10 @@
-import { Conflict, Folders, Forbidden, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { Conflict, Folders, Forbidden, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
 import { FilePlaces, placeOf } from './file-places.ts'
 
 const route = routesFor('datasets', { places: FilePlaces, folders: Folders })
 const params = s.Object({ dataset: s.id(), file: s.id() })
+/** Of a file that need not be in the dataset, nor be there at all. */
+const anyFile = s.String({ maxLength: 100, description: 'Id of a file' })
 const done = { status: 200 as const, body: { status: 'success' } }
 
 export const attachFileToDataset = route({
@@ -27,7 +29,7 @@ export const detachFileFromDataset = route({
   summary: 'Detach a file from a dataset',
   description: 'The file itself is kept. No error if the file is not in the dataset.',
   permission: { right: 'CreateDataset', on: ref('dataset', 'dataset') },
-  params,
+  params: s.Object({ dataset: s.id(), file: anyFile }),
   responses: { 200: s.success() },
   throws: [NotFound],
   async handle({ params, caller }, { places }) {
@@ -41,10 +43,18 @@ export const detachFileFromDatasetByPost = route({
   path: '/api/datasets/:dataset/filesRemove/:file/:ignoreNotFound',
   summary: 'Detach a file from a dataset (old path)',
   permission: { right: 'CreateDataset', on: ref('dataset', 'dataset') },
-  params: s.Object({ dataset: s.id(), file: s.id(), ignoreNotFound: s.String({ pattern: '^([Tt]rue|[Ff]alse)$' }) }),
+  params: s.Object({
+    dataset: s.id(),
+    file: anyFile,
+    ignoreNotFound: s.String({
+      maxLength: 100,
+      description: '`True` or `False`: whether it is an error (404) if the file is not in the dataset',
+    }),
+  }),
   responses: { 200: s.success() },
-  throws: [NotFound],
+  throws: [NotFound, Invalid],
   async handle({ params, caller }, { places }) {
+    if (!/^(?:true|false)$/i.test(params.ignoreNotFound)) throw new Invalid('ignoreNotFound must be True or False')
     const wasThere = await places.detach(params.dataset, params.file, caller.user?.id)
     if (!wasThere && params.ignoreNotFound.toLowerCase() === 'false') throw new NotFound('file')
     return done
@@ -60,9 +70,9 @@ export const moveFileBetweenDatasets = route({
   permission: { right: 'AddResourceToDataset', on: ({ dataset, to }) => [dataset, to].map(id => ({ kind: 'dataset' as const, id })) },
   alsoRequires: [{ right: 'EditFile', on: ref('file', 'file') }],
   params: s.Object({ dataset: s.id(), to: s.id(), file: s.id() }),
-  query: s.Object({ fromFolder: s.Optional(s.id()), toFolder: s.Optional(s.id()) }),
+  query: s.Object({ fromFolder: s.Optional(s.id('folder')), toFolder: s.Optional(s.id('folder')) }),
   responses: { 200: s.success() },
-  throws: [NotFound, Conflict, Forbidden],
+  throws: [NotFound, Invalid, Conflict, Forbidden],
   async handle({ params: { dataset, to, file }, query, caller }, { places }) {
     await places.move(file, placeOf(dataset, query.fromFolder), placeOf(to, query.toFolder), caller.user?.id)
     return done
@@ -76,10 +86,10 @@ export const moveFileToFolder = route({
   description: 'From the root, unless `folderId` names its current folder. Requires the right to add to the dataset.',
   permission: { right: 'AddResourceToDataset', on: ref('dataset', 'dataset') },
   alsoRequires: [{ right: 'ViewFile', on: ref('file', 'file') }],
-  params: s.Object({ dataset: s.id(), toFolder: s.id(), file: s.id() }),
+  params: s.Object({ dataset: s.id(), toFolder: s.id('folder'), file: s.id() }),
   body: s.Object({ folderId: s.Optional(s.String({ maxLength: 100 })) }),
   responses: { 200: s.model('FileMove', s.Object({ status: s.String(), fileName: s.String(), folderName: s.String() })) },
-  throws: [NotFound, Conflict],
+  throws: [NotFound, Invalid, Conflict],
   async handle({ params: { dataset, toFolder, file }, body, caller }, { places, folders }) {
     const moved = await places.move(file, placeOf(dataset, body.folderId || undefined), placeOf(dataset, toFolder), caller.user?.id)
     const folder = await folders.get(toFolder)
@@ -93,9 +103,9 @@ export const moveFileToRoot = route({
   summary: 'Move a file from a folder to the root of its dataset',
   permission: { right: 'AddResourceToDataset', on: ref('dataset', 'dataset') },
   alsoRequires: [{ right: 'ViewFile', on: ref('file', 'file') }],
-  params: s.Object({ dataset: s.id(), fromFolder: s.id(), file: s.id() }),
+  params: s.Object({ dataset: s.id(), fromFolder: s.id('folder'), file: s.id() }),
   responses: { 200: s.Object({ status: s.String(), fileName: s.String() }) },
-  throws: [NotFound, Conflict],
+  throws: [NotFound, Invalid, Conflict],
   async handle({ params: { dataset, fromFolder, file }, caller }, { places }) {
     const moved = await places.move(file, placeOf(dataset, fromFolder), placeOf(dataset), caller.user?.id)
     return { status: 200, body: { status: 'success', fileName: moved.name } }

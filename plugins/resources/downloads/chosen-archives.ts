@@ -240,9 +240,11 @@ const existing = <T>(found: ReadonlyMap<string, T>, id: string, kind: Ref['kind'
   return record
 }
 
-/** In the dataset that was named, else the first one that the caller may view. */
-const placeOf = ({ places }: File, dataset: string | undefined, seen: ReadonlySet<string>): Place | undefined =>
-  places.find(place => place.dataset === dataset) ?? places.find(place => seen.has(place.dataset))
+/** In the dataset that was named, else in the first one; of those that the caller may view. */
+const placeOf = ({ places }: File, dataset: string | undefined, seen: ReadonlySet<string>): Place | undefined => {
+  const visible = places.filter(place => seen.has(place.dataset))
+  return visible.find(place => place.dataset === dataset) ?? visible[0]
+}
 
 /** Names of several datasets beside each other. */
 const topsOf = (datasets: readonly (DatasetRecord & Stored)[]): readonly (readonly [string, readonly string[]])[] => {

@@ -15,7 +15,7 @@ import {
   s,
   wire,
 } from 'pounce/sdk'
-import { Quarantined, ScanPending } from 'pounce/sdk/kit'
+import { countedBytes, Quarantined, ScanPending } from 'pounce/sdk/kit'
 import { DatasetDownloads } from './dataset-downloads.ts'
 
 /** Counts what is fetched. No one waits for a statistic, and one that is lost in a crash is no loss of data. */
@@ -84,12 +84,11 @@ export const downloadDataset = route({
   effects: 'counts the download',
   inTrash: 'allowed',
   answersHead: true,
-  async handle({ params, query, caller, headers, isHead }, { downloads, tallies }) {
+  async handle({ params, query, caller }, { downloads, tallies }) {
     const { bytes, files, folders, fileBytes } = await downloads.whole(params.id, { caller, bagit: query.bagit })
-    const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
-    if (query.tracking && isStart && !isHead)
-      tallies.dataset(params.id, { sizeBytes: bytes.sizeBytes ?? fileBytes, entries: files + folders }, caller.user?.id)
-    return { status: 200, body: bytes }
+    if (!query.tracking) return { status: 200, body: bytes }
+    const archive = { sizeBytes: bytes.sizeBytes ?? fileBytes, entries: files + folders }
+    return { status: 200, body: countedBytes(bytes, () => tallies.dataset(params.id, archive, caller.user?.id)) }
   },
 })
 
@@ -106,12 +105,10 @@ export const downloadDatasetPartially = route({
   effects: 'counts the download of each file',
   inTrash: 'allowed',
   answersHead: true,
-  async handle({ params, query, caller, headers, isHead }, { downloads, tallies }) {
+  async handle({ params, query, caller }, { downloads, tallies }) {
     const ids = [...new Set(query.fileList.split(',').map(id => id.trim()))].filter(id => id !== '')
     const { bytes, files } = await downloads.some(params.id, ids, { caller, bagit: query.bagit })
-    const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
-    if (isStart && !isHead) tallies.files(files, caller.user?.id)
-    return { status: 200, body: bytes }
+    return { status: 200, body: countedBytes(bytes, () => tallies.files(files, caller.user?.id)) }
   },
 })
 

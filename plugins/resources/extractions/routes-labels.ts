@@ -6,7 +6,7 @@ const route = routesFor('extractors', { labels: StoredLabels })
 const body = s.model(
   'NewExtractorLabel',
   s.Object({
-    name: s.String({ minLength: 1, maxLength: 200, pattern: '^(?=\\s*\\S)[^\\u0000-\\u001f\\u007f]*$' }),
+    name: s.line(200),
     category: s.Optional(s.String({ maxLength: 200 })),
     extractors: s.Array(s.String({ minLength: 1, maxLength: 200 }), { maxItems: 1000 }),
   }),

@@ -18,7 +18,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { isUsable, letsDownload, Quarantined, requireUsable } from 'pounce/sdk/kit'
+import { countedBytes, isUsable, letsDownload, Quarantined, requireUsable } from 'pounce/sdk/kit'
 import { FileDamage } from './file-damage.ts'
 import type { BytesPlace } from './file-json.ts'
 
@@ -67,11 +67,16 @@ export class FileDownloads {
     }
   }
 
+  /** The bytes of a file, counted as a download of a user, or of nobody that is known, when they are sent. */
+  countedBytesOf(file: File, user: string | undefined, isTracked = true): Bytes {
+    return countedBytes(this.bytesOf(file), ({ isWhole }) => this.#count(file, user, { isTracked, isWhole }))
+  }
+
   /**
    * A statistic, so the download does not wait for it; a count that is lost in a crash is no loss of data.
    * An untracked one changes nothing on the file: it emits an event only while an event sink is loaded.
    */
-  count(file: File, user: string | undefined, { isTracked, isWhole }: { readonly isTracked: boolean; readonly isWhole: boolean }): void {
+  #count(file: File, user: string | undefined, { isTracked, isWhole }: { readonly isTracked: boolean; readonly isWhole: boolean }): void {
     if (!isTracked && (!isWhole || this.#sinks.all().length === 0)) return
     const { id, sizeBytes } = file
     const counted = { inc: { 'statistics.downloads': 1 }, set: { 'statistics.lastDownloaded': this.#clock.now().toISOString() } }

@@ -91,17 +91,13 @@ export const getFileByLink = route({
   throws: [NotFound, ScanPending, Quarantined],
   effects: 'counts the download and records the use of the link',
   answersHead: true,
-  async handle({ params, isHead, headers, address }, { links, downloads }) {
+  async handle({ params, isHead, address }, { links, downloads }) {
     const found = await links.follow(params.link)
     if (!found) throw new NotFound('link')
     const { file, link } = found
     downloads.requireUsable(file)
-    const isWhole = headers.range === undefined
-    if (!isHead) {
-      links.used(link, address)
-      downloads.count(file, undefined, { isTracked: isWhole || headers.range?.startsWith('bytes=0-') === true, isWhole })
-    }
-    return { status: 200, body: downloads.bytesOf(file) }
+    if (!isHead) links.used(link, address)
+    return { status: 200, body: downloads.countedBytesOf(file, undefined) }
   },
 })
 

@@ -7,6 +7,7 @@ const route = routesFor('files', { uploads: MultipartUpload })
 const body = multipart(
   'One or more file parts under any field name. A text field with the name of a file (or of its part, with an `@context`) and a JSON object as value becomes metadata of that file. ' +
     'A text field `file` with `{"path": …, "md": {…}, "dataset": id}` registers a file of a server folder (`blobs.in-place.folders`) in place. ' +
+    'A text field `path` (`a/b/c.txt`) is the relative path of the one file in the dataset or folder, with its name: folders that are missing are created. Without a dataset a path with folders is refused. ' +
     'A text field `multiple` that is `true` omits the files from the activity feed: the client reports them by `addFileEvent`.',
   1000,
   { file: 'file', path: 'text', multiple: 'text' },
@@ -63,7 +64,7 @@ export const uploadToDataset = route({
   responses: { 200: result },
   async handle(request, { uploads }) {
     const { folder_id: folder, extract, showPreviews, path, batch } = request.query
-    return take(uploads, request, { extract, showPreviews, dataset: request.params.id, folder, path, batch, takesPath: true })
+    return take(uploads, request, { extract, showPreviews, dataset: request.params.id, folder, path, batch })
   },
 })
 

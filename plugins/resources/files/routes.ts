@@ -2,6 +2,7 @@ import {
   type Bytes,
   Datasets,
   event,
+  FileIngest,
   type FileRecord,
   Files,
   Forbidden,
@@ -35,6 +36,7 @@ import { FileVersion, FileViews, FullFile } from './file-view.ts'
 const route = routesFor('files', {
   files: Files,
   datasets: Datasets,
+  ingest: FileIngest,
   downloads: FileDownloads,
   listing: FileListing,
   removal: FileRemoval,
@@ -59,7 +61,7 @@ export const getFile = route({
   aliases: [{ path: '/api/files/:id/blob' }, { path: '/files/:id/blob' }],
   summary: 'Download a file',
   description:
-    'Requires DownloadFiles, unless the license allows download for everyone who may view the file. Supports ranges, conditional requests and `Repr-Digest`. Counted as a download unless `tracking=false` or a later range is requested. If a malware scanner is loaded, a new file answers 409 `scan-pending` until it is scanned, and 403 `quarantined` if malware was found. If the blob store is configured for it, a plain GET of a large file is redirected (302) to a URL of the store that is valid for 15 minutes.',
+    'Requires DownloadFiles, unless the license allows download for everyone who may view the file. Supports ranges, conditional requests and `Repr-Digest`. Counted as a download when bytes are sent from the beginning, unless `tracking=false`. If a malware scanner is loaded, a new file answers 409 `scan-pending` until it is scanned, and 403 `quarantined` if malware was found. If the blob store is configured for it, a plain GET of a large file is redirected (302) to a URL of the store that is valid for 15 minutes.',
   permission: { right: 'ViewFile', on: ref('file', 'id') },
   jobKeys: 'allowed',
   params,
@@ -69,16 +71,11 @@ export const getFile = route({
   effects: 'counts the download',
   inTrash: 'allowed',
   answersHead: true,
-  async handle({ params, query, isHead, headers, caller }, { files, downloads }) {
+  async handle({ params, query, isHead, caller }, { files, downloads }) {
     const file = await existing(files, params.id)
     await downloads.authorize(file, caller)
-    const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
-    const isWhole = headers.range === undefined
-    if (!isHead) {
-      downloads.wantArchived(file, caller.user?.id)
-      downloads.count(file, caller.user?.id, { isTracked: query.tracking && isStart, isWhole })
-    }
-    return { status: 200, body: downloads.bytesOf(file) }
+    if (!isHead) downloads.wantArchived(file, caller.user?.id)
+    return { status: 200, body: downloads.countedBytesOf(file, caller.user?.id, query.tracking) }
   },
 })
 
@@ -148,10 +145,11 @@ export const renameFile = route({
   body: s.Object({ name: s.filename() }),
   responses: { 200: s.success() },
   throws: [NotFound, Invalid, ChangedMeanwhile],
-  async handle({ params, body, caller, headers }, { files }) {
+  async handle({ params, body, caller, headers }, { files, ingest }) {
     const file = { kind: 'file', id: params.id } as const
+    const name = ingest.nameOf(body.name)
     const renamed = event('file.updated', file, { fields: ['name'] }, caller.user?.id)
-    await changeIfMatching(files, file, headers['if-match'], { set: { name: body.name.normalize('NFC') } }, [renamed])
+    await changeIfMatching(files, file, headers['if-match'], { set: { name } }, [renamed])
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -9,9 +9,8 @@ export interface UploadOptions {
   /** Refuse when neither names a dataset. */
   readonly mustNameDataset?: boolean
   readonly folder?: string | undefined
-  /** Relative path of the file, folders and name. A text field `path` says the same, where `takesPath`. */
+  /** Relative path of the file, folders and name. A text field `path` says the same. */
   readonly path?: string | undefined
-  readonly takesPath?: boolean
   /** See `IngestOptions.batch`. */
   readonly batch?: string | undefined
   readonly extract: boolean
@@ -78,7 +77,7 @@ export class MultipartUpload {
     if (received.length + fields.references.length === 0) {
       throw new Invalid('No files uploaded: send at least one file as a part of a multipart/form-data body')
     }
-    const path = early ?? this.#pathIn(fields, options)
+    const path = early ?? this.#pathIn(fields)
     const target = { ...targetOf(fields, options), path: path?.folders }
     if (path) requireOne([...received.map(({ name }) => name), ...fields.references.map(() => path.name)], path.name)
     // A file that stays where it lies is read to its end, for no one who may not add it.
@@ -112,8 +111,8 @@ export class MultipartUpload {
   }
 
   /** A file named `path` may have metadata under that name: a JSON object is no path. */
-  #pathIn({ byName }: Fields, { takesPath = false }: UploadOptions): ReturnType<FileIngest['pathOf']> | undefined {
-    const sent = takesPath ? byName.get('path') : undefined
+  #pathIn({ byName }: Fields): ReturnType<FileIngest['pathOf']> | undefined {
+    const sent = byName.get('path')
     return sent === undefined || jsonObjectIn(sent, 'The field path') ? undefined : this.#ingest.pathOf(sent)
   }
 

@@ -190,8 +190,8 @@ export const moveFolder = route({
   ],
   params: pair,
   query: s.Object({
-    to: s.Optional(s.id()),
-    into: s.Optional(s.id()),
+    to: s.Optional(s.id('dataset')),
+    into: s.Optional(s.id('folder')),
   }),
   responses: {
     200: s.model('FolderMove', s.Object({ status: s.String(), folderId: s.String(), newname: s.String({ description: 'Display name' }) })),

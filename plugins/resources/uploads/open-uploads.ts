@@ -11,6 +11,7 @@ import {
   Ids,
   NotFound,
   type Page,
+  type Problem,
   range,
   type Stored,
   TooLarge,
@@ -23,7 +24,7 @@ import { type UploadRecord, uploads } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 import { type NewUpload, targetOf } from './new-upload.ts'
 import { StoredParts } from './parts.ts'
-import { UploadExpired } from './problems.ts'
+import { UploadExpired, UploadLocked } from './problems.ts'
 
 type Upload = UploadRecord & Stored
 
@@ -93,6 +94,11 @@ export class StoredUploads {
       if (error instanceof CommitConflict) return undefined
       throw error
     }
+  }
+
+  /** Why an upload did not change: it was deleted meanwhile, or another request is writing to it. */
+  async conflictOf({ id }: Upload): Promise<Problem> {
+    return (await this.#documents.get(uploads, id)) ? new UploadLocked() : new NotFound('upload')
   }
 
   /** When an upload to which something came just now expires. */

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import {
   byteBody,
   type Caller,
@@ -17,7 +18,7 @@ import type { UploadRecord } from './collections.ts'
 import { newUpload } from './new-upload.ts'
 import { StoredUploads } from './open-uploads.ts'
 import { ChecksumMismatch, OtherVersion, UploadExpired, UploadLocked } from './problems.ts'
-import { bytesIn, type Checksum, checksumIn, metadataIn, requireTus, tusHeaders } from './tus-headers.ts'
+import { bytesIn, type Checksum, checksumIn, metadataIn, overriddenMethod, requireTus, tusHeaders } from './tus-headers.ts'
 import { UploadCheck } from './upload-check.ts'
 import { UploadCompletion } from './upload-completion.ts'
 import { UploadReceiver } from './upload-receiver.ts'
@@ -88,6 +89,12 @@ interface Piece {
   readonly checksum: Checksum | undefined
 }
 
+const pieceIn = (headers: IncomingHttpHeaders, body: SentBytes): Piece => {
+  const offset = bytesIn(headers, 'upload-offset')
+  if (offset === undefined) throw new Invalid('The header Upload-Offset is missing')
+  return { offset, body, checksum: checksumIn(headers) }
+}
+
 const append = async (upload: Open, { offset, body, checksum }: Piece, receiving: UploadReceiver): Promise<Open> => {
   // A client that missed the last response repeats its request, with nothing left to send.
   const isRepeat = offset === upload.receivedBytes && !body.isPresent
@@ -110,15 +117,21 @@ export const beginUpload = route({
   throws: [Invalid, NotFound, Conflict, TooLarge, OtherVersion, ChecksumMismatch],
   headers: tusHeaders,
   async handle({ headers, body, caller, url }, { uploads, receiving, finishing, ingest }) {
-    requireTus(headers)
+    requireTus(headers, 'POST')
     const length = bytesIn(headers, 'upload-length')
     if (length === undefined) throw new Invalid('The header Upload-Length is missing')
     const sent = String(headers['upload-metadata'] ?? '')
     const about = newUpload(metadataIn(sent), ingest)
     const checksum = checksumIn(headers)
     const begun = await uploads.begin(caller, length, about, sent)
-    const upload = await finished(await append(begun, { offset: 0, body, checksum }, receiving), caller, finishing)
-    return { status: 201, body: undefined, headers: { ...stateHeaders(upload), location: `${url.pathname}/${upload.id}` } }
+    try {
+      const upload = await finished(await append(begun, { offset: 0, body, checksum }, receiving), caller, finishing)
+      return { status: 201, body: undefined, headers: { ...stateHeaders(upload), location: `${url.pathname}/${upload.id}` } }
+    } catch (error) {
+      // A refusal does not tell its address. What was cut off is among the uploads of the caller.
+      if (error instanceof ChecksumMismatch || error instanceof TooLarge) await uploads.drop(begun)
+      throw error
+    }
   },
 })
 
@@ -168,11 +181,10 @@ export const checkUploads = route({
 export const appendToUpload = route({
   method: 'PATCH',
   path: '/api/uploads/:id',
-  aliases: [{ method: 'POST', path: '/api/uploads/:id' }],
   summary: 'Append to an upload',
   description:
     `${protocol} \`Upload-Offset\` must be the number of bytes that the server has. Received bytes count even if the connection breaks, unless \`Upload-Checksum\` was sent: then all of them ` +
-    'must arrive and match (otherwise 460). The response to the last bytes is sent when the file is created. POST is for clients that cannot send PATCH (`X-HTTP-Method-Override`).',
+    'must arrive and match (otherwise 460). The response to the last bytes is sent when the file is created.',
   permission: { right: 'AddFile', unscoped: 'An upload is found by the one who began it only; its end checks AddResourceToDataset.' },
   params,
   body: byteBody('The bytes from the offset', { contentType }),
@@ -180,12 +192,37 @@ export const appendToUpload = route({
   throws: [Invalid, NotFound, Conflict, UploadExpired, TooLarge, OtherVersion, UploadLocked, ChecksumMismatch],
   headers: tusHeaders,
   async handle({ params: { id }, headers, body, caller }, { uploads, receiving, finishing }) {
-    requireTus(headers)
-    const offset = bytesIn(headers, 'upload-offset')
-    if (offset === undefined) throw new Invalid('The header Upload-Offset is missing')
-    const checksum = checksumIn(headers)
-    const upload = await append(await uploads.get(id, caller), { offset, body, checksum }, receiving)
+    requireTus(headers, 'PATCH')
+    const piece = pieceIn(headers, body)
+    const upload = await append(await uploads.get(id, caller), piece, receiving)
     return { status: 204, body: undefined, headers: stateHeaders(await finished(upload, caller, finishing)) }
+  },
+})
+
+export const postToUpload = route({
+  method: 'POST',
+  path: '/api/uploads/:id',
+  summary: 'Append to, cancel or check an upload by POST',
+  description:
+    `${protocol} For clients that cannot send PATCH, DELETE or HEAD: the header \`X-HTTP-Method-Override\` names the method, PATCH by default. Headers and body are those of that method; ` +
+    'HEAD is answered with 204.',
+  permission: { right: 'AddFile', unscoped: 'An upload is found by the one who began it only; its end checks AddResourceToDataset.' },
+  params,
+  body: byteBody('The bytes from the offset, for PATCH', { contentType, isOptional: true }),
+  responses: { 204: s.empty() },
+  throws: [Invalid, NotFound, Conflict, UploadExpired, TooLarge, OtherVersion, UploadLocked, ChecksumMismatch],
+  headers: tusHeaders,
+  async handle({ params: { id }, headers, body, caller }, { uploads, receiving, finishing }) {
+    const method = overriddenMethod(headers)
+    requireTus(headers, method)
+    const piece = method === 'PATCH' ? pieceIn(headers, body) : undefined
+    const upload = await uploads.get(id, caller)
+    if (method === 'DELETE') {
+      await uploads.drop(upload)
+      return { status: 204, body: undefined }
+    }
+    const now = piece ? await append(upload, piece, receiving) : upload
+    return { status: 204, body: undefined, headers: stateHeaders(await finished(now, caller, finishing)) }
   },
 })
 
@@ -203,7 +240,7 @@ export const getUpload = route({
   answersHead: true,
   headers: tusHeaders,
   async handle({ params: { id }, headers, caller, isHead }, { uploads, finishing }) {
-    if (isHead) requireTus(headers)
+    if (isHead) requireTus(headers, 'HEAD')
     const upload = await finished(await uploads.get(id, caller), caller, finishing)
     return { status: 200, body: toUpload(upload), headers: stateHeaders(upload) }
   },
@@ -239,7 +276,7 @@ export const endUpload = route({
   throws: [NotFound, UploadExpired, OtherVersion],
   headers: tusHeaders,
   async handle({ params: { id }, headers, caller }, { uploads }) {
-    requireTus(headers)
+    requireTus(headers, 'DELETE')
     await uploads.drop(await uploads.get(id, caller))
     return { status: 204, body: undefined }
   },

@@ -61,11 +61,11 @@ test('a checksum names a supported algorithm', t => {
 })
 
 test('only one version is supported', t => {
-  t.notThrows(() => requireTus({ 'tus-resumable': '1.0.0' }))
+  t.notThrows(() => requireTus({ 'tus-resumable': '1.0.0' }, 'PATCH'))
   for (const headers of [{}, { 'tus-resumable': '1.0' }])
     t.like(
-      t.throws(() => requireTus(headers), { instanceOf: Problem }),
+      t.throws(() => requireTus(headers, 'PATCH'), { instanceOf: Problem }),
       { status: 412 },
     )
-  t.throws(() => requireTus({ 'tus-resumable': '1.0.0', 'x-http-method-override': 'DELETE' }), { instanceOf: Invalid })
+  t.throws(() => requireTus({ 'tus-resumable': '1.0.0', 'x-http-method-override': 'DELETE' }, 'PATCH'), { instanceOf: Invalid })
 })

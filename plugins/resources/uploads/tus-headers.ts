@@ -23,11 +23,20 @@ export const tusCrossOriginHeaders = {
 
 const single = (value: string | readonly string[] | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** Throws `OtherVersion` unless the request has our version. */
-export const requireTus = (headers: IncomingHttpHeaders): void => {
+type TusMethod = 'POST' | 'PATCH' | 'DELETE' | 'HEAD'
+
+/** Throws `OtherVersion` unless the request has our version, and `Invalid` when it is meant as another method than that of its route. */
+export const requireTus = (headers: IncomingHttpHeaders, method: TusMethod): void => {
   if (headers['tus-resumable'] !== '1.0.0') throw new OtherVersion()
-  const method = headers['x-http-method-override']
-  if (method !== undefined && method !== 'PATCH') throw new Invalid('X-HTTP-Method-Override must be PATCH')
+  const meant = headers['x-http-method-override']
+  if (meant !== undefined && meant !== method)
+    throw new Invalid('X-HTTP-Method-Override must be PATCH, DELETE or HEAD, in a POST to an upload')
+}
+
+/** The method that a POST to an upload stands for. */
+export const overriddenMethod = (headers: IncomingHttpHeaders): Exclude<TusMethod, 'POST'> => {
+  const meant = headers['x-http-method-override']
+  return meant === 'DELETE' || meant === 'HEAD' ? meant : 'PATCH'
 }
 
 /** A header that holds a number of bytes; undefined when it is absent. */

@@ -19,7 +19,7 @@ import type { PartRecord, UploadRecord } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 import { StoredUploads } from './open-uploads.ts'
 import { StoredParts } from './parts.ts'
-import { ChecksumMismatch, UploadLocked } from './problems.ts'
+import { ChecksumMismatch } from './problems.ts'
 import { maxPieceMs, StreamSplitter } from './stream-splitter.ts'
 import type { Checksum } from './tus-headers.ts'
 
@@ -56,7 +56,8 @@ export class UploadReceiver {
 
   /**
    * Resolves to the upload with all bytes of the body; rejects when some did not come (those that did count), and keeps none when a checksum was
-   * announced that they do not have. Of two at once the later one continues, the other ends with `UploadLocked`.
+   * announced that they do not have. Of two at once the later one continues, the other ends with `UploadLocked`;
+   * with `NotFound` when the upload is deleted meanwhile.
    */
   async append(upload: Upload, offset: number, body: SentBytes, checksum: Checksum | undefined): Promise<Upload> {
     if (offset !== upload.receivedBytes || upload.state !== 'open') {
@@ -69,7 +70,7 @@ export class UploadReceiver {
     if (upload.partCount >= maxParts) throw new TooLarge(`An upload must have at most ${maxParts} parts: send larger parts`)
     const writer = this.#ids.next()
     const mine = await this.#uploads.change(upload.id, eq('receivedBytes', offset), { set: { writer } })
-    if (!mine) throw new UploadLocked()
+    if (!mine) throw await this.#uploads.conflictOf(upload)
     const source = body.open()
     try {
       return checksum ? await this.#takeChecked(mine, source, checksum) : await this.#take(mine, source)
@@ -166,7 +167,7 @@ export class UploadReceiver {
       return counted
     }
     for (const part of added) await this.#parts.drop(part)
-    throw new UploadLocked()
+    throw await this.#uploads.conflictOf(upload)
   }
 }
 wire(UploadReceiver, Config, StoredUploads, StoredParts, FileIngest, Ids, ProgressListeners)

@@ -462,9 +462,9 @@ export interface Operations {
   'GET /api/admin/quarantine': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: readonly (Models['QuarantinedFile'])[] }
   'POST /api/admin/quarantine/{id}/release': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'PATCH /api/uploads/{id}': { path: { id: string }; query: Record<never, never>; body: Blob; answer: undefined }
-  'POST /api/uploads/{id}': { path: { id: string }; query: Record<never, never>; body: Blob; answer: undefined }
   'DELETE /api/uploads/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'GET /api/uploads/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Upload'] }
+  'POST /api/uploads/{id}': { path: { id: string }; query: Record<never, never>; body: Blob; answer: undefined }
   'POST /api/uploads': { path: Record<never, never>; query: Record<never, never>; body: Blob; answer: undefined }
   'GET /api/uploads': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Upload'])[] }
   'POST /api/uploads/check': { path: Record<never, never>; query: Record<never, never>; body: Models['UploadCheck']; answer: readonly (Models['CheckedUpload'])[] }
