@@ -4,6 +4,7 @@ import {
   type AnyEvent,
   and,
   type BatchHandler,
+  type Caller,
   Clock,
   CommitConflict,
   collection,
@@ -39,6 +40,10 @@ const isBy = (document: MetadataRecord, extractor: string): boolean => {
   const path = extractorPath(id)
   return path === extractor || path.startsWith(`${extractor}/`)
 }
+
+/** What a caller with the right to delete metadata may delete: keys of extractors only what extractors said, and keys of jobs what their own extractor said. */
+export const isRemovableBy = ({ limits, scope }: Caller, document: MetadataRecord): boolean =>
+  limits?.job ? isBy(document, limits.job.extractor) : scope === 'full' || document.agent.kind === 'extractor'
 
 /** Characters after which a page ends, so that no reader's memory is filled by what people sent: one document may have 10 MiB. */
 const pageLength = 4 * 1024 * 1024
@@ -131,20 +136,27 @@ export class StoredMetadata implements MetadataDocuments {
     await orNotFound('metadata', this.#documents.commit({ tombstone: id, in: metadata }, [removed(id, target, actor)]))
   }
 
-  /** Takes all documents of a resource away, or those of one extractor; how many there were. `isSilent`: they were never visible, so no event is emitted. */
+  /** Takes all documents of a resource away, or those of one extractor, or those that `mayRemove`; how many there were. `isSilent`: they were never visible, so no event is emitted. */
   async removeAll(
     target: Ref,
     {
       extractor,
       actor,
       isSilent = false,
-    }: { readonly extractor?: string | undefined; readonly actor?: string | undefined; readonly isSilent?: boolean },
+      mayRemove = () => true,
+    }: {
+      readonly extractor?: string | undefined
+      readonly actor?: string | undefined
+      readonly isSilent?: boolean
+      readonly mayRemove?: (document: MetadataRecord) => boolean
+    },
   ): Promise<number> {
     let count = 0
     for await (const page of this.#pages(target, extractor)) {
-      if (page.length === 0) continue
+      const removable = page.filter(mayRemove)
+      if (removable.length === 0) continue
       const outcome = await this.#documents.commitEach(
-        page.map(({ id }) => ({ change: { tombstone: id, in: metadata }, events: isSilent ? [] : [removed(id, target, actor)] })),
+        removable.map(({ id }) => ({ change: { tombstone: id, in: metadata }, events: isSilent ? [] : [removed(id, target, actor)] })),
       )
       for (const each of outcome) {
         if (each.ok) count += 1
