@@ -18,10 +18,12 @@ import {
   type Page,
   type Ref,
   type Stored,
+  s,
+  Users,
   type Where,
   wire,
 } from 'pounce/sdk'
-import { type NewMetadata, orNotFound } from 'pounce/sdk/kit'
+import { fullNameOf, type NewMetadata, orNotFound } from 'pounce/sdk/kit'
 import type { Committed } from 'pounce/sdk/store-kit'
 
 /** JSON-LD documents; those of one resource in the order they were made. */
@@ -51,14 +53,16 @@ const pageLength = 4 * 1024 * 1024
 /** Milliseconds of reading after which others have their turn. */
 const longReadMs = 5
 
-/** Metadata in the document store. */
+/** Metadata in the document store. People who are named as agents have the names of their accounts now, as in comments. */
 export class StoredMetadata implements MetadataDocuments {
   #documents: DocumentStore
+  #users: Users
   #ids: Ids
   #clock: Clock
 
-  constructor(documents: DocumentStore, ids: Ids, clock: Clock) {
+  constructor(documents: DocumentStore, users: Users, ids: Ids, clock: Clock) {
     this.#documents = documents
+    this.#users = users
     this.#ids = ids
     this.#clock = clock
   }
@@ -76,8 +80,9 @@ export class StoredMetadata implements MetadataDocuments {
     }
   }
 
-  get(id: string): Promise<Document | undefined> {
-    return this.#documents.get(metadata, id)
+  async get(id: string): Promise<Document | undefined> {
+    const document = await this.#documents.get(metadata, id)
+    return document && (await this.#withNames([document]))[0]
   }
 
   async of(
@@ -96,9 +101,20 @@ export class StoredMetadata implements MetadataDocuments {
     // What follows may take as long as reading did.
     if (performance.now() - began > longReadMs) await nextTurn()
     return {
-      items: extractor === undefined ? items : items.filter(document => isBy(document, extractor)),
+      items: extractor === undefined ? await this.#withNames(items) : items.filter(document => isBy(document, extractor)),
       ...(next ? { next } : {}),
     }
+  }
+
+  /** One read for all. The name of an account that is gone stays. */
+  async #withNames(some: readonly Document[]): Promise<readonly Document[]> {
+    const ids = new Set(some.map(({ agent }) => agent.userId ?? '').filter(s.isId))
+    if (ids.size === 0) return some
+    const people = await this.#users.getMany([...ids])
+    return some.map(document => {
+      const user = people.get(document.agent.userId ?? '')
+      return user ? { ...document, agent: { ...document.agent, name: fullNameOf(user) } } : document
+    })
   }
 
   /** All documents of a resource, newest first, read while you iterate; `after`: from the one that ended a page on. */
@@ -166,7 +182,7 @@ export class StoredMetadata implements MetadataDocuments {
     return count
   }
 }
-wire(StoredMetadata, DocumentStore, Ids, Clock)
+wire(StoredMetadata, DocumentStore, Users, Ids, Clock)
 
 const removed = (id: string, target: Ref, actor: string | undefined) =>
   event('metadata.removed', { kind: 'metadata', id }, { target }, actor)
