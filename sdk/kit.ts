@@ -33,6 +33,7 @@ export {
   NamedContainer,
   viewParameter,
 } from './full-view.ts'
+export { checkJsonLdContext } from './json-ld-context.ts'
 export { LicenseBody, letsDownload, licenseChoices, ownLicense, toLicense } from './license.ts'
 export {
   assertSafeJson,

@@ -21,7 +21,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { accountsNamedBy, fullNameOf, lacking, type NamedAccounts, type NewMetadata } from 'pounce/sdk/kit'
+import { accountsNamedBy, checkJsonLdContext, fullNameOf, lacking, type NamedAccounts, type NewMetadata } from 'pounce/sdk/kit'
 import { agentOf, createdOf, type PostedDocument } from './json-ld.ts'
 import { StoredMetadata } from './stored-metadata.ts'
 
@@ -48,10 +48,11 @@ export class MetadataWriter {
     this.#installation = installation
   }
 
-  /** A document as it was posted. `Invalid` without an agent, `Forbidden` in the name of someone else. */
+  /** A document as it was posted. `Invalid` without an agent or with a context that is none, `Forbidden` in the name of someone else. */
   async posted(document: PostedDocument, caller: Caller): Promise<Statement> {
     const context = document['@context']
     const created = createdOf(document)
+    if (context !== undefined) checkJsonLdContext(context)
     return {
       ...(context === undefined ? {} : { context: context as Json }),
       agent: await this.#agentFor(agentOf(document), caller),
@@ -64,6 +65,7 @@ export class MetadataWriter {
   /** What the caller says themselves. */
   own(content: Json, context: Json | undefined, caller: Caller): Statement {
     const { user } = caller
+    if (context !== undefined) checkJsonLdContext(context)
     const agent: Agent = { kind: 'user', name: user?.fullName ?? 'Unknown', extractorId: null, userId: user?.id ?? null }
     return { ...(context === undefined ? {} : { context }), agent, content, author: user?.id ?? null }
   }
