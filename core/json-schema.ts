@@ -126,10 +126,17 @@ const annotations = (value: unknown, found = new Set<string>()): ReadonlySet<str
   return found
 }
 
+/** A union reports the faults of each branch first and itself last. That of a member says more, if only one branch came as far. */
+const mainOf = (errors: readonly ErrorObject[]): ErrorObject | undefined => {
+  const last = errors.at(-1)
+  if (last?.keyword !== 'anyOf') return last
+  const within = errors.filter(({ keyword, instancePath }) => keyword === 'required' || instancePath.length > last.instancePath.length)
+  return within.length === 1 ? within[0] : last
+}
+
 /** What is wrong with a value, for the person who sent it: `name must be text of 1 to 500 characters`. */
 export const faultMessage = (errors: readonly ErrorObject[], whole: string): string => {
-  // A union reports the faults of each branch first and itself last.
-  const error = errors.at(-1)
+  const error = mainOf(errors)
   if (!error) return `${whole} is not right`
   const field = fieldOf(error.instancePath)
   const schema = (error.parentSchema ?? {}) as SchemaShape

@@ -1,4 +1,5 @@
-import { Conflict, Folders, Forbidden, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { Conflict, Folders, Forbidden, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { pathFlag } from 'pounce/sdk/kit'
 import { FilePlaces, placeOf } from './file-places.ts'
 
 const route = routesFor('datasets', { places: FilePlaces, folders: Folders })
@@ -41,12 +42,13 @@ export const detachFileFromDatasetByPost = route({
   path: '/api/datasets/:dataset/filesRemove/:file/:ignoreNotFound',
   summary: 'Detach a file from a dataset (old path)',
   permission: { right: 'CreateDataset', on: ref('dataset', 'dataset') },
-  params: s.Object({ dataset: s.id(), file: s.id(), ignoreNotFound: s.String({ pattern: '^([Tt]rue|[Ff]alse)$' }) }),
+  params: s.Object({ dataset: s.id(), file: s.id(), ignoreNotFound: s.String({ description: '`true` or `false`' }) }),
   responses: { 200: s.success() },
-  throws: [NotFound],
+  throws: [Invalid, NotFound],
   async handle({ params, caller }, { places }) {
+    const ignoresAbsence = pathFlag(params.ignoreNotFound, 'ignoreNotFound')
     const wasThere = await places.detach(params.dataset, params.file, caller.user?.id)
-    if (!wasThere && params.ignoreNotFound.toLowerCase() === 'false') throw new NotFound('file')
+    if (!wasThere && !ignoresAbsence) throw new NotFound('file')
     return done
   },
 })
