@@ -127,10 +127,17 @@ const annotations = (value: unknown, found = new Set<string>()): ReadonlySet<str
   return found
 }
 
+/** A union reports the faults of each branch first and itself last. That of a member says more, if only one branch came as far. */
+const mainOf = (errors: readonly ErrorObject[]): ErrorObject | undefined => {
+  const last = errors.at(-1)
+  if (last?.keyword !== 'anyOf') return last
+  const within = errors.filter(({ keyword, instancePath }) => keyword === 'required' || instancePath.length > last.instancePath.length)
+  return within.length === 1 ? within[0] : last
+}
+
 /** What is wrong with a value, for the person who sent it: `name must be text of 1 to 500 characters`. */
 export const faultMessage = (errors: readonly ErrorObject[], whole: string): string => {
-  // A union reports the faults of each branch first and itself last.
-  const error = innerFault(errors) ?? errors.at(-1)
+  const error = mainOf(errors)
   if (!error) return `${whole} is not right`
   const field = fieldOf(error.instancePath)
   const schema = (error.parentSchema ?? {}) as SchemaShape
@@ -149,15 +156,6 @@ export const faultMessage = (errors: readonly ErrorObject[], whole: string): str
     default:
       return `${at} must be ${describe(schema)}`
   }
-}
-
-/** What is wrong inside the one branch of a union that is of the right type. */
-const innerFault = (errors: readonly ErrorObject[]): ErrorObject | undefined => {
-  const union = errors.at(-1)
-  if (union?.keyword !== 'anyOf' || errors.length !== (union.schema as readonly unknown[]).length + 1) return undefined
-  const ofBranches = errors.slice(0, -1)
-  const [inner, ...more] = ofBranches.filter(({ keyword, instancePath }) => keyword !== 'type' || instancePath !== union.instancePath)
-  return more.length === 0 && inner && inner.instancePath !== union.instancePath ? inner : undefined
 }
 
 /** `/tags/0/name` → `tags[0].name`. */

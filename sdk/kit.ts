@@ -33,6 +33,7 @@ export {
   NamedContainer,
   viewParameter,
 } from './full-view.ts'
+export { checkJsonLdContext } from './json-ld-context.ts'
 export { LicenseBody, letsDownload, licenseChoices, ownLicense, toLicense } from './license.ts'
 export {
   assertSafeJson,
@@ -83,6 +84,7 @@ export { naturalKey } from './natural-key.ts'
 export { didYouMean, editDistance, nearest } from './nearest.ts'
 export { networkOf } from './network.ts'
 export { type PasswordCost, Passwords } from './passwords.ts'
+export { pathFlag } from './path-flag.ts'
 export { identityProviderOf, peopleFor, personContext, ShownPerson, wantsMail } from './people.ts'
 export { apiVersion } from './plugin.ts'
 export { type PluginState, PluginSwitch } from './plugin-switch.ts'

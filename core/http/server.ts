@@ -16,7 +16,8 @@ import { TrustedProxies } from './trusted-proxies.ts'
  */
 const http = process.getBuiltinModule('node:http')
 
-const maxHeaderBytes = 16 * 1024
+/** Room for an address with 1,000 ids (`GET /api/files/metadata.jsonld`). */
+const maxHeaderBytes = 40 * 1024
 
 /** The HTTP server of a kernel. */
 export interface Http {
@@ -160,7 +161,7 @@ export interface NodeServerOptions {
 export type Busy = (socket: Socket) => RequestContext | undefined
 
 /**
- * Node's server with our limits: headers of 16 kB within their time, connections that are cut when a transfer falls silent, and malformed
+ * Node's server with our limits: headers of 40 kB within their time, connections that are cut when a transfer falls silent, and malformed
  * requests answered with 400 and a closed connection. A request as a whole has no time limit here: transfers may last hours, as long as they move (see
  * `BodyDeadlines`). No address gets more than its share of the connections.
  */

@@ -75,8 +75,12 @@ export class Things {
       case 'thumbnail':
         return this.#derived('/api/fileThumbnail', 'thumbnails')
       case 'metadata': {
-        const about = { file_id: await this.of('file'), content: { said: 'of a file' } }
-        return (await post<{ document: { id: string } }>(call, '/api/metadata.jsonld', about)).document.id
+        // Of the extractor of the jobs: what others say, keys of jobs and of extractors do not delete.
+        const agent = { '@type': 'cat:extractor', extractor_id: 'https://example.org/extractors/pounce.digest/1.0' }
+        const path = `/api/files/${await this.of('file')}/metadata.jsonld`
+        await post<string>(call, path, { agent, content: { said: 'of a file' } })
+        const [newest] = await ok<{ id: string }[]>(call(path))
+        return String(newest?.id)
       }
       case 'comment':
         return (await call(`/api/files/${await this.of('file')}/comment`, { method: 'POST', json: { text: 'a comment' } })).text()

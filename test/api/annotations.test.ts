@@ -96,6 +96,19 @@ for (const kind of ['files', 'datasets'] as const) {
     t.deepEqual(await ok(ann.call(`${path}/metadata.jsonld`)), [])
   })
 
+  test(`metadata on ${kind} takes contexts as clients send them, and none that is no context`, async t => {
+    const path = await target(ann)
+    const post = (context: unknown) => ann.call(`${path}/metadata.jsonld`, { method: 'POST', json: document({}, { '@context': context }) })
+    const url = 'https://clowder.ncsa.illinois.edu/contexts/metadata.jsonld'
+    for (const context of [url, { k: 'http://example.org/k' }, [url, { k: 'http://example.org/k' }], []]) await ok(post(context))
+    for (const wrong of ['nope', '', [5], [url, 'nope'], [[url]], 5, null, true]) {
+      const { status, message } = await refusal(post(wrong))
+      t.is(status, 400, JSON.stringify(wrong))
+      t.regex(message, /@context must be (?:a URL|text)/)
+    }
+    t.is((await ok<unknown[]>(ann.call(`${path}/metadata.jsonld`))).length, 4)
+  })
+
   test(`tags on ${kind} are tidied, kept once, and taken off by name`, async t => {
     const path = await target(ann)
     const put = (tags: unknown) => ann.call(`${path}/tags`, { method: 'POST', json: { tags } })

@@ -74,7 +74,8 @@ test('a file is attached once and detached without being deleted', async t => {
   t.deepEqual((await ann.remove(`/api/datasets/${dataset}/${file}`)).body, ok)
   t.deepEqual(await placesOf(file), [other])
   t.is((await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/False`)).status, 404)
-  t.deepEqual((await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/True`)).body, ok)
+  t.is((await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/maybe`)).status, 400)
+  t.deepEqual((await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/TRUE`)).body, ok)
   t.deepEqual((await ann.post(`/api/datasets/${other}/filesRemove/${file}/False`)).body, ok)
   for (const id of [unknownId, 'nonsense']) {
     t.deepEqual((await ann.remove(`/api/datasets/${dataset}/${id}`)).body, ok)

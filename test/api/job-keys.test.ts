@@ -1,14 +1,19 @@
 import test from 'ava'
+import { byExtractor, byUser, documentsOf } from '../support/annotated.ts'
+import { callsOf } from '../support/calls.ts'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { extractor, JobScene } from '../support/job-scene.ts'
-import { formWith, ok, unknownId, upload } from '../support/scene.ts'
+import { newKey } from '../support/people.ts'
+import { formWith, newDataset, ok, unknownId, upload } from '../support/scene.ts'
+import { letIn } from '../support/spaces-and-people.ts'
 
+const serviceKey = 'a service key of this test alone'
 let scene: JobScene
 type Ann = Awaited<ReturnType<JobScene['person']>>
 let ann: Ann
 
 test.before(async () => {
-  scene = await JobScene.open()
+  scene = await JobScene.open({ resources: { users: { commKey: serviceKey } } })
   ann = await scene.person()
 })
 test.after.always(() => scene?.server.stop())
@@ -116,7 +121,6 @@ test('it renames, removes, moves, licenses, shares and administers nothing, its 
       await by.put(`/api/datasets/${dataset}/description`, { description: 'x' }),
       await by.put(`/api/files/${file}/filename`, { name: 'renamed' }),
       await by.remove(`/api/files/${file}`),
-      await by.remove(`/api/files/${file}/metadata.jsonld`),
       await by.remove(`/api/datasets/${dataset}`),
       await by.remove(`/api/datasets/${dataset}/tags`, { tags: ['seen'] }),
       await by.post(`/api/datasets/${dataset}/license`, { licenseType: 'license1' }),
@@ -144,6 +148,61 @@ test('it renames, removes, moves, licenses, shares and administers nothing, its 
     )
   }
   t.like((await person.get(`/api/datasets/${dataset}`)).body as object, { name: 'the dataset' })
+})
+
+/** A file and its dataset, each with a document by a person, by the extractor of the jobs and by another extractor. */
+const described = async () => {
+  const { call, id: user } = ann.person
+  const dataset = await newDataset(call, { space: [ann.space] })
+  const file = await upload(call, dataset)
+  const paths = [`/api/files/${file}`, `/api/datasets/${dataset}`] as const
+  for (const path of paths)
+    for (const agent of [byUser(user), byExtractor(extractor), byExtractor('acme.other')])
+      await ok(call(`${path}/metadata.jsonld`, { method: 'POST', json: { agent, content: {} } }))
+  const left = async (path: string) =>
+    (await documentsOf(call, path)).map(({ agent }) => agent.extractor_id?.split('/').at(-2) ?? 'person').toSorted()
+  return { dataset, file, paths, left }
+}
+
+test('the key of a job deletes metadata of its own extractor', async t => {
+  for (const kind of ['files', 'datasets'] as const) {
+    const { dataset, file, paths, left } = await described()
+    const by = scene.by(await scene.keyOf(await scene.submit(ann.person, kind, kind === 'files' ? file : dataset)))
+    for (const path of paths) {
+      t.deepEqual((await by.remove(`${path}/metadata.jsonld?extractor=acme.other`)).body, { status: 'success', count: '0' })
+      t.deepEqual((await by.remove(`${path}/metadata.jsonld`)).body, { status: 'success', count: '1' })
+      t.deepEqual(await left(path), ['acme.other', 'person'])
+    }
+    t.is((await by.remove(`/api/files/${ann.stranger}/metadata.jsonld`)).status, 404)
+    await by.post(`/api/files/${file}/metadata.jsonld`, document)
+    const statuses: Record<string, number> = {}
+    for (const { id, agent } of await documentsOf(ann.person.call, `/api/files/${file}`))
+      statuses[agent.extractor_id?.split('/').at(-2) ?? 'person'] = (await by.remove(`/api/metadata.jsonld/${id}`)).status
+    t.deepEqual(statuses, { [extractor]: 200, 'acme.other': 403, person: 403 })
+  }
+})
+
+test('other keys of extractors delete metadata of extractors, where the person behind them may', async t => {
+  const { email, password } = ann.person
+  const ownKey = await newKey(scene.server, email, password, 'name=extractor&scope=extraction')
+  const asService: By = {
+    ...scene.by(''),
+    remove: path => callsOf(scene.server.as()).remove(`${path}${path.includes('?') ? '&' : '?'}key=${serviceKey}`),
+  }
+  for (const by of [scene.by(ownKey), asService]) {
+    const { paths, left } = await described()
+    for (const path of paths) {
+      const [, , byPerson] = await documentsOf(ann.person.call, path)
+      t.is((await by.remove(`/api/metadata.jsonld/${byPerson?.id}`)).status, 403)
+      t.deepEqual((await by.remove(`${path}/metadata.jsonld?extractor=acme.other`)).body, { status: 'success', count: '1' })
+      t.deepEqual((await by.remove(`${path}/metadata.jsonld`)).body, { status: 'success', count: '1' })
+      t.deepEqual(await left(path), ['person'])
+    }
+  }
+  const viewer = await scene.person('viewer')
+  await letIn(ann.person, ann.space, 'Viewer', viewer.person)
+  const viewerKey = await newKey(scene.server, viewer.person.email, viewer.person.password, 'name=extractor&scope=extraction')
+  t.is((await scene.by(viewerKey).remove(`/api/datasets/${ann.dataset}/metadata.jsonld`)).status, 403)
 })
 
 test('a file’s job does not describe again what others attached to its neighbours, nor submits those', async t => {

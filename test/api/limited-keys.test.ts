@@ -149,7 +149,10 @@ test('a key limited to verbs does what they say, and nothing else', async t => {
   t.is(await statusOf(cleaner.post(`/api/spaces/${inside}/removeDataset/${dataset}`)), 200)
   t.is(await statusOf(cleaner.remove(`/api/spaces/${inside}`)), 403)
   t.is(await statusOf(cleaner.post('/api/datasets/createempty', { name: 'x' })), 403)
-  t.deepEqual(await allIds(keys.write.get, '/api/datasets'), [])
+  for (const kind of ['spaces', 'collections', 'datasets']) {
+    t.not((await allIds(ann.get, `/api/${kind}/canEdit`)).length, 0)
+    for (const path of [`/api/${kind}`, `/api/${kind}/canEdit`]) t.deepEqual(await allIds(keys.write.get, path), [], path)
+  }
   t.is(await statusOf(keys.manage.post(`/api/users/${ann.id}/updateName?firstName=a&lastName=b`)), 404)
 })
 

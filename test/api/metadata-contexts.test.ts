@@ -56,6 +56,7 @@ test('wrong contexts, and those of nobody in particular, are refused', async t =
     { '@context': {} },
     { context_name: '', '@context': {} },
     { context_name: 'a', '@context': 7 },
+    { context_name: 'a', '@context': 'nope' },
   ])
     t.is((await ann.post('/api/contexts', body)).status, 400, JSON.stringify(body))
   t.is((await callsOf(server.as()).post('/api/contexts', { context_name: 'a', '@context': {} })).status, 401)

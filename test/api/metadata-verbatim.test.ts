@@ -57,7 +57,7 @@ const { value } = fc.letrec(tie => ({
 }))
 const members = fc.dictionary(key, value, { maxKeys: 6, noNullPrototype: true })
 const content = fc.oneof(members, fc.array(value, { maxLength: 5 }))
-const context = fc.option(fc.oneof(fc.string({ unit: 'grapheme' }), members, fc.array(fc.oneof(webUrl(), members), { maxLength: 4 })), {
+const context = fc.option(fc.oneof(webUrl(), members, fc.array(fc.oneof(webUrl(), members), { maxLength: 4 })), {
   nil: undefined,
 })
 

@@ -113,6 +113,22 @@ for (const plural of Object.keys(make)) {
   })
 }
 
+test('metadata shows the name that its author has now', async t => {
+  const cid = await somebody(server, 'cid')
+  const dataset = await newDataset(cid)
+  const path = `/api/datasets/${dataset}`
+  await cid.post('/api/metadata.jsonld', { dataset_id: dataset, content: { a: 1 } })
+  await cid.post(`${path}/metadata.jsonld`, { agent: byUser(cid.id), content: { a: 2 } })
+  await cid.post(`${path}/metadata.jsonld`, { agent: byExtractor(), content: { a: 3 } })
+  t.is((await cid.post(`/api/users/${cid.id}/updateName?firstName=Cidney&lastName=New`)).status, 200)
+  const shown = await documentsOf(cid.call, path)
+  t.deepEqual(
+    shown.map(({ agent }) => agent.name),
+    ['acme.count', 'Cidney New', 'Cidney New'],
+  )
+  t.deepEqual((await cid.get(`/api/metadata.jsonld/${shown[2]?.id}`)).body, shown[2])
+})
+
 test('metadata may name an extractor or an unknown person as agent, but not another account', async t => {
   const path = `/api/datasets/${await newDataset(ann)}`
   const post = (agent: object, by: Pick<Somebody, 'post'> = ann) => by.post(`${path}/metadata.jsonld`, { agent, content: { a: 1 } })

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { accessPlugins } from '../support/access-world.ts'
+import { downloaded, unzip } from '../support/archives.ts'
 import { type Calls, callsOf, idsOf } from '../support/calls.ts'
 import { formWith, newFolder, upload } from '../support/scene.ts'
 import { letIn, newCollection, newDataset, newSpace, publish, type Somebody, somebody } from '../support/spaces-and-people.ts'
@@ -108,6 +109,46 @@ test('in the trash a role gives the right to delete and no other, and the author
   await ann.remove(`/api/datasets/${dataset}`)
   t.is((await bob.remove(`/api/datasets/${dataset}`)).status, 200)
   t.is(await status(ann, `/api/datasets/${dataset}`), 404)
+})
+
+test('the address and picture of an author of a collection show to those who may view the account', async t => {
+  const [author, reader] = [await somebody(shut, 'author'), await somebody(shut, 'reader')]
+  const space = await newSpace(author)
+  await publish(shut, author, space)
+  const collection = await newCollection(author, { name: 'godwit', space })
+  await author.post('/api/collections/newCollectionWithParent', { name: 'below', parentId: collection })
+  const lists = [`${collection}/getChildCollections`, 'topLevelCollections', 'rootCollections', 'allCollections?showAll=true']
+  const authorsFor = async (by: Calls) => {
+    const answers = await Promise.all([collection, ...lists].map(path => by.get(`/api/collections/${path}`)))
+    const shown = answers.flatMap(({ body }) => body as { author: string }[]).map(({ author: text }) => text)
+    return [...new Set(shown.filter(text => text?.includes(author.id)))]
+  }
+  for (const by of [nobody, reader]) {
+    const [text = '', ...others] = await authorsFor(by)
+    t.deepEqual(others, [])
+    t.regex(text, new RegExp(`^MiniUser\\(${author.id},author Number \\d+,http[^,]*/api/avatars/-\\d+,None\\)$`))
+  }
+  await letIn(author, space, 'Viewer', reader)
+  for (const by of [author, reader]) {
+    const [text = ''] = await authorsFor(by)
+    t.true(text.endsWith(`,Some(${author.email.toLowerCase()}))`), text)
+  }
+})
+
+test('a bag holds the e-mail addresses of accounts that the one who downloads it may view', async t => {
+  const [author, reader] = [await somebody(shut, 'author'), await somebody(shut, 'reader')]
+  const space = await newSpace(author)
+  await letIn(author, space, 'Admin', author, reader)
+  const dataset = await newDataset(author, { space: [space] })
+  await upload(author.call, dataset, 'hello', 'hello.txt')
+  const namesAuthor = async () => {
+    const files = await unzip(await downloaded(reader, `/api/datasets/${dataset}/download?bagit=true`))
+    return [...files].filter(([, bytes]) => bytes.includes(author.email.toLowerCase())).map(([path]) => path)
+  }
+  t.deepEqual(await namesAuthor(), ['data/_info.json', 'data/hello.txt_info.json', 'bag-info.txt', 'metadata/clowder.xml'])
+  t.is((await reader.post(`/api/spaces/${space}/removeUser?removeUser=${author.id}`)).status, 200)
+  t.is(await status(reader, `/api/users/${author.id}`), 404)
+  t.deepEqual(await namesAuthor(), [])
 })
 
 test("a file in no dataset is its owner's alone, whatever the server shows", async t => {

@@ -2,7 +2,7 @@ import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 import { callsOf } from '../support/calls.ts'
 import { newDataset, upload } from '../support/scene.ts'
-import { letIn, newCollection, newSpace, somebody } from '../support/spaces-and-people.ts'
+import { letIn, newCollection, newSpace, recordPlugins, somebody } from '../support/spaces-and-people.ts'
 
 const server = await bootForTest()
 const [ann, bob, eve] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'eve')]
@@ -51,9 +51,9 @@ test('an id can be an address, but not at both ends', async t => {
   const collection = await newCollection(ann)
   const { id } = await relate(end('collection', collection), end('dataset', address))
   t.like((await ann.get(`/api/relations/${id}`)).body, { target: end('dataset', address) })
-  t.is((await ann.post('/api/relations', { source: end('file', address), target: end('stream', '7') })).status, 403)
+  t.is((await ann.post('/api/relations', { source: end('file', address), target: end('stream', address) })).status, 403)
   const admin = callsOf(server.as(server.admin.key))
-  const outside = (await admin.post('/api/relations', { source: end('file', address), target: end('stream', '7') })).body as Made
+  const outside = (await admin.post('/api/relations', { source: end('file', address), target: end('stream', address) })).body as Made
   t.is((await admin.get(`/api/relations/${outside.id}`)).status, 200)
   t.is((await ann.get(`/api/relations/${outside.id}`)).status, 404)
 })
@@ -97,6 +97,41 @@ test('a relation takes rights on one of its ends, now', async t => {
   for (const wrong of [unknownId])
     t.is((await ann.post('/api/relations', { source: end('dataset', one), target: end('file', wrong) })).status, 404)
   t.is((await ann.post('/api/relations', { source: end('dataset', one), target: end('dataset', hidden) })).status, 200)
+})
+
+test('sensors and streams are resources of this server, named by their numbers', async t => {
+  const feature = { type: 'Feature', geometry: { type: 'Point', coordinates: [1, 2, 3] }, properties: {} }
+  const numberOf = async (by: typeof ann, path: string, more: object) => {
+    const { body } = await by.post(`/api/geostreams/${path}`, { ...feature, name: 'gauge', ...more })
+    return String((body as { id: number }).id)
+  }
+  const sensor = await numberOf(ann, 'sensors', {})
+  const stream = await numberOf(ann, 'streams', { sensor_id: sensor })
+  const other = await numberOf(eve, 'sensors', {})
+  const dataset = await newDataset(ann.call)
+  const ends = { source: end('sensor', sensor), target: end('stream', stream) }
+  t.is((await bob.post('/api/relations', ends)).status, 403)
+  const { id: inside = '' } = await relate(ends.source, ends.target)
+  const { id: mixed = '' } = await relate(end('dataset', dataset), end('sensor', other))
+  t.deepEqual((await eve.get(`/api/relations/${mixed}`)).status, 200)
+  t.is((await bob.get(`/api/relations/${mixed}`)).status, 404)
+  for (const unknown of ['424242', '0', '9'.repeat(30)])
+    for (const kind of ['sensor', 'stream'])
+      t.is((await ann.post('/api/relations', { source: end('dataset', dataset), target: end(kind, unknown) })).status, 404, kind + unknown)
+  t.is((await ann.remove(`/api/geostreams/streams/${stream}`)).status, 200)
+  await server.drained(60_000)
+  t.is((await ann.get(`/api/relations/${inside}`)).status, 404)
+  t.is((await ann.get(`/api/relations/${mixed}`)).status, 200)
+  t.is((await eve.remove(`/api/geostreams/sensors/${other}`)).status, 200)
+  await server.drained(60_000)
+  t.is((await ann.get(`/api/relations/${mixed}`)).status, 404)
+})
+
+test('without geostreams no sensor or stream is known', async t => {
+  const apart = await bootForTest({ t, plugins: [...recordPlugins, 'resources.relations'] })
+  const cid = await somebody(apart, 'cid')
+  const source = end('dataset', await newDataset(cid.call))
+  t.is((await cid.post('/api/relations', { source, target: end('sensor', '1') })).status, 404)
 })
 
 test('relations go with what they join', async t => {

@@ -25,6 +25,14 @@ test('a section is shown as Clowder 1.x shows it, and what has no meaning is kep
 
 test('what is wrong with a section is refused, and so is whoever may not add it', async t => {
   const file = await newFile()
+  for (const [area, message] of [
+    [{ x: 1, y: 1 }, 'area.w is required'],
+    [{}, 'area.x is required'],
+    [{ x: 1, y: 1, w: 1, h: 'x' }, 'area.h must be a number'],
+  ] as const) {
+    const { body } = await ann.post('/api/sections', { file_id: file, area })
+    t.true((body as { message: string }).message.startsWith(message), JSON.stringify(body))
+  }
   const missing = await ann.post('/api/sections', { area: null })
   t.like(missing, { status: 400, body: { code: 'invalid' } })
   t.regex(JSON.stringify(missing.body), /No \\"file_id\\" specified/)

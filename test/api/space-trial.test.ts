@@ -49,7 +49,7 @@ test('without verification a space is private at once, and its admins open it', 
   const [ann] = await people(server)
   const space = await newSpace(ann)
   t.is((await server.get(Spaces).get(space))?.access, 'PRIVATE')
-  t.is((await callsOf(server.as(server.admin.key)).put(`/api/spaces/${space}/verify`)).status, 409)
+  t.is((await callsOf(server.as(server.admin.key)).put(`/api/spaces/${space}/verify`)).status, 400)
   const update = { name: 'open', description: '', timetolive: '1', enabled: false, access: 'PUBLIC' }
   t.is((await ann.post(`/api/spaces/${space}/update`, update)).status, 200)
   t.deepEqual(await idsOf(callsOf(server.as()).get('/api/spaces')), [space])

@@ -1,7 +1,8 @@
 import test from 'ava'
+import { anonymousUserId } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { type Answer, callsOf } from '../support/calls.ts'
-import { newSpace, somebody } from '../support/spaces-and-people.ts'
+import { newDataset, newSpace, somebody } from '../support/spaces-and-people.ts'
 
 const server = await bootForTest({ config: { access: { private: true } } })
 const unknownId = 'f'.repeat(24)
@@ -50,6 +51,20 @@ test.serial('whose address may not be seen is answered like an address that nobo
   ]
   const unknown = 'nobody-has-it@example.org'
   for (const [at, ask] of asked.entries()) t.deepEqual(plain(await ask(bob.email), bob.email), plain(await ask(unknown), unknown), `${at}`)
+})
+
+test.serial('metadata that names who may not be seen as its agent is taken like that of an unknown person', async t => {
+  const dataset = await newDataset(ann)
+  const told = async (place: string) => {
+    const agent = { '@type': 'cat:user', name: 'Somebody', user_id: `${server.url}/api/users/${place}` }
+    const { status, body } = await ann.post(`/api/datasets/${dataset}/metadata.jsonld`, { agent, content: { a: 1 } })
+    const [document] = (await ann.get(`/api/datasets/${dataset}/metadata.jsonld`)).body as { agent: object }[]
+    return { status, body, agent: document?.agent }
+  }
+  const unknown = await told(unknownId)
+  t.is(unknown.status, 200)
+  t.deepEqual(unknown.agent, { '@type': 'cat:user', name: 'Somebody', user_id: `${server.url}/api/users/${anonymousUserId}` })
+  for (const place of [bob.id, `email/${bob.email}`, 'email/nobody-has-it@example.org']) t.deepEqual(await told(place), unknown, place)
 })
 
 test.serial('visible people are added by id, and members stay', async t => {

@@ -262,7 +262,7 @@ test.serial('what no upload can begin with is refused, saying why', async t => {
     ['somebody else’s dataset', begin(1, { call: bob.call }), 403, /AddResourceToDataset|AddFile/],
     ['an odd checksum', begin(1, { headers: { 'upload-checksum': 'crc32 AAAA' } }), 400, /Checksum/],
     ['bytes of another type', begin(1, { body: data(1), headers: { 'content-type': 'text/plain' } }), 415, /offset/],
-    ['a header of 20 kB', begin(1, { about: { filename: 'x', note: 'y'.repeat(20_000) } }), 431, /headers/],
+    ['a header of 50 kB', begin(1, { about: { filename: 'x', note: 'y'.repeat(40_000) } }), 431, /headers/],
   ]
   const before = (await ok<unknown[]>(ann.call('/api/uploads'))).length
   for (const [title, answer, status, says] of cases) {

@@ -6,7 +6,8 @@ export const readOnlyPermissions: ReadonlySet<Permission> = new Set<Permission>(
 
 /**
  * What extractors do: the permissions of the routes that pyclowder and extractors call (reference, extraction §5.2, §8, §9; api-data, tier C),
- * without those that delete. No spaces of their own, no accounts. What DownloadFiles, EditFile … reach is still bounded by the rights of the user behind the key.
+ * and of those that delete, only DeleteMetadata: `resources.metadata` limits it to documents of extractors. No spaces of their own, no accounts. What
+ * DownloadFiles, EditFile … reach is still bounded by the rights of the user behind the key.
  */
 export const extractionPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...readOnlyPermissions,
@@ -20,6 +21,7 @@ export const extractionPermissions: ReadonlySet<Permission> = new Set<Permission
   'AddResourceToCollection',
   'AddResourceToSpace',
   'AddMetadata',
+  'DeleteMetadata',
   'AddTag',
   'CreatePreview',
   'CreateSection',
@@ -27,12 +29,13 @@ export const extractionPermissions: ReadonlySet<Permission> = new Set<Permission
   'AddGeoStream',
 ])
 
-/** What the key of a job may do in the dataset that holds its file, and to what lies there: read, and add. */
+/** What the key of a job may do in the dataset that holds its file, and to what lies there: read, add, and delete metadata of its own extractor (`resources.metadata`). */
 export const jobAddingPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...readOnlyPermissions,
   'AddFile',
   'AddResourceToDataset',
   'AddMetadata',
+  'DeleteMetadata',
   'AddTag',
   'CreatePreview',
   'CreateSection',

@@ -1,5 +1,5 @@
-import { type Caller, type ContentCount, ContentCounts, type Contributions, s, type UserRecord, Users, wire } from 'pounce/sdk'
-import { countIn, fullNameOf } from 'pounce/sdk/kit'
+import { type Caller, type ContentCount, ContentCounts, type Contributions, Policy, s, Users, wire } from 'pounce/sdk'
+import { countIn, peopleFor, type ShownPerson } from 'pounce/sdk/kit'
 import type { Collected } from './collection.ts'
 import { CollectionLists } from './collection-lists.ts'
 
@@ -35,7 +35,10 @@ export const SingleCollection = s.model(
     name: s.String(),
     description: s.String(),
     created: s.v1Date(),
-    author: s.String({ description: '`MiniUser(<id>,<name>,<avatar>,Some(<e-mail>))`' }),
+    author: s.String({
+      description:
+        '`MiniUser(<id>,<name>,<avatar>,Some(<e-mail>))`; `None` instead of the address for callers who may not view the account',
+    }),
     root_flag: s.String({ description: '`true` for a root collection of a space' }),
     child_collection_ids: s.String({ description: '`List(id1, id2)`' }),
     parent_collection_ids: s.String(),
@@ -47,9 +50,7 @@ export const SingleCollection = s.model(
 
 /** What is known around a collection. */
 export interface CollectionContext {
-  readonly author: UserRecord | undefined
-  /** The address of the author's picture. */
-  readonly avatar: string
+  readonly author: ShownPerson
   readonly children: readonly string[]
   readonly parents: readonly string[]
   readonly childCount: number
@@ -58,17 +59,15 @@ export interface CollectionContext {
 
 const listText = (ids: readonly string[]): string => `List(${ids.join(', ')})`
 
-const authorText = (id: string, user: UserRecord | undefined, avatar: string): string => {
-  if (!user) return `MiniUser(${id},,,None)`
-  return `MiniUser(${id},${fullNameOf(user)},${avatar},Some(${user.email}))`
-}
+const authorText = ({ id, fullName, avatarURL, email }: ShownPerson): string =>
+  `MiniUser(${id},${fullName},${avatarURL},${email === undefined ? 'None' : `Some(${email})`})`
 
 const toSingleCollection = (one: Collected, around: CollectionContext): s.Static<typeof SingleCollection> => ({
   id: one.id,
   name: one.name,
   description: one.description,
   created: s.toV1Date(one.created),
-  author: authorText(one.author, around.author, around.avatar),
+  author: authorText(around.author),
   root_flag: String(one.rootSpaces.length > 0),
   child_collection_ids: listText(around.children),
   parent_collection_ids: listText(around.parents),
@@ -80,11 +79,13 @@ const toSingleCollection = (one: Collected, around: CollectionContext): s.Static
 /** Shows collections by themselves, with what is around them as far as the caller may view it. */
 export class CollectionViews {
   #users: Users
+  #policy: Policy
   #lists: CollectionLists
   #counts: Contributions<ContentCount>
 
-  constructor(users: Users, lists: CollectionLists, counts: Contributions<ContentCount>) {
+  constructor(users: Users, policy: Policy, lists: CollectionLists, counts: Contributions<ContentCount>) {
     this.#users = users
+    this.#policy = policy
     this.#lists = lists
     this.#counts = counts
   }
@@ -95,15 +96,19 @@ export class CollectionViews {
   }
 
   async singles(caller: Caller, some: readonly Collected[]): Promise<s.Static<typeof SingleCollection>[]> {
-    const authors = await this.#users.getMany([...new Set(some.map(one => one.author))])
+    const person = await peopleFor(
+      this.#users,
+      this.#policy,
+      caller,
+      some.map(one => one.author),
+    )
     const views: s.Static<typeof SingleCollection>[] = []
     for (const one of some) {
       const children = await this.#lists.childrenOf(caller, one.id, { limit: 0 })
       const parents = await this.#lists.visible(caller, one.parents)
       views.push(
         toSingleCollection(one, {
-          author: authors.get(one.author),
-          avatar: this.#users.avatarOf(authors.get(one.author)),
+          author: person(one.author),
           children: children.items.map(child => child.id),
           parents: parents.map(parent => parent.id),
           childCount: children.next ? await countIn(this.#counts, 'collection', { kind: 'collection', id: one.id }) : children.items.length,
@@ -114,4 +119,4 @@ export class CollectionViews {
     return views
   }
 }
-wire(CollectionViews, Users, CollectionLists, ContentCounts)
+wire(CollectionViews, Users, Policy, CollectionLists, ContentCounts)

@@ -131,7 +131,8 @@ export class CollectionLists {
 
   async #page(visible: Visible, query: ListQuery, using: Using, caller: Caller, ...where: readonly Where[]): Promise<ListPage<Collected>> {
     const seen = visibleOf(caller, 'ViewCollection', query, visible)
-    if (seen === 'nothing') return nothing
+    // A key without the verb `read` lists nothing, whatever it may change.
+    if (seen === 'nothing' || this.#seen(caller) === 'nothing') return nothing
     return listPage({ documents: this.#documents, from: collections, using, where: [...where, ...seen] }, query)
   }
 }

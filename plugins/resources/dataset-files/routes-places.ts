@@ -1,4 +1,5 @@
 import { Conflict, Folders, Forbidden, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { pathFlag } from 'pounce/sdk/kit'
 import { FilePlaces, placeOf } from './file-places.ts'
 
 const route = routesFor('datasets', { places: FilePlaces, folders: Folders })
@@ -43,20 +44,13 @@ export const detachFileFromDatasetByPost = route({
   path: '/api/datasets/:dataset/filesRemove/:file/:ignoreNotFound',
   summary: 'Detach a file from a dataset (old path)',
   permission: { right: 'CreateDataset', on: ref('dataset', 'dataset') },
-  params: s.Object({
-    dataset: s.id(),
-    file: anyFile,
-    ignoreNotFound: s.String({
-      maxLength: 100,
-      description: '`True` or `False`: whether it is an error (404) if the file is not in the dataset',
-    }),
-  }),
+  params: s.Object({ dataset: s.id(), file: anyFile, ignoreNotFound: s.String({ description: '`true` or `false`' }) }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
+  throws: [Invalid, NotFound],
   async handle({ params, caller }, { places }) {
-    if (!/^(?:true|false)$/i.test(params.ignoreNotFound)) throw new Invalid('ignoreNotFound must be True or False')
+    const ignoresAbsence = pathFlag(params.ignoreNotFound, 'ignoreNotFound')
     const wasThere = await places.detach(params.dataset, params.file, caller.user?.id)
-    if (!wasThere && params.ignoreNotFound.toLowerCase() === 'false') throw new NotFound('file')
+    if (!wasThere && !ignoresAbsence) throw new NotFound('file')
     return done
   },
 })

@@ -76,7 +76,8 @@ export class DatasetLists {
     ...where: readonly Where[]
   ): Promise<ListPage<Dataset>> {
     const seen = visibleOf(caller, 'ViewDataset', query, visible)
-    if (seen === 'nothing') return { items: [] }
+    // A key without the verb `read` lists nothing, whatever it may change.
+    if (seen === 'nothing' || this.#seen(caller) === 'nothing') return { items: [] }
     return listPage({ documents: this.#documents, from: datasets, using, where: [...where, ...seen] }, query)
   }
 }

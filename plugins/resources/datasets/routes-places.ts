@@ -20,6 +20,7 @@ import {
   type Detached,
   type ListQuery,
   listParameters,
+  pathFlag,
   sortParameters,
   viewParameter,
 } from 'pounce/sdk/kit'
@@ -193,10 +194,10 @@ export const removeDatasetFromCollectionByPost = ofCollections({
   permission: 'signedIn',
   limitedKeys: 'allowed',
   alsoRequires: bothSeen,
-  params: s.Object({ id: s.id(), dataset: s.id(), ignoreNotFound: s.String({ pattern: '^([Tt]rue|[Ff]alse)$' }) }),
+  params: s.Object({ id: s.id(), dataset: s.id(), ignoreNotFound: s.String({ description: '`true` or `false`' }) }),
   responses: { 200: s.success() },
-  throws: [NotFound, Forbidden],
+  throws: [Invalid, NotFound, Forbidden],
   async handle({ params, caller }, needs) {
-    return leaveCollection(needs, caller, params, params.ignoreNotFound.toLowerCase() === 'true')
+    return leaveCollection(needs, caller, params, pathFlag(params.ignoreNotFound, 'ignoreNotFound'))
   },
 })

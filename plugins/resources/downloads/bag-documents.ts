@@ -31,14 +31,14 @@ export interface BagSubject {
   /** Undefined when the account is gone. */
   readonly author: User | undefined
   readonly spaces: readonly string[]
-  /** Whether the one who downloads may see the e-mail addresses of people. */
-  readonly showsEmails: boolean
+  /** Whether the one who downloads may see the author's e-mail address. */
+  readonly showsEmail: boolean
 }
 
 /** E-mail as v1 gives it, or the name where that is not to be seen. */
-export const authorText = (author: User | undefined, showsEmails: boolean): string => {
+export const authorText = (author: User | undefined, showsEmail: boolean): string => {
   if (!author) return ''
-  return showsEmails ? author.email : fullNameOf(author)
+  return showsEmail ? author.email : fullNameOf(author)
 }
 
 const holders: Readonly<Record<string, string>> = { license2: 'Creative Commons', license3: 'Public Domain Dedication' }
@@ -61,10 +61,10 @@ const creatorsOf = ({ record, author }: BagSubject): readonly string[] => {
 }
 
 /** `_info.json` of a dataset or collection: v1's members, and those that an import wants besides. */
-export const subjectInfo = ({ record, author, spaces, showsEmails }: BagSubject) => ({
+export const subjectInfo = ({ record, author, spaces, showsEmail }: BagSubject) => ({
   id: record.id,
   name: record.name,
-  author: authorText(author, showsEmails),
+  author: authorText(author, showsEmail),
   description: record.description,
   spaces: spaces.join(','),
   created: s.toV1Date(record.created),
@@ -75,10 +75,10 @@ export const subjectInfo = ({ record, author, spaces, showsEmails }: BagSubject)
 })
 
 /** `<path>_info.json` of a file. */
-export const fileInfo = (file: FileRecord & Stored, author: User | undefined, showsEmails: boolean) => ({
+export const fileInfo = (file: FileRecord & Stored, author: User | undefined, showsEmail: boolean) => ({
   id: file.id,
   filename: file.name,
-  author: authorText(author, showsEmails),
+  author: authorText(author, showsEmail),
   uploadDate: s.toV1Date(file.created),
   contentType: file.contentType,
   description: file.description,
@@ -140,7 +140,7 @@ export const datacite = (subject: BagSubject, sizeBytes: number): string => {
 
 /** `metadata/clowder.xml`. */
 export const clowderXml = (subject: BagSubject, baseUrl: string): string => {
-  const { kind, record, author, showsEmails } = subject
+  const { kind, record, author, showsEmail } = subject
   return xmlFile(
     element(kind === 'dataset' ? 'clowderDataset' : 'clowderCollection', [
       element('id', record.id),
@@ -153,7 +153,7 @@ export const clowderXml = (subject: BagSubject, baseUrl: string): string => {
       element('source', [
         element('authorId', record.author),
         element('authorName', author ? fullNameOf(author) : ''),
-        element('authorEmail', author && showsEmails ? author.email : ''),
+        element('authorEmail', author && showsEmail ? author.email : ''),
         element(
           'creators',
           creatorsOf(subject).map(name => element('creator', name)),

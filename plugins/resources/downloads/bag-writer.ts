@@ -2,12 +2,14 @@ import { hash } from 'node:crypto'
 import {
   type After,
   type Archive,
+  type Caller,
   Clock,
   CorruptContent,
   type FileRecord,
   Files,
   Installation,
   MetadataDocuments,
+  Policy,
   type Ref,
   type Stored,
   Users,
@@ -19,6 +21,7 @@ import { ArchiveWriter, noteEntry, zipBytes } from './archive-writer.ts'
 import { bagEntries, type PayloadFile } from './bag.ts'
 import { type BagSubject, clowderXml, datacite, fileInfo, subjectInfo } from './bag-documents.ts'
 import { type Laid, layout, type Naming } from './layout.ts'
+import { emailsShownTo } from './subjects.ts'
 import { ahead, zip } from './zip.ts'
 import type { ZipEntry } from './zip-members.ts'
 
@@ -39,6 +42,8 @@ type LaidFile = Extract<Laid, { readonly file: ShelvedFile }>
 
 /** What goes into a bag. */
 export interface BagRequest {
+  /** Who downloads it. */
+  readonly caller: Caller
   /** Its top is the subject's own shelf. */
   readonly top: ArchiveFolder
   readonly subject: BagSubject
@@ -54,14 +59,24 @@ export class BagWriter {
   #files: Files
   #users: Users
   #metadata: MetadataDocuments
+  #policy: Policy
   #writer: ArchiveWriter
   #installation: Installation
   #clock: Clock
 
-  constructor(files: Files, users: Users, metadata: MetadataDocuments, writer: ArchiveWriter, installation: Installation, clock: Clock) {
+  constructor(
+    files: Files,
+    users: Users,
+    metadata: MetadataDocuments,
+    policy: Policy,
+    writer: ArchiveWriter,
+    installation: Installation,
+    clock: Clock,
+  ) {
     this.#files = files
     this.#users = users
     this.#metadata = metadata
+    this.#policy = policy
     this.#writer = writer
     this.#installation = installation
     this.#clock = clock
@@ -92,11 +107,11 @@ export class BagWriter {
         batch.push(laid)
         if (batch.length < fileBatch) continue
       }
-      yield* this.#filesOf(batch, request.subject.showsEmails)
+      yield* this.#filesOf(batch, request.caller)
       batch = []
       if ('shelf' in laid) yield* this.#shelf(laid.shelf, `data/${laid.path}`, request)
     }
-    yield* this.#filesOf(batch, request.subject.showsEmails)
+    yield* this.#filesOf(batch, request.caller)
   }
 
   /** What stands first in a dataset or collection; a folder without anything in it stands there itself. */
@@ -113,13 +128,15 @@ export class BagWriter {
     yield this.#json(path + name, await this.#metadataOf({ kind: about.kind, id }))
   }
 
-  async *#filesOf(batch: readonly LaidFile[], showsEmails: boolean): AsyncGenerator<PayloadFile> {
+  async *#filesOf(batch: readonly LaidFile[], caller: Caller): AsyncGenerator<PayloadFile> {
     if (batch.length === 0) return
     const records = await this.#files.getMany([...new Set(batch.map(({ file }) => file.id))])
     const authors = await this.#users.getMany([...new Set([...records.values()].map(({ author }) => author))])
+    const shown = await emailsShownTo(caller, this.#policy, [...authors.keys()])
     const described = ahead(batch, metadataAhead, ({ file: { id } }) => this.#metadataOf({ kind: 'file', id }))
     for await (const [{ file, path }, metadata] of described) {
-      const info = fileInfo(existing(records, file.id), authors.get(records.get(file.id)?.author ?? ''), showsEmails)
+      const record = existing(records, file.id)
+      const info = fileInfo(record, authors.get(record.author), shown.has(record.author))
       const at = `data/${path}`
       yield this.#json(at + infoEnding, info)
       yield this.#json(at + metadataEnding, metadata)
@@ -143,7 +160,7 @@ export class BagWriter {
     return { entry: noteEntry(path, bytes, this.#clock.now()), sha256: hash('sha256', bytes) }
   }
 }
-wire(BagWriter, Files, Users, MetadataDocuments, ArchiveWriter, Installation, Clock)
+wire(BagWriter, Files, Users, MetadataDocuments, Policy, ArchiveWriter, Installation, Clock)
 const existing = (records: ReadonlyMap<string, FileRecord & Stored>, id: string): FileRecord & Stored => {
   const record = records.get(id)
   if (!record) throw new CorruptContent(undefined, { cause: new Error(`file ${id} was deleted during the download`) })

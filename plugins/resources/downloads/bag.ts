@@ -29,7 +29,7 @@ interface BagFacts {
   readonly payloadFiles: number
 }
 
-const bagInfoTxt = ({ record, author, showsEmails }: BagSubject, { agent, day, payloadBytes, payloadFiles }: BagFacts): string => {
+const bagInfoTxt = ({ record, author, showsEmail }: BagSubject, { agent, day, payloadBytes, payloadFiles }: BagFacts): string => {
   const facts: readonly (readonly [string, string])[] = [
     ['Bag-Software-Agent', agent],
     ['Bagging-Date', day],
@@ -39,7 +39,7 @@ const bagInfoTxt = ({ record, author, showsEmails }: BagSubject, { agent, day, p
     ['Internal-Sender-Identifier', record.id],
     ['Internal-Sender-Description', record.description],
     ['Contact-Name', author ? fullNameOf(author) : ''],
-    ['Contact-Email', author && showsEmails ? author.email : ''],
+    ['Contact-Email', author && showsEmail ? author.email : ''],
   ]
   return facts
     .map(([label, value]) => [label, inOneLine(value)])

@@ -89,12 +89,12 @@ export class DatasetDownloads {
     const [subject, ...others] = about
     if (!subject) throw new NotFound('collection')
     const byId = new Map(others.map(other => [other.record.id, other]))
-    return this.#bags.bag({ top, subject, others: byId, leftOut: note, filename }).bytes
+    return this.#bags.bag({ caller, top, subject, others: byId, leftOut: note, filename }).bytes
   }
 
   async #archive(dataset: Dataset, top: ArchiveFolder, filename: string, { caller, bagit }: DownloadRequest): Promise<Archive> {
     if (!bagit) return this.#writer.plain(top, filename)
-    return this.#bags.bag({ top, subject: await this.#subjects.of(caller, 'dataset', dataset), filename })
+    return this.#bags.bag({ caller, top, subject: await this.#subjects.of(caller, 'dataset', dataset), filename })
   }
 
   async #dataset(id: string): Promise<Dataset> {

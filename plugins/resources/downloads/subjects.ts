@@ -11,6 +11,10 @@ import {
 } from 'pounce/sdk'
 import type { BagSubject } from './bag-documents.ts'
 
+/** Whose e-mail addresses a bag shows: those of accounts that the caller may view, and none to anonymous callers, for bags are passed on. */
+export const emailsShownTo = async (caller: Caller, policy: Policy, ids: readonly string[]): Promise<ReadonlySet<string>> =>
+  caller.user ? policy.allowed(caller, 'ViewUser', 'user', ids) : new Set()
+
 type Subject = (DatasetRecord | CollectionRecord) & Stored
 
 /** Looks up what a bag says of datasets and collections: their authors, and the spaces that the caller may view. */
@@ -39,13 +43,13 @@ export class BagSubjects {
       records.flatMap(record => record.spaces),
       async ids => this.#spaces.getMany([...(await this.#policy.allowed(caller, 'ViewSpace', 'space', ids))]),
     )
+    const shown = await emailsShownTo(caller, this.#policy, [...authors.keys()])
     return records.map(record => ({
       kind,
       record,
       author: authors.get(record.author) as (UserRecord & Stored) | undefined,
       spaces: record.spaces.flatMap(id => spaces.get(id)?.name ?? []),
-      // E-mail addresses are for people who are known here themselves.
-      showsEmails: caller.user !== undefined,
+      showsEmail: shown.has(record.author),
     }))
   }
 }

@@ -1,5 +1,5 @@
 import { Invalid, type Json } from 'pounce/sdk'
-import { assertSafeJson, defaultJsonLimits, NotJson, parseJson } from 'pounce/sdk/kit'
+import { assertSafeJson, checkJsonLdContext, defaultJsonLimits, NotJson, parseJson } from 'pounce/sdk/kit'
 
 /** A JSON-LD document that came beside a file. */
 export interface SentMetadata {
@@ -30,9 +30,7 @@ export const metadataFrom = (document: unknown, whole: string): SentMetadata => 
   assertSafeJson(document, whole)
   const { '@context': context, ...content } = document
   if (context === undefined) return { content }
-  if (typeof context !== 'string' && (typeof context !== 'object' || context === null)) {
-    throw new Invalid(`${whole}: @context must be text, an object or a list`)
-  }
+  checkJsonLdContext(context, whole)
   return { context, content }
 }
 

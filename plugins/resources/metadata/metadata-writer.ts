@@ -1,4 +1,5 @@
 import {
+  anonymousUserId,
   type Caller,
   type Contributions,
   Forbidden,
@@ -20,7 +21,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { accountsNamedBy, fullNameOf, lacking, type NewMetadata } from 'pounce/sdk/kit'
+import { accountsNamedBy, checkJsonLdContext, fullNameOf, lacking, type NamedAccounts, type NewMetadata } from 'pounce/sdk/kit'
 import { agentOf, createdOf, type PostedDocument } from './json-ld.ts'
 import { StoredMetadata } from './stored-metadata.ts'
 
@@ -35,20 +36,23 @@ const maxIds = 10
 export class MetadataWriter {
   #documents: StoredMetadata
   #users: Users
+  #policy: Policy
   #checks: Contributions<MetadataCheck>
   #installation: Installation
 
-  constructor(documents: StoredMetadata, users: Users, checks: Contributions<MetadataCheck>, installation: Installation) {
+  constructor(documents: StoredMetadata, users: Users, policy: Policy, checks: Contributions<MetadataCheck>, installation: Installation) {
     this.#documents = documents
     this.#users = users
+    this.#policy = policy
     this.#checks = checks
     this.#installation = installation
   }
 
-  /** A document as it was posted. `Invalid` without an agent, `Forbidden` in the name of someone else. */
+  /** A document as it was posted. `Invalid` without an agent or with a context that is none, `Forbidden` in the name of someone else. */
   async posted(document: PostedDocument, caller: Caller): Promise<Statement> {
     const context = document['@context']
     const created = createdOf(document)
+    if (context !== undefined) checkJsonLdContext(context)
     return {
       ...(context === undefined ? {} : { context: context as Json }),
       agent: await this.#agentFor(agentOf(document), caller),
@@ -61,6 +65,7 @@ export class MetadataWriter {
   /** What the caller says themselves. */
   own(content: Json, context: Json | undefined, caller: Caller): Statement {
     const { user } = caller
+    if (context !== undefined) checkJsonLdContext(context)
     const agent: Agent = { kind: 'user', name: user?.fullName ?? 'Unknown', extractorId: null, userId: user?.id ?? null }
     return { ...(context === undefined ? {} : { context }), agent, content, author: user?.id ?? null }
   }
@@ -84,18 +89,26 @@ export class MetadataWriter {
 
   /** Names of extractors are accepted, as in Clowder 1.x, and so are people without an account here. Only callers who may act for all may name another account. */
   async #agentFor(agent: Agent, caller: Caller): Promise<Agent> {
-    const named = await this.#named(agent.userId ?? '')
-    const [user] = named
-    if (!user) return agent
-    if (named.some(({ id }) => id !== caller.user?.id) && caller.via !== 'service' && !isServerAdmin(caller)) {
-      throw new Forbidden('agent.user_id names another account: add metadata in your own name or in the name of an extractor')
-    }
-    return { ...agent, userId: user.id, name: fullNameOf(user) }
+    const address = accountsNamedBy(agent.userId ?? '')
+    const named = await this.#named(address)
+    const actsForAll = caller.via === 'service' || isServerAdmin(caller)
+    const user = actsForAll ? named[0] : named.find(({ id }) => id === caller.user?.id)
+    if (!actsForAll) await this.#requireUnseen(named, caller)
+    if (user) return { ...agent, userId: user.id, name: fullNameOf(user) }
+    // As in v1. The address of someone whom the caller may not view would put them as the author before those who may.
+    const isOfAnAccount = address.ids.length > 0 || address.email !== undefined
+    return isOfAnAccount && !actsForAll ? { ...agent, userId: anonymousUserId } : agent
+  }
+
+  /** `Forbidden` if there are other accounts which the caller may view. */
+  async #requireUnseen(named: readonly (UserRecord & Stored)[], caller: Caller): Promise<void> {
+    const others = named.map(({ id }) => id).filter(id => id !== caller.user?.id)
+    if ((await this.#policy.allowed(caller, 'ViewUser', 'user', others)).size === 0) return
+    throw new Forbidden('agent.user_id names another account: add metadata in your own name or in the name of an extractor')
   }
 
   /** Accounts of this server that an address may mean. */
-  async #named(address: string): Promise<readonly (UserRecord & Stored)[]> {
-    const { ids, email } = accountsNamedBy(address)
+  async #named({ ids, email }: NamedAccounts): Promise<readonly (UserRecord & Stored)[]> {
     if (ids.length > maxIds) throw new Invalid(`agent.user_id names more than ${maxIds} ids`)
     const users = [
       ...(await Promise.all(ids.map(id => this.#users.get(id)))),
@@ -104,7 +117,7 @@ export class MetadataWriter {
     return users.filter(user => user !== undefined)
   }
 }
-wire(MetadataWriter, StoredMetadata, Users, MetadataChecks, Installation)
+wire(MetadataWriter, StoredMetadata, Users, Policy, MetadataChecks, Installation)
 
 /** Why one of many files got nothing. */
 interface Refused {

@@ -1,4 +1,5 @@
 import { Forbidden, Invalid, type Json, NotFound, routesFor, s } from 'pounce/sdk'
+import { checkJsonLdContext } from 'pounce/sdk/kit'
 import { JsonLdContext } from './json-ld.ts'
 import { type ContextRecord, StoredContexts } from './stored-contexts.ts'
 
@@ -46,6 +47,7 @@ export const addContext = route({
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
   async handle({ body, caller }, { contexts }) {
+    checkJsonLdContext(body['@context'])
     return { status: 200, body: { id: await contexts.add(body.context_name, body['@context'] as Json, caller) } }
   },
 })

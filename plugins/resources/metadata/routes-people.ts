@@ -1,9 +1,22 @@
-import { authorize, Installation, Invalid, type Json, type Kind, NotFound, Policy, type Ref, ref, routesFor, s } from 'pounce/sdk'
+import {
+  authorize,
+  Forbidden,
+  Installation,
+  Invalid,
+  type Json,
+  type Kind,
+  NotFound,
+  Policy,
+  type Ref,
+  ref,
+  routesFor,
+  s,
+} from 'pounce/sdk'
 import { shownMetadata } from 'pounce/sdk/kit'
 import { Content, JsonLdContext, ShownDocument } from './json-ld.ts'
 import { MetadataWriter } from './metadata-writer.ts'
 import { metadataBytes } from './routes.ts'
-import { StoredMetadata } from './stored-metadata.ts'
+import { isRemovableBy, StoredMetadata } from './stored-metadata.ts'
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
@@ -99,14 +112,19 @@ export const removeMetadata = route({
   method: 'DELETE',
   path: '/api/metadata.jsonld/:id',
   summary: 'Delete a metadata document',
-  description: 'For its creator, and for users who may delete metadata of the resource.',
+  description:
+    'For its creator, and for users who may delete metadata of the resource. Keys of extractors delete documents of extractors only, keys of jobs those of their extractor.',
   permission: { right: 'DeleteMetadata', on: ref('metadata', 'id') },
+  jobKeys: 'allowed',
   params,
   responses: { 200: s.Object({ status: s.Literal('ok') }) },
-  throws: [NotFound],
+  throws: [Forbidden, NotFound],
   async handle({ params, caller }, { documents }) {
     const document = await documents.get(params.id)
     if (!document) throw new NotFound('metadata')
+    if (!isRemovableBy(caller, document)) {
+      throw new Forbidden('Keys of extractors delete metadata of extractors only, and keys of jobs that of their own extractor')
+    }
     await documents.remove(document, caller.user?.id)
     return { status: 200, body: { status: 'ok' as const } }
   },

@@ -3,7 +3,7 @@ import { afterParameter, linkToNext, type RawJson, rawJson, readAfter } from 'po
 import { DocumentPages } from './document-pages.ts'
 import { Content, PostedDocument, ShownDocument } from './json-ld.ts'
 import { BulkFileMetadata, MetadataWriter } from './metadata-writer.ts'
-import { StoredMetadata } from './stored-metadata.ts'
+import { isRemovableBy, StoredMetadata } from './stored-metadata.ts'
 
 const route = routesFor('metadata', {
   annotations: MetadataWriter,
@@ -75,14 +75,19 @@ const removeFrom = (kind: Kind, plural: string) =>
     method: 'DELETE',
     path: `/api/${plural}/:id/metadata.jsonld`,
     summary: `Delete the metadata documents of a ${kind}`,
-    description: 'Without `extractor` all of them, those added by people included.',
+    description:
+      'Without `extractor` all of them, those added by people included; with a key of extractors only those of extractors, with the key of a job those of its extractor.',
     permission: { right: 'DeleteMetadata', on: ref(kind, 'id') },
+    ...forJobs(kind),
     params,
     query: s.Object({ extractor }),
     responses: { 200: s.Object({ status: s.Literal('success'), count: s.String({ description: 'Number of documents, as text' }) }) },
     throws: [NotFound],
     async handle({ params, query, caller }, { documents }) {
-      const count = await documents.removeAll({ kind, id: params.id }, { extractor: query.extractor, actor: caller.user?.id })
+      const count = await documents.removeAll(
+        { kind, id: params.id },
+        { extractor: query.extractor, actor: caller.user?.id, mayRemove: document => isRemovableBy(caller, document) },
+      )
       return { status: 200, body: { status: 'success' as const, count: String(count) } }
     },
   })

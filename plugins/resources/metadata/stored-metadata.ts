@@ -4,6 +4,7 @@ import {
   type AnyEvent,
   and,
   type BatchHandler,
+  type Caller,
   Clock,
   CommitConflict,
   collection,
@@ -17,10 +18,12 @@ import {
   type Page,
   type Ref,
   type Stored,
+  s,
+  Users,
   type Where,
   wire,
 } from 'pounce/sdk'
-import { type NewMetadata, orNotFound } from 'pounce/sdk/kit'
+import { fullNameOf, type NewMetadata, orNotFound } from 'pounce/sdk/kit'
 import type { Committed } from 'pounce/sdk/store-kit'
 
 /** JSON-LD documents; those of one resource in the order they were made. */
@@ -40,20 +43,26 @@ const isBy = (document: MetadataRecord, extractor: string): boolean => {
   return path === extractor || path.startsWith(`${extractor}/`)
 }
 
+/** What a caller with the right to delete metadata may delete: keys of extractors only what extractors said, and keys of jobs what their own extractor said. */
+export const isRemovableBy = ({ limits, scope }: Caller, document: MetadataRecord): boolean =>
+  limits?.job ? isBy(document, limits.job.extractor) : scope === 'full' || document.agent.kind === 'extractor'
+
 /** Characters after which a page ends, so that no reader's memory is filled by what people sent: one document may have 10 MiB. */
 const pageLength = 4 * 1024 * 1024
 
 /** Milliseconds of reading after which others have their turn. */
 const longReadMs = 5
 
-/** Metadata in the document store. */
+/** Metadata in the document store. People who are named as agents have the names of their accounts now, as in comments. */
 export class StoredMetadata implements MetadataDocuments {
   #documents: DocumentStore
+  #users: Users
   #ids: Ids
   #clock: Clock
 
-  constructor(documents: DocumentStore, ids: Ids, clock: Clock) {
+  constructor(documents: DocumentStore, users: Users, ids: Ids, clock: Clock) {
     this.#documents = documents
+    this.#users = users
     this.#ids = ids
     this.#clock = clock
   }
@@ -71,8 +80,9 @@ export class StoredMetadata implements MetadataDocuments {
     }
   }
 
-  get(id: string): Promise<Document | undefined> {
-    return this.#documents.get(metadata, id)
+  async get(id: string): Promise<Document | undefined> {
+    const document = await this.#documents.get(metadata, id)
+    return document && (await this.#withNames([document]))[0]
   }
 
   async of(
@@ -91,9 +101,20 @@ export class StoredMetadata implements MetadataDocuments {
     // What follows may take as long as reading did.
     if (performance.now() - began > longReadMs) await nextTurn()
     return {
-      items: extractor === undefined ? items : items.filter(document => isBy(document, extractor)),
+      items: extractor === undefined ? await this.#withNames(items) : items.filter(document => isBy(document, extractor)),
       ...(next ? { next } : {}),
     }
+  }
+
+  /** One read for all. The name of an account that is gone stays. */
+  async #withNames(some: readonly Document[]): Promise<readonly Document[]> {
+    const ids = new Set(some.map(({ agent }) => agent.userId ?? '').filter(s.isId))
+    if (ids.size === 0) return some
+    const people = await this.#users.getMany([...ids])
+    return some.map(document => {
+      const user = people.get(document.agent.userId ?? '')
+      return user ? { ...document, agent: { ...document.agent, name: fullNameOf(user) } } : document
+    })
   }
 
   /** All documents of a resource, newest first, read while you iterate; `after`: from the one that ended a page on. */
@@ -131,20 +152,27 @@ export class StoredMetadata implements MetadataDocuments {
     await orNotFound('metadata', this.#documents.commit({ tombstone: id, in: metadata }, [removed(id, target, actor)]))
   }
 
-  /** Takes all documents of a resource away, or those of one extractor; how many there were. `isSilent`: they were never visible, so no event is emitted. */
+  /** Takes all documents of a resource away, or those of one extractor, or those that `mayRemove`; how many there were. `isSilent`: they were never visible, so no event is emitted. */
   async removeAll(
     target: Ref,
     {
       extractor,
       actor,
       isSilent = false,
-    }: { readonly extractor?: string | undefined; readonly actor?: string | undefined; readonly isSilent?: boolean },
+      mayRemove = () => true,
+    }: {
+      readonly extractor?: string | undefined
+      readonly actor?: string | undefined
+      readonly isSilent?: boolean
+      readonly mayRemove?: (document: MetadataRecord) => boolean
+    },
   ): Promise<number> {
     let count = 0
     for await (const page of this.#pages(target, extractor)) {
-      if (page.length === 0) continue
+      const removable = page.filter(mayRemove)
+      if (removable.length === 0) continue
       const outcome = await this.#documents.commitEach(
-        page.map(({ id }) => ({ change: { tombstone: id, in: metadata }, events: isSilent ? [] : [removed(id, target, actor)] })),
+        removable.map(({ id }) => ({ change: { tombstone: id, in: metadata }, events: isSilent ? [] : [removed(id, target, actor)] })),
       )
       for (const each of outcome) {
         if (each.ok) count += 1
@@ -154,7 +182,7 @@ export class StoredMetadata implements MetadataDocuments {
     return count
   }
 }
-wire(StoredMetadata, DocumentStore, Ids, Clock)
+wire(StoredMetadata, DocumentStore, Users, Ids, Clock)
 
 const removed = (id: string, target: Ref, actor: string | undefined) =>
   event('metadata.removed', { kind: 'metadata', id }, { target }, actor)

@@ -10,7 +10,10 @@ export const plugin = definePlugin({
   routes,
   handlers: [
     onBatch(
-      ['file.removed', 'dataset.removed', 'collection.removed', 'folder.removed', 'metadata.removed'],
+      [
+        ...(['file.removed', 'dataset.removed', 'collection.removed', 'folder.removed', 'metadata.removed'] as const),
+        ...(['sensor.removed', 'stream.removed'] as const),
+      ],
       StoredRelations,
       'stored-relations',
     ),

@@ -16,14 +16,15 @@ import {
   InTrash,
   isIn,
   isServerAdmin,
-  type Kind,
   NotFound,
   Policy,
+  type Ref,
   type Stored,
   type StoredEvent,
   type Time,
   wire,
 } from 'pounce/sdk'
+import { geoNumberOf, isGeoId, sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
 import { removeFound } from 'pounce/sdk/kit'
 
 /** What a relation can join (reference, api-data §8). */
@@ -51,13 +52,20 @@ export const relations = collection<RelationRecord>()('relations', {
   byTarget: { on: ['target.id'] },
 })
 
-const ownKinds: ReadonlySet<string> = new Set<Kind>(['dataset', 'file', 'collection', 'user', 'folder', 'metadata'])
-
 const ownId = /^[0-9a-f]{24}$/
 
-/** The resource of this server that an end names; undefined for addresses, and for sensors and streams. */
-export const resourceOf = ({ id, resourceType }: RelationEnd): { readonly kind: Kind; readonly id: string } | undefined =>
-  ownKinds.has(resourceType) && ownId.test(id) ? { kind: resourceType as Kind, id } : undefined
+/** Clients know sensors and streams by numbers. */
+const numbered = { sensor: sensorIdOf, stream: streamIdOf } as const
+const isNumbered = (kind: string): kind is keyof typeof numbered => Object.hasOwn(numbered, kind)
+
+/** The resource of this server that an end names; undefined for addresses. A number that no sensor or stream can have names an unknown one. */
+export const resourceOf = ({ id, resourceType: kind }: RelationEnd): Ref | undefined => {
+  if (isNumbered(kind)) return /^\d+$/.test(id) ? { kind, id: isGeoId(Number(id)) ? numbered[kind](Number(id)) : 'none' } : undefined
+  return ownId.test(id) ? { kind, id } : undefined
+}
+
+/** The id of a resource as ends of relations name it. */
+const endIdOf = ({ kind, id }: Ref): string => (isNumbered(kind) ? String(geoNumberOf(id)) : id)
 
 type Relation = RelationRecord & Stored
 
@@ -155,9 +163,13 @@ export class StoredRelations implements BatchHandler {
 
   /** Relations go with what they join. */
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    const gone = events.map(({ subject }) => subject.id)
-    await removeFound(this.#documents, relations, { using: 'bySource', where: isIn('source.id', gone) })
-    await removeFound(this.#documents, relations, { using: 'byTarget', where: isIn('target.id', gone) })
+    for (const [kind, gone] of Map.groupBy(events, ({ subject }) => subject.kind)) {
+      const ids = gone.map(({ subject }) => endIdOf(subject))
+      const from = and(isIn('source.id', ids), eq('source.resourceType', kind))
+      const to = and(isIn('target.id', ids), eq('target.resourceType', kind))
+      await removeFound(this.#documents, relations, { using: 'bySource', where: from })
+      await removeFound(this.#documents, relations, { using: 'byTarget', where: to })
+    }
   }
 }
 wire(StoredRelations, DocumentStore, Policy, Clock)

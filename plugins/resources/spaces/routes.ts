@@ -1,4 +1,4 @@
-import { Conflict, Installation, Invalid, NotFound, Policy, Recommenders, ref, routesFor, Spaces, s, signedIn, Users } from 'pounce/sdk'
+import { Installation, Invalid, NotFound, Policy, Recommenders, ref, routesFor, Spaces, s, signedIn, Users } from 'pounce/sdk'
 import {
   answerList,
   ChangedMeanwhile,
@@ -151,7 +151,7 @@ export const verifySpace = route({
   permission: 'serverAdmin',
   params,
   responses: { 200: s.success() },
-  throws: [NotFound, Conflict],
+  throws: [NotFound, Invalid],
   async handle({ params, caller }, { life }) {
     await life.verify(params.id, caller.user?.id)
     return { status: 200, body: { status: 'success' } }

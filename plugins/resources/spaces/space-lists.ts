@@ -70,7 +70,8 @@ export class SpaceLists {
 
   async #page(visible: Visible, query: ListQuery, caller: Caller, ...where: readonly Where[]): Promise<ListPage<StoredSpace & Stored>> {
     const seen = visibleOf(caller, 'ViewSpace', query, visible)
-    if (seen === 'nothing') return { items: [] }
+    // A key without the verb `read` lists nothing, whatever it may change.
+    if (seen === 'nothing' || this.#seen(caller) === 'nothing') return { items: [] }
     return listPage({ documents: this.#documents, from: spaces, using: lists, where: [...where, ...seen] }, query)
   }
 }

@@ -1,4 +1,4 @@
-import { Clock, Conflict, configPort, DocumentStore, event, Ids, NotFound, type SpaceRecord, type Stored, Users, wire } from 'pounce/sdk'
+import { Clock, configPort, DocumentStore, event, Ids, Invalid, NotFound, type SpaceRecord, type Stored, Users, wire } from 'pounce/sdk'
 import { naturalKey, orNotFound, requireVersion, updateWithRetry } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { type StoredSpace, spaces } from './stored-spaces.ts'
@@ -84,7 +84,7 @@ export class SpaceService {
   /** Ends the trial. */
   async verify(id: string, actor: string | undefined): Promise<void> {
     await updateWithRetry(this.#documents, spaces, { kind: 'space', id }, now => {
-      if (now.access !== 'TRIAL') throw new Conflict('Only a space with status TRIAL can be verified')
+      if (now.access !== 'TRIAL') throw new Invalid('Only a space with status TRIAL can be verified')
       const subject = { kind: 'space', id } as const
       const events = [event('space.updated', subject, { fields: ['access'] }, actor), event('space.verified', subject, {}, actor)]
       return { set: { access: 'PRIVATE' as const }, events }

@@ -1,5 +1,5 @@
 import { type FileIngest, Invalid, type Json, s } from 'pounce/sdk'
-import { defaultJsonLimits, type IngestTarget, OtherName, parseJson } from 'pounce/sdk/kit'
+import { checkJsonLdContext, defaultJsonLimits, type IngestTarget, OtherName, parseJson } from 'pounce/sdk/kit'
 import type { UploadRecord } from './collections.ts'
 
 /** What a client says of a file before its bytes. */
@@ -16,9 +16,7 @@ const documentIn = (text: string): { readonly context?: Json; readonly content: 
     throw new Invalid('Upload-Metadata: metadata must be a JSON object')
   const { '@context': context, ...content } = value as Readonly<Record<string, Json>>
   if (context === undefined) return { content }
-  if (typeof context !== 'string' && (typeof context !== 'object' || context === null)) {
-    throw new Invalid('Upload-Metadata: @context must be text, an object or a list')
-  }
+  checkJsonLdContext(context, 'Upload-Metadata')
   return { context, content }
 }
 

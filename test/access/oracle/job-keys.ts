@@ -10,6 +10,8 @@ const routes: ReadonlySet<string> = new Set([
   ...[
     'addFileMetadata',
     'addPlainFileMetadata',
+    'removeFileMetadata',
+    'removeMetadata',
     'addFileTags',
     'attachPreview',
     'attachThumbnail',
@@ -36,6 +38,7 @@ const routes: ReadonlySet<string> = new Set([
   ...[
     'addDatasetMetadata',
     'addPlainDatasetMetadata',
+    'removeDatasetMetadata',
     'addDatasetTags',
     'uploadToDataset',
     'uploadFilesToDataset',

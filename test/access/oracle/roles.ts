@@ -39,11 +39,11 @@ export const ofReadOnlyAccounts: ReadonlySet<string> = new Set([...readOnly, 'Do
 
 /**
  * What extractors do (architecture §6.4): the permissions of the routes that pyclowder and extractors call (extraction §5.2, §8, §9;
- * api-data, the routes marked C), without those that delete.
+ * api-data, the routes marked C); of those that delete, what pyclowder's remove_metadata takes.
  */
 export const ofExtractionKeys: ReadonlySet<string> = new Set([
   ...readOnly,
-  ...['DownloadFiles', 'AddFile', 'EditFile', 'CreatePreview', 'AddMetadata', 'AddTag', 'CreateSection', 'EditSection'],
+  ...['DownloadFiles', 'AddFile', 'EditFile', 'CreatePreview', 'AddMetadata', 'DeleteMetadata', 'AddTag', 'CreateSection', 'EditSection'],
   ...['CreateDataset', 'EditDataset', 'AddResourceToDataset', 'AddResourceToSpace'],
   ...['CreateCollection', 'EditCollection', 'AddResourceToCollection'],
   'AddGeoStream',
