@@ -217,6 +217,7 @@ const bounds = ({ minimum, maximum }: SchemaShape): string => {
 
 const pattern = ({ pattern: expression, description }: SchemaShape): string => {
   if (expression === undefined) return ''
+  if (expression.includes('\\S')) return ', not only blanks and without control characters'
   if (expression.includes('\\u0000')) return ', without control characters'
   return description ? ` (${description})` : ` that matches ${expression}`
 }

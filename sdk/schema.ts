@@ -15,6 +15,10 @@ export const isId = (text: unknown): text is string => typeof text === 'string' 
 /** A line a person typed: 1 to `maxLength` characters, none of them a control character. */
 export const line = (maxLength = 500) => Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
 
+/** A line that names somebody: not only blanks. */
+export const name = (maxLength: number) =>
+  Type.String({ minLength: 1, maxLength, pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]*$' })
+
 /** The name of a file or folder, which must be able to stand in a path on any system. */
 export const filename = () =>
   Type.String({

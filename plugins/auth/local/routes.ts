@@ -65,8 +65,8 @@ export const finishSignUp = route({
     'SignUp',
     s.Object({
       token,
-      firstName: s.line(200),
-      lastName: s.line(200),
+      firstName: s.name(200),
+      lastName: s.name(200),
       password,
       acceptTerms: s.Optional(s.Boolean({ description: 'Accept the terms of service (`GET /api/configuration`) as well' })),
     }),

@@ -25,8 +25,8 @@ const projects = () => clearable(s.Array(s.line(200), { maxItems: 100 }))
 export const ProfileChange = s.model(
   'ProfileChange',
   s.Object({
-    firstName: s.Optional(s.line(200)),
-    lastName: s.Optional(s.line(200)),
+    firstName: s.Optional(s.name(200)),
+    lastName: s.Optional(s.name(200)),
     biography: clearable(s.prose(10_000)),
     institution: clearable(s.line(200)),
     orcidId: clearable(s.String({ pattern: '^(https://orcid\\.org/)?\\d{4}-\\d{4}-\\d{4}-\\d{3}[\\dX]$' })),

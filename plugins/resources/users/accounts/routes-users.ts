@@ -67,8 +67,8 @@ export const createUser = route({
     s.Object({
       email: s.String({ minLength: 3, maxLength: 320 }),
       password: s.Optional(s.String({ maxLength: 4000, description: '8 to 1,000 characters' })),
-      firstName: s.line(200),
-      lastName: s.line(200),
+      firstName: s.name(200),
+      lastName: s.name(200),
     }),
   ),
   responses: { 200: s.Object({ id: s.id() }) },
@@ -120,7 +120,7 @@ export const renameUser = route({
     'For the user and for server admins. Names are looked up when shown, so everything shows the new one at once, except metadata, which keep the name under which they were added; search is updated a moment later.',
   permission: { right: 'EditUser', on: ref('user', 'id') },
   params,
-  query: s.Object({ firstName: s.line(200), lastName: s.line(200) }),
+  query: s.Object({ firstName: s.name(200), lastName: s.name(200) }),
   responses: { 200: s.success() },
   throws: [Invalid, NotFound],
   async handle({ params, query, caller }, { users }) {
