@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Radio, RadioGroup } from 'react-aria-components/RadioGroup'
-import { Button, TextField } from '../../components/controls.tsx'
+import { Button, FieldRefusal, TextField } from '../../components/controls.tsx'
 import { Dialog, FormDialog } from '../../components/dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { DotProgress } from '../../components/page-parts.tsx'
@@ -85,6 +85,7 @@ export const MoveDialog = ({
             )
           }}
         />
+        <FieldRefusal missing={t('field.unchosen')} />
       </RadioGroup>
     </FormDialog>
   )
