@@ -87,6 +87,18 @@ inBrowser('a search says where hits are and why they match, is narrowed by facet
   await page.getByText('The query cannot be understood').waitFor()
 })
 
+inBrowser('the search page of a private server leads strangers to the sign-in', async t => {
+  const hidden = await bootForTest({ t, config: { access: { private: true } } })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, hidden.url)
+  await page.goto('/search?query=beech')
+  await page.getByText('Sign in to see this page.').waitFor()
+  t.is(await page.getByText('The query cannot be understood').count(), 0)
+  const link = page.getByRole('main').getByRole('link', { name: 'Sign in' })
+  t.is(await link.getAttribute('href'), `/login?next=${encodeURIComponent('/search?query=beech')}`)
+})
+
 inBrowser('a search that is open shows what comes to match it, and no longer what was deleted', async t => {
   const browser = await launch()
   t.teardown(() => browser.close())
