@@ -210,6 +210,13 @@ inBrowser('text is coloured and searched, JSON and XML are trees, and what is no
   await page.getByRole('textbox', { name: 'plots.json' }).waitFor()
   await page.goto(await fileOf('damaged.json', undefined, 'application/json'))
   await page.getByText('The file is not valid JSON (line 15), so it is shown as text.').waitFor()
+  for (const [line, text] of [
+    [2, '{"a":1}\n{oops\n{"a":3}\n'],
+    [4, '{"a":1}\n\n{"a":2}\n{"a":\n{"a":3}\n'],
+  ] as const) {
+    await page.goto(await fileOf(`line ${line}.jsonl`, text, 'application/x-ndjson'))
+    await page.getByText(`The file is not valid JSON (line ${line}), so it is shown as text.`).waitFor()
+  }
 
   const entities =
     '<!DOCTYPE a [<!ENTITY x SYSTEM "http://elsewhere.invalid/x">]><a b="1"><c>Köln</c><script>document.title = "taken"</script></a>'
