@@ -54,6 +54,9 @@ inBrowser('a file shows what it is while extractors work on it, and the next one
     .getByRole('row', { name: /d-broken\.png/ })
     .getByText('Failed')
     .waitFor()
+  // And admins find it by its name.
+  await page.goto('/')
+  await page.getByRole('list', { name: 'Failed extractions' }).getByRole('link', { name: 'd-broken.png' }).waitFor()
   t.deepEqual(problems, [])
 })
 
