@@ -16,8 +16,7 @@ export const isId = (text: unknown): text is string => typeof text === 'string' 
 export const line = (maxLength = 500) => Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
 
 /** A line that names somebody: not only blanks. */
-export const name = (maxLength: number) =>
-  Type.String({ minLength: 1, maxLength, pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]*$' })
+export const name = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]*$' })
 
 /** The name of a file or folder, which must be able to stand in a path on any system. */
 export const filename = () =>

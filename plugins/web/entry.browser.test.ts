@@ -150,7 +150,10 @@ inBrowser('names are saved without blanks around them, and blanks alone are no n
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
   for (const kind of ['dataset', 'collection', 'space']) {
     await page.goto(`/${kind}s`)
-    await page.getByRole('button', { name: `Create ${kind}` }).first().click()
+    await page
+      .getByRole('button', { name: `Create ${kind}` })
+      .first()
+      .click()
     const dialog = page.getByRole('dialog', { name: `Create ${kind}` })
     await dialog.getByLabel('Name').fill('   ')
     await page.keyboard.press('Enter')

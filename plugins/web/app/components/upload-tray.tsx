@@ -162,7 +162,9 @@ const Tray = ({ state, onClose }: { readonly state: QueueState; readonly onClose
           </Button>
         )}
         {(isBusy || counts.missing + counts.failed > 0) && <Button onPress={() => uploads.cancelAll()}>{t('uploads.cancelAll')}</Button>}
-        {!isBusy && counts.done + counts.skipped + counts.cancelled > 0 && <Button onPress={() => uploads.clear()}>{t('uploads.clear')}</Button>}
+        {!isBusy && counts.done + counts.skipped + counts.cancelled > 0 && (
+          <Button onPress={() => uploads.clear()}>{t('uploads.clear')}</Button>
+        )}
       </div>
     </section>
   )

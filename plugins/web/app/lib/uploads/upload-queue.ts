@@ -265,18 +265,16 @@ class UploadQueue {
     this.#running.set(key, controller)
     this.#change(key, { state: 'sending', isOffline: false, error: undefined })
     try {
-      const fileId = await withRetries(
-        async isRepeat => {
-          try {
-            const there = isRepeat ? (await arrivedOf(item.target, [item])).get(item.path) : undefined
-            return there ?? (await sendFile(item, sent => this.#progress(key, sent), controller.signal))
-          } catch (error) {
-            if (error instanceof ApiError && error.code === 'unreachable' && !controller.signal.aborted) this.#change(key, { isOffline: true })
-            throw error
-          }
-        },
-        controller.signal,
-      )
+      const fileId = await withRetries(async isRepeat => {
+        try {
+          const there = isRepeat ? (await arrivedOf(item.target, [item])).get(item.path) : undefined
+          return there ?? (await sendFile(item, sent => this.#progress(key, sent), controller.signal))
+        } catch (error) {
+          if (error instanceof ApiError && error.code === 'unreachable' && !controller.signal.aborted)
+            this.#change(key, { isOffline: true })
+          throw error
+        }
+      }, controller.signal)
       this.#progress(key, item.size)
       this.#change(key, { state: 'done', fileId, file: undefined })
     } catch (error) {

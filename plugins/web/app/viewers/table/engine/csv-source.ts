@@ -2,7 +2,15 @@ import { encodingOf } from '../../lib/encoding.ts'
 import { nextTurn } from '../../lib/next-turn.ts'
 import { type Dialect, type DialectWish, dialectOf, longestOf, parsed, typesOf } from './dialect.ts'
 import { RowScanner } from './row-scanner.ts'
-import { type Cell, maxCoveredBytes, type ReadBytes, type TableColumn, type TableProgress, type TextSource, unnamedColumn } from './table-source.ts'
+import {
+  type Cell,
+  maxCoveredBytes,
+  type ReadBytes,
+  type TableColumn,
+  type TableProgress,
+  type TextSource,
+  unnamedColumn,
+} from './table-source.ts'
 
 const sampleBytes = 65_536
 const pieceBytes = 4_000_000
