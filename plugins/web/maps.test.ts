@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import test from 'ava'
-import { feature } from 'topojson-client'
+import type { FeatureCollection } from 'geojson'
 import { flatCountries } from './app/viewers/geo/world-countries.ts'
 
+const load = createRequire(import.meta.url)
+
 const countriesOf = async (scale: string) => {
-  const world = JSON.parse(await readFile(createRequire(import.meta.url).resolve(`world-atlas/countries-${scale}.json`), 'utf8'))
+  const { feature } = load('topojson-client') as { feature(world: unknown, countries: unknown): FeatureCollection }
+  const world = JSON.parse(await readFile(load.resolve(`world-atlas/countries-${scale}.json`), 'utf8'))
   return flatCountries(feature(world, world.objects.countries))
 }
 
