@@ -103,6 +103,72 @@ inBrowser('from the printed link to a dataset with files, then out and in again'
   t.deepEqual(unexpected(problems), [])
 })
 
+/** What the field with the focus is called, and what describes it. */
+const focusedField = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<readonly string[]>(`(() => {
+    const field = document.activeElement
+    const described = (field.getAttribute('aria-describedby') ?? '').split(' ').map(id => document.getElementById(id)?.textContent ?? '')
+    return [field.labels?.[0]?.textContent ?? '', ...described]
+  })()`)
+
+inBrowser('each field that is refused says why in the language of the page, and the first one has the focus', async t => {
+  const server = await bootForTest({ t, admin: 'none' })
+  const { page, problems } = await webPage(t, browser, server.url)
+  await page.goto(await setUpLink(server))
+  const make = (): Promise<void> => page.getByRole('button', { name: /^(?:Create account|Konto anlegen)$/ }).click()
+  await page.getByLabel('Email address').fill('grace')
+  await page.getByLabel('New password').fill('short')
+  await page.getByLabel('First name').fill('  ')
+  await make()
+  const refusals = page.getByRole('alert')
+  await refusals.nth(4).waitFor()
+  const missing = 'Please fill in this field.'
+  t.deepEqual(await refusals.allTextContents(), [
+    missing,
+    missing,
+    'Please enter an email address, such as name@example.org.',
+    'Please enter at least 8 characters.',
+    'Please select one of these options.',
+  ])
+  t.deepEqual(await focusedField(page), ['First name', missing])
+  t.deepEqual(await axeFindings(page), [])
+  await fillName(page)
+  await make()
+  await refusals.nth(3).waitFor({ state: 'detached' })
+  t.is((await focusedField(page))[0], 'Email address')
+
+  await page.context().addCookies([{ name: 'pounce_language', value: 'de', url: server.url }])
+  await page.goto('/login')
+  await page.getByRole('button', { name: 'Anmelden', exact: true }).click()
+  await refusals.nth(1).waitFor()
+  t.deepEqual(await refusals.allTextContents(), Array(2).fill('Bitte füllen Sie dieses Feld aus.'))
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('names are saved without blanks around them, and blanks alone are no name', async t => {
+  const server = await bootForTest({ t })
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  for (const kind of ['dataset', 'collection', 'space']) {
+    await page.goto(`/${kind}s`)
+    await page
+      .getByRole('button', { name: `Create ${kind}` })
+      .first()
+      .click()
+    const dialog = page.getByRole('dialog', { name: `Create ${kind}` })
+    await dialog.getByLabel('Name').fill('   ')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('Please fill in this field.').waitFor()
+    await dialog.getByLabel('Name').fill(`  Beech ${kind} `)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: `Beech ${kind}`, exact: true }).waitFor()
+  }
+  const call = server.as(server.admin.key)
+  t.like(await (await call('/api/datasets')).json(), [{ name: 'Beech dataset' }])
+  t.like(await (await call('/api/collections')).json(), [{ collectionname: 'Beech collection' }])
+  t.like(await (await call('/api/spaces')).json(), [{ name: 'Beech space' }])
+  t.deepEqual(unexpected(problems), [])
+})
+
 inBrowser('the page of a server without the web interface makes the first account and a key, and says how to go on', async t => {
   const server = await bootForTest({ t, admin: 'none' })
   const { page, problems } = await webPage(t, browser, server.url)

@@ -54,6 +54,9 @@ inBrowser('a file shows what it is while extractors work on it, and the next one
     .getByRole('row', { name: /d-broken\.png/ })
     .getByText('Failed')
     .waitFor()
+  // And admins find it by its name.
+  await page.goto('/')
+  await page.getByRole('list', { name: 'Failed extractions' }).getByRole('link', { name: 'd-broken.png' }).waitFor()
   t.deepEqual(problems, [])
 })
 
@@ -85,6 +88,18 @@ inBrowser('a search says where hits are and why they match, is narrowed by facet
 
   await page.goto('/search?query=%28leaf')
   await page.getByText('The query cannot be understood').waitFor()
+})
+
+inBrowser('the search page of a private server leads strangers to the sign-in', async t => {
+  const hidden = await bootForTest({ t, config: { access: { private: true } } })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, hidden.url)
+  await page.goto('/search?query=beech')
+  await page.getByText('Sign in to see this page.').waitFor()
+  t.is(await page.getByText('The query cannot be understood').count(), 0)
+  const link = page.getByRole('main').getByRole('link', { name: 'Sign in' })
+  t.is(await link.getAttribute('href'), `/login?next=${encodeURIComponent('/search?query=beech')}`)
 })
 
 inBrowser('a search that is open shows what comes to match it, and no longer what was deleted', async t => {

@@ -65,17 +65,32 @@ test('what is not kept in memory is found again, row by row, to the last one', a
   t.is(await engine.arrange({ sort: { column: 0, isDescending: true }, filters: [], search: '' }), progress.coveredRows)
 })
 
+test('cells of rows that are longer than the first ones are in further columns, and what is found is shown', async t => {
+  const late = Array.from({ length: 5000 }, (_, row) => `${row},${row * 2}${row === 4000 ? ',"extra, quoted",more' : ''}`)
+  for (const [text, row, expected] of [
+    [`time,value\n${late.join('\n')}\n`, 4000, ['4000', '8000', 'extra, quoted', 'more']],
+    ['a,b,c\n1,"open\n2,only two\n7,a,b,extra\n', 2, ['7', 'a', 'b', 'extra']],
+  ] as const) {
+    const { source, engine } = await opened(text)
+    t.is(source.progress.columns, 4)
+    t.deepEqual(source.columns.at(-1), { name: '', type: 'text', longest: 0 })
+    t.is(await engine.arrange({ filters: [], search: 'extra' }), 1)
+    t.deepEqual(await engine.rows(0, 1, 0, 4), { numbers: [row], cells: [expected] })
+  }
+})
+
 test('rows begin at the same bytes whatever the pieces that a file comes in', t => {
   const bytes = new TextEncoder().encode('a,"b\n""c""",d\r\n\r\n"x",y"z\n,"",\nlast')
   const found = (size: number): readonly string[] => {
     const scanner = new RowScanner(0, ',', '\n')
     const rows: string[] = []
-    const note = (start: number, end: number) => void rows.push(new TextDecoder().decode(bytes.subarray(start, end)))
+    const note = (start: number, end: number, cells: number) =>
+      void rows.push(`${cells}: ${new TextDecoder().decode(bytes.subarray(start, end))}`)
     for (let at = 0; at < bytes.length; at += size) scanner.take(bytes.subarray(at, at + size), note)
     scanner.end(note)
     return rows
   }
-  const expected = ['a,"b\n""c""",d\r\n', '"x",y"z\n', ',"",\n', 'last']
+  const expected = ['3: a,"b\n""c""",d\r\n', '2: "x",y"z\n', '3: ,"",\n', '1: last']
   for (const size of [1, 2, 3, 5, 8, 100]) t.deepEqual(found(size), expected, `pieces of ${size}`)
 })
 

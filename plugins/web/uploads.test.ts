@@ -174,4 +174,52 @@ inBrowser('after everything is cancelled no other file is sent, and a reload bri
   t.is(total, 0)
 })
 
+inBrowser('a file that was refused keeps its name beside the reason, uploads without a connection say that they wait', async t => {
+  const server = await bootForTest({ t })
+  const dataset = await newDataset(server.as(server.admin.key), { name: 'Plots' })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page } = await webPage(t, browser, server.url, server.admin)
+  const message = `The file cannot be stored, for a reason that takes several lines: ${'unusually-long-word'.repeat(4)} `.repeat(2)
+  await page.route('**/api/uploadToDataset/**', route => route.fulfill({ status: 400, json: { code: 'odd', message } }))
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Add files' }).waitFor()
+  const files = ['plot 1.csv', 'plot 2.csv'].map(name => ({ name, mimeType: 'text/csv', buffer: Buffer.from('a,b') }))
+  await page.locator('input[data-add=files]').setInputFiles(files)
+  const rows = page.locator('.upload-items li')
+  await rows.locator('.failed').nth(1).waitFor()
+  for (const width of [360, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    // The list measures its rows once they are drawn.
+    await until('the rows are below each other', async () => {
+      const [first, second] = await Promise.all([rows.nth(0).boundingBox(), rows.nth(1).boundingBox()])
+      return first !== null && second !== null && first.y + first.height <= second.y + 1
+    })
+    for (const at of [0, 1]) {
+      const [row, name, text] = await Promise.all(
+        [rows.nth(at), rows.nth(at).locator('.upload-name'), rows.nth(at).locator('.failed')].map(part => part.boundingBox()),
+      )
+      if (!row || !name || !text) return t.fail('a part of the row is not shown')
+      t.true(name.width > 100, `${name.width}`)
+      t.true(text.y >= name.y + name.height - 1 && text.y + text.height <= row.y + row.height + 1, `${width}`)
+      t.true(text.x + text.width <= row.x + row.width + 1)
+    }
+    t.deepEqual(await axeFindings(page), [])
+  }
+  await page.getByRole('button', { name: 'Cancel all' }).click()
+  await page.getByRole('heading', { name: 'Uploads', exact: true }).waitFor()
+  await page.getByText('Nothing is being uploaded').waitFor()
+  t.is(await page.locator('.upload-tray').getByText('0 B').count(), 0)
+
+  await page.unroute('**/api/uploadToDataset/**')
+  await page.route('**/api/uploadToDataset/**', route => route.abort('internetdisconnected'))
+  await page.locator('input[data-add=files]').setInputFiles(files)
+  await page.getByText('The uploads continue by themselves').waitFor()
+  await rows.getByText('Waiting for the connection').nth(1).waitFor()
+  t.is(await page.locator('.upload-tray').getByText('/s').count(), 0)
+  await page.unroute('**/api/uploadToDataset/**')
+  await until('the files are there', async () => (await trayTitle(page)).startsWith('2 of 2'))
+  t.is(await page.getByText('The uploads continue by themselves').count(), 0)
+})
+
 const trayTitle = (page: Page): Promise<string> => page.locator('.upload-tray h2').innerText()

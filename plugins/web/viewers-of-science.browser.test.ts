@@ -262,6 +262,22 @@ inBrowser('a damaged file, one of too many pixels and one that leads outside are
     t.regex((await alert.textContent()) ?? '', sentence, name)
     t.true(await alert.getByRole('link', { name: 'Download' }).isVisible(), name)
   }
+  const photo = await readFile(new URL('../../test/data/picture.png', import.meta.url))
+  const cut = 'The file of the picture is not complete'
+  await show(page, await upload(call, dataset, photo.subarray(0, 200), 'cut.png', { type: 'image/png' }), '?viewer=web.picture')
+  await page.getByRole('main').getByRole('alert').getByText(cut).waitFor()
+  await show(page, await upload(call, dataset, '\n \n', 'blank.md', { type: 'text/markdown' }))
+  await page.getByText('There is no text in this file.').waitFor()
+  // Of a file that ends with its picture only the end is looked at; another one is read to be decoded.
+  for (const [bytes, range] of [
+    [photo, /^bytes=[1-9]/],
+    [Buffer.concat([photo, Buffer.from('a trailer')]), /^bytes=0-/],
+  ] as const) {
+    const read = page.waitForResponse(response => range.test(response.request().headers()['range'] ?? ''))
+    await show(page, await upload(call, dataset, bytes, `whole.png`, { type: 'image/png' }), '?viewer=web.picture')
+    await read
+    t.is(await page.getByText(cut).count(), 0)
+  }
   t.deepEqual(problems, [])
 })
 

@@ -150,6 +150,11 @@ inBrowser('5,000 columns, a line of 30 MB, damaged and empty tables are shown or
   await page.goto(await fileOf('line.csv', 'ab,'.repeat(10_000_000), 'text/csv'))
   await page.getByText('The table has more columns: the first 10,000 are shown.').waitFor()
   await page.getByText('1 row is longer than 1 MB').waitFor()
+  const late = Array.from({ length: 5000 }, (_, row) => (row === 4000 ? `${row},x,extra` : `${row},x`))
+  await page.goto(await fileOf('late.csv', `time,value\n${late.join('\n')}\n`, 'text/csv'))
+  await page.getByText('5,000 rows · 3 columns').waitFor()
+  await page.getByPlaceholder('Find in all columns').fill('extra')
+  await page.getByRole('gridcell', { name: 'extra' }).waitFor()
   await page.goto(await fileOf('damaged.csv', undefined, 'text/csv'))
   await page.getByRole('gridcell', { name: 'Aachen' }).waitFor()
   await page.goto(await fileOf('binary.csv', await dataFile('photo.jpg'), 'text/csv'))
@@ -205,6 +210,13 @@ inBrowser('text is coloured and searched, JSON and XML are trees, and what is no
   await page.getByRole('textbox', { name: 'plots.json' }).waitFor()
   await page.goto(await fileOf('damaged.json', undefined, 'application/json'))
   await page.getByText('The file is not valid JSON (line 15), so it is shown as text.').waitFor()
+  for (const [line, text] of [
+    [2, '{"a":1}\n{oops\n{"a":3}\n'],
+    [4, '{"a":1}\n\n{"a":2}\n{"a":\n{"a":3}\n'],
+  ] as const) {
+    await page.goto(await fileOf(`line ${line}.jsonl`, text, 'application/x-ndjson'))
+    await page.getByText(`The file is not valid JSON (line ${line}), so it is shown as text.`).waitFor()
+  }
 
   const entities =
     '<!DOCTYPE a [<!ENTITY x SYSTEM "http://elsewhere.invalid/x">]><a b="1"><c>Köln</c><script>document.title = "taken"</script></a>'

@@ -111,6 +111,7 @@ test('what is not well formed is refused', async t => {
       { position: '' },
       { position: 'a\nb' },
       { firstName: null },
+      { firstName: '  ' },
       { lastName: '' },
     ],
     ...[{ currentprojects: 'Rivers' }, { pastprojects: Array(101).fill('Lakes') }, { notifications: 'weekly' }, { notifications: null }],

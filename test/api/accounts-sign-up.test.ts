@@ -104,7 +104,14 @@ test('nothing but names and password comes from who signs up', async t => {
 test('a wrong body leaves the link as it was', async t => {
   await asked('careful@example.org')
   const token = await lastToken(server, mailer, 'careful@example.org')
-  for (const fault of [{ password: 'short' }, { firstName: '' }, { lastName: 'a\u0000' }, { password: 7 }, { acceptTerms: 'yes' }])
+  for (const fault of [
+    { password: 'short' },
+    { firstName: '' },
+    { firstName: ' ' },
+    { lastName: 'a\u0000' },
+    { password: 7 },
+    { acceptTerms: 'yes' },
+  ])
     t.is((await post('/api/signup/finish', about(token, fault))).status, 400, JSON.stringify(fault))
   t.is((await post('/api/signup/finish', about(token))).status, 200)
 })

@@ -37,6 +37,7 @@ test('a new server is private until the first admin has said who may read', asyn
   t.regex(await (await server.as()(`/setup?token=${token}`)).text(), /name="private"/)
   t.deepEqual(await (await server.as()(`/api/setup?token=${token}`)).json(), { isOpen: true, private: null })
   t.is((await server.as()('/api/setup', { method: 'POST', json: { token, ...account, private: 'no' } })).status, 400)
+  t.is((await server.as()('/api/setup', { method: 'POST', json: { token, ...account, lastName: ' ' } })).status, 400)
   t.is((await server.as()('/api/setup', { method: 'POST', json: { token, ...account, private: false } })).status, 200)
   t.is(await reading(server), 200)
   t.like(await sessionOf(server), { private: false, accessOrigin: 'admin' })

@@ -49,6 +49,8 @@ test('an account that is not well described is refused and not made', async t =>
     { password: 'short' },
     { password: 'x'.repeat(1001) },
     { firstName: '' },
+    { firstName: '  ' },
+    { lastName: '\u00a0 ' },
     { lastName: 'with\u0000control' },
     { firstName: 7 },
     { email: null },
@@ -140,6 +142,7 @@ test('a name is changed by its owner and by a server admin, by nobody else', asy
   t.is((await admin(rename, { method: 'POST' })).status, 200)
   t.is((await server.get(Users).get(person.id))?.lastName, 'Hopper')
   t.is((await person.call(`/api/users/${person.id}/updateName?firstName=&lastName=x`, { method: 'POST' })).status, 400)
+  t.is((await person.call(`/api/users/${person.id}/updateName?firstName=%20&lastName=x`, { method: 'POST' })).status, 400)
   t.is((await person.call(`/api/users/${person.id}/updateName?firstName=x`, { method: 'POST' })).status, 400)
   t.is((await admin(`/api/users/${unknownId}/updateName?firstName=a&lastName=b`, { method: 'POST' })).status, 404)
 })

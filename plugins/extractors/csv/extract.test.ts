@@ -138,16 +138,19 @@ test('quotation marks within a value and line breaks within quotation marks are 
   t.like(metadata, { rows: 2, brokenRows: undefined })
 })
 
-test('a quotation mark that is never closed is reported', async t => {
+test('a quotation mark that is never closed is reported with the line that it is on', async t => {
   const { metadata } = await ofText(t, 'a,b\n1,2\n"3,4\n5,6\n')
   t.like(metadata, { rows: 1, brokenRows: 1 })
-  t.regex(String((metadata?.problems as string[] | undefined)?.[0]), /^line \d+: a quotation mark is not closed/)
+  const message = 'a quotation mark is not closed before the end of the file'
+  t.deepEqual(metadata?.problems, [`line 3: ${message}`])
+  const windows = await ofText(t, 'a,b\r\n1,"Köln\r\nBonn"\r\n\r\n2,"open\r\n3,4\r\n5,6\r\n')
+  t.deepEqual(windows.metadata?.problems, [`line 5: ${message}`])
 })
 
 test('a row without end stops the reading with what was read before', async t => {
   const { metadata } = await ofText(t, `a,b\n1,2\n"${'3,4\n'.repeat(1_000_000)}`)
   t.like(metadata, { rows: 1, brokenRows: 1, isComplete: false })
-  t.regex(String((metadata?.problems as string[] | undefined)?.[0]), /longer than 1 MiB/)
+  t.regex(String((metadata?.problems as string[] | undefined)?.[0]), /^line 3: a row is longer than 1 MiB/)
 })
 
 test('of 5,000 columns the first thousand are described', async t => {

@@ -43,11 +43,6 @@ export class ParsedTable {
       this.columns.push(new ColumnSummary(name || `column ${at + 1}`, decimalComma))
     }
   }
-
-  broken(problem: string): void {
-    this.brokenRows++
-    if (this.problems.length < mostProblems) this.problems.push(problem)
-  }
 }
 
 /** Reads a table of any length. Broken rows are left out and counted; a row without end stops the reading. */
@@ -65,8 +60,10 @@ export async function readTable(input: ExtractorInput, dialect: Dialect): Promis
     max_record_size: longestRowBytes,
     ...(dialect.hasComments && { comment: '#', comment_no_infix: true }),
   })
+  const faults: CsvError[] = []
   parser.on('skip', (error: CsvError) => {
-    table.broken(describe(error))
+    table.brokenRows++
+    if (faults.length < mostProblems) faults.push(error)
     if (error.code === 'CSV_MAX_RECORD_SIZE') stop.abort()
   })
   const signal = AbortSignal.any([input.signal, stop.signal])
@@ -83,11 +80,34 @@ export async function readTable(input: ExtractorInput, dialect: Dialect): Promis
     if (!stop.signal.aborted) throw error
     table.isComplete = false
   }
+  for (const error of faults) table.problems.push(describe(error, await lineOf(error, input, dialect)))
   return table
 }
 
-function describe(error: CsvError): string {
-  const line = / at line (\d+)/.exec(error.message)?.[1] ?? '?'
+const feed = 10
+const carriage = 13
+
+/** The line where a broken row begins: the parser counts lines within quotation marks twice where they end with CR and LF. */
+async function lineOf(error: CsvError, { path, signal }: ExtractorInput, { encoding }: Dialect): Promise<number> {
+  let left = Number(error['bytes'])
+  let line = 1
+  let last = 0
+  for await (const text of decoded(path, encoding, signal)) {
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at] ?? 0
+      const isBreak = byte === feed || byte === carriage
+      // Empty lines are no rows.
+      if (at >= left && !isBreak) return line
+      if (byte === carriage || (byte === feed && last !== carriage)) line++
+      last = byte
+    }
+    left -= bytes.length
+  }
+  return line
+}
+
+function describe(error: CsvError, line: number): string {
   if (error.code === 'CSV_MAX_RECORD_SIZE') return `line ${line}: a row is longer than 1 MiB; a quotation mark may not be closed`
   if (error.code === 'CSV_QUOTE_NOT_CLOSED') return `line ${line}: a quotation mark is not closed before the end of the file`
   return `line ${line}: ${error.message.slice(0, 200)}`

@@ -18,7 +18,7 @@ import {
 import { fullNameOf, type PasskeyRecord, type SecondFactorChange, type SecondFactorRecord, siteName } from 'pounce/sdk/kit'
 import type { SessionRecord } from '../collections.ts'
 import { idOfHash, isSameDigest, sha256 } from '../keys/installation-secret.ts'
-import { AccountSignIn } from '../sign-in/sign-in.ts'
+import { AccountSignIn, ofPassword } from '../sign-in/sign-in.ts'
 import { StoredSessions, stampOf } from '../sign-in/stored-sessions.ts'
 import { FactorPolicy } from './factor-policy.ts'
 import { type ChallengePurpose, Challenges } from './factor-sign-in.ts'
@@ -167,7 +167,7 @@ export class FactorEnrolment {
     this.#rules.requireFresh(user, session)
     if (!user.secondFactor && caller.via !== 'basic') {
       if (password === undefined) throw new Invalid('password must be the current password of the account')
-      await this.#signIn.withBasic(user.email, password, address)
+      await this.#signIn.withBasic(user.email, password, address).catch(ofPassword)
     }
     return user
   }

@@ -1,7 +1,7 @@
 import { Forbidden, Invalid, NotSignedIn, type Stored, type UserRecord, Users, wire } from 'pounce/sdk'
 import type { SessionRecord, SignInMethod } from '../collections.ts'
 import { isSameDigest } from '../keys/installation-secret.ts'
-import { AccountSignIn } from '../sign-in/sign-in.ts'
+import { AccountSignIn, ofPassword } from '../sign-in/sign-in.ts'
 import { StoredSessions, stampOf } from '../sign-in/stored-sessions.ts'
 import { Challenges, FactorSignIn } from './factor-sign-in.ts'
 import { Passkeys } from './passkeys.ts'
@@ -62,7 +62,7 @@ export class StepUps {
 
   async #byPassword(user: User, password: string | undefined, address: string): Promise<SignInMethod> {
     if (password === undefined) throw new Invalid('password must be the current password')
-    const known = await this.#signIn.withPassword(user.email, password, address)
+    const known = await this.#signIn.withPassword(user.email, password, address).catch(ofPassword)
     if (known.id !== user.id) throw new NotSignedIn('The password is that of another account')
     return 'password'
   }

@@ -257,6 +257,11 @@ export const usable = (user: User | undefined): User => {
   return user
 }
 
+/** Where the account is known, only the password can be wrong. */
+export const ofPassword = (error: unknown): never => {
+  throw error instanceof WrongCredentials ? new WrongCredentials('Wrong password') : error
+}
+
 const noteCookie = 'pounce_sign_in'
 
 const lastsMs = 10 * 60_000

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button'
 import {
   TextField as AriaTextField,
@@ -10,6 +10,7 @@ import {
   TextArea,
 } from 'react-aria-components/TextField'
 import { Tooltip, TooltipTrigger } from 'react-aria-components/Tooltip'
+import { t } from '../lib/i18n.ts'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon-names.ts'
 
@@ -25,8 +26,11 @@ interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'style' | 'chi
 const classOf = (look: ButtonLook, isIconOnly = false): string =>
   ['button', look === 'plain' ? '' : look, isIconOnly ? 'icon' : ''].filter(Boolean).join(' ')
 
+/** The field that loses the focus may show a message, which would move the button away before it is released. */
+const keepFocus = (event: MouseEvent): void => event.preventDefault()
+
 export const Button = ({ look = 'plain', icon, children, ...rest }: ButtonProps) => (
-  <AriaButton {...rest} className={classOf(look)}>
+  <AriaButton {...rest} {...(rest.type === 'submit' ? { onMouseDown: keepFocus } : {})} className={classOf(look)}>
     {icon && <Icon name={icon} />}
     {children}
   </AriaButton>
@@ -47,7 +51,7 @@ export const IconButton = ({
   </TooltipTrigger>
 )
 
-interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'style' | 'children'> {
+interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'style' | 'children' | 'isInvalid' | 'validate'> {
   readonly label: string
   readonly help?: string
   /** What the server said about the value. */
@@ -57,25 +61,57 @@ interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'style' 
 }
 
 /** A field of a form, with its label, help and error. */
-export const TextField = ({ label, help, error, placeholder, isLong = false, ...rest }: TextFieldProps) => (
-  <AriaTextField
-    {...rest}
-    isInvalid={error !== undefined || rest.isInvalid === true}
-    // Browsers send no form with a field that is invalid, and what was refused may be accepted the next time.
-    validationBehavior={error === undefined ? 'native' : 'aria'}
-    className="field"
-  >
-    <Label>{label}</Label>
-    {isLong ? (
-      <TextArea className="input" {...(placeholder === undefined ? {} : { placeholder })} />
-    ) : (
-      <Input className="input" {...(placeholder === undefined ? {} : { placeholder })} />
+export const TextField = ({ label, help, error, placeholder, isLong = false, ...rest }: TextFieldProps) => {
+  const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null)
+  useEffect(() => {
+    if (error !== undefined) field.current?.focus()
+  }, [error])
+  const inner = { ref: field, className: 'input', ...(placeholder === undefined ? {} : { placeholder }) }
+  return (
+    <AriaTextField
+      {...rest}
+      {...(error === undefined ? {} : { isInvalid: true })}
+      validate={value => (rest.isRequired && isBlank(value) && rest.type !== 'password' ? t('field.missing') : null)}
+      // Browsers send no form with a field that is invalid, and what was refused may be accepted the next time.
+      validationBehavior={error === undefined ? 'native' : 'aria'}
+      className="field"
+    >
+      <Label>{label}</Label>
+      {isLong ? <TextArea {...inner} /> : <Input {...inner} />}
+      {help !== undefined && (
+        <Text slot="description" className="help">
+          {help}
+        </Text>
+      )}
+      <FieldRefusal error={error} minLength={rest.minLength} />
+    </AriaTextField>
+  )
+}
+
+const isBlank = (text: string): boolean => text !== '' && text.trim() === ''
+
+/** What is wrong with the value of a field: announced, for the focus may be in the field already. */
+export const FieldRefusal = ({
+  error,
+  missing = t('field.missing'),
+  minLength = 0,
+}: {
+  readonly error?: string | undefined
+  readonly missing?: string
+  readonly minLength?: number | undefined
+}) => (
+  <FieldError className="error-text">
+    {({ validationDetails: { valueMissing, typeMismatch, tooShort }, validationErrors }) => (
+      <span role="alert">
+        {error ??
+          (valueMissing
+            ? missing
+            : typeMismatch
+              ? t('field.notAnEmail')
+              : tooShort
+                ? t('field.tooShort', { count: minLength })
+                : validationErrors.join(' '))}
+      </span>
     )}
-    {help !== undefined && (
-      <Text slot="description" className="help">
-        {help}
-      </Text>
-    )}
-    <FieldError className="error-text">{error}</FieldError>
-  </AriaTextField>
+  </FieldError>
 )

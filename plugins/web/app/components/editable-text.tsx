@@ -79,7 +79,10 @@ export const EditableText = ({
       <TextField
         label={label}
         value={draft}
-        onChange={setDraft}
+        onChange={text => {
+          setDraft(text)
+          setError(undefined)
+        }}
         isLong={isLong}
         error={error}
         isRequired={!isLong}

@@ -8,6 +8,13 @@ export interface NewAccount {
   readonly password: string
 }
 
+/** As it is sent: without blanks around the names. */
+export const trimmed = ({ firstName, lastName, password }: NewAccount): NewAccount => ({
+  firstName: firstName.trim(),
+  lastName: lastName.trim(),
+  password,
+})
+
 /** Name and password of an account that is made. */
 export const NewAccountFields = ({
   account,

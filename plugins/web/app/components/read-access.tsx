@@ -1,11 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Form } from 'react-aria-components/Form'
-import { FieldError, Label, Radio, RadioGroup } from 'react-aria-components/RadioGroup'
+import { Label, Radio, RadioGroup } from 'react-aria-components/RadioGroup'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
 import { refreshSession, type Session } from '../lib/session.ts'
 import { useAct } from '../lib/use-act.ts'
+import { FieldRefusal } from './controls.tsx'
 import { FormError, SubmitButton } from './form-parts.tsx'
 import { toast } from './toasts.tsx'
 
@@ -32,7 +33,7 @@ export const ReadAccessChoice = ({
       <b>{t('readAccess.private')}</b>
       <span>{t('readAccess.privateText')}</span>
     </Radio>
-    <FieldError className="error-text" />
+    <FieldRefusal missing={t('field.unchosen')} />
   </RadioGroup>
 )
 

@@ -66,7 +66,7 @@ export const CreateDialog = ({ kind, place = {}, onClose, onCreated }: CreateDia
   const bagId = useId()
   const canChoose = kind !== 'space' && place.space === undefined && place.collection === undefined
   const submit = async (): Promise<void> => {
-    const id = await (bag ? createdFromBag(bag) : created(kind, name, description, canChoose ? { ...place, space } : place))
+    const id = await (bag ? createdFromBag(bag) : created(kind, name.trim(), description, canChoose ? { ...place, space } : place))
     await refresh(kind)
     onCreated(id)
   }
@@ -133,7 +133,7 @@ export const EditDialog = ({
   const save = async (instead: typeof before): Promise<void> => {
     try {
       for (const member of ['name', 'description'] as const)
-        if (texts[member] !== instead[member]) await saveText(of, member, instead[member], texts[member])
+        if (texts[member] !== instead[member]) await saveText(of, member, instead[member], texts[member].trim())
     } catch (failure) {
       if (failure instanceof TextConflict) setConflict(failure)
       throw failure

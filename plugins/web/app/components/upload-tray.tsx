@@ -110,22 +110,34 @@ const timeText = (seconds: number): string =>
       : t('uploads.hours', { count: Math.round(seconds / 3600) })
 
 const Tray = ({ state, onClose }: { readonly state: QueueState; readonly onClose: () => void }) => {
-  const { counts, items, isPaused, pauseReason } = state
+  const { counts, items, isPaused, pauseReason, isOffline } = state
   const isBusy = counts.waiting + counts.sending > 0
   const total = items.length - counts.cancelled
+  const isMoving = isBusy && !isPaused && !isOffline
   const left = secondsLeft(state)
   return (
     <section className="upload-tray" aria-label={t('uploads.title')}>
       <header>
-        <h2>{t('uploads.progress', { done: number(counts.done + counts.skipped), count: total, total: number(total) })}</h2>
+        <h2>
+          {total === 0
+            ? t('uploads.title')
+            : t('uploads.progress', { done: number(counts.done + counts.skipped), count: total, total: number(total) })}
+        </h2>
         <IconButton icon="x" label={t('close')} onPress={onClose} />
       </header>
       {isBusy && <DotProgress label={t('uploads.title')} done={state.sentBytes} total={state.bytes} />}
-      <p className="help" aria-live="off">
-        {t('uploads.bytes', { sent: bytes(state.sentBytes), all: bytes(state.bytes) })}
-        {isBusy && !isPaused && state.bytesPerSecond > 0 && ` · ${t('uploads.speed', { speed: bytes(state.bytesPerSecond) })}`}
-        {isBusy && !isPaused && left !== undefined && ` · ${timeText(left)}`}
-      </p>
+      {total > 0 && (
+        <p className="help" aria-live="off">
+          {t('uploads.bytes', { sent: bytes(state.sentBytes), all: bytes(state.bytes) })}
+          {isMoving && state.bytesPerSecond > 0 && ` · ${t('uploads.speed', { speed: bytes(Math.round(state.bytesPerSecond)) })}`}
+          {isMoving && left !== undefined && ` · ${timeText(left)}`}
+        </p>
+      )}
+      {isBusy && !isPaused && isOffline && (
+        <p role="alert" className="at-work">
+          {t('uploads.offline')}
+        </p>
+      )}
       {isPaused && (
         <p role="alert" className="at-work">
           {t(pauseReason === 'signed-out' ? 'uploads.signedOut' : pauseReason === 'no-space' ? 'uploads.noSpace' : 'uploads.paused')}
@@ -150,7 +162,9 @@ const Tray = ({ state, onClose }: { readonly state: QueueState; readonly onClose
           </Button>
         )}
         {(isBusy || counts.missing + counts.failed > 0) && <Button onPress={() => uploads.cancelAll()}>{t('uploads.cancelAll')}</Button>}
-        {!isBusy && counts.done + counts.skipped > 0 && <Button onPress={() => uploads.clear()}>{t('uploads.clear')}</Button>}
+        {!isBusy && counts.done + counts.skipped + counts.cancelled > 0 && (
+          <Button onPress={() => uploads.clear()}>{t('uploads.clear')}</Button>
+        )}
       </div>
     </section>
   )
@@ -194,26 +208,40 @@ const order: Readonly<Record<UploadItem['state'], number>> = {
 const Items = ({ items }: { readonly items: readonly UploadItem[] }) => {
   const list = useRef<HTMLDivElement>(null)
   const sorted = items.toSorted((one, other) => order[one.state] - order[other.state])
-  const rows = useVirtualizer({ count: sorted.length, getScrollElement: () => list.current, estimateSize: () => 44, overscan: 5 })
+  const rows = useVirtualizer({
+    count: sorted.length,
+    getScrollElement: () => list.current,
+    // A failed file has its message below its name.
+    estimateSize: () => 44,
+    getItemKey: index => sorted[index]?.key ?? index,
+    overscan: 5,
+  })
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by the keyboard
     <section className="upload-items" ref={list} tabIndex={0} aria-label={t('uploads.files')}>
       <ul style={{ blockSize: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start }) => {
           const item = sorted[index]
-          return item && <Item key={item.key} item={item} start={start} />
+          return item && <Item key={item.key} item={item} index={index} start={start} measure={rows.measureElement} />
         })}
       </ul>
     </section>
   )
 }
 
+interface ItemProps {
+  readonly item: UploadItem
+  readonly index: number
+  readonly start: number
+  readonly measure: (row: HTMLElement | null) => void
+}
+
 /** Rendered again only when it changes: links are expensive to render. */
-const Item = memo(({ item, start }: { readonly item: UploadItem; readonly start: number }) => {
+const Item = memo(({ item, index, start, measure }: ItemProps) => {
   const { key, path, size, sent, state, fileId } = item
   const name = path.split('/').at(-1) ?? path
   return (
-    <li style={{ transform: `translateY(${start}px)` }}>
+    <li ref={measure} data-index={index} style={{ transform: `translateY(${start}px)` }}>
       <span className="upload-name" title={path}>
         {state === 'done' && fileId !== undefined ? (
           <Link to="/files/$id" params={{ id: fileId }}>
@@ -235,8 +263,9 @@ const Item = memo(({ item, start }: { readonly item: UploadItem; readonly start:
   )
 })
 
-const stateText = ({ state, size, error }: UploadItem): string => {
+const stateText = ({ state, size, error, isOffline }: UploadItem): string => {
   if (state === 'failed') return messageOf(error)
+  if (state === 'sending' && isOffline) return t('uploads.state.offline')
   return state === 'done' || state === 'waiting' || state === 'sending'
     ? `${t(`uploads.state.${state}`)} · ${bytes(size)}`
     : t(`uploads.state.${state}`)

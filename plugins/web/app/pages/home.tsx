@@ -295,9 +295,7 @@ const Extractions = () => {
             <li key={`${run.id}${run.file_id}`}>
               <div className="list-line">
                 <span className="failed">{t('home.failedLine', { extractor: run.extractor_id })}</span>
-                <Link to={pathTo(run.resource_type === 'dataset' ? 'dataset' : 'file', run.file_id) as never} className="mono">
-                  {run.file_id}
-                </Link>
+                <RunSubject kind={run.resource_type === 'dataset' ? 'dataset' : 'file'} id={run.file_id} />
                 <span className="faded">
                   <Time of={run.start} />
                 </span>
@@ -308,4 +306,28 @@ const Extractions = () => {
       )}
     </Box>
   )
+}
+
+/** What an extractor was run on, by name; by its identifier once it is deleted. */
+const RunSubject = ({ kind, id }: { readonly kind: 'dataset' | 'file'; readonly id: string }) => {
+  const { data } = useQuery({
+    queryKey: [kind, id, 'name'],
+    queryFn: async ({ signal }) => {
+      const input = { path: { id }, query: { view: 'full' }, signal } as const
+      const { name } = (await (kind === 'dataset'
+        ? api('GET /api/datasets/{id}', input)
+        : api('GET /api/files/{id}/metadata', input))) as Named
+      return name
+    },
+    retry: false,
+  })
+  return (
+    <Link to={pathTo(kind, id) as never} dir="auto" className={data === undefined ? 'mono' : ''}>
+      {data ?? id}
+    </Link>
+  )
+}
+
+interface Named {
+  readonly name: string
 }

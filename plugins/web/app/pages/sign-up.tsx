@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Checkbox } from 'react-aria-components/Checkbox'
+import { CheckboxButton, CheckboxField } from 'react-aria-components/Checkbox'
 import { Form } from 'react-aria-components/Form'
-import { TextField } from '../components/controls.tsx'
+import { FieldRefusal, TextField } from '../components/controls.tsx'
 import { FormError, SubmitButton } from '../components/form-parts.tsx'
 import { LinkFailure, LinkRequest, useLinkToken } from '../components/mail-links.tsx'
-import { NewAccountFields } from '../components/new-account-fields.tsx'
+import { NewAccountFields, trimmed } from '../components/new-account-fields.tsx'
 import { Loading, PageTitle } from '../components/page-parts.tsx'
 import { TermsText } from '../components/terms.tsx'
 import { api } from '../lib/api.ts'
@@ -53,7 +53,7 @@ const FinishSignUp = ({ token }: { readonly token: string }) => {
   if (!link.data || !session) return <Loading />
   const { email } = link.data
   const submit = async (): Promise<void> => {
-    const body = { token, ...account, ...(session.site.terms ? { acceptTerms: isAccepted } : {}) }
+    const body = { token, ...trimmed(account), ...(session.site.terms ? { acceptTerms: isAccepted } : {}) }
     const { isActive } = await api('POST /api/signup/finish', { body })
     if (!isActive) return setWaiting(true)
     await api('POST /api/login', { body: { email, password: account.password } })
@@ -83,10 +83,13 @@ const FinishSignUp = ({ token }: { readonly token: string }) => {
       {session.site.terms && (
         <>
           <TermsText />
-          <Checkbox className="checkbox" isSelected={isAccepted} onChange={setAccepted} isRequired>
-            <span className="check-box" aria-hidden="true" />
-            {t('terms.iAccept')}
-          </Checkbox>
+          <CheckboxField className="field" isSelected={isAccepted} onChange={setAccepted} isRequired>
+            <CheckboxButton className="checkbox">
+              <span className="check-box" aria-hidden="true" />
+              {t('terms.iAccept')}
+            </CheckboxButton>
+            <FieldRefusal missing={t('field.unchecked')} />
+          </CheckboxField>
         </>
       )}
       <FormError text={error} />

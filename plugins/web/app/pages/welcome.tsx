@@ -5,7 +5,7 @@ import { Form } from 'react-aria-components/Form'
 import { CommandLine } from '../components/command-line.tsx'
 import { Button, TextField } from '../components/controls.tsx'
 import { FormError, SubmitButton } from '../components/form-parts.tsx'
-import { NewAccountFields } from '../components/new-account-fields.tsx'
+import { NewAccountFields, trimmed } from '../components/new-account-fields.tsx'
 import { DotProgress, Failure, Loading, PageTitle } from '../components/page-parts.tsx'
 import { ChosenReadAccess, ReadAccessChoice } from '../components/read-access.tsx'
 import { ApiError, api } from '../lib/api.ts'
@@ -59,7 +59,7 @@ const FirstAccount = ({ token }: { readonly token: string }) => {
   const isAsked = link.data.private === null
   const submit = async (): Promise<void> => {
     await api('POST /api/setup', {
-      body: { token, email, ...account, ...(isAsked && isPrivate !== undefined ? { private: isPrivate } : {}) },
+      body: { token, email, ...trimmed(account), ...(isAsked && isPrivate !== undefined ? { private: isPrivate } : {}) },
     })
     await api('POST /api/login', { body: { email, password: account.password } })
     await changeSession()
@@ -135,7 +135,7 @@ const FirstDataset = () => {
   const sample = useAct()
   const open = (id: string): Promise<void> => navigate({ to: '/datasets/$id', params: { id } })
   const make = async (): Promise<void> => {
-    const { id } = await api('POST /api/datasets/createempty', { body: { name, description: '' } })
+    const { id } = await api('POST /api/datasets/createempty', { body: { name: name.trim(), description: '' } })
     await open(id)
   }
   const makeSample = async (): Promise<void> => open(await makeSampleDataset((done, total) => setProgress({ done, total })))

@@ -24,6 +24,8 @@ export interface UploadItem {
   readonly handle?: FileSystemFileHandle | undefined
   readonly state: UploadState
   readonly sent: number
+  /** While it is sent: the server is unreachable, and the next try is due in a moment. */
+  readonly isOffline?: boolean
   readonly error?: unknown
   readonly fileId?: string | undefined
 }
@@ -34,6 +36,8 @@ export interface QueueState {
   readonly isPaused: boolean
   /** Why the queue paused itself: signed out, or no space on the server. */
   readonly pauseReason?: 'signed-out' | 'no-space' | undefined
+  /** Nothing can be sent until the server is reachable again. */
+  readonly isOffline: boolean
   readonly bytes: number
   readonly sentBytes: number
   readonly bytesPerSecond: number
@@ -56,7 +60,7 @@ class UploadQueue {
   #waiting: string[] = []
   #running = new Map<string, AbortController>()
   #listeners = new Set<() => void>()
-  #state: QueueState = { items: [], isPaused: false, bytes: 0, sentBytes: 0, bytesPerSecond: 0, counts: noCounts }
+  #state: QueueState = { items: [], isPaused: false, isOffline: false, bytes: 0, sentBytes: 0, bytesPerSecond: 0, counts: noCounts }
   #isPaused = false
   #pauseReason: QueueState['pauseReason']
   #samples: { readonly at: number; readonly bytes: number }[] = []
@@ -67,6 +71,7 @@ class UploadQueue {
     window.addEventListener('beforeunload', event => {
       if (this.isBusy) event.preventDefault()
     })
+    for (const change of ['online', 'offline']) window.addEventListener(change, () => this.#notify(true))
     serverEvents.addEventListener('signed-in', () => this.#pauseReason === 'signed-out' && this.resume())
   }
 
@@ -258,14 +263,18 @@ class UploadQueue {
     const { key } = item
     const controller = new AbortController()
     this.#running.set(key, controller)
-    this.#change(key, { state: 'sending', error: undefined })
+    this.#change(key, { state: 'sending', isOffline: false, error: undefined })
     try {
-      const fileId = await withRetries(
-        async isRepeat =>
-          (isRepeat ? (await arrivedOf(item.target, [item])).get(item.path) : undefined) ??
-          sendFile(item, sent => this.#progress(key, sent), controller.signal),
-        controller.signal,
-      )
+      const fileId = await withRetries(async isRepeat => {
+        try {
+          const there = isRepeat ? (await arrivedOf(item.target, [item])).get(item.path) : undefined
+          return there ?? (await sendFile(item, sent => this.#progress(key, sent), controller.signal))
+        } catch (error) {
+          if (error instanceof ApiError && error.code === 'unreachable' && !controller.signal.aborted)
+            this.#change(key, { isOffline: true })
+          throw error
+        }
+      }, controller.signal)
       this.#progress(key, item.size)
       this.#change(key, { state: 'done', fileId, file: undefined })
     } catch (error) {
@@ -295,6 +304,7 @@ class UploadQueue {
 
   #progress(key: string, sent: number): void {
     const item = this.#items.get(key)
+    if (item?.isOffline) this.#change(key, { isOffline: false })
     if (!item || item.sent >= sent) return
     const now = Date.now()
     this.#samples.push({ at: now, bytes: sent - item.sent })
@@ -341,10 +351,12 @@ class UploadQueue {
       bytes += size
       sentBytes += Math.min(size, sent)
     }
+    const running = items.filter(({ state }) => state === 'sending')
+    const isOffline = !navigator.onLine || (running.length > 0 && running.every(item => item.isOffline))
     const first = this.#samples[0]
     const ms = first ? Math.max(1000, Date.now() - first.at) : 1
     const bytesPerSecond = (this.#samples.reduce((sum, sample) => sum + sample.bytes, 0) / ms) * 1000
-    return { items, isPaused: this.#isPaused, pauseReason: this.#pauseReason, bytes, sentBytes, bytesPerSecond, counts }
+    return { items, isPaused: this.#isPaused, pauseReason: this.#pauseReason, isOffline, bytes, sentBytes, bytesPerSecond, counts }
   }
 }
 

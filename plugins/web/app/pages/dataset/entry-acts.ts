@@ -124,9 +124,10 @@ const sayFailures = ({ failed, reason }: Outcome): void => {
   if (failed > 0) toast(t('entries.failed', { count: failed, number: number(failed), reason: messageOf(reason) }))
 }
 
-/** Changes the name at once, and back when the server refuses it. */
-export const renameEntry = async (dataset: string, entry: Entry, name: string): Promise<void> => {
-  if (name === entry.name || name === '') return
+/** Changes the name at once, and back when the server refuses it: then resolves with false. */
+export const renameEntry = async (dataset: string, entry: Entry, name: string): Promise<boolean> => {
+  if (name === entry.name || name === '') return true
+  let isDone = true
   changeEntry(dataset, entry.id, { name })
   try {
     if (entry.kind === 'file') await saveText({ kind: 'file', id: entry.id }, 'name', entry.name, name)
@@ -138,10 +139,12 @@ export const renameEntry = async (dataset: string, entry: Entry, name: string): 
       changeEntry(dataset, entry.id, { name: newname })
     }
   } catch (error) {
+    isDone = false
     changeEntry(dataset, entry.id, { name: entry.name })
     toast(messageOf(error))
   }
   void refreshEntries(dataset)
+  return isDone
 }
 
 const moveOne = (dataset: string, { id, kind, folder }: Entry, to: string | undefined): Promise<unknown> => {

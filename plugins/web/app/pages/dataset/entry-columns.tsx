@@ -18,6 +18,13 @@ const subscribeToWidth = (listener: () => void): (() => void) => {
 /** Whether there is room for the type beside the tree and the margin. */
 const useWide = (): boolean => useSyncExternalStore(subscribeToWidth, () => wideScreens.matches)
 
+/** The entry whose name is being changed. */
+export interface Renaming {
+  readonly id: string
+  /** What was typed before, and refused. */
+  readonly refused?: string
+}
+
 /** Columns of the list. */
 export const useEntryColumns = ({
   dataset,
@@ -29,7 +36,7 @@ export const useEntryColumns = ({
 }: {
   readonly dataset: string
   readonly query: EntryQuery
-  readonly renaming: string | undefined
+  readonly renaming: Renaming | undefined
   readonly cut: readonly Entry[]
   readonly onOpen: (row: Entry) => void
   readonly onRename: (row: Entry, name: string | undefined) => void
@@ -46,8 +53,8 @@ export const useEntryColumns = ({
         title: t('entries.name'),
         isSortable: true,
         cell: row =>
-          row.id === renaming ? (
-            <RenameField name={row.name} onEnd={name => latest.current.onRename(row, name)} />
+          row.id === renaming?.id ? (
+            <RenameField name={row.name} refused={renaming.refused} onEnd={name => latest.current.onRename(row, name)} />
           ) : (
             <NameCell
               row={row}
@@ -140,7 +147,15 @@ const FileStatus = ({ file: { id, status } }: { readonly file: Entry }) => {
 }
 
 /** The name in its row while it is changed; the part before the extension is marked. */
-const RenameField = ({ name, onEnd }: { readonly name: string; readonly onEnd: (name: string | undefined) => void }) => {
+const RenameField = ({
+  name,
+  refused,
+  onEnd,
+}: {
+  readonly name: string
+  readonly refused: string | undefined
+  readonly onEnd: (name: string | undefined) => void
+}) => {
   const isEnded = useRef(false)
   const end = (row: HTMLElement | null, text: string | undefined): void => {
     if (isEnded.current) return
@@ -159,9 +174,12 @@ const RenameField = ({ name, onEnd }: { readonly name: string; readonly onEnd: (
       ref={mark}
       className="input rename"
       aria-label={t('entries.newName')}
-      defaultValue={name}
+      defaultValue={refused ?? name}
       maxLength={255}
-      onBlur={event => end(null, event.currentTarget.value.trim())}
+      onBlur={event => {
+        const text = event.currentTarget.value.trim()
+        end(null, text === refused ? undefined : text)
+      }}
       onKeyDown={event => {
         const row = event.currentTarget.closest<HTMLElement>('[role="row"]')
         if (event.key === 'Enter') {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Radio, RadioGroup } from 'react-aria-components/RadioGroup'
-import { Button, TextField } from '../../components/controls.tsx'
+import { Button, FieldRefusal, TextField } from '../../components/controls.tsx'
 import { Dialog, FormDialog } from '../../components/dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { DotProgress } from '../../components/page-parts.tsx'
@@ -10,7 +10,7 @@ import { api, urlOf } from '../../lib/api.ts'
 import { bytes, number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
-import { type EntryList, refreshEntries } from './entries.ts'
+import { type Entry, type EntryList, refreshEntries } from './entries.ts'
 import { countOf, type FolderPlace, startDownload, type Target } from './entry-acts.ts'
 import { FolderTree } from './folder-tree.tsx'
 
@@ -85,15 +85,40 @@ export const MoveDialog = ({
             )
           }}
         />
+        <FieldRefusal missing={t('field.unchosen')} />
       </RadioGroup>
     </FormDialog>
   )
 }
 
+/** More folders are not counted through. */
+const maxCounted = 20
+
+/** How many entries are in folders, at any depth; null where that would take long. */
+const countIn = async (dataset: string, folders: readonly Entry[], signal: AbortSignal): Promise<number | null> => {
+  const lists = folders.map(({ id: folder }) =>
+    api('GET /api/datasets/{id}/entries', { path: { id: dataset }, query: { folder, recursive: true, limit: 1 }, signal }),
+  )
+  const totals = (await Promise.all(lists)).map(({ total }) => total)
+  return totals.reduce((sum, total) => (sum === null || total === null ? null : sum + total), 0)
+}
+
 /** Says what is deleted, by name or number, before it is. */
-export const DeleteDialog = ({ target, onDelete, onClose }: Shared & { readonly target: Target; readonly onDelete: () => void }) => {
+export const DeleteDialog = ({
+  dataset,
+  target,
+  onDelete,
+  onClose,
+}: Shared & { readonly dataset: string; readonly target: Target; readonly onDelete: () => void }) => {
   const count = countOf(target)
-  const folders = target.entries.filter(({ kind }) => kind === 'folder').length
+  const inside = target.entries.filter(({ kind }) => kind === 'folder')
+  const folders = inside.length
+  const { data: contents } = useQuery({
+    queryKey: ['dataset', dataset, 'contents', inside.map(({ id }) => id)],
+    queryFn: ({ signal }) => countIn(dataset, inside, signal),
+    enabled: folders > 0 && folders <= maxCounted,
+    gcTime: 0,
+  })
   return (
     <FormDialog
       title={
@@ -110,6 +135,7 @@ export const DeleteDialog = ({ target, onDelete, onClose }: Shared & { readonly 
           ? t('dataset.delete.withFolders', { count: folders, number: number(folders) })
           : t('dataset.delete.text', { count, number: number(count) })}
       </p>
+      {contents != null && <p>{t('dataset.delete.contents', { number: number(contents) })}</p>}
     </FormDialog>
   )
 }

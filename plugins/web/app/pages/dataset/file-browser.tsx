@@ -29,7 +29,7 @@ import {
   tagEntries,
 } from './entry-acts.ts'
 import { listAddress, useChangeAddress, useEntryQuery } from './entry-address.ts'
-import { useEntryColumns } from './entry-columns.tsx'
+import { type Renaming, useEntryColumns } from './entry-columns.tsx'
 import { FolderPath, TreeSide } from './folder-nav.tsx'
 import type { OpenDialog } from './open-dialog.tsx'
 
@@ -64,7 +64,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   const navigate = useNavigate()
   const [selection, setSelection] = useState<Selection<Entry>>(noRows)
   const [dialog, setDialog] = useState<OpenDialog>()
-  const [renaming, setRenaming] = useState<string>()
+  const [renaming, setRenaming] = useState<Renaming>()
   const [cut, setCut] = useState<Target>({ entries: [] })
   const { work, run } = useWork()
   const session = useSession()
@@ -114,7 +114,8 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
     onOpen: openEntry,
     onRename: (row, name) => {
       setRenaming(undefined)
-      if (name !== undefined) void renameEntry(dataset.id, row, name)
+      if (name === undefined) return
+      void renameEntry(dataset.id, row, name).then(isDone => isDone || setRenaming(now => now ?? { id: row.id, refused: name }))
     },
   })
   usePaste(canAdd, target, () => countOf(cut) > 0 && move(cut, here))
@@ -172,7 +173,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
                   dataset: dataset.id,
                   ...{ rights, canCopy },
                   onOpen: () => openEntry(row),
-                  onRename: () => setRenaming(row.id),
+                  onRename: () => setRenaming({ id: row.id }),
                   onAsk: kind => ask(kind, meant(row)),
                 })
               }
@@ -182,7 +183,7 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
                 void meant(row).then(setCut)
                 return true
               }}
-              {...(canAdd ? { onRename: (row: Entry) => setRenaming(row.id) } : {})}
+              {...(canAdd ? { onRename: (row: Entry) => setRenaming({ id: row.id }) } : {})}
               {...(canDelete ? { onDelete: (row: Entry) => ask('delete', meant(row)) } : {})}
               {...(query.folder === undefined ? {} : { onUp: () => openFolder(path?.at(-2)?.id) })}
               {...(canAdd ? { onDragRow: drag, dropOn: (row: Entry) => (row.kind === 'folder' ? drop(row) : undefined) } : {})}

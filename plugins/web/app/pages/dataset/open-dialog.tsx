@@ -39,7 +39,7 @@ export const Dialogs = ({
     case 'copy':
       return <CopyDialog dataset={dataset} target={target} open={open} onCopy={to => onCopy(target, to)} onClose={onClose} />
     case 'delete':
-      return <DeleteDialog target={target} onDelete={() => onDelete(target)} onClose={onClose} />
+      return <DeleteDialog dataset={dataset.id} target={target} onDelete={() => onDelete(target)} onClose={onClose} />
     case 'archive':
       return <ArchiveDialog dataset={dataset.id} target={target} list={list} onClose={onClose} />
     default:

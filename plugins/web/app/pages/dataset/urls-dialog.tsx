@@ -3,11 +3,24 @@ import { TextField } from '../../components/controls.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { toast } from '../../components/toasts.tsx'
 import { ApiError, api } from '../../lib/api.ts'
+import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import { refreshEntries } from './entries.ts'
 
-const addressesIn = (text: string): readonly string[] => [...new Set(text.split(/\s+/).filter(word => word !== ''))]
+const wordsOf = (line: string): readonly string[] => line.split(/\s+/).filter(word => word !== '')
+
+const isAddress = (word: string): boolean => URL.canParse(word) && /^https?:/i.test(word)
+
+/** What was typed, each address once. Throws where a word is none. */
+const addressesIn = (text: string): readonly string[] => {
+  for (const [at, line] of text.split('\n').entries()) {
+    const wrong = wordsOf(line).find(word => !isAddress(word))
+    if (wrong !== undefined)
+      throw new ApiError(400, { code: 'not-an-address', message: t('urls.notAnAddress', { line: number(at + 1), text: wrong }) })
+  }
+  return [...new Set(wordsOf(text))]
+}
 
 /** Has the server fetch files from other servers. What could not be fetched stays in the field, with the reason. */
 export const UrlsDialog = ({ target, onClose }: { readonly target: UploadTarget; readonly onClose: () => void }) => {

@@ -1,10 +1,12 @@
+import { Failure } from '../../components/page-parts.tsx'
 import { ApiError } from '../../lib/api.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
 
 /** What is wrong with the query, and where. */
 export const QueryError = ({ error, query }: { readonly error: unknown; readonly query: string }) => {
-  const position = error instanceof ApiError && typeof error.details['position'] === 'number' ? error.details['position'] - 1 : undefined
+  if (!(error instanceof ApiError && error.status === 400)) return <Failure error={error} hasTitle={false} />
+  const position = typeof error.details['position'] === 'number' ? error.details['position'] - 1 : undefined
   return (
     <div role="alert" className="empty">
       <p>

@@ -6,6 +6,7 @@ import { feature } from 'topojson-client'
 import fineUrl from 'world-atlas/countries-50m.json?url'
 import coarseUrl from 'world-atlas/countries-110m.json?url'
 import { colorOf } from '../dom.ts'
+import { flatCountries } from './world-countries.ts'
 
 /** Pixels of the map that a metre has where the finer map begins to be worth its size. */
 const fineBelow = 20_000
@@ -21,7 +22,7 @@ export const baseMap = (element: HTMLElement): VectorLayer => {
     const response = await fetch(url)
     if (!response.ok) return
     const world = (await response.json()) as { readonly objects: { readonly countries: unknown } }
-    const countries = new GeoJSON().readFeatures(feature(world, world.objects.countries), { featureProjection: 'EPSG:3857' })
+    const countries = new GeoJSON().readFeatures(flatCountries(feature(world, world.objects.countries)), { featureProjection: 'EPSG:3857' })
     source.clear(true)
     source.addFeatures(countries)
   }

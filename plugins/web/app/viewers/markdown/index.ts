@@ -12,7 +12,11 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   const text = document.createElement('div')
   text.className = 'sheet prose viewer-markdown'
   text.dir = 'auto'
-  text.innerHTML = htmlOf(textOf(await host.read(0, maxBytes)))
+  const source = textOf(await host.read(0, maxBytes))
+  if (source.trim() === '') {
+    text.className = 'empty'
+    text.textContent = host.t('viewer.markdown.empty')
+  } else text.innerHTML = htmlOf(source)
   element.append(text)
   if (sizeBytes > maxBytes) {
     const note = document.createElement('p')

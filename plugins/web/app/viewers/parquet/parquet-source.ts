@@ -137,6 +137,7 @@ export class ParquetSource implements TableSource {
       coveredRows: this.#coveredRows,
       isCovered: true,
       isCoverPartial: this.#coveredRows < this.#rows,
+      columns: this.columns.length,
       longRows: 0,
       readBytes: this.#sizeBytes,
       sizeBytes: this.#sizeBytes,

@@ -1,7 +1,29 @@
 import './picture.css'
+import { make } from '../dom.ts'
 import type { ViewerHost } from '../host.ts'
 import { shownOrBroken } from '../loaded.ts'
 import { drawAreas } from './areas.ts'
+
+/** Larger pictures are not decoded a second time. */
+const maxDecodedBytes = 20_000_000
+
+const lastBytes: Readonly<Record<string, string>> = { 'image/png': 'IEND\u00aeB`\u0082', 'image/jpeg': '\u00ff\u00d9' }
+
+/** Browsers show what there is of a picture, which may be nothing, and say nothing. Some files go on after their picture: those are decoded. */
+const isCutOff = async ({ thing: { contentType, sizeBytes }, read, signal }: ViewerHost): Promise<boolean> => {
+  const end = lastBytes[contentType]
+  if (end === undefined || sizeBytes > maxDecodedBytes) return false
+  const tail = String.fromCharCode(...(await read(Math.max(0, sizeBytes - end.length), sizeBytes)))
+  if (tail === end || signal.aborted) return false
+  const picture = new Blob([(await read(0, sizeBytes)) as Uint8Array<ArrayBuffer>], { type: contentType })
+  return createImageBitmap(picture).then(
+    bitmap => {
+      bitmap.close()
+      return false
+    },
+    () => !signal.aborted,
+  )
+}
 
 /** Pictures that browsers show by themselves, with the sections of theirs that have an area. */
 export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() => void> => {
@@ -19,6 +41,10 @@ export const mount = async (element: HTMLElement, host: ViewerHost): Promise<() 
   element.append(figure)
   await shown
   // The picture is seen first.
+  const sayCut = (isCut: boolean): void => {
+    if (isCut) figure.append(make('p', { className: 'viewer-warning', attributes: { role: 'alert' } }, host.t('viewer.picture.cutOff')))
+  }
+  void isCutOff(host).then(sayCut, () => undefined)
   if (host.thing.kind === 'file') void drawAreas(figure, frame, picture, host)
   return () => {
     // What is on its way is not needed any more.

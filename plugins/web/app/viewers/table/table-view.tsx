@@ -13,6 +13,7 @@ import { ColumnPanel } from './column-panel.tsx'
 import { columnName, filterText, summaryOf } from './column-texts.ts'
 import type { OpenedTable } from './engine/serve-table.ts'
 import type { TableOrder } from './engine/table-engine.ts'
+import { type TableColumn, unnamedColumn } from './engine/table-source.ts'
 import { isMeasured } from './engine/values.ts'
 import type { GridWindow } from './grid-window.ts'
 import { Bars } from './histogram.tsx'
@@ -46,11 +47,10 @@ const ahead = 200
 
 /** A table with everything around it: find, filters, statistics, plot, and the value of a cell. */
 export const TableView = <W, D>({ host, client, opened, state, format, notes }: TableViewProps<W, D>) => {
-  const { columns } = opened
   const [order, arrange] = useState<TableOrder>(state.order)
   const [find, setFind] = useState(state.order.search)
   const [range, setRange] = useState<CellRange>(() => {
-    const place = { row: state.row, column: Math.min(state.column, columns.length - 1) }
+    const place = { row: state.row, column: Math.min(state.column, opened.columns.length - 1) }
     return { from: place, to: place }
   })
   const [panel, setPanel] = useState<Panel>()
@@ -59,6 +59,8 @@ export const TableView = <W, D>({ host, client, opened, state, format, notes }: 
   const grid = useRef<CellGridHandle>(null)
   const onFailure = useCallback((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)), [])
   const { progress, isReading, readOn, look } = useProgress(client, opened.progress, onFailure)
+  const more = progress.columns - opened.columns.length
+  const columns = useMemo(() => [...opened.columns, ...Array<TableColumn>(more).fill(unnamedColumn)], [opened.columns, more])
   const { version, count: arranged, isBusy } = useOrder(client, order, onFailure)
   const isArranged = arranged !== undefined
   // What somebody sorts or filters is looked at from its beginning; a link leads to where it leads.

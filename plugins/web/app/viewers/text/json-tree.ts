@@ -25,12 +25,27 @@ const keepLongNumbers = (_: string, value: unknown, context?: { readonly source?
 export const parsedJson = (text: string): unknown =>
   text.length <= maxRevivedLength && /\d{16}/.test(text) ? JSON.parse(text, keepLongNumbers as never) : JSON.parse(text)
 
-/** The values of lines of JSON, or of the text as a whole. */
+/** A line of JSON Lines that is not JSON. */
+export class JsonLineError extends Error {
+  /** From 1. */
+  readonly line: number
+
+  constructor(line: number, cause: unknown) {
+    super('not JSON', { cause })
+    this.line = line
+  }
+}
+
+/** The values of lines of JSON. Throws a JsonLineError. */
 export const parsedLines = (text: string): readonly unknown[] =>
-  text
-    .split('\n')
-    .filter(line => line.trim() !== '')
-    .map(line => parsedJson(line))
+  text.split('\n').flatMap((line, at) => {
+    if (line.trim() === '') return []
+    try {
+      return [parsedJson(line)]
+    } catch (error) {
+      throw new JsonLineError(at + 1, error)
+    }
+  })
 
 const cut = (text: string): string => (text.length > maxValue ? `${text.slice(0, maxValue)}…` : text)
 

@@ -1,7 +1,7 @@
 import { t } from '../../lib/i18n.ts'
 import type { TreeNode } from '../lib/tree-view.tsx'
 import type { StructureKind } from './index.ts'
-import { nodeOf, parsedJson, parsedLines } from './json-tree.ts'
+import { JsonLineError, nodeOf, parsedJson, parsedLines } from './json-tree.ts'
 import { elementNode, parsedXml, XmlError } from './xml-tree.ts'
 
 /** A text as a tree, or a sentence about what is wrong with it. */
@@ -34,6 +34,7 @@ export const structured = (kind: StructureKind, text: string): Structure => {
   } catch (error) {
     if (error instanceof XmlError)
       return { problem: error.line === undefined ? t('viewer.text.notXml') : t('viewer.text.notXmlAt', { line: error.line }) }
+    if (error instanceof JsonLineError) return { problem: t('viewer.text.notJsonAt', { line: error.line }) }
     return { problem: jsonProblem(text, error) }
   }
 }

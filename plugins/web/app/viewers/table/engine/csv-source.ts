@@ -2,7 +2,15 @@ import { encodingOf } from '../../lib/encoding.ts'
 import { nextTurn } from '../../lib/next-turn.ts'
 import { type Dialect, type DialectWish, dialectOf, longestOf, parsed, typesOf } from './dialect.ts'
 import { RowScanner } from './row-scanner.ts'
-import { type Cell, maxCoveredBytes, type ReadBytes, type TableColumn, type TableProgress, type TextSource } from './table-source.ts'
+import {
+  type Cell,
+  maxCoveredBytes,
+  type ReadBytes,
+  type TableColumn,
+  type TableProgress,
+  type TextSource,
+  unnamedColumn,
+} from './table-source.ts'
 
 const sampleBytes = 65_536
 const pieceBytes = 4_000_000
@@ -90,13 +98,12 @@ interface Mark {
 
 /** A delimited text. Its beginning is kept in memory; of the rest, only where every 256th row begins. */
 export class CsvSource implements TextSource {
-  readonly columns: readonly TableColumn[]
   readonly decimal: '.' | ','
   readonly dialect: Dialect
-  /** Whether there are more columns than are shown. */
-  readonly isWide: boolean
   /** Of a compressed file of which not all is shown. */
   readonly cut: UnpackedCut | undefined
+  #columns: readonly TableColumn[]
+  #isWide = false
   #read: ReadBytes
   #sizeBytes: number
   #kept: Uint8Array
@@ -140,12 +147,12 @@ export class CsvSource implements TextSource {
     this.dialect = dialect
     this.decimal = decimal
     const widest = Math.max(1, ...rows.slice(0, 200).map(({ length }) => length))
-    this.isWide = widest > maxColumns
+    this.#isWide = widest > maxColumns
     const count = Math.min(maxColumns, widest)
     const [head = []] = rows
     const types = typesOf(dialect.hasHeader ? rows.slice(1, 500) : rows.slice(0, 500), count, decimal)
     const longest = longestOf(rows.slice(dialect.hasHeader ? 1 : 0, 100), count)
-    this.columns = types.map((type, at) => {
+    this.#columns = types.map((type, at) => {
       const name = dialect.hasHeader ? (head[at] ?? '').trim() : ''
       return { name: isHeaderCommented && at === 0 ? name.replace(/^#\s*/, '') : name, type, longest: longest[at] ?? 0 }
     })
@@ -167,6 +174,16 @@ export class CsvSource implements TextSource {
     this.#scanner = new RowScanner(0, dialect.delimiter, dialect.newline)
   }
 
+  /** Those of the first rows, and without names those of rows that have more. */
+  get columns(): readonly TableColumn[] {
+    return this.#columns
+  }
+
+  /** Whether there are more columns than are shown. */
+  get isWide(): boolean {
+    return this.#isWide
+  }
+
   get progress(): TableProgress {
     const header = this.dialect.hasHeader ? 1 : 0
     return {
@@ -175,6 +192,7 @@ export class CsvSource implements TextSource {
       coveredRows: Math.max(0, this.#keptRows - header),
       isCovered: this.#isEnded || this.#isKeptFull,
       isCoverPartial: this.#isKeptFull,
+      columns: this.#columns.length,
       longRows: this.#longRows,
       readBytes: Math.min(this.#position, this.#sizeBytes),
       sizeBytes: this.#sizeBytes,
@@ -214,7 +232,7 @@ export class CsvSource implements TextSource {
 
   /** A quote that is never closed is taken for a character: the rows after it are rows. */
   #endRows(): void {
-    const found = (start: number, end: number): void => this.#foundRow(start, end)
+    const found = (...row: [number, number, number]): void => this.#foundRow(...row)
     if (this.#scanner.isQuoted && !this.#isKeptFull) {
       const { rowStart } = this.#scanner
       this.#scanner = new RowScanner(rowStart, this.dialect.delimiter, this.dialect.newline, false)
@@ -228,16 +246,17 @@ export class CsvSource implements TextSource {
     if (room > 0) {
       this.#kept.set(bytes.subarray(0, room), this.#keptLength)
       this.#keptLength += room
-      this.#scanner.take(bytes.subarray(0, room), (start, end) => this.#foundRow(start, end))
+      this.#scanner.take(bytes.subarray(0, room), (...row) => this.#foundRow(...row))
     }
     if (room === bytes.length) return
     this.#isKeptFull = true
     // What is not kept of a text of two bytes a character cannot be found again.
     if (this.#recoded) this.#isEnded = true
-    else this.#scanner.take(bytes.subarray(room), (start, end) => this.#foundRow(start, end))
+    else this.#scanner.take(bytes.subarray(room), (...row) => this.#foundRow(...row))
   }
 
-  #foundRow(start: number, end: number): void {
+  #foundRow(start: number, end: number, cells: number): void {
+    if (cells > this.#columns.length) this.#widen(cells)
     if (end <= this.#keptBytes && !this.#isKeptFull) {
       this.#starts.push(start)
       this.#keptRows++
@@ -250,6 +269,12 @@ export class CsvSource implements TextSource {
     }
     this.#rows++
     if (end - start > maxRowBytes) this.#longRows++
+  }
+
+  #widen(cells: number): void {
+    this.#isWide ||= cells > maxColumns
+    const more = Math.min(maxColumns, cells) - this.#columns.length
+    if (more > 0) this.#columns = [...this.#columns, ...Array.from({ length: more }, () => unnamedColumn)]
   }
 
   async rows(numbers: readonly number[], firstColumn: number, endColumn: number): Promise<readonly (readonly Cell[])[]> {
@@ -318,7 +343,8 @@ export class CsvSource implements TextSource {
     // Within a cell these are written in another way, or are no part of it.
     const { delimiter } = this.dialect
     const isWithinCells = !/["\r\n]/.test(lowerCase) && !lowerCase.includes(delimiter) && lowerCase.trim() === lowerCase
-    return isWithinCells ? this.#findText(lowerCase, visit, isWanted) : undefined
+    // Nor is what is not shown found.
+    return isWithinCells && !this.#isWide ? this.#findText(lowerCase, visit, isWanted) : undefined
   }
 
   async #findText(lowerCase: string, visit: (row: number) => void, isWanted: () => boolean): Promise<void> {

@@ -1,3 +1,6 @@
+/** A row from byte `start` to before `end`, with how many cells it has. */
+type FoundRow = (start: number, end: number, cells: number) => void
+
 const quote = 34
 const feed = 10
 const carriage = 13
@@ -19,6 +22,8 @@ export class RowScanner {
   #mayReopen = false
   #isReported = false
   #last = 0
+  /** Cells of the row that is not ended yet. */
+  #cells = 1
   #delimiter: number
   #newline: number
   #hasQuotes: boolean
@@ -38,26 +43,27 @@ export class RowScanner {
   }
 
   /** Takes the next bytes, and reports each row that ends in them. */
-  take(bytes: Uint8Array, found: (start: number, end: number) => void): void {
+  take(bytes: Uint8Array, found: FoundRow): void {
     const first = this.#at
     if (!this.#hasQuotes || (!this.#isQuoted && bytes.indexOf(quote) < 0)) this.#takePlain(bytes, first, found)
     else this.#takeQuoted(bytes, first, found)
     this.#at = first + bytes.length
     this.#last = bytes.at(-1) ?? this.#last
     if (this.#isReported || this.#at - this.rowStart <= maxRowBytes) return
-    found(this.rowStart, this.#at)
+    found(this.rowStart, this.#at, this.#cells)
     this.#isReported = true
   }
 
   /** The last row, which may have no line break. */
-  end(found: (start: number, end: number) => void): void {
-    if (this.#at > this.rowStart && !this.#isReported) found(this.rowStart, this.#at)
+  end(found: FoundRow): void {
+    if (this.#at > this.rowStart && !this.#isReported) found(this.rowStart, this.#at, this.#cells)
     this.rowStart = this.#at
   }
 
-  #takePlain(bytes: Uint8Array, first: number, found: (start: number, end: number) => void): void {
+  #takePlain(bytes: Uint8Array, first: number, found: FoundRow): void {
     for (let from = 0; ; ) {
       const at = bytes.indexOf(this.#newline, from)
+      for (let each = from; each < (at < 0 ? bytes.length : at); each++) if (bytes[each] === this.#delimiter) this.#cells++
       if (at < 0) break
       this.#endRow(bytes, first, at, found)
       from = at + 1
@@ -67,17 +73,18 @@ export class RowScanner {
     this.#mayReopen = false
   }
 
-  #endRow(bytes: Uint8Array, first: number, at: number, found: (start: number, end: number) => void): void {
+  #endRow(bytes: Uint8Array, first: number, at: number, found: FoundRow): void {
     const start = this.rowStart
     const end = first + at + 1
     this.rowStart = end
     const length = end - start
     const isEmpty = length === 1 || (length === 2 && (at > 0 ? bytes[at - 1] : this.#last) === carriage && this.#newline === feed)
-    if (!isEmpty && !this.#isReported) found(start, end)
+    if (!isEmpty && !this.#isReported) found(start, end, this.#cells)
     this.#isReported = false
+    this.#cells = 1
   }
 
-  #takeQuoted(bytes: Uint8Array, first: number, found: (start: number, end: number) => void): void {
+  #takeQuoted(bytes: Uint8Array, first: number, found: FoundRow): void {
     let isQuoted = this.#isQuoted
     let isFieldStart = this.#isFieldStart
     let mayReopen = this.#mayReopen
@@ -99,6 +106,7 @@ export class RowScanner {
       } else {
         mayReopen = false
         isFieldStart = byte === this.#delimiter
+        if (isFieldStart) this.#cells++
         if (byte === this.#newline) {
           this.#endRow(bytes, first, at, found)
           isFieldStart = true

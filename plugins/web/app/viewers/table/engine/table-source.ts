@@ -11,6 +11,9 @@ export interface TableColumn {
   readonly longest: number
 }
 
+/** Of rows that are longer than those before. */
+export const unnamedColumn: TableColumn = { name: '', type: 'text', longest: 0 }
+
 /** How much of a table is known. */
 export interface TableProgress {
   /** Rows that can be shown. */
@@ -22,6 +25,8 @@ export interface TableProgress {
   readonly isCovered: boolean
   /** Whether rows are left out by sorting, filters, statistics and plots. */
   readonly isCoverPartial: boolean
+  /** Columns of the rows so far. */
+  readonly columns: number
   /** Rows of which only the beginning is shown. */
   readonly longRows: number
   readonly readBytes: number
@@ -36,6 +41,7 @@ export type ReadBytes = (start: number, end: number) => Promise<Uint8Array>
 
 /** A file with rows and columns, read on demand. */
 export interface TableSource {
+  /** Further ones come when a row has more cells than those before. */
   readonly columns: readonly TableColumn[]
   readonly progress: TableProgress
   /** The decimal sign of numbers in text. */
