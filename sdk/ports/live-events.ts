@@ -28,6 +28,8 @@ export interface PublicEvent {
   readonly subject: Ref
   /** What it is about: the subject, and what the subject was in then: a file's datasets and folder, the target of a comment. */
   readonly about: readonly Ref[]
+  /** What the subject was right in besides, or has left: `EventFilter.ids` selects by it, rights do not follow from it. */
+  readonly places?: readonly Ref[]
   /** The spaces that the subject was in. */
   readonly spaces: readonly string[]
   /** Only this person receives it, and server admins in superadmin mode; absent where rights on `about` decide. */
@@ -42,7 +44,7 @@ export interface PublicEvent {
 export interface EventFilter {
   /** Kinds of the subject. */
   readonly kinds?: readonly Kind[]
-  /** Ids among `PublicEvent.about`. */
+  /** Ids among `PublicEvent.about` and `PublicEvent.places`. */
   readonly ids?: readonly string[]
   readonly spaces?: readonly string[]
   /** Types such as `dataset.created`; `dataset.*` is every type of a kind. */

@@ -18,6 +18,7 @@ import {
   type Ref,
   type Resource,
   Resources,
+  Sections,
   Sensors,
   Spaces,
   Streams,
@@ -33,6 +34,8 @@ interface Facts {
   readonly spaces?: readonly string[]
   /** What the resource is in. */
   readonly within?: readonly Ref[]
+  /** What else it is right in: `PublicEvent.places`. */
+  readonly places?: readonly Ref[]
 }
 type FactsById = ReadonlyMap<string, Facts>
 type Reader = (ids: readonly string[]) => Promise<FactsById>
@@ -50,6 +53,10 @@ const mapped = <T>(records: ReadonlyMap<string, T>, facts: (record: T) => Facts)
   new Map([...records].map(([id, record]) => [id, facts(record)]))
 
 const dataset = (id: string): Ref => ({ kind: 'dataset', id })
+
+const maxPlaces = 100
+const placesIn = (spaces: readonly string[], collections: readonly string[]): readonly Ref[] =>
+  [...spaces.map((id): Ref => ({ kind: 'space', id })), ...collections.map((id): Ref => ({ kind: 'collection', id }))].slice(0, maxPlaces)
 
 /** Public events of stored ones, from the records as they are, and who may receive them. */
 export class StoredPublicEvents implements PublicEvents {
@@ -69,6 +76,7 @@ export class StoredPublicEvents implements PublicEvents {
     datasets: Datasets,
     folders: Folders,
     files: Files,
+    sections: Sections,
     sensors: Sensors,
     streams: Streams,
   ) {
@@ -77,8 +85,16 @@ export class StoredPublicEvents implements PublicEvents {
     this.#source = () => installation.baseUrl
     this.#readers = {
       space: async ids => mapped(await spaces.getMany(ids), ({ name, author }) => ({ name, author })),
-      collection: async ids => mapped(await collections.getMany(ids), ({ name, author, spaces: held }) => ({ name, author, spaces: held })),
-      dataset: async ids => mapped(await datasets.getMany(ids), ({ name, author, spaces: held }) => ({ name, author, spaces: held })),
+      collection: async ids =>
+        mapped(await collections.getMany(ids), ({ name, author, spaces: held, parents }) => ({
+          ...{ name, author, spaces: held },
+          places: placesIn(held, parents),
+        })),
+      dataset: async ids =>
+        mapped(await datasets.getMany(ids), ({ name, author, spaces: held, collections: holding }) => ({
+          ...{ name, author, spaces: held },
+          places: placesIn(held, holding),
+        })),
       folder: async ids =>
         mapped(await folders.getMany(ids), folder => ({
           name: folder.displayName,
@@ -95,6 +111,7 @@ export class StoredPublicEvents implements PublicEvents {
             ...(place.folder == null ? [] : [{ kind: 'folder', id: place.folder } as const]),
           ]),
         })),
+      section: async ids => mapped(await sections.getMany(ids), ({ file }) => ({ within: [{ kind: 'file', id: file }] })),
       sensor: async ids => mapped(await sensors.getMany(ids), ({ name, author, spaces: held }) => ({ name, author, spaces: held })),
       stream: async ids =>
         mapped(await streams.getMany(ids), ({ name, author, sensor }) => ({ name, author, within: [{ kind: 'sensor', id: sensor }] })),
@@ -134,11 +151,12 @@ export class StoredPublicEvents implements PublicEvents {
   }
 
   #completed(
-    { type, subject, within = [], data = {}, recipient }: EventDraft,
+    { type, subject, within = [], places = [], author, data = {}, recipient }: EventDraft,
     { id, at, actor }: { readonly id: string; readonly at: string; readonly actor: string | null },
     facts: FactsById,
   ): PublicEvent {
     const own = facts.get(subject.id)
+    const inAll = [...places, ...(own?.places ?? [])]
     const about = [subject, ...within, ...[subject, ...within].flatMap(ref => facts.get(ref.id)?.within ?? [])]
     const spaces = about.flatMap(ref => (ref.kind === 'space' ? [ref.id] : (facts.get(ref.id)?.spaces ?? [])))
     // No name is kept after a deletion, as it is unknown who was allowed to see it.
@@ -155,9 +173,10 @@ export class StoredPublicEvents implements PublicEvents {
       }),
       subject,
       about: unique(about),
+      ...(inAll.length > 0 && { places: unique(inAll) }),
       spaces: [...new Set(spaces)],
       ...(recipient === undefined ? {} : { recipient }),
-      author: own?.author ?? within.map(ref => facts.get(ref.id)?.author).find(Boolean) ?? null,
+      author: author ?? about.map(ref => facts.get(ref.id)?.author).find(Boolean) ?? null,
       actor,
     }
   }
@@ -184,12 +203,12 @@ export class StoredPublicEvents implements PublicEvents {
 
   matches(
     { kinds, ids, spaces, types, mine }: EventFilter,
-    { event, subject, about, spaces: held, author }: PublicEvent,
+    { event, subject, about, places = [], spaces: held, author }: PublicEvent,
     caller: Caller,
   ): boolean {
     if (kinds && !kinds.includes(subject.kind)) return false
     if (types && !types.some(type => type === event.type || (type.endsWith('.*') && event.type.startsWith(type.slice(0, -1))))) return false
-    if (ids && !about.some(({ id }) => ids.includes(id))) return false
+    if (ids && ![...about, ...places].some(({ id }) => ids.includes(id))) return false
     if (spaces && !held.some(space => spaces.includes(space))) return false
     return !mine || (author !== null && author === caller.user?.id)
   }
@@ -259,7 +278,7 @@ export class StoredPublicEvents implements PublicEvents {
     return this.#views.get(kind)
   }
 }
-wire(StoredPublicEvents, Policy, Resources, Installation, Spaces, Collections, Datasets, Folders, Files, Sensors, Streams)
+wire(StoredPublicEvents, Policy, Resources, Installation, Spaces, Collections, Datasets, Folders, Files, Sections, Sensors, Streams)
 
 /** What one caller may view, read once for many events. */
 class Sight {
@@ -292,8 +311,8 @@ class Sight {
 }
 
 /** The resources and spaces by which a filter selects an event, for each of its members that names some. */
-const matchedBy = ({ ids, spaces }: EventFilter, { about, spaces: held }: PublicEvent): readonly (readonly Ref[])[] => [
-  ...(ids ? [about.filter(({ id }) => ids.includes(id))] : []),
+const matchedBy = ({ ids, spaces }: EventFilter, { about, places = [], spaces: held }: PublicEvent): readonly (readonly Ref[])[] => [
+  ...(ids ? [[...about, ...places].filter(({ id }) => ids.includes(id))] : []),
   ...(spaces ? [held.filter(id => spaces.includes(id)).map((id): Ref => ({ kind: 'space', id }))] : []),
 ]
 
