@@ -1,7 +1,7 @@
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 import { listen, of } from '../support/live-events.ts'
-import { newFolder, ok, upload } from '../support/scene.ts'
+import { newFolder, ok, refusal, upload } from '../support/scene.ts'
 import { letIn, newCollection, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
@@ -98,4 +98,39 @@ test('a place that the caller may not view selects nothing', async t => {
   const dataset = await newDataset(ann, { space: [space], collection: [hidden] })
   const rename = () => bob.put(`/api/datasets/${dataset}/title`, { name: 'renamed' })
   t.deepEqual(await receivedBy(bob, `?id=${hidden}`, [], rename), [])
+})
+
+test('sensors and streams have the ids of the API in events and filters', async t => {
+  const ann = await somebody(server, 'ann')
+  const feature = { name: 'gauge', type: 'Feature', geometry: { type: 'Point', coordinates: [7, 50, 0] }, properties: {} }
+  const add = async (path: string, more: object = {}) =>
+    (await ok<{ id: number }>(ann.call(`/api/geostreams/${path}`, { method: 'POST', json: { ...feature, ...more } }))).id
+  const sensor = await add('sensors')
+  const streams = [await listen(server.url, ann.key, `?id=${sensor}`), await listen(server.url, ann.key, '?kind=stream')]
+  const stream = await add('streams', { sensor_id: String(sensor) })
+  for (const each of streams) {
+    const created = await each.first('the stream', of('stream.created', String(stream)))
+    t.is(created.subject, `stream/${stream}`)
+    t.like(created.data, { id: String(stream), name: 'gauge', sensor: String(sensor) })
+    each.close()
+  }
+})
+
+test('kinds are the first parts of types too, and unknown ones are refused with the known ones', async t => {
+  const ann = await somebody(server, 'ann')
+  const dataset = await newDataset(ann)
+  await server.drained()
+  const streams = [await listen(server.url, ann.key, '?kind=extraction'), await listen(server.url, ann.key, '?kind=job')]
+  await upload(ann.call, dataset, 'a,b\n1,2\n', 'table.csv', { type: 'text/csv', query: '' })
+  for (const stream of streams) {
+    await stream.first('its end', of('extraction.finished'))
+    t.true(stream.events.every(({ type }) => type.startsWith('extraction.')))
+    stream.close()
+  }
+  const webhook = { url: 'https://example.org/', filter: { kinds: ['nosuch'] } }
+  for (const answer of [ann.call('/api/live?kind=nosuch'), ann.call('/api/webhooks', { method: 'POST', json: webhook })]) {
+    const refused = await refusal(answer)
+    t.is(refused.status, 400)
+    t.regex(refused.message, /^nosuch is not a kind of event: use one of job, space, .*extraction/)
+  }
 })

@@ -59,7 +59,10 @@ test.serial('each change of a dataset is said once, with what changed and by who
     [() => ann.put(`/api/datasets/restore/${id}`), [said('dataset.restored', {})]],
     [() => ann.put(`/api/datasets/restore/${id}`), []],
     [() => ann.remove(path), [said('dataset.trashed', {})]],
-    [() => ann.remove(path), [said('dataset.removed', { wasTrashed: true, name: 'Sea', spaces: [], collections: [collection], author: ann.id })]],
+    [
+      () => ann.remove(path),
+      [said('dataset.removed', { wasTrashed: true, name: 'Sea', spaces: [], collections: [collection], author: ann.id })],
+    ],
   ]
   for (const [at, [work, wanted]] of steps.entries()) t.deepEqual(await saidBy(ann, work), wanted, `step ${at}`)
 })

@@ -1,4 +1,5 @@
 import type { AnyEvent, EventType, Ref, Resource, StoredEvent } from 'pounce/sdk'
+import { geoNumberOf } from 'pounce/sdk/geo'
 import type { publicEventTypes } from 'pounce/sdk/kit'
 
 /** Every type of public event, with what it means. */
@@ -263,7 +264,7 @@ const drafts: Drafts = {
     type,
     subject,
     within: [{ kind: 'sensor', id: data.sensor }],
-    data: { sensor: data.sensor },
+    data: { sensor: String(geoNumberOf(data.sensor)) },
   }),
   'stream.updated': same,
   'stream.removed': ({ subject, data }) => ({ type: 'stream.deleted', subject, within: [{ kind: 'sensor', id: data.sensor }] }),

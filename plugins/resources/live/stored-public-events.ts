@@ -9,6 +9,7 @@ import {
   Files,
   Folders,
   Installation,
+  Invalid,
   isSuperAdmin,
   type Kind,
   type Permission,
@@ -24,6 +25,7 @@ import {
   Streams,
   wire,
 } from 'pounce/sdk'
+import { geoNumberOf } from 'pounce/sdk/geo'
 import { draftOf, draftOfKind, type EventDraft, isDeletion, publicTypes, typesOfKinds } from './event-types.ts'
 
 /** What an event says and needs of a record. */
@@ -167,9 +169,13 @@ export class StoredPublicEvents implements PublicEvents {
       event: cloudEvent(this.#source(), {
         id,
         type,
-        subject: `${subject.kind}/${subject.id}`,
+        subject: `${subject.kind}/${publicIdOf(subject)}`,
         time: at,
-        data: { id: subject.id, ...named, ...data },
+        data: {
+          id: publicIdOf(subject),
+          ...named,
+          ...Object.fromEntries(Object.entries(data).map(([name, value]) => [name, shown(value)])),
+        },
       }),
       subject,
       about: unique(about),
@@ -201,14 +207,24 @@ export class StoredPublicEvents implements PublicEvents {
     return found
   }
 
+  check({ kinds = [], types = [] }: EventFilter): void {
+    const known = Object.keys(this.types)
+    const knownKinds = ['job', ...new Set(known.map(kindOf))]
+    for (const type of types)
+      if (!known.includes(type) && !known.some(each => isOfAll(type, each)))
+        throw new Invalid(`${type} is not a type of event: use one of ${known.join(', ')}, or all of a kind such as \`file.*\``)
+    for (const kind of kinds)
+      if (!knownKinds.includes(kind)) throw new Invalid(`${kind} is not a kind of event: use one of ${knownKinds.join(', ')}`)
+  }
+
   matches(
     { kinds, ids, spaces, types, mine }: EventFilter,
     { event, subject, about, places = [], spaces: held, author }: PublicEvent,
     caller: Caller,
   ): boolean {
-    if (kinds && !kinds.includes(subject.kind)) return false
-    if (types && !types.some(type => type === event.type || (type.endsWith('.*') && event.type.startsWith(type.slice(0, -1))))) return false
-    if (ids && ![...about, ...places].some(({ id }) => ids.includes(id))) return false
+    if (kinds && !kinds.includes(subject.kind) && !kinds.includes(kindOf(event.type))) return false
+    if (types && !types.some(type => type === event.type || isOfAll(type, event.type))) return false
+    if (ids && ![...about, ...places].some(ref => isAmong(ids, ref))) return false
     if (spaces && !held.some(space => spaces.includes(space))) return false
     return !mine || (author !== null && author === caller.user?.id)
   }
@@ -248,10 +264,8 @@ export class StoredPublicEvents implements PublicEvents {
   }
 
   /** Whether the data of an event has the id of a resource. */
-  #isNamed({ data }: CloudEvent, { id }: Ref): boolean {
-    return Object.values(data).some(
-      value => value === id || (typeof value === 'object' && value !== null && 'id' in value && value.id === id),
-    )
+  #isNamed({ data }: CloudEvent, ref: Ref): boolean {
+    return Object.values(data).some(value => isAmong([hasId(value) ? value.id : value], ref))
   }
 
   #mayReceive(caller: Caller, event: PublicEvent, sight: Sight): boolean {
@@ -312,9 +326,19 @@ class Sight {
 
 /** The resources and spaces by which a filter selects an event, for each of its members that names some. */
 const matchedBy = ({ ids, spaces }: EventFilter, { about, places = [], spaces: held }: PublicEvent): readonly (readonly Ref[])[] => [
-  ...(ids ? [[...about, ...places].filter(({ id }) => ids.includes(id))] : []),
+  ...(ids ? [[...about, ...places].filter(ref => isAmong(ids, ref))] : []),
   ...(spaces ? [held.filter(id => spaces.includes(id)).map((id): Ref => ({ kind: 'space', id }))] : []),
 ]
+
+/** Sensors and streams have numbers in the API. */
+export const publicIdOf = ({ kind, id }: Ref): string => (kind === 'sensor' || kind === 'stream' ? String(geoNumberOf(id)) : id)
+const hasId = (value: unknown): value is Ref => typeof value === 'object' && value !== null && 'kind' in value && 'id' in value
+const shown = (value: unknown): unknown => (hasId(value) ? { ...value, id: publicIdOf(value) } : value)
+const isAmong = (ids: readonly unknown[], ref: Ref): boolean => ids.includes(ref.id) || ids.includes(publicIdOf(ref))
+
+const kindOf = (type: string): string => type.split('.')[0] ?? type
+/** Whether a type such as `file.*` covers another one. */
+const isOfAll = (wanted: string, type: string): boolean => wanted.endsWith('.*') && type.startsWith(wanted.slice(0, -1))
 
 const unique = (refs: readonly Ref[]): readonly Ref[] =>
   refs.length < 2 ? refs : [...new Map(refs.map(ref => [`${ref.kind} ${ref.id}`, ref])).values()]

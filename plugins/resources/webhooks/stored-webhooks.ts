@@ -175,15 +175,7 @@ export class StoredWebhooks {
         throw error instanceof Forbidden ? new Invalid(error.message, { cause: error }) : error
       }
     }
-    for (const type of filter?.types ?? []) {
-      const isKnown =
-        type in this.#events.types ||
-        (type.endsWith('.*') && Object.keys(this.#events.types).some(known => known.startsWith(type.slice(0, -1))))
-      if (!isKnown)
-        throw new Invalid(
-          `${type} is not a type of event: use one of ${Object.keys(this.#events.types).join(', ')}, or all of a kind such as \`file.*\``,
-        )
-    }
+    if (filter) this.#events.check(filter)
   }
 
   async #mayManage(caller: Caller, { scope, owner, space }: Webhook): Promise<boolean> {
