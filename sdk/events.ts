@@ -22,13 +22,21 @@ export interface EventMap extends ScanEvents {
     readonly change: 'added' | 'accepted' | 'removed' | 'role'
     readonly role?: string
     readonly message?: string
+    /** The space was deleted; `by` whom. */
+    readonly withSpace?: { readonly name: string; readonly by?: string }
+    /** They accepted an invitation: their own doing, though the actor is who invited. */
+    readonly isAnswer?: boolean
   }
   /** Someone requested to join; `to` created the space. */
   'space.join-requested': { readonly user: string; readonly to: string }
   'space.request-rejected': { readonly user: string }
   /** To someone who has no account yet, or whom the inviter may not see. */
   'space.invited': { readonly invitation: string; readonly user?: string }
-  'space.invitation-ended': { readonly invitation: string; readonly how: 'accepted' | 'declined' | 'withdrawn' }
+  'space.invitation-ended': {
+    readonly invitation: string
+    readonly how: 'accepted' | 'declined' | 'withdrawn' | 'expired'
+    readonly user?: string
+  }
   'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role'; readonly role?: string }
   /** Subject: who requested it. */
   'bulk.requested': { readonly job: string }
