@@ -238,8 +238,14 @@ export interface EventMap extends ScanEvents {
   'webhook.created': { readonly webhook: string; readonly scope: 'person' | 'space' | 'server'; readonly space: string | null }
   'webhook.updated': { readonly webhook: string; readonly fields: readonly string[] }
   'webhook.removed': { readonly webhook: string }
-  /** By the server. `host`: of its target. */
-  'webhook.paused': { readonly webhook: string; readonly reason: string; readonly host: string }
+  /** By the server. `host`: of its target. `days`: of failures after which webhooks are paused. */
+  'webhook.paused': {
+    readonly webhook: string
+    readonly reason: string
+    readonly host: string
+    readonly description?: string
+    readonly days?: number
+  }
   'extractor.registered': { readonly name: string }
   'sensor.created': None
   'sensor.updated': { readonly fields: readonly string[] }

@@ -32,7 +32,6 @@ export const notifiedEvents: readonly Handled[] = [
 type Composers = { readonly [T in Handled]: (event: StoredEvent<T>) => Promise<readonly (NewNotification | undefined)[]> }
 
 const pauseReasons: Readonly<Record<string, string>> = {
-  failing: 'all deliveries failed for a week',
   gone: 'its target answered 410 Gone',
   backlog: 'too many deliveries were waiting',
   'owner-without-rights': 'you no longer have the rights that it needs',
@@ -140,9 +139,12 @@ export class NotifyUsers {
       const key = `failed ${target.id} ${at.slice(0, 13)}`
       return [{ key, user: owner, kind: 'extraction-failed', actor: null, about: target, title, path: pathOf(target) }]
     },
-    'webhook.paused': async ({ id, subject, data: { reason, host } }) => {
-      const title = `Your webhook to ${host} was paused: ${pauseReasons[reason] ?? reason}`
-      return [{ key: id, user: subject.id, kind: 'webhook-paused', actor: null, about: null, title, path: '/' }]
+    'webhook.paused': async ({ id, subject, data: { webhook, reason, host, description = '', days = 7 } }) => {
+      const name = description === '' ? `Your webhook to ${host}` : `Your webhook ${description} to ${host}`
+      const why = reason === 'failing' ? `all deliveries failed for ${days} ${days === 1 ? 'day' : 'days'}` : (pauseReasons[reason] ?? reason)
+      const text = `PUT {"active": true} to /api/webhooks/${webhook} resumes it.`
+      const title = `${name} was paused: ${why}`
+      return [{ key: id, user: subject.id, kind: 'webhook-paused', actor: null, about: null, title, text, path: '/' }]
     },
   }
 

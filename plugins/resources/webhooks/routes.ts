@@ -67,7 +67,7 @@ const Filter = s.model(
 )
 
 const url = s.String({ minLength: 8, maxLength: 2000, description: 'Where events are posted to; a public address, http or https' })
-const description = s.line(500)
+const description = s.String({ maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description: 'May be empty' })
 const NewWebhook = s.model(
   'NewWebhook',
   s.Object({ url, description: s.Optional(description), filter: s.Optional(Filter) }, { additionalProperties: false }),

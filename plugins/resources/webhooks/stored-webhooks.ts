@@ -156,8 +156,9 @@ export class StoredWebhooks {
   }
 
   /** Stops deliveries until somebody resumes them. Twice is once. */
-  async pause({ id, owner, url }: Webhook, reason: PauseReason): Promise<void> {
-    const paused = event('webhook.paused', { kind: 'user', id: owner }, { webhook: id, reason, host: new URL(url).host })
+  async pause({ id, owner, url, description }: Webhook, reason: PauseReason): Promise<void> {
+    const about = { webhook: id, reason, host: new URL(url).host, description, days: this.#settings.pauseAfterDays }
+    const paused = event('webhook.paused', { kind: 'user', id: owner }, about)
     const set = { isActive: false, pauseReason: reason, claimedBy: null, claimedUntil: null }
     try {
       await this.#documents.commit({ update: id, in: webhooks, where: eq('isActive', true), set }, [paused])
