@@ -305,7 +305,7 @@ test('the number of unread notifications is that of those which the inbox shows'
   t.is(await unread(bob), shown.length)
 })
 
-test('removal from a space is told with its name, also when it was deleted, and not to who deleted it', async t => {
+test('the notice of removal from a space names it, also when it was deleted, and who deleted it gets none', async t => {
   const { ann, bob, space } = await scene()
   const other = await newSpace(ann, 'Ice lab')
   await letIn(ann, other, 'Viewer', bob)

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import test from 'ava'
-import { Mailer } from 'pounce/sdk'
+import { Mailer, Users } from 'pounce/sdk'
 import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
 import { ok, refusal, upload } from '../support/scene.ts'
 import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
@@ -78,4 +78,28 @@ test('the notification of a pause names the webhook and says how it is resumed',
   const [notice] = await ok<{ title: string; text: string }[]>(ann.call('/api/me/notifications?kind=webhook-paused'))
   t.is(notice?.title, `Your webhook of the archive to 127.0.0.1:${target.port} was paused: its target answered 410 Gone`)
   t.is(notice?.text, `PUT {"active": true} to /api/webhooks/${made.id} resumes it.`)
+})
+
+test('a webhook ends with the account of its owner, and pauses while that is suspended', async t => {
+  const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
+  const made = await hook(ann, '/api/webhooks', { url: target.url, filter: { types: ['file.created'] } })
+  const [dataset] = [await newDataset(ann)]
+  await server.get(Users).change(ann.id, { set: { status: 'Inactive' } }, [])
+  await server.as(server.admin.key)(`/api/uploadToDataset/${dataset}?extract=false&superAdmin=true`, {
+    method: 'POST',
+    body: (() => {
+      const form = new FormData()
+      form.append('File', new Blob(['x']), 'canary.txt')
+      return form
+    })(),
+  })
+  await server.drained()
+  await server.get(Users).change(ann.id, { set: { status: 'Active' } }, [])
+  const paused = await until(
+    'the pause',
+    () => ok<Hook>(ann.call(`/api/webhooks/${made.id}`)),
+    seen => !seen.active,
+  )
+  t.is(paused.pauseReason, 'owner-without-rights')
+  t.deepEqual(target.received, [])
 })

@@ -96,9 +96,12 @@ const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
 
 /** Codes of Node's HTTP parser begin with HPE. */
 const unreachable = ({ host }: URL, error: NodeJS.ErrnoException): Unreachable =>
-  new Unreachable(error.code?.startsWith('HPE_') ? `The answer of ${host} is not HTTP` : `${host} is unreachable or has no public address`, {
-    cause: error,
-  })
+  new Unreachable(
+    error.code?.startsWith('HPE_') ? `The answer of ${host} is not HTTP` : `${host} is unreachable or has no public address`,
+    {
+      cause: error,
+    },
+  )
 
 const refused = (host: string): Forbidden => new Forbidden(`${host} is not a public address and not allowed by outbound.allow`)
 
@@ -178,8 +181,7 @@ export class GuardedFetch implements Fetch {
       request.on('error', (error: NodeJS.ErrnoException) => {
         deadline.end()
         if (request.reusedSocket && error.code === 'ECONNRESET') reject(new StaleConnection())
-        else
-          reject(error instanceof Unreachable ? error : unreachable(url, error))
+        else reject(error instanceof Unreachable ? error : unreachable(url, error))
       })
       request.on('response', answer => {
         const pieces: Buffer[] = []

@@ -141,7 +141,8 @@ export class NotifyUsers {
     },
     'webhook.paused': async ({ id, subject, data: { webhook, reason, host, description = '', days = 7 } }) => {
       const name = description === '' ? `Your webhook to ${host}` : `Your webhook ${description} to ${host}`
-      const why = reason === 'failing' ? `all deliveries failed for ${days} ${days === 1 ? 'day' : 'days'}` : (pauseReasons[reason] ?? reason)
+      const why =
+        reason === 'failing' ? `all deliveries failed for ${days} ${days === 1 ? 'day' : 'days'}` : (pauseReasons[reason] ?? reason)
       const text = `PUT {"active": true} to /api/webhooks/${webhook} resumes it.`
       const title = `${name} was paused: ${why}`
       return [{ key: id, user: subject.id, kind: 'webhook-paused', actor: null, about: null, title, text, path: '/' }]
