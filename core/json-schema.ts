@@ -149,6 +149,8 @@ export const faultMessage = (errors: readonly ErrorObject[], whole: string): str
     }
     case 'additionalProperties':
       return `${field ? `${field}.` : ''}${String(error.params['additionalProperty'])} is not known here`
+    case 'minProperties':
+      return `${at} must have at least one of ${Object.keys(schema.properties ?? {}).join(', ')}`
     case 'uniqueItems':
       return `${at} must not name anything twice`
     case 'pattern':

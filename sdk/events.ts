@@ -22,13 +22,21 @@ export interface EventMap extends ScanEvents {
     readonly change: 'added' | 'accepted' | 'removed' | 'role'
     readonly role?: string
     readonly message?: string
+    /** The space was deleted; `by` whom. */
+    readonly withSpace?: { readonly name: string; readonly by?: string }
+    /** They accepted an invitation: their own doing, though the actor is who invited. */
+    readonly isAnswer?: boolean
   }
   /** Someone requested to join; `to` created the space. */
   'space.join-requested': { readonly user: string; readonly to: string }
   'space.request-rejected': { readonly user: string }
   /** To someone who has no account yet, or whom the inviter may not see. */
   'space.invited': { readonly invitation: string; readonly user?: string }
-  'space.invitation-ended': { readonly invitation: string; readonly how: 'accepted' | 'declined' | 'withdrawn' }
+  'space.invitation-ended': {
+    readonly invitation: string
+    readonly how: 'accepted' | 'declined' | 'withdrawn' | 'expired'
+    readonly user?: string
+  }
   'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role'; readonly role?: string }
   /** Subject: who requested it. */
   'bulk.requested': { readonly job: string }
@@ -42,7 +50,14 @@ export interface EventMap extends ScanEvents {
   'collection.detached': { readonly other: Ref; readonly withDatasets?: boolean }
   'collection.trashed': None
   'collection.restored': None
-  'collection.removed': { readonly wasTrashed: boolean; readonly name: string; readonly spaces: readonly string[] }
+  /** Where it was, and whose it was: nothing else has that once it is gone. Members of `*.removed` that are optional are absent in what earlier versions stored. */
+  'collection.removed': {
+    readonly wasTrashed: boolean
+    readonly name: string
+    readonly spaces: readonly string[]
+    readonly parents?: readonly string[]
+    readonly author?: string
+  }
   'dataset.created': None
   'dataset.updated': { readonly fields: readonly string[] }
   'dataset.attached': { readonly other: Ref }
@@ -54,6 +69,8 @@ export interface EventMap extends ScanEvents {
     readonly wasTrashed: boolean
     readonly name: string
     readonly spaces: readonly string[]
+    readonly collections?: readonly string[]
+    readonly author?: string
     readonly wasImporting?: boolean
   }
   /** Of a copy, when it can be seen. `from`: what it was copied from. */
@@ -84,7 +101,7 @@ export interface EventMap extends ScanEvents {
    * them, whose events have no actor either.
    */
   'folder.moved': { readonly dataset: string; readonly from: string; readonly leaving?: Ref }
-  'folder.removed': { readonly dataset: string }
+  'folder.removed': { readonly dataset: string; readonly parent?: Ref; readonly author?: string }
   /** `extract: false` when the uploader requested no extraction. */
   'file.created': {
     readonly dataset: string | null
@@ -105,9 +122,10 @@ export interface EventMap extends ScanEvents {
   /** Of a copy, that may not be seen yet. `from`: what it was copied from. */
   'file.copied': { readonly from: string }
   'file.attached': { readonly dataset: string }
-  /** From one folder of a dataset to another one, or to or from its root. */
-  'file.moved': { readonly dataset: string; readonly folder: string | null }
-  'file.detached': { readonly dataset: string }
+  /** From one folder of a dataset to another one, or to or from its root. `from`: the folder it left. */
+  'file.moved': { readonly dataset: string; readonly folder: string | null; readonly from?: string | null }
+  /** `folder`: of the dataset, where it was. */
+  'file.detached': { readonly dataset: string; readonly folder?: string | null }
   /** Its places in these datasets have changed. A part of each commit that changes the places of a file: other events do not cover all changes. */
   'file.placed': { readonly datasets: readonly string[] }
   'file.removed': {
@@ -116,6 +134,8 @@ export interface EventMap extends ScanEvents {
     readonly sizeBytes: number
     readonly name: string
     readonly contentType: string
+    readonly folders?: readonly string[]
+    readonly author?: string
     /** It was never visible, and had no `file.created`. */
     readonly wasImporting?: boolean
   }
@@ -218,8 +238,14 @@ export interface EventMap extends ScanEvents {
   'webhook.created': { readonly webhook: string; readonly scope: 'person' | 'space' | 'server'; readonly space: string | null }
   'webhook.updated': { readonly webhook: string; readonly fields: readonly string[] }
   'webhook.removed': { readonly webhook: string }
-  /** By the server. `host`: of its target. */
-  'webhook.paused': { readonly webhook: string; readonly reason: string; readonly host: string }
+  /** By the server. `host`: of its target. `days`: of failures after which webhooks are paused. */
+  'webhook.paused': {
+    readonly webhook: string
+    readonly reason: string
+    readonly host: string
+    readonly description?: string
+    readonly days?: number
+  }
   'extractor.registered': { readonly name: string }
   'sensor.created': None
   'sensor.updated': { readonly fields: readonly string[] }

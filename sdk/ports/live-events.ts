@@ -1,6 +1,6 @@
 import type { AnyEvent, EventType } from '../events.ts'
 import type { Caller } from '../model/caller.ts'
-import type { Kind, Ref } from '../model/kind.ts'
+import type { Ref } from '../model/kind.ts'
 import { type Contributions, contributions, port } from '../port.ts'
 
 /** An event as clients receive it: CloudEvents 1.0, JSON format. */
@@ -12,7 +12,7 @@ export interface CloudEvent {
   readonly type: string
   /** The address of the installation. */
   readonly source: string
-  /** `<kind>/<id>`, such as `dataset/5f0c…`. */
+  /** `<kind>/<id>`, such as `dataset/5f0c…`; sensors and streams by their numbers. */
   readonly subject: string
   /** RFC 3339, UTC, milliseconds. */
   readonly time: string
@@ -28,6 +28,8 @@ export interface PublicEvent {
   readonly subject: Ref
   /** What it is about: the subject, and what the subject was in then: a file's datasets and folder, the target of a comment. */
   readonly about: readonly Ref[]
+  /** What the subject was right in besides, or has left: `EventFilter.ids` selects by it, rights do not follow from it. */
+  readonly places?: readonly Ref[]
   /** The spaces that the subject was in. */
   readonly spaces: readonly string[]
   /** Only this person receives it, and server admins in superadmin mode; absent where rights on `about` decide. */
@@ -40,9 +42,9 @@ export interface PublicEvent {
 
 /** A selection of events. Absent members select everything; several values of a member are alternatives. */
 export interface EventFilter {
-  /** Kinds of the subject. */
-  readonly kinds?: readonly Kind[]
-  /** Ids among `PublicEvent.about`. */
+  /** Kinds of the subject, or of the event: the first part of its type. */
+  readonly kinds?: readonly string[]
+  /** Ids among `PublicEvent.about` and `PublicEvent.places`; of sensors and streams their numbers. */
   readonly ids?: readonly string[]
   readonly spaces?: readonly string[]
   /** Types such as `dataset.created`; `dataset.*` is every type of a kind. */
@@ -117,6 +119,8 @@ export interface PublicEvents {
   readonly types: Readonly<Record<string, string>>
   /** The public events of stored ones, in their order; none for those that are not public. At most 200 stored events, one read per kind. */
   describe(events: readonly AnyEvent[]): Promise<readonly PublicEvent[]>
+  /** Throws `Invalid` for types and kinds that no event has. */
+  check(filter: EventFilter): void
   /** Whether a filter selects an event; needs no rights and no reads. */
   matches(filter: EventFilter, event: PublicEvent, caller: Caller): boolean
   /**

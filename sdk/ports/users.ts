@@ -13,6 +13,10 @@ export interface MembershipChange {
   readonly onlyNew?: boolean
   /** What is written to a new member besides. */
   readonly message?: string | undefined
+  /** The membership ends with the space, which somebody deleted. */
+  readonly withSpace?: { readonly name: string; readonly by?: string } | undefined
+  /** The new member accepted an invitation. */
+  readonly isAnswer?: boolean
 }
 
 /** Accounts. */

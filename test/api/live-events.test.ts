@@ -436,3 +436,21 @@ test('of many reports on one activity the newest is an event, and of those witho
   t.false(other.events.some(({ type }) => type.startsWith('import.')))
   for (const stream of [own, other, all]) stream.close()
 })
+
+test('nothing is reported of an extraction after its end', async t => {
+  const ann = await somebody(server, 'ann')
+  const dataset = await newDataset(ann)
+  await server.drained()
+  const stream = await listen(server.url, ann.key, '?type=extraction.*&type=import.*')
+  const files = ['a', 'b', 'c', 'd', 'e']
+  for (const name of files) await upload(ann.call, dataset, `${name},b\n1,2\n`, `${name}.csv`, { type: 'text/csv', query: '' })
+  const ends = () => stream.events.filter(({ type }) => type === 'extraction.finished')
+  await until('their ends', () => new Set(ends().map(({ data }) => (data['target'] as { id: string }).id)).size === files.length)
+  await server.drained()
+  // What waits is written together, so that a report from before is there once this one is.
+  const last = { activity: 'import', id: unknownId, actor: ann.id, state: 'finished' } as const
+  for (const listener of server.get(ProgressListeners).all()) listener.report(last)
+  await stream.first('the last report', of('import.finished', unknownId))
+  for (const { subject } of ends()) t.is(stream.events.findLast(event => event.subject === subject)?.type, 'extraction.finished')
+  stream.close()
+})

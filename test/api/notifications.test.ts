@@ -294,3 +294,72 @@ test('the text of a reply is gone with the reply', async t => {
   t.true((await ann.call(`/api/comment/${reply}/removeComment`, { method: 'DELETE' })).ok)
   t.deepEqual(await inbox(bob, '?kind=reply'), [])
 })
+
+test('the number of unread notifications is that of those which the inbox shows', async t => {
+  const { ann, bob, space, dataset } = await scene()
+  await comment(ann, dataset, 'answer', await comment(bob, dataset, 'question'))
+  t.is((await inbox(bob, '?kind=reply')).length, 1)
+  t.is((await ann.post(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`)).status, 200)
+  const shown = await inbox(bob, '?unread=true')
+  t.false(shown.some(({ kind }) => kind === 'reply'))
+  t.is(await unread(bob), shown.length)
+})
+
+test('the notice of removal from a space names it, also when it was deleted, and who deleted it gets none', async t => {
+  const { ann, bob, space } = await scene()
+  const other = await newSpace(ann, 'Ice lab')
+  await letIn(ann, other, 'Viewer', bob)
+  t.is((await ann.post(`/api/spaces/${space}/removeUser?removeUser=${bob.id}`)).status, 200)
+  t.is((await ann.remove(`/api/spaces/${other}`)).status, 200)
+  const removals = async (who: Somebody) =>
+    (await inbox(who, '?kind=role-change')).map(({ title }) => title).filter(title => title.includes('removed'))
+  t.deepEqual(await removals(bob), [
+    'You were removed from the space Ice lab, which was deleted',
+    'You were removed from the space Soil lab',
+  ])
+  t.deepEqual(await removals(ann), [])
+})
+
+test('an invitation leads to where it is answered, and its notification ends with it', async t => {
+  let now = Date.now()
+  const mails = new MemoryMailer()
+  const own = await bootForTest({
+    t,
+    overrides: { [Mailer]: mails },
+    config: { access: { private: true } },
+    clock: { now: () => new Date(now) },
+  })
+  const ann = await somebody(own, 'Ann')
+  const space = await newSpace(ann, 'Hidden lab')
+  const invited = async () => {
+    const who = await somebody(own, 'Bob')
+    t.is((await ann.post(`/api/spaces/${space}/invite`, { emails: [who.email] })).status, 200)
+    await own.drained()
+    return who
+  }
+  const open = async (who: Somebody) => {
+    await own.drained()
+    return ok<Notification[]>(who.call('/api/me/notifications'))
+  }
+  const answer = async (who: Somebody, how: string) => {
+    const [{ id } = { id: '' }] = (await who.get('/api/invitations')).body as { id: string }[]
+    t.is((await who.post(`/api/invitations/${id}/${how}`)).status, 200)
+  }
+  const [accepting, declining, late, withdrawn] = [await invited(), await invited(), await invited(), await invited()]
+  for (const who of [accepting, declining, late, withdrawn]) {
+    t.like(await open(who), [{ kind: 'invitation', url: `${own.url}/` }])
+    t.true(mails.sent.find(({ to }) => to.includes(who.email.toLowerCase()))?.text.includes(`accept:\n\n${own.url}/\n`))
+  }
+  const sent = mails.sent.length
+  await answer(accepting, 'accept')
+  t.is((await accepting.get(`/api/spaces/${space}`)).status, 200)
+  await answer(declining, 'decline')
+  const waiting = (await ann.get(`/api/spaces/${space}/invitations`)).body as { id: string; email: string }[]
+  const found = waiting.find(({ email }) => email === withdrawn.email.toLowerCase())
+  t.is((await ann.remove(`/api/spaces/${space}/invitations/${found?.id}`)).status, 200)
+  for (const who of [accepting, declining, withdrawn]) t.deepEqual(await open(who), [])
+  t.is(mails.sent.length, sent)
+  now += 365 * 86_400_000
+  await own.runPeriodic('resources.spaces/forget-invitations')
+  t.deepEqual(await open(late), [])
+})

@@ -59,7 +59,10 @@ test.serial('each change of a dataset is said once, with what changed and by who
     [() => ann.put(`/api/datasets/restore/${id}`), [said('dataset.restored', {})]],
     [() => ann.put(`/api/datasets/restore/${id}`), []],
     [() => ann.remove(path), [said('dataset.trashed', {})]],
-    [() => ann.remove(path), [said('dataset.removed', { wasTrashed: true, name: 'Sea', spaces: [] })]],
+    [
+      () => ann.remove(path),
+      [said('dataset.removed', { wasTrashed: true, name: 'Sea', spaces: [], collections: [collection], author: ann.id })],
+    ],
   ]
   for (const [at, [work, wanted]] of steps.entries()) t.deepEqual(await saidBy(ann, work), wanted, `step ${at}`)
 })
@@ -95,7 +98,7 @@ test.serial('what happens to collections and folders is said', async t => {
     said('folder.updated', folder, { dataset }),
   ])
   t.deepEqual(await saidBy(ann, () => ann.remove(`/api/datasets/${dataset}/deleteFolder/${folder}`)), [
-    said('folder.removed', folder, { dataset }),
+    said('folder.removed', folder, { dataset, parent: { kind: 'dataset', id: dataset }, author: ann.id }),
   ])
 })
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { Mailer, Users } from 'pounce/sdk'
+import { Mailer } from 'pounce/sdk'
 import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
 import { Webhook } from 'standardwebhooks'
 import { ok, refusal, unknownId, upload } from '../support/scene.ts'
@@ -490,28 +490,4 @@ test('webhooks and what waits for them survive a restart', async t => {
   const message = await until('the delivery', () => named(target, 'waits.txt'), Boolean, 60_000)
   if (!message) throw new Error('no message')
   t.notThrows(() => verify(made.secret, message))
-})
-
-test('a webhook ends with the account of its owner, and pauses while that is suspended', async t => {
-  const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
-  const made = await hook(ann, target.url, { filter: { types: ['file.created'] } })
-  const [dataset] = [await newDataset(ann)]
-  await server.get(Users).change(ann.id, { set: { status: 'Inactive' } }, [])
-  await server.as(server.admin.key)(`/api/uploadToDataset/${dataset}?extract=false&superAdmin=true`, {
-    method: 'POST',
-    body: (() => {
-      const form = new FormData()
-      form.append('File', new Blob(['x']), 'canary.txt')
-      return form
-    })(),
-  })
-  await server.drained()
-  await server.get(Users).change(ann.id, { set: { status: 'Active' } }, [])
-  const paused = await until(
-    'the pause',
-    () => ok<Hook>(ann.call(`/api/webhooks/${made.id}`)),
-    seen => !seen.active,
-  )
-  t.is(paused.pauseReason, 'owner-without-rights')
-  t.deepEqual(target.received, [])
 })

@@ -94,6 +94,15 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
 
+/** Codes of Node's HTTP parser begin with HPE. */
+const unreachable = ({ host }: URL, error: NodeJS.ErrnoException): Unreachable =>
+  new Unreachable(
+    error.code?.startsWith('HPE_') ? `The answer of ${host} is not HTTP` : `${host} is unreachable or has no public address`,
+    {
+      cause: error,
+    },
+  )
+
 const refused = (host: string): Forbidden => new Forbidden(`${host} is not a public address and not allowed by outbound.allow`)
 
 export const config = s.Object({
@@ -172,10 +181,7 @@ export class GuardedFetch implements Fetch {
       request.on('error', (error: NodeJS.ErrnoException) => {
         deadline.end()
         if (request.reusedSocket && error.code === 'ECONNRESET') reject(new StaleConnection())
-        else
-          reject(
-            error instanceof Unreachable ? error : new Unreachable(`${url.host} is unreachable or has no public address`, { cause: error }),
-          )
+        else reject(error instanceof Unreachable ? error : unreachable(url, error))
       })
       request.on('response', answer => {
         const pieces: Buffer[] = []
@@ -295,7 +301,7 @@ const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal,
       deadline.end()
       const reason = cause ?? error
       const isAnswer = reason instanceof Problem && !(reason instanceof Forbidden)
-      reject(isAnswer ? reason : new Unreachable(`${url.host} is unreachable or has no public address`, { cause: reason }))
+      reject(isAnswer ? reason : unreachable(url, reason))
     })
     if (!body) {
       request.end()

@@ -87,7 +87,8 @@ export class CollectionService {
     for (;;) {
       const collection = await this.#documents.get(collections, id)
       if (!collection || (only?.fromTrash && collection.state !== 'trashed')) return
-      const about = { wasTrashed: collection.state === 'trashed', name: collection.name, spaces: collection.spaces }
+      const { name, spaces, parents, author, state } = collection
+      const about = { wasTrashed: state === 'trashed', name, spaces, parents, author }
       const removed = event('collection.removed', { kind: 'collection', id }, about, actor)
       try {
         await this.#documents.commit({ tombstone: id, in: collections, where: eq('revision', collection.revision) }, [removed])

@@ -55,8 +55,8 @@ export class FilePlaces {
   /** Out of a dataset, root and folders; the file survives, if need be in no dataset. Says whether it was there. */
   async detach(dataset: string, id: string, actor: string | undefined): Promise<boolean> {
     const file = await this.#replace(id, places => {
-      const left = places.filter(place => place.dataset !== dataset)
-      return left.length === places.length ? undefined : { places: left, events: [detached(id, dataset, actor)] }
+      const place = places.find(each => each.dataset === dataset)
+      return place && { places: places.filter(each => each.dataset !== dataset), events: [detached(id, place, actor)] }
     })
     return file !== undefined
   }
@@ -94,8 +94,8 @@ export class FilePlaces {
       const isIn = (dataset: string, some: readonly Place[]) => some.some(place => place.dataset === dataset)
       const next = [...left, to]
       const events = [
-        ...(isIn(from.dataset, next) ? [] : [detached(id, from.dataset, actor)]),
-        ...(isIn(to.dataset, places) ? [movedWithin(id, to, actor)] : [attached(id, to.dataset, actor)]),
+        ...(isIn(from.dataset, next) ? [] : [detached(id, from, actor)]),
+        ...(isIn(to.dataset, places) ? [movedWithin(id, from, to, actor)] : [attached(id, to.dataset, actor)]),
       ]
       return { places: next, events }
     })
@@ -122,7 +122,7 @@ export class FilePlaces {
           const left = places.filter(place => place.in !== dataset)
           if (left.length === places.length) return undefined
           const isLeft = !left.some(place => place.dataset === dataset)
-          return { places: left, events: isLeft ? [detached(id, dataset, actor)] : [] }
+          return { places: left, events: isLeft ? [detached(id, rootOf(dataset), actor)] : [] }
         })
       }
     }
@@ -175,10 +175,10 @@ interface Replaced {
 
 const attached = (id: string, dataset: string, actor: string | undefined): NewEvent =>
   event('file.attached', { kind: 'file', id }, { dataset }, actor)
-const movedWithin = (id: string, { dataset, folder }: Place, actor: string | undefined): NewEvent =>
-  event('file.moved', { kind: 'file', id }, { dataset, folder }, actor)
-const detached = (id: string, dataset: string, actor: string | undefined): NewEvent =>
-  event('file.detached', { kind: 'file', id }, { dataset }, actor)
+const movedWithin = (id: string, from: Place, { dataset, folder }: Place, actor: string | undefined): NewEvent =>
+  event('file.moved', { kind: 'file', id }, { dataset, folder, ...(from.dataset === dataset && { from: from.folder }) }, actor)
+const detached = (id: string, { dataset, folder }: Place, actor: string | undefined): NewEvent =>
+  event('file.detached', { kind: 'file', id }, { dataset, folder }, actor)
 
 /** What someone deleted, or gave a thumbnail, at the same moment needs nothing more from us. */
 const unlessGone = async (change: Promise<unknown>): Promise<void> => {

@@ -125,8 +125,9 @@ export class StoredDatasets implements Datasets {
     for (;;) {
       const dataset = await this.get(id)
       if (!dataset || (only?.fromTrash && dataset.state !== 'trashed')) return
-      const { name, state, revision, spaces } = dataset
-      const removed = event('dataset.removed', { kind: 'dataset', id }, { wasTrashed: state === 'trashed', name, spaces }, actor)
+      const { name, state, revision, spaces, collections, author } = dataset
+      const about = { wasTrashed: state === 'trashed', name, spaces, collections, author }
+      const removed = event('dataset.removed', { kind: 'dataset', id }, about, actor)
       try {
         await this.#documents.commit({ tombstone: id, in: datasets, where: eq('revision', revision) }, [removed])
         return

@@ -63,16 +63,17 @@ const leaving = (file: File, fits: Fits, actor: string | undefined) => {
   const left = places.filter(place => !fits(place))
   if (left.length === 0) return { id, change: { tombstone: id, in: files, where }, events: [removed(file, actor)] }
   if (left.length === places.length) return undefined
-  const gone = new Set(places.filter(fits).map(place => place.dataset))
+  const gone = new Map(places.filter(fits).map(({ dataset, folder }) => [dataset, folder]))
   for (const place of left) gone.delete(place.dataset)
-  const detached = [...gone].map(dataset => event('file.detached', { kind: 'file', id }, { dataset }, actor))
+  const detached = [...gone].map(([dataset, folder]) => event('file.detached', { kind: 'file', id }, { dataset, folder }, actor))
   const events: readonly NewEvent[] = [...detached, placed(id, places, left)]
   return { id, change: { update: id, in: files, where, set: { places: left } }, events }
 }
 
 const removed = (file: File, actor: string | undefined): NewEvent => {
-  const { id, places, blob, sizeBytes, name, contentType, untold } = file
+  const { id, places, blob, sizeBytes, name, contentType, author, untold } = file
   const datasets = [...new Set(places.map(place => place.dataset))]
-  const about = { datasets, blob, sizeBytes, name, contentType, ...(untold ? { wasImporting: true } : {}) }
+  const folders = places.flatMap(({ folder }) => (folder === null ? [] : [folder]))
+  const about = { datasets, folders, author, blob, sizeBytes, name, contentType, ...(untold ? { wasImporting: true } : {}) }
   return event('file.removed', { kind: 'file', id }, about, actor)
 }

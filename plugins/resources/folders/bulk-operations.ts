@@ -1,6 +1,6 @@
-import { authorize, type BulkOperations, DocumentStore, event, Folders, Invalid, type Kind, NotFound, Policy, wire } from 'pounce/sdk'
+import { authorize, type BulkOperations, DocumentStore, Folders, Invalid, type Kind, NotFound, Policy, wire } from 'pounce/sdk'
 import { type BulkAct, type BulkOperation, type BulkRequest, orNotFound } from 'pounce/sdk/kit'
-import { type Folder, folders } from './collection.ts'
+import { type Folder, folders, removedFolder } from './collection.ts'
 import { FolderMoves } from './folder-moves.ts'
 
 /** What bulk jobs do to folders, as the routes of one folder do. */
@@ -27,8 +27,7 @@ export class FolderBulkOperations implements BulkOperations {
 
   async #delete({ caller }: BulkRequest, id: string): Promise<void> {
     await authorize(this.#policy, caller, 'RemoveResourceFromDataset', { kind: 'folder', id })
-    const { dataset } = await this.#existing(id)
-    const removed = event('folder.removed', { kind: 'folder', id }, { dataset }, caller.user?.id)
+    const removed = removedFolder(await this.#existing(id), caller.user?.id)
     await orNotFound('folder', this.#documents.commit({ tombstone: id, in: folders }, [removed]))
   }
 

@@ -1,6 +1,6 @@
 import { DocumentStore, eq, event, Folders, type StoredEvent, wire } from 'pounce/sdk'
 import { requireDone } from 'pounce/sdk/kit'
-import { type Folder, folders } from './collection.ts'
+import { type Folder, folders, removedFolder } from './collection.ts'
 
 const batch = 200
 
@@ -34,9 +34,7 @@ export class DeleteSubfoldersOnFolderRemoved {
       const where = eq('parent.id', subject.id)
       const { items } = await this.#documents.find(folders, { using: 'byParent', where, sort, limit: batch })
       if (items.length === 0) return
-      await removeThose(this.#documents, items, 'parent.id', ({ id, dataset }) => [
-        event('folder.removed', { kind: 'folder', id }, { dataset }, actor),
-      ])
+      await removeThose(this.#documents, items, 'parent.id', folder => [removedFolder(folder, actor)])
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Conflict, DocumentStore, event, Folders, Invalid, NotFound, ref, routesFor, s, signedIn, wire } from 'pounce/sdk'
 import { namesInPath, orNotFound } from 'pounce/sdk/kit'
-import { type Folder, folders } from './collection.ts'
+import { type Folder, folders, removedFolder } from './collection.ts'
 import { FolderMoves } from './folder-moves.ts'
 import { withDisplayName } from './folder-places.ts'
 
@@ -32,9 +32,8 @@ class FolderTree {
   }
 
   /** What is in it follows in the background and is out of sight at once. An absent one is not an error. */
-  async remove({ id, dataset }: Folder, actor: string | undefined): Promise<void> {
-    const removed = event('folder.removed', { kind: 'folder', id }, { dataset }, actor)
-    await orNotFound('folder', this.#documents.commit({ tombstone: id, in: folders }, [removed]))
+  async remove(folder: Folder, actor: string | undefined): Promise<void> {
+    await orNotFound('folder', this.#documents.commit({ tombstone: folder.id, in: folders }, [removedFolder(folder, actor)]))
   }
 }
 wire(FolderTree, DocumentStore, Folders)

@@ -21,7 +21,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type FolderPath, type NewFolder, orNotFound } from 'pounce/sdk/kit'
-import { type Folder, folders } from './collection.ts'
+import { type Folder, folders, removedFolder } from './collection.ts'
 import { chainsTo, FolderPlaces, withDisplayName } from './folder-places.ts'
 
 const tries = 20
@@ -144,9 +144,9 @@ export class StoredFolders implements Folders {
   }
 
   /** Takes back what came into a place that went at the same moment, unless its cascade has done so. */
-  async #withdraw({ id, dataset }: Folder): Promise<void> {
+  async #withdraw(folder: Folder): Promise<void> {
     try {
-      await this.#documents.commit({ tombstone: id, in: folders }, [event('folder.removed', { kind: 'folder', id }, { dataset })])
+      await this.#documents.commit({ tombstone: folder.id, in: folders }, [removedFolder(folder, undefined)])
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
     }

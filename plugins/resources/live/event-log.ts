@@ -83,6 +83,9 @@ export const parsePosition = (text: string): Position | undefined => {
 
 const idOf = (sequence: number): string => String(sequence).padStart(15, '0')
 
+/** The activity that an event reports on, such as `extraction 6741…`. */
+const activityOf = ({ event, subject }: PublicEvent): string => `${event.type.split('.')[0]} ${subject.id}`
+
 const maxSegments = 50
 const maxEventsPerSegment = 200
 
@@ -91,7 +94,9 @@ export class EventLog {
   readonly #documents: DocumentStore
   readonly #clock: Clock
   readonly #listeners = new Set<(segment: Segment) => void>()
-  #last: Pick<Segment, 'sequence' | 'total'> | undefined
+  readonly #endListeners = new Set<(activity: string) => void>()
+  #last: Pick<Segment, 'sequence' | 'total'> = { sequence: 0, total: 0 }
+  #isCurrent = false
   #appending: Promise<unknown> = Promise.resolve()
 
   constructor(documents: DocumentStore, clock: Clock) {
@@ -99,12 +104,12 @@ export class EventLog {
     this.#clock = clock
   }
 
-  /** Durable when it resolves. Batches of this kernel are appended one after the other. */
-  append(events: readonly PublicEvent[], changesRights: boolean): Promise<void> {
+  /** Durable when it resolves. Batches of this kernel are appended one after the other. `isDue` is asked right before an event is written. */
+  append(events: readonly PublicEvent[], changesRights: boolean, isDue: (event: PublicEvent) => boolean = () => true): Promise<void> {
     if (events.length === 0 && !changesRights) return Promise.resolve()
     const appended = this.#appending.then(async () => {
       for (let at = 0; at === 0 || at < events.length; at += maxEventsPerSegment)
-        await this.#add(events.slice(at, at + maxEventsPerSegment), changesRights)
+        await this.#add(events.slice(at, at + maxEventsPerSegment), changesRights, isDue)
     })
     this.#appending = appended.catch(() => undefined)
     return appended
@@ -114,6 +119,12 @@ export class EventLog {
   onAppended(listener: (segment: Segment) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Called with each activity (`activityOf`) whose end is in the log, before anything is written after it. Returns how to stop. */
+  onEnded(listener: (activity: string) => void): () => void {
+    this.#endListeners.add(listener)
+    return () => this.#endListeners.delete(listener)
   }
 
   /** The newest segment; numbers of 0 when there is none. */
@@ -145,25 +156,43 @@ export class EventLog {
     return (await this.#documents.find(liveLog, { using: 'bySequence', sort: { by: 'sequence', order }, limit: 1 })).items[0]
   }
 
-  async #add(events: readonly PublicEvent[], changesRights: boolean): Promise<void> {
-    const text = JSON.stringify(events)
+  async #add(batch: readonly PublicEvent[], changesRights: boolean, isDue: (event: PublicEvent) => boolean): Promise<void> {
     for (;;) {
-      this.#last ??= await this.last()
+      if (!this.#isCurrent) await this.#catchUp()
+      const events = batch.filter(isDue)
+      if (events.length === 0 && !changesRights) return
       const sequence = this.#last.sequence + 1
       const total = this.#last.total + events.length
       const segment: Segment = { sequence, at: this.#clock.now().toISOString(), events, total, changesRights }
       try {
+        const text = JSON.stringify(events)
         await this.#documents.commit({ insert: { id: idOf(sequence), ...segment, events: text }, into: liveLog })
       } catch (error) {
         // Unless another kernel was first, it is unknown whether it was written.
-        this.#last = undefined
+        this.#isCurrent = false
         if (error instanceof CommitConflict) continue
         throw error
       }
       this.#last = segment
+      this.#tellEnds(events)
       for (const listener of this.#listeners) listener(segment)
       return
     }
+  }
+
+  /** What other kernels wrote. Their newest segments are enough: a report waits for a quarter of a second. */
+  async #catchUp(): Promise<void> {
+    const where = range('sequence', { gt: this.#last.sequence })
+    const sort = { by: 'sequence', order: 'descending' } as const
+    const { items } = await this.#documents.find(liveLog, { using: 'bySequence', where, sort, limit: maxSegments })
+    this.#last = items[0] ?? this.#last
+    this.#isCurrent = true
+    for (const segment of items) this.#tellEnds(eventsOf(segment))
+  }
+
+  #tellEnds(events: readonly PublicEvent[]): void {
+    for (const one of events)
+      if (/\.(finished|failed)$/.test(one.event.type)) for (const listener of this.#endListeners) listener(activityOf(one))
   }
 }
 wire(EventLog, DocumentStore, Clock)
@@ -198,7 +227,10 @@ const flushMs = 250
 /** Activities that are reported at the same time; more are not shown. */
 const maxActivities = 1000
 
-/** Writes progress to the log: the newest report of each activity four times a second, and the last one of each. */
+/**
+ * Writes progress to the log: the newest report of each activity four times a second, and the last one of each. Reports that wait when the end of
+ * their activity is written, by whichever kernel, are dropped.
+ */
 export class LogProgress implements ProgressListener {
   readonly #log: EventLog
   readonly #events: StoredPublicEvents
@@ -206,6 +238,8 @@ export class LogProgress implements ProgressListener {
   readonly #ids: Ids
   readonly #own: Log
   readonly #waiting = new Map<string, Progress>()
+  readonly #writing = new Set<string>()
+  #stopListening: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> | undefined
 
@@ -215,6 +249,13 @@ export class LogProgress implements ProgressListener {
     this.#clock = clock
     this.#ids = ids
     this.#own = own
+  }
+
+  start(): void {
+    this.#stopListening = this.#log.onEnded(activity => {
+      this.#waiting.delete(activity)
+      this.#writing.delete(activity)
+    })
   }
 
   report(progress: Progress): void {
@@ -227,15 +268,18 @@ export class LogProgress implements ProgressListener {
   async dispose(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#flushing
+    this.#stopListening?.()
   }
 
   /** Progress is not repeated: the next report says more. */
   #flush(): Promise<void> {
     const reports = [...this.#waiting.values()]
+    for (const activity of this.#waiting.keys()) this.#writing.add(activity)
     this.#waiting.clear()
     this.#flushing = this.#write(reports)
       .catch((error: unknown) => this.#own.debug('Failed to log progress', { reports: reports.length, error }))
       .finally(() => {
+        this.#writing.clear()
         this.#timer = this.#waiting.size > 0 ? setTimeout(() => void this.#flush(), flushMs).unref() : undefined
       })
     return this.#flushing
@@ -260,7 +304,7 @@ export class LogProgress implements ProgressListener {
         { id: this.#ids.next(), at, actor },
       ),
     )
-    await this.#log.append(await Promise.all(events), false)
+    await this.#log.append(await Promise.all(events), false, event => this.#writing.has(activityOf(event)))
   }
 }
 wire(LogProgress, EventLog, StoredPublicEvents, Clock, Ids, Log)

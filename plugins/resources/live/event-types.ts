@@ -1,4 +1,5 @@
 import type { AnyEvent, EventType, Ref, Resource, StoredEvent } from 'pounce/sdk'
+import { geoNumberOf } from 'pounce/sdk/geo'
 import type { publicEventTypes } from 'pounce/sdk/kit'
 
 /** Every type of public event, with what it means. */
@@ -84,6 +85,10 @@ export interface EventDraft {
   readonly subject: Ref
   /** What the event relates the subject to: who receives the event may view these too. Of a deletion: what the subject was in; one of these is enough. */
   readonly within?: readonly Ref[]
+  /** What the subject was right in besides. */
+  readonly places?: readonly Ref[]
+  /** Of a deletion: who made the subject. */
+  readonly author?: string
   readonly data?: Readonly<Record<string, unknown>>
   readonly recipient?: string
 }
@@ -94,8 +99,14 @@ type Joined = StoredEvent<'dataset.attached' | 'dataset.detached' | 'collection.
 const maxNames = 20
 
 const dataset = (id: string): Ref => ({ kind: 'dataset', id })
-const refs = (kind: Ref['kind'], ids: readonly string[]): readonly Ref[] => ids.slice(0, maxNames).map(id => ({ kind, id }))
+const refs = (kind: Ref['kind'], ids: readonly string[] = []): readonly Ref[] => ids.slice(0, maxNames).map(id => ({ kind, id }))
+const folder = (id: string | null = null): readonly Ref[] => (id === null ? [] : [{ kind: 'folder', id }])
 
+const deletion = (type: string, subject: Ref, author: string | undefined): EventDraft => ({
+  type,
+  subject,
+  ...(author !== undefined && { author }),
+})
 /** Under the name of the stored event. */
 const same = ({ type, subject }: StoredEvent): EventDraft => ({ type, subject })
 const updated = ({
@@ -108,7 +119,11 @@ const updated = ({
   data: { fields: data.fields.slice(0, maxNames) },
 })
 const joined = ({ type, subject, data: { other } }: Joined): EventDraft => ({ type, subject, within: [other], data: { other } })
-const inDataset = ({ type, subject, data }: StoredEvent<'folder.created' | 'folder.updated' | 'folder.moved'>): EventDraft => ({
+const inDataset = ({
+  type,
+  subject,
+  data,
+}: StoredEvent<'folder.created' | 'folder.updated' | 'folder.moved' | 'file.attached'>): EventDraft => ({
   type,
   subject,
   within: [dataset(data.dataset)],
@@ -151,7 +166,11 @@ const drafts: Drafts = {
   'collection.detached': joined,
   'collection.trashed': same,
   'collection.restored': same,
-  'collection.removed': ({ subject, data }) => ({ type: 'collection.deleted', subject, within: refs('space', data.spaces) }),
+  'collection.removed': ({ subject, data }) => ({
+    ...deletion('collection.deleted', subject, data.author),
+    within: refs('space', data.spaces),
+    places: refs('collection', data.parents),
+  }),
   'dataset.created': same,
   'dataset.updated': updated,
   'dataset.attached': joined,
@@ -159,11 +178,24 @@ const drafts: Drafts = {
   'dataset.trashed': same,
   'dataset.restored': same,
   'dataset.removed': ({ subject, data }) =>
-    data.wasImporting ? undefined : { type: 'dataset.deleted', subject, within: refs('space', data.spaces) },
+    data.wasImporting
+      ? undefined
+      : {
+          ...deletion('dataset.deleted', subject, data.author),
+          within: refs('space', data.spaces),
+          places: refs('collection', data.collections),
+        },
   'folder.created': inDataset,
   'folder.updated': inDataset,
-  'folder.moved': inDataset,
-  'folder.removed': ({ subject, data }) => ({ type: 'folder.deleted', subject, within: [dataset(data.dataset)] }),
+  'folder.moved': event => ({
+    ...inDataset(event),
+    places: [dataset(event.data.from), ...(event.data.leaving ? [event.data.leaving] : [])],
+  }),
+  'folder.removed': ({ subject, data }) => ({
+    ...deletion('folder.deleted', subject, data.author),
+    within: [dataset(data.dataset)],
+    places: data.parent ? [data.parent] : [],
+  }),
   // Files that arrive with their dataset are covered by `dataset.created`.
   'file.created': ({ type, subject, data }) =>
     data.isImported
@@ -174,18 +206,31 @@ const drafts: Drafts = {
           ...(data.dataset !== null && { within: [dataset(data.dataset)], data: { dataset: data.dataset, folder: data.folder } }),
         },
   'file.updated': updated,
-  'file.attached': ({ type, subject, data }) => ({ type, subject, within: [dataset(data.dataset)], data: { dataset: data.dataset } }),
+  'file.attached': inDataset,
   'file.moved': ({ type, subject, data }) => ({
     type,
     subject,
     within: [dataset(data.dataset)],
+    places: folder(data.from),
     data: { dataset: data.dataset, folder: data.folder },
   }),
-  'file.detached': ({ type, subject, data }) => ({ type, subject, within: [dataset(data.dataset)], data: { dataset: data.dataset } }),
+  'file.detached': ({ type, subject, data }) => ({
+    type,
+    subject,
+    within: [dataset(data.dataset)],
+    places: folder(data.folder),
+    data: { dataset: data.dataset },
+  }),
   'file.archived': same,
   'file.unarchived': same,
   'file.removed': ({ subject, data }) =>
-    data.wasImporting ? undefined : { type: 'file.deleted', subject, within: refs('dataset', data.datasets) },
+    data.wasImporting
+      ? undefined
+      : {
+          ...deletion('file.deleted', subject, data.author),
+          within: refs('dataset', data.datasets),
+          places: refs('folder', data.folders),
+        },
   'metadata.added': onTarget('metadata.added'),
   'metadata.removed': onTarget('metadata.deleted'),
   'tags.added': ({ type, subject, data }) => ({ type, subject, data: { tags: data.tags.slice(0, maxNames) } }),
@@ -219,7 +264,7 @@ const drafts: Drafts = {
     type,
     subject,
     within: [{ kind: 'sensor', id: data.sensor }],
-    data: { sensor: data.sensor },
+    data: { sensor: String(geoNumberOf(data.sensor)) },
   }),
   'stream.updated': same,
   'stream.removed': ({ subject, data }) => ({ type: 'stream.deleted', subject, within: [{ kind: 'sensor', id: data.sensor }] }),

@@ -9,6 +9,7 @@ import {
   Files,
   Folders,
   Installation,
+  Invalid,
   isSuperAdmin,
   type Kind,
   type Permission,
@@ -18,11 +19,13 @@ import {
   type Ref,
   type Resource,
   Resources,
+  Sections,
   Sensors,
   Spaces,
   Streams,
   wire,
 } from 'pounce/sdk'
+import { geoNumberOf } from 'pounce/sdk/geo'
 import { draftOf, draftOfKind, type EventDraft, isDeletion, publicTypes, typesOfKinds } from './event-types.ts'
 
 /** What an event says and needs of a record. */
@@ -33,6 +36,8 @@ interface Facts {
   readonly spaces?: readonly string[]
   /** What the resource is in. */
   readonly within?: readonly Ref[]
+  /** What else it is right in: `PublicEvent.places`. */
+  readonly places?: readonly Ref[]
 }
 type FactsById = ReadonlyMap<string, Facts>
 type Reader = (ids: readonly string[]) => Promise<FactsById>
@@ -50,6 +55,10 @@ const mapped = <T>(records: ReadonlyMap<string, T>, facts: (record: T) => Facts)
   new Map([...records].map(([id, record]) => [id, facts(record)]))
 
 const dataset = (id: string): Ref => ({ kind: 'dataset', id })
+
+const maxPlaces = 100
+const placesIn = (spaces: readonly string[], collections: readonly string[]): readonly Ref[] =>
+  [...spaces.map((id): Ref => ({ kind: 'space', id })), ...collections.map((id): Ref => ({ kind: 'collection', id }))].slice(0, maxPlaces)
 
 /** Public events of stored ones, from the records as they are, and who may receive them. */
 export class StoredPublicEvents implements PublicEvents {
@@ -69,6 +78,7 @@ export class StoredPublicEvents implements PublicEvents {
     datasets: Datasets,
     folders: Folders,
     files: Files,
+    sections: Sections,
     sensors: Sensors,
     streams: Streams,
   ) {
@@ -77,8 +87,16 @@ export class StoredPublicEvents implements PublicEvents {
     this.#source = () => installation.baseUrl
     this.#readers = {
       space: async ids => mapped(await spaces.getMany(ids), ({ name, author }) => ({ name, author })),
-      collection: async ids => mapped(await collections.getMany(ids), ({ name, author, spaces: held }) => ({ name, author, spaces: held })),
-      dataset: async ids => mapped(await datasets.getMany(ids), ({ name, author, spaces: held }) => ({ name, author, spaces: held })),
+      collection: async ids =>
+        mapped(await collections.getMany(ids), ({ name, author, spaces: held, parents }) => ({
+          ...{ name, author, spaces: held },
+          places: placesIn(held, parents),
+        })),
+      dataset: async ids =>
+        mapped(await datasets.getMany(ids), ({ name, author, spaces: held, collections: holding }) => ({
+          ...{ name, author, spaces: held },
+          places: placesIn(held, holding),
+        })),
       folder: async ids =>
         mapped(await folders.getMany(ids), folder => ({
           name: folder.displayName,
@@ -95,6 +113,7 @@ export class StoredPublicEvents implements PublicEvents {
             ...(place.folder == null ? [] : [{ kind: 'folder', id: place.folder } as const]),
           ]),
         })),
+      section: async ids => mapped(await sections.getMany(ids), ({ file }) => ({ within: [{ kind: 'file', id: file }] })),
       sensor: async ids => mapped(await sensors.getMany(ids), ({ name, author, spaces: held }) => ({ name, author, spaces: held })),
       stream: async ids =>
         mapped(await streams.getMany(ids), ({ name, author, sensor }) => ({ name, author, within: [{ kind: 'sensor', id: sensor }] })),
@@ -134,11 +153,12 @@ export class StoredPublicEvents implements PublicEvents {
   }
 
   #completed(
-    { type, subject, within = [], data = {}, recipient }: EventDraft,
+    { type, subject, within = [], places = [], author, data = {}, recipient }: EventDraft,
     { id, at, actor }: { readonly id: string; readonly at: string; readonly actor: string | null },
     facts: FactsById,
   ): PublicEvent {
     const own = facts.get(subject.id)
+    const inAll = [...places, ...(own?.places ?? [])]
     const about = [subject, ...within, ...[subject, ...within].flatMap(ref => facts.get(ref.id)?.within ?? [])]
     const spaces = about.flatMap(ref => (ref.kind === 'space' ? [ref.id] : (facts.get(ref.id)?.spaces ?? [])))
     // No name is kept after a deletion, as it is unknown who was allowed to see it.
@@ -149,15 +169,20 @@ export class StoredPublicEvents implements PublicEvents {
       event: cloudEvent(this.#source(), {
         id,
         type,
-        subject: `${subject.kind}/${subject.id}`,
+        subject: `${subject.kind}/${publicIdOf(subject)}`,
         time: at,
-        data: { id: subject.id, ...named, ...data },
+        data: {
+          id: publicIdOf(subject),
+          ...named,
+          ...Object.fromEntries(Object.entries(data).map(([name, value]) => [name, shown(value)])),
+        },
       }),
       subject,
       about: unique(about),
+      ...(inAll.length > 0 && { places: unique(inAll) }),
       spaces: [...new Set(spaces)],
       ...(recipient === undefined ? {} : { recipient }),
-      author: own?.author ?? within.map(ref => facts.get(ref.id)?.author).find(Boolean) ?? null,
+      author: author ?? about.map(ref => facts.get(ref.id)?.author).find(Boolean) ?? null,
       actor,
     }
   }
@@ -182,14 +207,24 @@ export class StoredPublicEvents implements PublicEvents {
     return found
   }
 
+  check({ kinds = [], types = [] }: EventFilter): void {
+    const known = Object.keys(this.types)
+    const knownKinds = ['job', ...new Set(known.map(kindOf))]
+    for (const type of types)
+      if (!known.includes(type) && !known.some(each => isOfAll(type, each)))
+        throw new Invalid(`${type} is not a type of event: use one of ${known.join(', ')}, or all of a kind such as \`file.*\``)
+    for (const kind of kinds)
+      if (!knownKinds.includes(kind)) throw new Invalid(`${kind} is not a kind of event: use one of ${knownKinds.join(', ')}`)
+  }
+
   matches(
     { kinds, ids, spaces, types, mine }: EventFilter,
-    { event, subject, about, spaces: held, author }: PublicEvent,
+    { event, subject, about, places = [], spaces: held, author }: PublicEvent,
     caller: Caller,
   ): boolean {
-    if (kinds && !kinds.includes(subject.kind)) return false
-    if (types && !types.some(type => type === event.type || (type.endsWith('.*') && event.type.startsWith(type.slice(0, -1))))) return false
-    if (ids && !about.some(({ id }) => ids.includes(id))) return false
+    if (kinds && !kinds.includes(subject.kind) && !kinds.includes(kindOf(event.type))) return false
+    if (types && !types.some(type => type === event.type || isOfAll(type, event.type))) return false
+    if (ids && ![...about, ...places].some(ref => isAmong(ids, ref))) return false
     if (spaces && !held.some(space => spaces.includes(space))) return false
     return !mine || (author !== null && author === caller.user?.id)
   }
@@ -229,10 +264,8 @@ export class StoredPublicEvents implements PublicEvents {
   }
 
   /** Whether the data of an event has the id of a resource. */
-  #isNamed({ data }: CloudEvent, { id }: Ref): boolean {
-    return Object.values(data).some(
-      value => value === id || (typeof value === 'object' && value !== null && 'id' in value && value.id === id),
-    )
+  #isNamed({ data }: CloudEvent, ref: Ref): boolean {
+    return Object.values(data).some(value => isAmong([hasId(value) ? value.id : value], ref))
   }
 
   #mayReceive(caller: Caller, event: PublicEvent, sight: Sight): boolean {
@@ -259,7 +292,7 @@ export class StoredPublicEvents implements PublicEvents {
     return this.#views.get(kind)
   }
 }
-wire(StoredPublicEvents, Policy, Resources, Installation, Spaces, Collections, Datasets, Folders, Files, Sensors, Streams)
+wire(StoredPublicEvents, Policy, Resources, Installation, Spaces, Collections, Datasets, Folders, Files, Sections, Sensors, Streams)
 
 /** What one caller may view, read once for many events. */
 class Sight {
@@ -292,10 +325,20 @@ class Sight {
 }
 
 /** The resources and spaces by which a filter selects an event, for each of its members that names some. */
-const matchedBy = ({ ids, spaces }: EventFilter, { about, spaces: held }: PublicEvent): readonly (readonly Ref[])[] => [
-  ...(ids ? [about.filter(({ id }) => ids.includes(id))] : []),
+const matchedBy = ({ ids, spaces }: EventFilter, { about, places = [], spaces: held }: PublicEvent): readonly (readonly Ref[])[] => [
+  ...(ids ? [[...about, ...places].filter(ref => isAmong(ids, ref))] : []),
   ...(spaces ? [held.filter(id => spaces.includes(id)).map((id): Ref => ({ kind: 'space', id }))] : []),
 ]
+
+/** Sensors and streams have numbers in the API. */
+export const publicIdOf = ({ kind, id }: Ref): string => (kind === 'sensor' || kind === 'stream' ? String(geoNumberOf(id)) : id)
+const hasId = (value: unknown): value is Ref => typeof value === 'object' && value !== null && 'kind' in value && 'id' in value
+const shown = (value: unknown): unknown => (hasId(value) ? { ...value, id: publicIdOf(value) } : value)
+const isAmong = (ids: readonly unknown[], ref: Ref): boolean => ids.includes(ref.id) || ids.includes(publicIdOf(ref))
+
+const kindOf = (type: string): string => type.split('.')[0] ?? type
+/** Whether a type such as `file.*` covers another one. */
+const isOfAll = (wanted: string, type: string): boolean => wanted.endsWith('.*') && type.startsWith(wanted.slice(0, -1))
 
 const unique = (refs: readonly Ref[]): readonly Ref[] =>
   refs.length < 2 ? refs : [...new Map(refs.map(ref => [`${ref.kind} ${ref.id}`, ref])).values()]

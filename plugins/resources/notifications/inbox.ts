@@ -39,6 +39,8 @@ export interface NotificationRecord {
   readonly path: string
   readonly created: Time
   readonly read: Time | null
+  /** The notification ends with this, such as an invitation; absent for one that stays. */
+  readonly lasting?: string
   /** `due` until the mail was sent; `digest` until the next digest has it. */
   readonly mail: 'none' | 'due' | 'digest' | 'sent'
 }
@@ -66,6 +68,7 @@ export const PersonalNotifications = personalRecords({
 export interface NewNotification extends Pick<NotificationRecord, 'user' | 'kind' | 'actor' | 'about' | 'title' | 'path'> {
   readonly key: string
   readonly text?: string
+  readonly lasting?: string
   /** Another part of the program mails this kind. */
   readonly isMailedElsewhere?: boolean
 }
@@ -92,7 +95,18 @@ export class Inbox implements UnreadCount {
   }
 
   /** Adds what is new, by the channel that the person chose. Nobody is notified of what they did themselves, nor of what they may not view. */
-  async notify({ key, user: id, kind, actor, about, title, text = '', path, isMailedElsewhere = false }: NewNotification): Promise<void> {
+  async notify({
+    key,
+    user: id,
+    kind,
+    actor,
+    about,
+    title,
+    text = '',
+    path,
+    lasting,
+    isMailedElsewhere = false,
+  }: NewNotification): Promise<void> {
     if (actor === id) return
     const user = await this.#users.get(id)
     if (!user || user.status === 'Inactive' || !(await this.#sees(id, about))) return
@@ -101,7 +115,7 @@ export class Inbox implements UnreadCount {
     // What is followed is in the digest by the feed itself.
     const mail = channel === 'mail' && !isMailedElsewhere ? 'due' : channel === 'digest' && kind !== 'followed' ? 'digest' : 'none'
     const record: NotificationRecord = {
-      ...{ user: id, kind, actor, about, title: title.slice(0, maxTitle), text, path },
+      ...{ user: id, kind, actor, about, title: title.slice(0, maxTitle), text, path, ...(lasting !== undefined && { lasting }) },
       ...{ created: this.#clock.now().toISOString(), read: null, mail },
     }
     const insert = { id: createHash('sha256').update(`${id}\n${key}`).digest('hex').slice(0, 24), ...record }
@@ -140,8 +154,14 @@ export class Inbox implements UnreadCount {
     return some.filter(({ about }) => about === null || seen.has(about.id))
   }
 
-  unread(user: string): Promise<number> {
-    return this.#documents.count(notifications, { using: 'byUnread', where: and(eq('user', user), eq('read', null)), upTo: maxUnread })
+  /** Of the newest hundred those that the list shows. */
+  async unread(user: string): Promise<number> {
+    return (await this.page(user, { isUnread: true, kind: undefined }, { limit: maxUnread })).items.length
+  }
+
+  /** Ends what a person was notified of for as long as something lasts, such as an invitation. */
+  async end(user: string, lasting: string): Promise<void> {
+    await removeFound(this.#documents, notifications, { using: 'byUser', where: and(eq('user', user), eq('lasting', lasting)) })
   }
 
   /** Marks one as read or unread. `NotFound` for one of another person. */

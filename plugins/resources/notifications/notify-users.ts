@@ -10,6 +10,7 @@ type Handled = Extract<
   | 'space.join-requested'
   | 'space.request-rejected'
   | 'space.invited'
+  | 'space.invitation-ended'
   | 'dataset.attached'
   | 'extraction.status'
   | 'webhook.paused'
@@ -22,6 +23,7 @@ export const notifiedEvents: readonly Handled[] = [
   'space.join-requested',
   'space.request-rejected',
   'space.invited',
+  'space.invitation-ended',
   'dataset.attached',
   'extraction.status',
   'webhook.paused',
@@ -30,7 +32,6 @@ export const notifiedEvents: readonly Handled[] = [
 type Composers = { readonly [T in Handled]: (event: StoredEvent<T>) => Promise<readonly (NewNotification | undefined)[]> }
 
 const pauseReasons: Readonly<Record<string, string>> = {
-  failing: 'all deliveries failed for a week',
   gone: 'its target answered 410 Gone',
   backlog: 'too many deliveries were waiting',
   'owner-without-rights': 'you no longer have the rights that it needs',
@@ -76,16 +77,17 @@ export class NotifyUsers {
       const common = { user: parent.author, actor, about: subject, title, text: comment.text, path: pathOf(target) }
       return [{ ...common, key: `comment ${subject.id}`, kind: 'reply' }]
     },
-    'space.member-changed': async ({ id, subject, actor = null, data: { user, change } }) => {
+    'space.member-changed': async ({ id, subject, actor = null, data: { user, change, withSpace, isAnswer } }) => {
+      if (isAnswer) return []
       const [who, space] = [await this.#nameOf(actor), await this.#titleOf(subject)]
       // A removed member may no longer see the space and its members.
       if (change === 'removed')
         return [
-          user === actor
+          user === actor || user === withSpace?.by
             ? undefined
             : {
                 ...{ key: id, user, kind: 'role-change', actor: null, about: null, path: '/' },
-                title: 'You were removed from a space',
+                title: `You were removed from ${withSpace ? `the space ${withSpace.name}, which was deleted` : space}`,
                 isMailedElsewhere: true,
               },
         ]
@@ -111,11 +113,16 @@ export class NotifyUsers {
       const title = `Your request to join ${await this.#titleOf(subject)} was rejected`
       return [{ key: id, user, kind: 'request', actor, about: subject, title, path: pathOf(subject), isMailedElsewhere: true }]
     },
-    'space.invited': async ({ id, subject, actor = null, data: { user } }) => {
+    'space.invited': async ({ id, subject, actor = null, data: { user, invitation } }) => {
       if (user === undefined) return []
       // An invitation includes the right to see the name of the space.
       const title = `${await this.#nameOf(actor)} invites you to ${await this.#titleOf(subject)}`
-      return [{ key: id, user, kind: 'invitation', actor, about: null, title, path: pathOf(subject), isMailedElsewhere: true }]
+      // It is answered on the home page: the space itself may be out of sight until then.
+      return [{ key: id, user, kind: 'invitation', actor, about: null, title, path: '/', lasting: invitation, isMailedElsewhere: true }]
+    },
+    'space.invitation-ended': async ({ data: { invitation, user } }) => {
+      if (user !== undefined) await this.#inbox.end(user, invitation)
+      return []
     },
     'dataset.attached': async ({ id, subject, actor = null, data: { other } }) => {
       const dataset = await this.#datasets.get(subject.id)
@@ -132,9 +139,13 @@ export class NotifyUsers {
       const key = `failed ${target.id} ${at.slice(0, 13)}`
       return [{ key, user: owner, kind: 'extraction-failed', actor: null, about: target, title, path: pathOf(target) }]
     },
-    'webhook.paused': async ({ id, subject, data: { reason, host } }) => {
-      const title = `Your webhook to ${host} was paused: ${pauseReasons[reason] ?? reason}`
-      return [{ key: id, user: subject.id, kind: 'webhook-paused', actor: null, about: null, title, path: '/' }]
+    'webhook.paused': async ({ id, subject, data: { webhook, reason, host, description = '', days = 7 } }) => {
+      const name = description === '' ? `Your webhook to ${host}` : `Your webhook ${description} to ${host}`
+      const why =
+        reason === 'failing' ? `all deliveries failed for ${days} ${days === 1 ? 'day' : 'days'}` : (pauseReasons[reason] ?? reason)
+      const text = `PUT {"active": true} to /api/webhooks/${webhook} resumes it.`
+      const title = `${name} was paused: ${why}`
+      return [{ key: id, user: subject.id, kind: 'webhook-paused', actor: null, about: null, title, text, path: '/' }]
     },
   }
 

@@ -14,8 +14,8 @@ export class RemoveMembersOnSpaceRemoved {
     this.#invitations = invitations
   }
 
-  async handle({ subject }: StoredEvent<'space.removed'>): Promise<void> {
-    await this.#members.release(subject.id)
+  async handle({ subject, actor, data: { name } }: StoredEvent<'space.removed'>): Promise<void> {
+    await this.#members.release(subject.id, { name, ...(actor !== undefined && { by: actor }) })
     await this.#invitations.release(subject.id)
   }
 }

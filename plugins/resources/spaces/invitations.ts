@@ -15,11 +15,13 @@ import {
   range,
   Spaces,
   type Stored,
+  type StoredEvent,
   signedIn,
   type Time,
   TooMany,
   type UserRecord,
   Users,
+  type Where,
   wire,
 } from 'pounce/sdk'
 import { isMailAddress, plainEmail, removeFound } from 'pounce/sdk/kit'
@@ -113,7 +115,7 @@ const dayMs = 86_400_000
 
 type User = UserRecord & Stored
 
-type End = 'accepted' | 'declined' | 'withdrawn'
+type End = StoredEvent<'space.invitation-ended'>['data']['how']
 
 /** Invitations to spaces. */
 export class Invitations {
@@ -216,7 +218,7 @@ export class Invitations {
     const [found, user] = await Promise.all([this.get(id), this.#users.get(userId)])
     const isTheirs = found && user && !user.isEmailUnverified && found.email === user.email && !this.#isOver(found)
     if (!isTheirs || !(await this.#end(found, how, userId))) throw new NotFound('invitation')
-    if (how === 'accepted' && !(await this.#letIn(found, user))) throw new NotFound('space')
+    if (how === 'accepted' && !(await this.#letIn(found, user, true))) throw new NotFound('space')
   }
 
   /** Someone has an account now, or an address that was checked: what waits for them is accepted. */
@@ -227,7 +229,7 @@ export class Invitations {
       const { items } = await this.of(user, { limit: 200 })
       if (items.length === 0) return
       for (const found of items) {
-        if (!this.#isOver(found)) await this.#letIn(found, user)
+        if (!this.#isOver(found)) await this.#letIn(found, user, false)
         await this.#end(found, 'accepted', found.author)
       }
     }
@@ -235,13 +237,21 @@ export class Invitations {
 
   /** Ends all of a space that is gone. */
   async release(space: string): Promise<void> {
-    await removeFound(this.#documents, invitations, { using: 'bySpace', where: eq('space', space) })
+    await this.#endAll({ using: 'bySpace', where: eq('space', space) }, 'withdrawn')
   }
 
-  /** Deletes expired ones. */
+  /** Ends expired ones. */
   async run(signal: AbortSignal): Promise<void> {
     const where = range('expires', { lte: this.#clock.now().toISOString() })
-    await removeFound(this.#documents, invitations, { using: 'byExpiry', where, signal })
+    await this.#endAll({ using: 'byExpiry', where }, 'expired', signal)
+  }
+
+  async #endAll(which: { readonly using: 'bySpace' | 'byExpiry'; readonly where: Where }, how: End, signal?: AbortSignal): Promise<void> {
+    while (!signal?.aborted) {
+      const { items } = await this.#documents.find(invitations, { ...which, limit: 200 })
+      if (items.length === 0) return
+      for (const found of items) await this.#end(found, how, undefined)
+    }
   }
 
   async #seen(caller: Caller, email: string): Promise<User | undefined> {
@@ -253,9 +263,9 @@ export class Invitations {
   async #add(
     user: User,
     space: string,
-    { role, author, message }: Pick<InvitationRecord, 'role' | 'author' | 'message'>,
+    { role, author, message, isAnswer = false }: Pick<InvitationRecord, 'role' | 'author' | 'message'> & { readonly isAnswer?: boolean },
   ): Promise<'added' | 'member'> {
-    const outcome = await this.#users.setMembership(user.id, space, role, { actor: author, message, onlyNew: true })
+    const outcome = await this.#users.setMembership(user.id, space, role, { actor: author, message, isAnswer, onlyNew: true })
     await this.#members.settle(space)
     return outcome === 'added' ? 'added' : 'member'
   }
@@ -286,17 +296,19 @@ export class Invitations {
   }
 
   /** False when the space is gone. A role that is gone is its successor, or else what new members get. */
-  async #letIn({ space, role, author, message }: Invitation, user: User): Promise<boolean> {
+  async #letIn({ space, role, author, message }: Invitation, user: User, isAnswer: boolean): Promise<boolean> {
     if (!(await this.#spaces.get(space))) return false
     const [live] = await this.#users.membershipsOf({ memberships: [{ space, role }] })
-    await this.#add(user, space, { role: live?.role ?? (await this.#members.roleOf('Viewer')).id, author, message })
+    await this.#add(user, space, { role: live?.role ?? (await this.#members.roleOf('Viewer')).id, author, message, isAnswer })
     return true
   }
 
   /** False when someone else was faster. */
-  async #end({ id, space }: Invitation, how: End, actor: string | undefined): Promise<boolean> {
+  async #end({ id, space, email }: Invitation, how: End, actor: string | undefined): Promise<boolean> {
+    const user = (await this.#users.byEmail(email))?.id
     try {
-      const ended = event('space.invitation-ended', { kind: 'space', id: space }, { invitation: id, how }, actor)
+      const data = { invitation: id, how, ...(user !== undefined && { user }) }
+      const ended = event('space.invitation-ended', { kind: 'space', id: space }, data, actor)
       await this.#documents.commit({ tombstone: id, in: invitations }, [ended])
       return true
     } catch (error) {

@@ -81,8 +81,8 @@ export class SpaceMail {
     const member = await this.#users.get(data.user)
     if (!member) return
     const change = 'change' in data ? data.change : type === 'space.join-requested' ? 'asked' : 'rejected'
-    const others = actor === member.id ? [] : [member]
-    const editors = async () => (await this.#editors(id)).filter(editor => editor.id !== member.id)
+    const others = actor === member.id || ('isAnswer' in data && data.isAnswer) ? [] : [member]
+    const editors = async () => (await this.#editors(id)).filter(editor => editor.id !== member.id && editor.id !== actor)
     switch (change) {
       case 'added':
         return this.#tell(
@@ -195,7 +195,7 @@ export class InvitationMail {
     const [author, user] = await Promise.all([this.#users.get(found.author), this.#users.byEmail(found.email)])
     if (user && !(await wantsMailOf(this.#preferences, user, 'invitation'))) return
     const said = oneLine(`${author ? fullNameOf(author) : 'Somebody'} invites you to the space ${space.name}`)
-    const way = user ? `Sign in to accept:\n\n${this.#installation.baseUrl}/spaces/${space.id}` : await this.#wayFor(found.email)
+    const way = user ? `Sign in to accept:\n\n${this.#installation.baseUrl}/` : await this.#wayFor(found.email)
     const text = [
       `${said}.`,
       ...(found.message ? [found.message] : []),

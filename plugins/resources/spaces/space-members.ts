@@ -13,6 +13,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import type { MembershipChange } from 'pounce/sdk/kit'
 
 type Role = RoleRecord & Stored
 type User = UserRecord & Stored
@@ -88,11 +89,11 @@ export class SpaceMembers {
   }
 
   /** Ends all memberships of a space that is gone. */
-  async release(space: string): Promise<void> {
+  async release(space: string, withSpace?: MembershipChange['withSpace']): Promise<void> {
     for (;;) {
       const { items } = await this.#users.membersOf(space, { limit: 200 })
       if (items.length === 0) return
-      for (const { id } of items) await this.#users.setMembership(id, space, undefined)
+      for (const { id } of items) await this.#users.setMembership(id, space, undefined, { withSpace })
     }
   }
 

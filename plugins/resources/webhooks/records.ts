@@ -1,4 +1,4 @@
-import { collection, type EventFilter, eq, type PublicEvent, type Stored, type Time } from 'pounce/sdk'
+import { anonymousUserId, collection, type EventFilter, eq, type PublicEvent, type Stored, type Time } from 'pounce/sdk'
 import { personalRecords } from 'pounce/sdk/kit'
 
 /** Whose events a webhook receives: those that its owner may view, those of a space, or all of the server. */
@@ -89,7 +89,7 @@ export const deliveries = collection<DeliveryRecord>()('webhooks.deliveries', {
 /** Ids of events are in the order of commits, so deliveries are too. */
 export const deliveryId = (event: PublicEvent, webhook: string): string => `${event.event.id}-${webhook}`
 
-/** Webhooks end with the account of their owner. */
+/** Webhooks of a person end with the account. Those of a space or the server wait for another admin, who resumes them and is their owner then. */
 export const PersonalWebhooks = personalRecords({
   name: 'webhooks',
   summary: 'Your webhooks, without their secrets.',
@@ -97,7 +97,11 @@ export const PersonalWebhooks = personalRecords({
   find: ({ id }) => ({ using: 'byPerson', where: eq('owner', id) }),
   isOf: ({ owner }, { id }) => owner === id,
   show: ({ scope, space, url, description, filter, created, isActive }) => ({ scope, space, url, description, filter, created, isActive }),
-  erase: () => 'remove',
+  erase: ({ scope }) => {
+    if (scope === 'person') return 'remove'
+    const paused = { isActive: false, pauseReason: 'owner-without-rights', claimedBy: null, claimedUntil: null } as const
+    return { set: { owner: anonymousUserId, ...paused } }
+  },
 })
 
 export const PersonalDeliveries = personalRecords({

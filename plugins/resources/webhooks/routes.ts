@@ -8,7 +8,6 @@ import {
   Ids,
   Installation,
   Invalid,
-  type Kind,
   NotFound,
   PublicEvents,
   ref,
@@ -34,18 +33,26 @@ const route = routesFor('webhooks', {
 })
 
 const maxValues = 100
-const resourceId = s.String({ pattern: '^[0-9a-f]{24}$' })
+const spaceId = s.String({ pattern: '^[0-9a-f]{24}$' })
+/** Sensors and streams have numbers. */
+const resourceId = s.String({ pattern: '^([0-9a-f]{24}|\\d{1,10})$' })
 const Filter = s.model(
   'EventFilter',
   s.Object(
     {
       kinds: s.Optional(
-        s.Array(s.String({ maxLength: 40 }), { maxItems: maxValues, description: 'Kinds of resources, such as `dataset`' }),
+        s.Array(s.String({ maxLength: 40 }), {
+          maxItems: maxValues,
+          description: 'Kinds of resources, such as `dataset`, or first parts of types',
+        }),
       ),
       ids: s.Optional(
-        s.Array(resourceId, { maxItems: maxValues, description: 'Resources; events about what is directly in them are included' }),
+        s.Array(resourceId, {
+          maxItems: maxValues,
+          description: 'Resources, sensors and streams by their numbers; events about what is directly in them are included',
+        }),
       ),
-      spaces: s.Optional(s.Array(resourceId, { maxItems: maxValues })),
+      spaces: s.Optional(s.Array(spaceId, { maxItems: maxValues })),
       types: s.Optional(
         s.Array(s.String({ maxLength: 80 }), { maxItems: maxValues, description: 'Types of events, such as `file.created` or `file.*`' }),
       ),
@@ -60,7 +67,7 @@ const Filter = s.model(
 )
 
 const url = s.String({ minLength: 8, maxLength: 2000, description: 'Where events are posted to; a public address, http or https' })
-const description = s.line(500)
+const description = s.String({ maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description: 'May be empty' })
 const NewWebhook = s.model(
   'NewWebhook',
   s.Object({ url, description: s.Optional(description), filter: s.Optional(Filter) }, { additionalProperties: false }),
@@ -149,8 +156,8 @@ const shownDelivery = ({ id, event, state, created, dueAt, tries, attempts }: We
   attempts: attempts.map(attempt => ({ ...attempt })),
 })
 
-const changeOf = <T extends { readonly filter?: { readonly kinds?: readonly string[] } | undefined }>(body: T) =>
-  body as Omit<T, 'filter'> & { readonly filter?: EventFilter & { readonly kinds?: readonly Kind[] } }
+const changeOf = <T extends { readonly filter?: object | undefined }>(body: T) =>
+  body as Omit<T, 'filter'> & { readonly filter?: EventFilter }
 
 const mine: WebhookOwner = { scope: 'person' }
 const ofServer: WebhookOwner = { scope: 'server' }

@@ -156,8 +156,9 @@ export class StoredWebhooks {
   }
 
   /** Stops deliveries until somebody resumes them. Twice is once. */
-  async pause({ id, owner, url }: Webhook, reason: PauseReason): Promise<void> {
-    const paused = event('webhook.paused', { kind: 'user', id: owner }, { webhook: id, reason, host: new URL(url).host })
+  async pause({ id, owner, url, description }: Webhook, reason: PauseReason): Promise<void> {
+    const about = { webhook: id, reason, host: new URL(url).host, description, days: this.#settings.pauseAfterDays }
+    const paused = event('webhook.paused', { kind: 'user', id: owner }, about)
     const set = { isActive: false, pauseReason: reason, claimedBy: null, claimedUntil: null }
     try {
       await this.#documents.commit({ update: id, in: webhooks, where: eq('isActive', true), set }, [paused])
@@ -175,15 +176,7 @@ export class StoredWebhooks {
         throw error instanceof Forbidden ? new Invalid(error.message, { cause: error }) : error
       }
     }
-    for (const type of filter?.types ?? []) {
-      const isKnown =
-        type in this.#events.types ||
-        (type.endsWith('.*') && Object.keys(this.#events.types).some(known => known.startsWith(type.slice(0, -1))))
-      if (!isKnown)
-        throw new Invalid(
-          `${type} is not a type of event: use one of ${Object.keys(this.#events.types).join(', ')}, or all of a kind such as \`file.*\``,
-        )
-    }
+    if (filter) this.#events.check(filter)
   }
 
   async #mayManage(caller: Caller, { scope, owner, space }: Webhook): Promise<boolean> {

@@ -54,7 +54,11 @@ export class StoredMemberships {
     const outcome = outcomeOf(held?.role, role)
     const change = outcome === 'added' ? (by.joining ?? outcome) : outcome
     const now = role === undefined ? {} : { role }
-    const data = { user: id, change, ...now, ...(outcome === 'added' && by.message ? { message: by.message } : {}) }
+    const more = {
+      ...(by.withSpace && { withSpace: by.withSpace }),
+      ...(outcome === 'added' && { ...(by.message && { message: by.message }), ...(by.isAnswer && { isAnswer: true }) }),
+    }
+    const data = { user: id, change, ...now, ...more }
     const said = event('space.member-changed', { kind: 'space', id: space }, data, by.actor)
     await this.#documents.commit({ replace: { ...user, memberships }, in: users }, [said])
     return outcome

@@ -1,0 +1,136 @@
+import test from 'ava'
+import { bootForTest } from 'pounce/sdk/testing'
+import { listen, of } from '../support/live-events.ts'
+import { newFolder, ok, refusal, upload } from '../support/scene.ts'
+import { letIn, newCollection, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
+
+const server = await bootForTest({ config: { access: { private: true } } })
+test.after.always(() => server.stop())
+
+/** Does something, and waits until a stream with the filter has received it: `type subject` of all that it received. */
+const receivedBy = async (who: Somebody, query: string, wanted: readonly string[], work: () => Promise<unknown>) => {
+  await server.drained()
+  const [stream, all] = [await listen(server.url, who.key, query), await listen(server.url, who.key)]
+  const lines = () => stream.events.map(({ type, subject }) => `${type} ${subject}`)
+  await work()
+  await server.drained()
+  const last = await newDataset(who)
+  await all.first('the last event', of('dataset.created', last))
+  await until(`${wanted}, not only ${lines()}`, () => wanted.every(line => lines().includes(line)))
+  for (const each of [stream, all]) each.close()
+  return lines().toSorted()
+}
+
+test('a folder as `id` selects what was deleted in it and what left it', async t => {
+  const ann = await somebody(server, 'ann')
+  const dataset = await newDataset(ann)
+  const folder = await newFolder(ann.call, dataset, 'folder')
+  const sub = await newFolder(ann.call, dataset, 'sub', folder)
+  const [deleted, moved] = [
+    await upload(ann.call, dataset, 'x', 'a.txt', { query: `extract=false&folder_id=${folder}` }),
+    await upload(ann.call, dataset, 'x', 'b.txt', { query: `extract=false&folder_id=${folder}` }),
+  ]
+  const wanted = [`file.deleted file/${deleted}`, `file.moved file/${moved}`, `folder.deleted folder/${sub}`]
+  const received = await receivedBy(ann, `?id=${folder}`, wanted, async () => {
+    await ann.post(`/api/datasets/${dataset}/moveToDataset/${folder}/${moved}`)
+    await ok(ann.call(`/api/files/${deleted}`, { method: 'DELETE' }))
+    await ann.remove(`/api/datasets/${dataset}/deleteFolder/${sub}`)
+  })
+  t.deepEqual(received, wanted)
+})
+
+test('a space or a collection as `id` selects changes of the datasets and collections in it, also to and from the trash', async t => {
+  const ann = await somebody(server, 'ann')
+  const [space, collection] = [await newSpace(ann), await newCollection(ann)]
+  const dataset = await newDataset(ann, { space: [space], collection: [collection] })
+  const child = await newCollection(ann)
+  await ann.post(`/api/collections/${collection}/addSubCollection/${child}`)
+  const folder = await newFolder(ann.call, dataset, 'folder')
+  const updated = [`collection.updated collection/${child}`, `dataset.updated dataset/${dataset}`]
+  const rename = async () => {
+    await ann.put(`/api/datasets/${dataset}/title`, { name: 'renamed' })
+    await ann.put(`/api/collections/${child}/title`, { name: 'renamed' })
+    await ann.put(`/api/datasets/${dataset}/updateName/${folder}`, { name: 'not right in it' })
+  }
+  t.deepEqual(await receivedBy(ann, `?id=${collection}`, updated, rename), updated)
+  const inSpace = updated.slice(1)
+  const again = async () => {
+    await ann.put(`/api/datasets/${dataset}/title`, { name: 'renamed again' })
+  }
+  t.deepEqual(await receivedBy(ann, `?id=${space}`, inSpace, again), inSpace)
+  const gone = [`dataset.deleted dataset/${dataset}`, `dataset.trashed dataset/${dataset}`]
+  const remove = async () => {
+    await ann.remove(`/api/datasets/${dataset}`)
+    await ann.remove(`/api/datasets/${dataset}`)
+  }
+  t.deepEqual(await receivedBy(ann, `?id=${collection}`, gone, remove), gone)
+})
+
+test('what a section of a file is tagged with is selected by the file, and as one of its creator', async t => {
+  const ann = await somebody(server, 'ann')
+  const file = await upload(ann.call, await newDataset(ann))
+  const { id } = await ok<{ id: string }>(ann.call('/api/sections', { method: 'POST', json: { file_id: file, startTime: 1, endTime: 2 } }))
+  const tag = (name: string) => () => ann.post(`/api/sections/${id}/tags`, { tags: [name] })
+  const wanted = [`tags.added section/${id}`]
+  t.deepEqual(await receivedBy(ann, `?id=${file}`, wanted, tag('one')), wanted)
+  t.deepEqual(await receivedBy(ann, '?mine=true&kind=section', wanted, tag('two')), wanted)
+})
+
+test('`mine` selects what was mine when it is deleted for good, and nothing of others', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const space = await newSpace(bob)
+  await letIn(bob, space, 'Editor', ann)
+  const dataset = await newDataset(ann, { space: [space] })
+  const file = await upload(ann.call, dataset)
+  await ann.remove(`/api/datasets/${dataset}`)
+  const wanted = [`dataset.deleted dataset/${dataset}`, `file.deleted file/${file}`]
+  const query = '?mine=true&type=dataset.deleted&type=file.deleted'
+  t.deepEqual(await receivedBy(ann, query, wanted, () => ann.remove('/api/datasets/emptyTrash')), wanted)
+  const second = await newDataset(ann, { space: [space] })
+  t.deepEqual(await receivedBy(bob, '?mine=true&type=dataset.deleted', [], () => ann.remove(`/api/datasets/${second}`)), [])
+})
+
+test('a place that the caller may not view selects nothing', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const [space, hidden] = [await newSpace(ann), await newCollection(ann)]
+  await letIn(ann, space, 'Editor', bob)
+  const dataset = await newDataset(ann, { space: [space], collection: [hidden] })
+  const rename = () => bob.put(`/api/datasets/${dataset}/title`, { name: 'renamed' })
+  t.deepEqual(await receivedBy(bob, `?id=${hidden}`, [], rename), [])
+})
+
+test('sensors and streams have the ids of the API in events and filters', async t => {
+  const ann = await somebody(server, 'ann')
+  const feature = { name: 'gauge', type: 'Feature', geometry: { type: 'Point', coordinates: [7, 50, 0] }, properties: {} }
+  const add = async (path: string, more: object = {}) =>
+    (await ok<{ id: number }>(ann.call(`/api/geostreams/${path}`, { method: 'POST', json: { ...feature, ...more } }))).id
+  const sensor = await add('sensors')
+  const streams = [await listen(server.url, ann.key, `?id=${sensor}`), await listen(server.url, ann.key, '?kind=stream')]
+  const stream = await add('streams', { sensor_id: String(sensor) })
+  for (const each of streams) {
+    const created = await each.first('the stream', of('stream.created', String(stream)))
+    t.is(created.subject, `stream/${stream}`)
+    t.like(created.data, { id: String(stream), name: 'gauge', sensor: String(sensor) })
+    each.close()
+  }
+})
+
+test('kinds are the first parts of types too, and unknown ones are refused with the known ones', async t => {
+  const ann = await somebody(server, 'ann')
+  const dataset = await newDataset(ann)
+  await server.drained()
+  const streams = [await listen(server.url, ann.key, '?kind=extraction'), await listen(server.url, ann.key, '?kind=job')]
+  await upload(ann.call, dataset, 'a,b\n1,2\n', 'table.csv', { type: 'text/csv', query: '' })
+  for (const stream of streams) {
+    await stream.first('its end', of('extraction.finished'))
+    t.true(stream.events.every(({ type }) => type.startsWith('extraction.')))
+    stream.close()
+  }
+  const webhook = { url: 'https://example.org/', filter: { kinds: ['nosuch'] } }
+  for (const answer of [ann.call('/api/live?kind=nosuch'), ann.call('/api/webhooks', { method: 'POST', json: webhook })]) {
+    const refused = await refusal(answer)
+    t.is(refused.status, 400)
+    t.regex(refused.message, /^nosuch is not a kind of event: use one of job, space, .*extraction/)
+  }
+})

@@ -1,0 +1,105 @@
+import { createServer } from 'node:net'
+import test from 'ava'
+import { Mailer, Users } from 'pounce/sdk'
+import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
+import { ok, refusal, upload } from '../support/scene.ts'
+import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
+import { webhookTarget } from '../support/webhook-target.ts'
+
+const mailer = new MemoryMailer()
+const server = await bootForTest({
+  overrides: { [Mailer]: mailer },
+  config: { access: { private: true }, outbound: { allow: ['127.0.0.1'] } },
+})
+test.after.always(() => server.stop())
+
+interface Hook {
+  readonly id: string
+  readonly owner: string
+  readonly active: boolean
+  readonly description: string
+  readonly pauseReason?: string
+}
+const hook = (who: Somebody, path: string, json: object): Promise<Hook> => ok(who.call(path, { method: 'POST', json }))
+const change = (who: Somebody, { id }: Hook, json: object) => who.call(`/api/webhooks/${id}`, { method: 'PUT', json })
+
+test('the webhook of a space outlives the account that made it, paused until another admin resumes it', async t => {
+  const [ann, bob, target] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await webhookTarget(t)]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Admin', bob)
+  const ofSpace = await hook(ann, `/api/spaces/${space}/webhooks`, { url: target.url, filter: { types: ['file.created'] } })
+  await hook(ann, '/api/webhooks', { url: target.url })
+  t.is((await ann.asAdmin(`/api/users/${ann.id}`, { method: 'DELETE' })).status, 202)
+  await server.drained()
+  const [left, ...others] = await ok<Hook[]>(bob.call(`/api/spaces/${space}/webhooks`))
+  t.deepEqual(others, [])
+  t.like(left, { id: ofSpace.id, active: false, pauseReason: 'owner-without-rights' })
+  t.false(JSON.stringify(left).includes(ann.id))
+  t.like(await ok<Hook>(change(bob, ofSpace, { active: true })), { active: true, owner: bob.id })
+  await upload(bob.call, await newDataset(bob, { space: [space] }), 'x', 'after.txt')
+  await until('a delivery with the rights of bob', () => target.received.some(({ event }) => event.data['name'] === 'after.txt'))
+})
+
+test('an update without anything is refused with what it could hold, and a description can be removed', async t => {
+  const ann = await somebody(server, 'ann')
+  const made = await hook(ann, '/api/webhooks', { url: 'https://example.org/hook', description: 'backup' })
+  t.like(await refusal(change(ann, made, {})), {
+    status: 400,
+    message: 'The body must have at least one of url, description, filter, active',
+  })
+  const preferences = await refusal(ann.call('/api/me/notifications/preferences', { method: 'PUT', json: {} }))
+  t.regex(preferences.message, /^The body must have at least one of mention, reply, invitation/)
+  t.is((await ok<Hook>(change(ann, made, { description: '' }))).description, '')
+})
+
+test('a target that does not speak HTTP is said not to', async t => {
+  const target = createServer(socket => socket.on('error', () => undefined).end('220 mail.example.org ESMTP\r\n'))
+  await new Promise<void>(resolve => target.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => target.close())
+  const { port } = target.address() as { port: number }
+  const ann = await somebody(server, 'ann')
+  const made = await hook(ann, '/api/webhooks', { url: `http://127.0.0.1:${port}/` })
+  const { attempt } = await ok<{ attempt: { error?: string } }>(ann.call(`/api/webhooks/${made.id}/test`, { method: 'POST' }))
+  t.is(attempt.error, `The answer of 127.0.0.1:${port} is not HTTP`)
+})
+
+test('the notification of a pause names the webhook and says how it is resumed', async t => {
+  const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
+  target.answer = (_request, response) => response.writeHead(410).end()
+  const made = await hook(ann, '/api/webhooks', { url: target.url, description: 'of the archive', filter: { types: ['dataset.created'] } })
+  await newDataset(ann)
+  await until(
+    'the pause',
+    () => ok<Hook>(ann.call(`/api/webhooks/${made.id}`)),
+    ({ active }) => !active,
+  )
+  await server.drained()
+  const [notice] = await ok<{ title: string; text: string }[]>(ann.call('/api/me/notifications?kind=webhook-paused'))
+  t.is(notice?.title, `Your webhook of the archive to 127.0.0.1:${target.port} was paused: its target answered 410 Gone`)
+  t.is(notice?.text, `PUT {"active": true} to /api/webhooks/${made.id} resumes it.`)
+})
+
+test('a webhook ends with the account of its owner, and pauses while that is suspended', async t => {
+  const [ann, target] = [await somebody(server, 'ann'), await webhookTarget(t)]
+  const made = await hook(ann, '/api/webhooks', { url: target.url, filter: { types: ['file.created'] } })
+  const [dataset] = [await newDataset(ann)]
+  await server.get(Users).change(ann.id, { set: { status: 'Inactive' } }, [])
+  await server.as(server.admin.key)(`/api/uploadToDataset/${dataset}?extract=false&superAdmin=true`, {
+    method: 'POST',
+    body: (() => {
+      const form = new FormData()
+      form.append('File', new Blob(['x']), 'canary.txt')
+      return form
+    })(),
+  })
+  await server.drained()
+  await server.get(Users).change(ann.id, { set: { status: 'Active' } }, [])
+  const paused = await until(
+    'the pause',
+    () => ok<Hook>(ann.call(`/api/webhooks/${made.id}`)),
+    seen => !seen.active,
+  )
+  t.is(paused.pauseReason, 'owner-without-rights')
+  t.deepEqual(target.received, [])
+})
