@@ -25,5 +25,5 @@ export { checkBinning, checkGeoFilter, checkGeoIds, maxRadiusMetres } from './ch
 export { hasAttribute, overlapsMonths } from './filter-matches.ts'
 export { altitudeOf, boxAround, type GeoBox, type GeoParts, partsOf, positionsOf } from './geometry.ts'
 export { MemoryGeoStore } from './memory-geo-store.ts'
-export { spanAt, spansOf, type TimeSpan } from './time-bins.ts'
+export { BinLimit, maxFurtherBins, spanAt, spansOf, type TimeSpan, tooManyBins } from './time-bins.ts'
 export { metresBetween, touches } from './touches.ts'
