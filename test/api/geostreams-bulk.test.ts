@@ -163,7 +163,7 @@ for (const [title, line, field] of badLines)
       t.like([array.status, array.body], [207, { inserted: 1, refused: 1 }])
   })
 
-test('JSON that is neither an object nor an array is told what it must be', async t => {
+test('JSON that is neither an object nor an array is refused with what it must be', async t => {
   for (const body of [7, 'x']) {
     const answer = await ann.post('/api/geostreams/datapoints/bulk', body)
     t.is(answer.status, 400)
