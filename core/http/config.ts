@@ -26,7 +26,7 @@ const limits = (unit: string, { maxConcurrent, maxPerMinute }: Limits) =>
 const budget = (work: string, unit: string, account: Limits, anonymous: Limits) =>
   s.Object({ account: limits(unit, account), anonymous: limits(unit, anonymous) }, { default: {}, description: work })
 
-const seconds = "Seconds of the server's time"
+const seconds = "Seconds of the server's time before the first byte of the answer"
 const requests = 'Requests'
 
 /** What each kind of heavy work may cost a caller, under `http.budgets`. */
@@ -50,12 +50,7 @@ export const budgetConfig = s.Object(
       description: 'Maximum number of callers to track; the least recently seen is evicted first',
     }),
     search: budget('Searches and suggestions', seconds, { maxConcurrent: 8, maxPerMinute: 40 }, { maxConcurrent: 4, maxPerMinute: 20 }),
-    archive: budget(
-      'Downloads as zip or bag; only the time before the first byte counts',
-      seconds,
-      { maxConcurrent: 16, maxPerMinute: 40 },
-      { maxConcurrent: 8, maxPerMinute: 20 },
-    ),
+    archive: budget('Downloads as zip or bag', seconds, { maxConcurrent: 16, maxPerMinute: 40 }, { maxConcurrent: 8, maxPerMinute: 20 }),
     import: budget('Imports of bags', requests, { maxConcurrent: 4, maxPerMinute: 600 }, { maxConcurrent: 1, maxPerMinute: 10 }),
     export: budget(
       'Full exports: CSV, JSON, GeoJSON, reports',
@@ -187,7 +182,8 @@ export const httpConfig = s.Object(
     slowRequestMs: s.Integer({
       default: 1000,
       minimum: 1,
-      description: 'Duration above which a request is logged as a warning, in milliseconds',
+      description:
+        'Duration above which a request is logged as a warning, in milliseconds; of downloads and long lists up to the first byte',
     }),
     compress: s.Boolean({
       default: true,

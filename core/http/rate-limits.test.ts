@@ -305,6 +305,30 @@ test('a place is free only when the answer is out', async t => {
   t.is((await get('/api/slow')).status, 200)
 })
 
+test.serial('the time until the first byte is paid, also of an answer that is written while it is made', async t => {
+  let nowMs = 0
+  const clock = mock.method(performance, 'now', () => nowMs)
+  t.teardown(() => clock.mock.restore())
+  const slow = route({
+    method: 'GET',
+    path: '/api/slow',
+    summary: 'x',
+    permission: 'anyone',
+    cost: 'export',
+    responses: { 200: s.rows(s.Integer()) },
+    handle: async () => ({
+      status: 200,
+      body: (async function* () {
+        nowMs += 5000
+        yield 1
+      })() as never,
+    }),
+  })
+  const get = await served(t, { slow }, { export: { account: limits(1, 2), anonymous: limits(1, 2) } })
+  t.is((await get('/api/slow')).status, 200)
+  t.is((await get('/api/slow')).status, 429)
+})
+
 test('a crowd begins a few at a time, in its order, and others have their turn in between', async t => {
   const pace = new RequestPacer()
   const begun: number[] = []

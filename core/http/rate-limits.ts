@@ -23,7 +23,7 @@ const nouns: Readonly<Record<CostClass, string>> = {
 export interface Admission {
   /** All of the request is here: from now on its time costs. */
   begin(): void
-  /** The handler is done, though its answer may still be on the way: ends what the request costs. */
+  /** The answer begins: ends what the request costs. */
   worked(): void
   /** The answer is out, or will never be: ends what the request occupies. */
   release(): void
@@ -238,13 +238,20 @@ export const limitCost =
 const limited = async (limiter: CostLimiter, cost: CostClass, request: RequestContext, next: () => Promise<unknown>): Promise<void> => {
   const { caller, address, res } = request
   const admission = await limiter.admit({ cost, caller, address, signal: () => request.signal })
+  let isHandled = false
+  const end = (): void => {
+    if (isHandled) admission.worked()
+    admission.release()
+  }
   if (res.closed) admission.release()
-  else res.once('close', admission.release)
+  else res.once('close', end)
   request.admission = admission
   try {
     await next()
   } finally {
-    admission.worked()
+    isHandled = true
+    // Otherwise the answer is still made, or it is on its way: see `ResponseWriter.head`.
+    if (res.closed) admission.worked()
   }
 }
 

@@ -53,6 +53,8 @@ export class RequestContext {
   isContinueDue: boolean
   /** The headers of the answer, once they are sent. */
   head: Readonly<Record<string, string | number>> | undefined
+  /** When they were sent. */
+  headMs: number | undefined
   /** Why none of the credentials that came along is right: the answer where no one in particular is refused. */
   wrongCredentials: Problem | undefined
   /** The name of a session cookie that turned out to be wrong: a 401 takes it away. */
@@ -278,9 +280,11 @@ export class RequestTracker {
     last.runningAt = request.runningAt
     const isComplete = request.res.writableFinished
     if (!isComplete) request.abort()
-    const ms = performance.now() - request.startedMs
+    const nowMs = performance.now()
+    const ms = nowMs - request.startedMs
     const fields = this.#fields(request, ms, isComplete)
-    if (ms > this.#config.slowRequestMs && !isTransfer(request)) this.#log.warn('slow request', fields)
+    const workedMs = (isStreamed(request) ? (request.headMs ?? nowMs) : nowMs) - request.startedMs
+    if (workedMs > this.#config.slowRequestMs && !isUpload(request)) this.#log.warn('slow request', fields)
     else this.#log.debug('request', fields)
     if (this.#config.metrics) this.#measure(request, ms)
     if (this.#running.length === 0) this.#onIdle?.()
@@ -307,14 +311,14 @@ export class RequestTracker {
   }
 }
 
-/** Uploads and downloads take as long as the line to the client does, and streams of events have no end. */
-const isTransfer = ({ route }: RequestContext): boolean => {
+/** An upload takes as long as the line to the client does. */
+const isUpload = ({ route }: RequestContext): boolean => {
   const body: unknown = route?.declaration.body
-  const isUpload = typeof body === 'object' && body !== null && ('multipart' in body || 'byteBody' in body)
-  return (
-    isUpload ||
-    Object.values(route?.declaration.responses ?? {}).some(schema =>
-      ['bytes', 'rows', 'events'].includes((schema as { 'x-body'?: string })['x-body'] ?? ''),
-    )
-  )
+  return typeof body === 'object' && body !== null && ('multipart' in body || 'byteBody' in body)
 }
+
+/** So does a download once it has begun, and streams of events have no end. */
+const isStreamed = ({ route }: RequestContext): boolean =>
+  Object.values(route?.declaration.responses ?? {}).some(schema =>
+    ['bytes', 'rows', 'events'].includes((schema as { 'x-body'?: string })['x-body'] ?? ''),
+  )

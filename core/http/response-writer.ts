@@ -137,6 +137,8 @@ export class ResponseWriter {
       for (const [name, value] of Object.entries(cors))
         headers[name] = name === 'vary' && headers['vary'] ? `${headers['vary']}, ${value}` : value
     request.head = headers
+    request.headMs = performance.now()
+    request.admission?.worked()
     res.writeHead(status, headers)
   }
 }

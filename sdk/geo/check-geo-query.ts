@@ -40,13 +40,28 @@ export const checkGeoIds = (ids: readonly number[], what: string, most: number):
   demand(ids.every(isGeoId), `${what} are positive whole numbers`)
 }
 
+/** Also true of what is no position at all. */
+const isInRange = ([longitude = 0, latitude = 0]: readonly number[]): boolean => !(Math.abs(longitude) > 180 || Math.abs(latitude) > 90)
+
+/** Meant to cross the antimeridian, or the long way: which of the two cannot be known but for an edge all around the Earth. */
+const isAcross = (ring: readonly (readonly number[])[]): boolean =>
+  ring.some(([longitude = 0], at) => {
+    const span = Math.abs(longitude - (ring[at - 1]?.[0] ?? longitude))
+    return span > 180 && span < 360
+  })
+
 const checkArea = (area: GeoArea): void => {
   if ('box' in area) {
     const [west, south, east, north] = area.box
     demand(area.box.length === 4 && isPosition([west, south]) && isPosition([east, north]), 'a box is west, south, east, north in degrees')
     demand(south <= north, 'a box has its south below its north')
   } else if ('polygon' in area) {
+    demand(area.polygon.flat().every(isInRange), 'a polygon has a longitude beyond -180 to 180 or a latitude beyond -90 to 90')
     demand(area.polygon.length > 0 && area.polygon.every(isRing), 'a polygon has closed rings of longitudes and latitudes')
+    demand(
+      !area.polygon.some(isAcross),
+      'an edge of a polygon spans more than 180 degrees of longitude: send what crosses the date line as two polygons, one on each side (a MultiPolygon), or as a box',
+    )
     demand(area.polygon.flat().length <= maxAreaPositions, `a polygon has at most ${maxAreaPositions} positions`)
   } else {
     const { longitude, latitude, radiusMetres } = area.circle

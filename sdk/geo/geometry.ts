@@ -54,5 +54,18 @@ export const boxAround = (positions: Iterable<GeoPosition>): GeoBox => {
   return [west, south, east, north]
 }
 
+/** A box as boxes that do not cross the antimeridian, whose two ends are one place. */
+export const boxesAcross = ([west, south, east, north]: GeoBox): readonly GeoBox[] => {
+  if (west > east)
+    return [
+      [west, south, 180, north],
+      [-180, south, east, north],
+    ]
+  const ends: GeoBox[] = []
+  if (east === 180 && west > -180) ends.push([-180, south, -180, north])
+  if (west === -180 && east < 180) ends.push([180, south, 180, north])
+  return [[west, south, east, north], ...ends]
+}
+
 /** The altitude of a geometry's first position in metres; 0 when it has none. */
 export const altitudeOf = (geometry: Geometry): number => positionsOf(geometry)[0]?.[2] ?? 0

@@ -1,25 +1,27 @@
 import type { Json } from '../ports/document-store.ts'
 import type { Datapoint, GeoBin, GeoBinning } from '../ports/geo-store.ts'
 import { altitudeOf } from './geometry.ts'
-import { spansOf } from './time-bins.ts'
+import { BinLimit, spansOf } from './time-bins.ts'
 
 type Growing = { -readonly [K in keyof GeoBin]: GeoBin[K] }
 
 /** Sums up points that fit, in the order of `GeoStore.bins`. */
 export const binned = (points: readonly Datapoint[], binning: GeoBinning): readonly GeoBin[] => {
   const found = new Map<string, Growing>()
-  for (const point of points) for (const bin of binsOf(point, binning)) add(found, bin, binning.time === 'all')
+  const limit = new BinLimit()
+  for (const point of points) for (const bin of binsOf(point, binning, limit)) add(found, bin, binning.time === 'all')
   return [...found.values()].sort(compare)
 }
 
-function* binsOf({ stream, startMs, endMs, geometry, properties }: Datapoint, binning: GeoBinning): Iterable<Growing> {
+function* binsOf({ stream, startMs, endMs, geometry, properties }: Datapoint, binning: GeoBinning, limit: BinLimit): Iterable<Growing> {
   const { time, depthMetres, groupBy = [] } = binning
   const depth = depthMetres === undefined ? null : depthMetres * Math.ceil(altitudeOf(geometry) / depthMetres) + 0
   const group = groupBy.map(name => textOf(Object.hasOwn(properties, name) ? properties[name] : undefined))
   const wanted = binning.properties && new Set(binning.properties)
-  for (const { fromMs, toMs } of spansOf(startMs, endMs, time))
+  for (const [at, { fromMs, toMs }] of spansOf(startMs, endMs, time).entries())
     for (const [property, value] of Object.entries(properties)) {
       if (typeof value !== 'number' || wanted?.has(property) === false) continue
+      if (at > 0) limit.take(1)
       yield { stream, property, fromMs, toMs, depth, group, count: 1, sum: value, min: value, max: value }
     }
 }

@@ -2,7 +2,6 @@ import type {
   Datapoint,
   GeoAfter,
   GeoBin,
-  GeoBinning,
   GeoFilter,
   GeoPage,
   GeoSort,
@@ -58,8 +57,8 @@ export class MemoryGeoStore implements GeoStore {
     return left.length > limit && last ? { points, next: { id: last.id, stream: last.stream, startMs: last.startMs } } : { points }
   }
 
-  async *read({ filter, sort }: Parameters<GeoStore['read']>[0]): AsyncIterable<readonly Datapoint[]> {
-    yield* inPieces(this.#sorted(filter, sort))
+  async *read({ filter, sort, signal }: Parameters<GeoStore['read']>[0]): AsyncIterable<readonly Datapoint[]> {
+    yield* inPieces(this.#sorted(filter, sort), signal)
   }
 
   async count(filter: GeoFilter, upTo: number): Promise<number> {
@@ -73,9 +72,9 @@ export class MemoryGeoStore implements GeoStore {
     return new Map([...groups].map(([stream, points]) => [stream, statisticsOf(points)]))
   }
 
-  async *bins({ filter, binning }: { readonly filter: GeoFilter; readonly binning: GeoBinning }): AsyncIterable<readonly GeoBin[]> {
+  async *bins({ filter, binning, signal }: Parameters<GeoStore['bins']>[0]): AsyncIterable<readonly GeoBin[]> {
     checkBinning(binning)
-    yield* inPieces(binned(this.#fitting(filter), binning))
+    yield* inPieces(binned(this.#fitting(filter), binning), signal)
   }
 
   async remove(what: { readonly ids: readonly number[] } | { readonly streams: readonly number[] }): Promise<number> {
@@ -100,8 +99,11 @@ const orderOf = ({ by, order }: GeoSort = { by: 'start', order: 'ascending' }) =
   return (one: GeoAfter, other: GeoAfter): number => sign * ((by === 'stream' ? one.stream - other.stream : 0) || compare(one, other))
 }
 
-function* inPieces<T>(all: readonly T[]): Iterable<readonly T[]> {
-  for (let at = 0; at < all.length; at += pieceSize) yield all.slice(at, at + pieceSize)
+function* inPieces<T>(all: readonly T[], signal: AbortSignal | undefined): Iterable<readonly T[]> {
+  for (let at = 0; at < all.length; at += pieceSize) {
+    signal?.throwIfAborted()
+    yield all.slice(at, at + pieceSize)
+  }
 }
 
 const fits = (point: Datapoint, { streams, areas, fromMs, beforeMs, untilMs, months, attributes }: GeoFilter): boolean =>

@@ -64,6 +64,28 @@ export const spansOf = (startMs: number, endMs: number | null, time: GeoBinning[
   return time === 'season' ? oneWinter(spans) : spans
 }
 
+/** Numbers that may enter bins after their first, in one question: about a second of work. */
+export const maxFurtherBins = 1_000_000
+
+/** Bounds the work of one question: numbers of long points enter many bins. */
+export class BinLimit {
+  #left = maxFurtherBins
+
+  /** Does not count so many. */
+  allow(count: number): void {
+    this.#left += count
+  }
+
+  /** Counts numbers that enter bins. Throws `Invalid` when they are a million more than were allowed. */
+  take(count: number): void {
+    this.#left -= count
+    if (this.#left < 0) throw new Invalid(tooManyBins)
+  }
+}
+
+/** Says that points overlap too many bins together, and what would be right. */
+export const tooManyBins = `The datapoints overlap more than ${maxFurtherBins} bins after their first: use longer bins, a shorter period, or fewer sensors, streams or properties`
+
 /** Without the last season of each year whose first is there: both are its winter. */
 const oneWinter = (spans: readonly TimeSpan[]): readonly TimeSpan[] => {
   const years = new Set(

@@ -1,5 +1,5 @@
 import type { GeoArea, Geometry, GeoPosition } from '../ports/geo-store.ts'
-import { boxAround, type GeoBox, type GeoParts, partsOf, positionsOf } from './geometry.ts'
+import { boxAround, boxesAcross, type GeoBox, type GeoParts, partsOf, positionsOf } from './geometry.ts'
 
 type Ring = readonly GeoPosition[]
 type Polygon = readonly Ring[]
@@ -90,15 +90,6 @@ const touchesCircle = ({ points, lines, polygons }: GeoParts, centre: GeoPositio
   )
 }
 
-/** Boxes that do not cross the antimeridian. */
-const boxesOf = ([west, south, east, north]: GeoBox): readonly GeoBox[] =>
-  west <= east
-    ? [[west, south, east, north]]
-    : [
-        [west, south, 180, north],
-        [-180, south, east, north],
-      ]
-
 const ringAround = ([west, south, east, north]: GeoBox): Ring => [
   [west, south],
   [east, south],
@@ -123,7 +114,7 @@ const isInBox = (place: GeoPosition, [west, south, east, north]: GeoBox): boolea
 
 /** Most geometries are points. */
 const touchesPoint = (place: GeoPosition, area: GeoArea): boolean => {
-  if ('box' in area) return isInBox(place, area.box)
+  if ('box' in area) return isInBox(place, area.box) || (Math.abs(x(place)) === 180 && isInBox([-x(place), y(place)], area.box))
   if ('polygon' in area) return isInBox(place, boxOfPolygon(area.polygon)) && isInside(place, area.polygon)
   return metresBetween(place, [area.circle.longitude, area.circle.latitude]) <= area.circle.radiusMetres
 }
@@ -134,6 +125,6 @@ export const touches = (geometry: Geometry, area: GeoArea): boolean => {
   const parts = partsOf(geometry)
   if ('circle' in area) return touchesCircle(parts, [area.circle.longitude, area.circle.latitude], area.circle.radiusMetres)
   const own = boxAround(positionsOf(geometry))
-  if ('box' in area) return boxesOf(area.box).some(box => !areApart(own, box) && touchesPolygon(parts, [ringAround(box)]))
+  if ('box' in area) return boxesAcross(area.box).some(box => !areApart(own, box) && touchesPolygon(parts, [ringAround(box)]))
   return !areApart(own, boxOfPolygon(area.polygon)) && touchesPolygon(parts, area.polygon)
 }

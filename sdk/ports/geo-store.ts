@@ -155,10 +155,14 @@ export interface GeoStore {
   find(query: { readonly filter: GeoFilter; readonly sort?: GeoSort; readonly after?: GeoAfter; readonly limit: number }): Promise<GeoPage>
   /**
    * All that fit, in order, in pieces of 1 to 2,000. Nothing is read before it is requested, but for one piece ahead, and other
-   * calls continue between pieces. Leaving the loop frees what it held. A point that comes or goes meanwhile may or may not be seen; none
+   * calls continue between pieces. Leaving the loop frees what it held; aborting the signal does so at once, and the loop rejects. A point that comes or goes meanwhile may or may not be seen; none
    * comes twice. Fails, never ends early, when the store becomes unavailable.
    */
-  read(query: { readonly filter: GeoFilter; readonly sort?: GeoSort }): AsyncIterable<readonly Datapoint[]>
+  read(query: {
+    readonly filter: GeoFilter
+    readonly sort?: GeoSort
+    readonly signal?: AbortSignal | undefined
+  }): AsyncIterable<readonly Datapoint[]>
   /** How many fit, counted up to `upTo` (1 to 10^9; then that is returned). */
   count(filter: GeoFilter, upTo: number): Promise<number>
   /** Of at most 1,000 streams; those without a point are absent. */
@@ -166,9 +170,14 @@ export interface GeoStore {
   /**
    * Sums up the numbers among the top-level properties of all points that fit, in pieces of 1 to 2,000 bins, by stream, property, beginning,
    * depth and group. A point enters every bin that it overlaps; without an end, or with one at its start, that of its start; a span that ends where
-   * a bin begins does not enter that bin. A point that enters more than 10,000 bins fails it with `Invalid`.
+   * a bin begins does not enter that bin. A point that enters more than 10,000 bins fails it with `Invalid`, and so do numbers that together enter more than
+   * a million bins after their first. Aborting the signal is as for `read`.
    */
-  bins(query: { readonly filter: GeoFilter; readonly binning: GeoBinning }): AsyncIterable<readonly GeoBin[]>
+  bins(query: {
+    readonly filter: GeoFilter
+    readonly binning: GeoBinning
+    readonly signal?: AbortSignal | undefined
+  }): AsyncIterable<readonly GeoBin[]>
   /**
    * Removes points, at most 1,000 by id, or all of at most 1,000 streams; resolves to how many there were, when none is left. Other calls
    * continue meanwhile. Absent ones are not an error; what was cut short is finished by calling again.

@@ -81,6 +81,8 @@ export type SearchScope =
       readonly spaces: readonly string[]
       readonly author?: string
       readonly includePublic: boolean
+      /** Kinds of which nothing is public now, whatever the index has of them. */
+      readonly closedKinds?: readonly Kind[]
       /** Spaces that count for resources of some kinds only: a role there lets the caller view these and no others. */
       readonly inPart?: readonly { readonly kinds: readonly Kind[]; readonly spaces: readonly string[] }[]
       /** Additionally only what is in one of these spaces: the scope of a limited key. */

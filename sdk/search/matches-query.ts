@@ -36,9 +36,9 @@ export const matchesQuery = (document: SearchDocument, query: SearchQuery, words
 /** Whether a document is in the scope of a caller. */
 export const isInScope = ({ kind, spaces, creator, isPublic }: SearchDocument, scope: SearchScope): boolean => {
   if (scope.all) return true
-  const { author, includePublic, inPart = [], within } = scope
+  const { author, includePublic, closedKinds = [], inPart = [], within } = scope
   const isIn = (some: readonly string[]): boolean => spaces.some(space => some.includes(space))
-  const isSeen = isIn(scope.spaces) || creator === author || (isPublic && includePublic)
+  const isSeen = isIn(scope.spaces) || creator === author || (isPublic && includePublic && !closedKinds.includes(kind))
   return (isSeen || inPart.some(part => part.kinds.includes(kind) && isIn(part.spaces))) && (within === undefined || isIn(within))
 }
 

@@ -196,6 +196,40 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     )
   })
 
+  test('numbers that together enter a million bins after their first are refused, half a million are summed up', async t => {
+    const store = await open(t)
+    const start = at('2026-01-05T00:00:00Z')
+    const properties = { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }
+    const long = (index: number) => reading(index, '', 1, { startMs: start + index, endMs: start + 9950 * 3_600_000, properties })
+    await store.insert(Array.from({ length: 9 }, (_, index) => long(index + 1)))
+    t.is((await binsOf(store, { time: 'hour' })).length, 6 * 9950)
+    await store.insert(Array.from({ length: 8 }, (_, index) => long(index + 10)))
+    const refusal = await t.throwsAsync(binsOf(store, { time: 'hour' }), { instanceOf: Invalid })
+    t.regex(String((refusal as Error).message), /longer bins, a shorter period, or fewer/)
+    t.is((await binsOf(store, { time: 'hour', properties: ['a'] })).length, 9950)
+    t.is((await binsOf(store, { time: 'decade' })).length, 6)
+  })
+
+  test('a signal that is aborted ends bins and readings', async t => {
+    const store = await open(t)
+    const start = at('2026-01-05T00:00:00Z')
+    await store.insert(
+      Array.from({ length: 4500 }, (_, index) => reading(index + 1, '', 1, { startMs: start + index * 60_000, endMs: null })),
+    )
+    const ways: readonly ((signal: AbortSignal) => AsyncIterable<unknown>)[] = [
+      signal => store.bins({ filter: {}, binning: { time: 'minute' }, signal }),
+      signal => store.read({ filter: {}, signal }),
+    ]
+    for (const way of ways) {
+      const leaving = new AbortController()
+      const pieces = way(leaving.signal)[Symbol.asyncIterator]()
+      await pieces.next()
+      leaving.abort(new Error('gone'))
+      await t.throwsAsync(pieces.next(), { message: 'gone' })
+      await t.throwsAsync(Array.fromAsync(way(leaving.signal)), { message: 'gone' })
+    }
+  })
+
   test('a point that would enter endless bins is refused, and so are odd ways to sum up', async t => {
     const store = await open(t)
     await store.insert([reading(1, '1900-01-01T00:00:00Z', 1, { endMs: at('2020-01-01T00:00:00Z') })])

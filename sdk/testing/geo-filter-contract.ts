@@ -39,13 +39,19 @@ const places: readonly Geometry[] = [
       [24, 62],
     ],
   },
+  place(180, 40),
+  place(-180, 40),
 ]
 
 const areas: readonly (readonly [string, readonly GeoArea[], readonly number[]])[] = [
   ['a box holds what lies in it and on its border', [{ box: [0, 0, 10, 10] }], [2, 3, 4, 7]],
   ['a box of one place holds that place', [{ box: [10, 50, 10, 50] }], [1]],
   ['a box across the antimeridian', [{ box: [179, -18, -179, -16] }], [5, 6]],
-  ['the box of the whole Earth', [{ box: [-180, -90, 180, 90] }], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+  ['the box of the whole Earth', [{ box: [-180, -90, 180, 90] }], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]],
+  ['a box that ends at 180 degrees reaches -180', [{ box: [179, 39, 180, 41] }], [11, 12]],
+  ['a box that begins at -180 degrees reaches 180', [{ box: [-180, 39, -179, 41] }], [11, 12]],
+  ['a circle around 180 degrees holds -180', [{ circle: { longitude: 180, latitude: 40, radiusMetres: 1000 } }], [11, 12]],
+  ['a circle around -180 degrees holds 180', [{ circle: { longitude: -180, latitude: 40, radiusMetres: 1000 } }], [11, 12]],
   ['a polygon holds a line that crosses it', [{ polygon: [square(1, 4, 2)] }], [7]],
   ['a polygon with a hole', [{ polygon: [square(0, 0, 10), square(4, 4, 2)] }], [2, 3, 7]],
   [
@@ -116,6 +122,25 @@ const wrong: readonly (readonly [string, GeoFilter])[] = [
   ['a box beyond the Earth', { areas: [{ box: [0, 0, 181, 10] }] }],
   ['a box of NaN', { areas: [{ box: [0, 0, Number.NaN, 10] }] }],
   ['a polygon that is open', { areas: [{ polygon: [square(0, 0, 1).slice(1)] }] }],
+  [
+    'a polygon across the antimeridian',
+    {
+      areas: [
+        {
+          polygon: [
+            [
+              [179, 9],
+              [-179, 9],
+              [-179, 11],
+              [179, 11],
+              [179, 9],
+            ],
+          ],
+        },
+      ],
+    },
+  ],
+  ['a polygon beyond the Earth', { areas: [{ polygon: [square(179, 9, 2)] }] }],
   ['a polygon without a ring', { areas: [{ polygon: [] }] }],
   ['a polygon of too many places', { areas: [{ polygon: [[...Array.from({ length: 1000 }, () => [0, 0]), [0, 0]]] }] }],
   ['a circle of no size', { areas: [{ circle: { longitude: 0, latitude: 0, radiusMetres: -1 } }] }],

@@ -132,6 +132,9 @@ function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
     ['two spaces', { all: false, spaces: [north, south], includePublic: false }, [1, 2, 3], ['n', 's']],
     ['an author', { all: false, spaces: [], author: ann, includePublic: false }, [1, 5], ['n', 'own']],
     ['what is public', { all: false, spaces: [], includePublic: true }, [4], ['p']],
+    ['what is public but of a closed kind', { all: false, spaces: [], includePublic: true, closedKinds: ['file'] }, [], []],
+    ['what is public of other kinds', { all: false, spaces: [], includePublic: true, closedKinds: ['sensor', 'stream'] }, [4], ['p']],
+    ['its own of a closed kind', { all: false, spaces: [], author: ann, includePublic: true, closedKinds: ['file'] }, [1, 5], ['n', 'own']],
     ['all three', { all: false, spaces: [south], author: ann, includePublic: true }, [1, 2, 3, 4, 5], ['n', 'own', 'p', 's']],
     [
       'a kind in one space',

@@ -56,6 +56,22 @@ test('where geostreams are not for everybody, one sees those of ones spaces and 
   await t.throwsAsync(server.get(Streams).chosen(caller, { sensor: sensors.own }), { message: /^Sensor not found/ })
 })
 
+test('searches, suggestions and facets follow a server that becomes private at once', async t => {
+  const own = await bootForTest({ t, config: { access: { policy: { makeGeostreamsPublicReadable: false } } } })
+  const [dan, eve] = [await somebody(own, 'Dan'), await somebody(own, 'Eve')]
+  await newStream(dan, await newSensor(dan, { name: 'hidden', properties: { secretive: 'oak' } }))
+  await own.drained()
+  const told = async ({ get }: Pick<Somebody, 'get'>) => {
+    const paths = ['fields?prefix=secr', 'values?field=secretive', '?resource_type=sensor&facets=type,creator']
+    return JSON.stringify(await Promise.all(paths.map(async path => (await get(`/api/search${path.startsWith('?') ? '' : '/'}${path}`)).body)))
+  }
+  t.regex(await told(eve), /secretive.*oak.*"sensor".*Dan/)
+  const choice = { method: 'PUT', json: { private: true } }
+  t.is((await own.as(own.admin.key)('/api/admin/access', choice)).status, 200)
+  t.notRegex(await told(eve), /secretive|oak|"sensor"|Dan/)
+  t.regex(await told(dan), /secretive.*oak/)
+})
+
 const callerOf = async ({ id }: Somebody) => {
   const users = server.get(Users)
   const user = await users.get(id)

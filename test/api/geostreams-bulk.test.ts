@@ -163,6 +163,14 @@ for (const [title, line, field] of badLines)
       t.like([array.status, array.body], [207, { inserted: 1, refused: 1 }])
   })
 
+test('JSON that is neither an object nor an array is refused with what it must be', async t => {
+  for (const body of [7, 'x']) {
+    const answer = await ann.post('/api/geostreams/datapoints/bulk', body)
+    t.is(answer.status, 400)
+    t.regex(JSON.stringify(answer.body), /must be .*or an array of datapoints/)
+  }
+})
+
 test('when nothing is left the answer is 400 with the same report, and the message says why', async t => {
   const own = await stream()
   const bad = points(1500, { start_time: 'yesterday' })

@@ -119,6 +119,14 @@ test('what is nested has a column for each leaf, named by its last name, or by a
   t.deepEqual([at(1, 'a'), at(1, 'a|x'), at(1, 'properties|id'), at(1, 'dotted.name|x')], ['5', '', 'own', '6'])
 })
 
+test('a name with the separator in it is distinguished from something nested', async t => {
+  const stream = await filled(ann, await newSensor(ann), [{ 'a|x': 1, a: { x: 2 }, x: 3 }])
+  const { head, rows: [row = []] } = await tableOf(`&stream_id=${stream}`)
+  const values = Object.fromEntries(head.map((name, at) => [name, row[at]]))
+  t.is(new Set(head).size, head.length, String(head))
+  t.deepEqual([values['a|x'], values['a|x (2)'], values['x']].toSorted(), ['1', '2', '3'])
+})
+
 test('texts that a spreadsheet would run are made harmless; numbers stay numbers, as texts too', async t => {
   const texts = ['=1+1', '+1', '-2.5e3', '-x', '@SUM(A1)', '\tx', '\r=x', 'a"b', 'a\r\nb', '', 'ünï', '-', '=']
   const stream = await filled(

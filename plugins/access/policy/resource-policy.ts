@@ -182,10 +182,12 @@ export class ResourcePolicy implements Policy {
     }
     const within = limit === undefined ? {} : { within: [...limit] }
     const { user } = caller
-    if (!user) return { all: false, spaces: [], includePublic: true }
+    const closedKinds = searched.filter(({ view }) => view === 'ViewGeoStream' && !isOpen(this.#mode, view)).map(({ kind }) => kind)
+    const open = { includePublic: true, ...(closedKinds.length === 0 ? {} : { closedKinds }) }
+    if (!user) return { all: false, spaces: [], ...open }
     const { whole, inPart } = searchedSpaces(this.#mode, searched, user.memberships)
     const parts = inPart.length === 0 ? {} : { inPart }
-    return { all: false, spaces: [...whole, user.id], includePublic: true, author: user.id, ...parts, ...within }
+    return { all: false, spaces: [...whole, user.id], ...open, author: user.id, ...parts, ...within }
   }
 
   async explain(

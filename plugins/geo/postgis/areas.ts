@@ -1,4 +1,4 @@
-import type { GeoArea, GeoBox, GeoPosition } from 'pounce/sdk/geo'
+import { boxesAcross, type GeoArea, type GeoBox, type GeoPosition } from 'pounce/sdk/geo'
 import type { SqlParameters } from './conditions.ts'
 import { toWkb } from './wkb.ts'
 
@@ -38,12 +38,7 @@ const boxesOfCircle = (longitude: number, latitude: number, radiusMetres: number
 export const boxesOf = (area: GeoArea): readonly GeoBox[] => {
   if ('circle' in area) return boxesOfCircle(area.circle.longitude, area.circle.latitude, area.circle.radiusMetres)
   if ('polygon' in area) return [boxAround(area.polygon.flat())]
-  const [west, south, east, north] = area.box
-  if (west <= east) return [area.box]
-  return [
-    [west, south, 180, north],
-    [-180, south, east, north],
-  ]
+  return boxesAcross(area.box)
 }
 
 const ringOf = ([west, south, east, north]: GeoBox): readonly GeoPosition[] => [

@@ -1,4 +1,4 @@
-import type { GeoBin, GeoBinning, TimeBin } from 'pounce/sdk/geo'
+import { type GeoBin, type GeoBinning, maxFurtherBins, type TimeBin, tooManyBins } from 'pounce/sdk/geo'
 import {
   conditionsOf,
   dayOf,
@@ -180,8 +180,10 @@ const reason = `A datapoint overlaps more than ${maxBins} bins: use longer ones`
 
 /** Each span `n` of its own. Few points enter several, so few sums are to be spread. */
 const spread = (parts: string, spans: Spans, keys: readonly string[], binds: SqlParameters): string => {
-  const limited = `case when more >= ${maxBins} then refuse(${binds.add(reason, 'text')}) else more end`
-  const each = `select *, first + later as n from (${parts}) parts cross join lateral generate_series(0::bigint, ${limited}) later`
+  const [tooLong, tooMany] = [binds.add(reason, 'text'), binds.add(tooManyBins, 'text')]
+  const limited = `case when more >= ${maxBins} then refuse(${tooLong}) when further > ${maxFurtherBins} then refuse(${tooMany}) else more end`
+  const counted = `select *, sum(more * count) over () as further from (${parts}) parts`
+  const each = `select *, first + later as n from (${counted}) parts cross join lateral generate_series(0::bigint, ${limited}) later`
   const where = spans.condition === undefined ? '' : ` where ${spans.condition}`
   const times = `${spans.startOf('n')} as from_ms, ${spans.startOf('(n + 1)')} as to_ms`
   const sums = 'sum(count) as count, sum(sum) as sum, min(min) as min, max(max) as max'

@@ -90,24 +90,31 @@ class Reading {
   }
 }
 
-/** The rows of a source in pieces, one of them ahead. Leaving the loop releases its resources. */
+/** The rows of a source in pieces, one of them ahead. Leaving the loop releases its resources, and so does aborting the signal, at once. */
 export async function* piecesOf(
   server: PostgisConnection,
   source: RowSource,
   cursors: Cursors,
   idleMs: number,
+  signal?: AbortSignal,
 ): AsyncGenerator<readonly TextRow[]> {
+  signal?.throwIfAborted()
   const reading = new Reading(server, source, cursors, idleMs)
+  const aborted = Promise.withResolvers<never>()
+  aborted.promise.catch(nothing)
+  const stop = (): void => aborted.reject(signal?.reason)
+  signal?.addEventListener('abort', stop)
   try {
     let ahead: Promise<readonly TextRow[]> | undefined = reading.next()
     while (ahead) {
-      const rows: readonly TextRow[] = await ahead
+      const rows: readonly TextRow[] = await Promise.race([ahead, aborted.promise])
       ahead = rows.length < size ? undefined : reading.next()
       // It is looked at when it is requested, or never.
       ahead?.catch(nothing)
       if (rows.length > 0) yield rows
     }
   } finally {
+    signal?.removeEventListener('abort', stop)
     await reading.close()
   }
 }

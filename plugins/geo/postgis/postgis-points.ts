@@ -91,12 +91,12 @@ export class PostgisPoints implements GeoStore {
     return last ? { points: page, next: { id: last.id, stream: last.stream, startMs: last.startMs } } : { points: page }
   }
 
-  async *read({ filter, sort = ascending }: Parameters<GeoStore['read']>[0]): AsyncGenerator<readonly Datapoint[]> {
+  async *read({ filter, sort = ascending, signal }: Parameters<GeoStore['read']>[0]): AsyncGenerator<readonly Datapoint[]> {
     const wanted = await narrowed(this.#server, filter)
     if (!wanted) return
     const reader = new PointReader()
     const statement: RowSource['statement'] = (after, limit) => pointsStatement(wanted, sort, after && reader.read(after), limit)
-    for await (const rows of piecesOf(this.#server, { statement, isQuickAtFirst: true }, this.#cursors, this.#idleMs))
+    for await (const rows of piecesOf(this.#server, { statement, isQuickAtFirst: true }, this.#cursors, this.#idleMs, signal))
       yield rows.map(row => reader.read(row))
   }
 
@@ -113,13 +113,13 @@ export class PostgisPoints implements GeoStore {
     return readStatistics(this.#server, streams)
   }
 
-  async *bins({ filter, binning }: { readonly filter: GeoFilter; readonly binning: GeoBinning }): AsyncGenerator<readonly GeoBin[]> {
+  async *bins({ filter, binning, signal }: Parameters<GeoStore['bins']>[0]): AsyncGenerator<readonly GeoBin[]> {
     checkBinning(binning)
     const wanted = await narrowed(this.#server, filter)
     const names = wanted && (await namesToSum(this.#server, wanted, binning))
     if (!wanted || names?.length === 0) return
     const source = binsSource({ filter: wanted, binning, names })
-    for await (const rows of piecesOf(this.#server, source, this.#cursors, this.#idleMs)) yield rows.map(row => binOf(row, binning))
+    for await (const rows of piecesOf(this.#server, source, this.#cursors, this.#idleMs, signal)) yield rows.map(row => binOf(row, binning))
   }
 
   remove(what: { readonly ids: readonly number[] } | { readonly streams: readonly number[] }): Promise<number> {

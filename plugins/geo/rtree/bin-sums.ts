@@ -1,6 +1,6 @@
 import type { Json } from 'pounce/sdk'
 import type { Datapoint, GeoBin, GeoBinning, Geometry } from 'pounce/sdk/geo'
-import { altitudeOf, spansOf, type TimeSpan } from 'pounce/sdk/geo'
+import { altitudeOf, BinLimit, spansOf, type TimeSpan } from 'pounce/sdk/geo'
 import type { PlaceCache, ShapeCache } from './place-cache.ts'
 import { type Known, type OfStream, perStream, planFor } from './plan.ts'
 import type { ReadQuestion } from './questions.ts'
@@ -41,26 +41,46 @@ const compareBins = (one: GeoBin, other: GeoBin): number => {
 
 /** Sums up rows of one stream. */
 class BinSums implements Sink {
-  readonly room = Number.POSITIVE_INFINITY
   readonly #stream: number
   readonly #binning: GeoBinning
   readonly #shapes: ShapeCache
   readonly #places: PlaceCache
   readonly #wanted: ReadonlySet<string> | undefined
   readonly #groupBy: readonly string[]
+  readonly #limit: BinLimit
   readonly #buckets = new Map<string, Bucket>()
   #bins: Growing[] = []
   #lastStart = Number.NEGATIVE_INFINITY
   #span: TimeSpan | undefined
   #last: Bucket | undefined
+  #further = 0
+  #turnFurther = 0
 
-  constructor(stream: number, binning: GeoBinning, { shapes, places }: { readonly shapes: ShapeCache; readonly places: PlaceCache }) {
+  constructor(stream: number, binning: GeoBinning, { shapes, places }: Pick<Known, 'shapes' | 'places'>, limit: BinLimit) {
     this.#stream = stream
     this.#binning = binning
     this.#shapes = shapes
     this.#places = places
     this.#wanted = binning.properties && new Set(binning.properties)
     this.#groupBy = binning.groupBy ?? []
+    this.#limit = limit
+  }
+
+  /** Rows are many more where they enter many bins. */
+  get room(): number {
+    return this.#turnFurther < turnEffort ? Number.POSITIVE_INFINITY : 0
+  }
+
+  /** Numbers that entered bins after their first. */
+  get further(): number {
+    return this.#further
+  }
+
+  /** How many of them came since it was last asked. */
+  takeTurn(): number {
+    const count = this.#turnFurther
+    this.#turnFurther = 0
+    return count
   }
 
   /** How many bins there are. */
@@ -79,15 +99,22 @@ class BinSums implements Sink {
       this.#enter(this.#span, depth, row)
       return
     }
-    for (const each of spansOf(start, span === null ? null : end, time)) {
-      this.#enter(each, depth, row)
+    for (const [index, each] of spansOf(start, span === null ? null : end, time).entries()) {
+      const entered = this.#enter(each, depth, row)
+      if (index > 0) this.#count(entered)
       this.#span = each
       this.#last = undefined
     }
   }
 
-  /** Anyone who groups by nothing mostly enters the bucket of the row before. */
-  #enter(span: TimeSpan, depth: number | null, row: PointRow): void {
+  #count(further: number): void {
+    this.#limit.take(further)
+    this.#further += further
+    this.#turnFurther += further + 1
+  }
+
+  /** Anyone who groups by nothing mostly enters the bucket of the row before. Returns how many numbers entered. */
+  #enter(span: TimeSpan, depth: number | null, row: PointRow): number {
     const isPlain = this.#groupBy.length === 0 && this.#binning.time !== 'all'
     const isLast = isPlain && span === this.#span && this.#last?.depth === depth
     const bucket = (isLast && this.#last) || this.#bucketOf(span, depth, this.#groupOf(row))
@@ -96,16 +123,22 @@ class BinSums implements Sink {
     const shape = this.#shapes.get(shapeId)
     bucket.byShape[shapeId] ??= shape.names.map(name => (this.#isWanted(name) ? this.#binOf(bucket, name) : undefined))
     const bins = bucket.byShape[shapeId]
+    let entered = 0
     for (let column = 0; column < bins.length; column += 1) {
       const bin = bins[column]
-      if (bin) sum(bin, row[at.values + column] as number, span)
+      if (!bin) continue
+      sum(bin, row[at.values + column] as number, span)
+      entered += 1
     }
     const rest = row[at.rest]
     const others = typeof rest === 'string' ? (JSON.parse(rest) as Properties) : shape.others
     for (const name of Object.keys(others)) {
       const value = others[name]
-      if (typeof value === 'number' && this.#isWanted(name)) sum(this.#binOf(bucket, name), value, span)
+      if (typeof value !== 'number' || !this.#isWanted(name)) continue
+      sum(this.#binOf(bucket, name), value, span)
+      entered += 1
     }
+    return entered
   }
 
   #isWanted(name: string): boolean {
@@ -191,9 +224,10 @@ export function* binTurns(known: Known, { filter, binning }: Extract<ReadQuestio
   const plan = planFor(known, filter, longBounds)
   const range = { isDescending: false, fromMs: plan.fromMs, untilMs: plan.untilMs, after: undefined }
   const turn = new Turn()
+  const limit = new BinLimit()
   let ready: GeoBin[] = []
   for (const of of perStream(plan)) {
-    for (const bins of streamTurns(known, of, range, binning, turn)) {
+    for (const bins of streamTurns(known, of, range, { binning, limit, turn })) {
       if (!bins) {
         yield undefined
         continue
@@ -213,28 +247,37 @@ class Turn {
 
   /** Fills some more; true when it is time to let others continue. */
   fill(source: PointSource, sums: BinSums): boolean {
-    this.#spent += 1 + source.fill(sums, turnEffort - this.#spent)
+    this.#spent += 1 + source.fill(sums, turnEffort - this.#spent) + sums.takeTurn()
     if (this.#spent < turnEffort) return false
     this.#spent = 0
     return true
   }
 }
 
+/** What the streams of one question have in common. */
+interface BinWork {
+  readonly binning: GeoBinning
+  readonly limit: BinLimit
+  readonly turn: Turn
+}
+
 function* streamTurns(
   known: Known,
   { stream, rows }: OfStream,
   range: StartRange,
-  binning: GeoBinning,
-  turn: Turn,
+  work: BinWork,
 ): Generator<readonly GeoBin[] | undefined> {
-  const sums = new BinSums(stream, binning, known)
+  const { binning, limit, turn } = work
+  const sums = new BinSums(stream, binning, known, limit)
   let isSplit: boolean | undefined
   for (const source = rows(range); !source.isDone; ) {
     if (turn.fill(source, sums)) yield undefined
     if (sums.size <= mostInMemory) continue
     isSplit ??= binning.time !== 'all' && namesOf(known, stream, mostNames + 1).length <= mostNames
     if (!isSplit) continue
-    yield* nameByName(known, { stream, rows }, range, binning, turn)
+    // All of it is counted again.
+    limit.allow(sums.further)
+    yield* nameByName(known, { stream, rows }, range, work)
     return
   }
   yield sums.sorted()
@@ -244,12 +287,11 @@ function* nameByName(
   known: Known,
   { stream, rows }: OfStream,
   range: StartRange,
-  binning: GeoBinning,
-  turn: Turn,
+  { binning, limit, turn }: BinWork,
 ): Generator<readonly GeoBin[] | undefined> {
   const names = binning.properties ? [...new Set(binning.properties)].sort(byCodePoint) : namesOf(known, stream, mostNames)
   for (const name of names) {
-    const sums = new BinSums(stream, { ...binning, properties: [name] }, known)
+    const sums = new BinSums(stream, { ...binning, properties: [name] }, known, limit)
     for (const source = rows(range); !source.isDone; ) {
       if (turn.fill(source, sums)) yield undefined
       yield sums.takeFinished()

@@ -1,5 +1,5 @@
 import type { GeoAfter, GeoArea, GeoFilter, GeoSort } from 'pounce/sdk/geo'
-import { boxAround, type GeoBox } from 'pounce/sdk/geo'
+import { boxAround, boxesAcross, type GeoBox } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { ConcatSource, MergeSource } from './joined-sources.ts'
 import type { ChosenPlaces, PlaceCache, ShapeCache } from './place-cache.ts'
@@ -27,20 +27,15 @@ const circleBoxes = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { c
   const wide = high / Math.cos((Math.max(Math.abs(south), Math.abs(north)) * Math.PI) / 180)
   if (wide >= 180) return [[-180, south, 180, north]]
   const [west, east] = [longitude - wide, longitude + wide]
-  if (west < -180) return splitAt([west + 360, south, east, north])
-  return east > 180 ? splitAt([west, south, east - 360, north]) : [[west, south, east, north]]
+  if (west < -180) return boxesAcross([west + 360, south, east, north])
+  return east > 180 ? boxesAcross([west, south, east - 360, north]) : [[west, south, east, north]]
 }
-
-const splitAt = ([west, south, east, north]: GeoBox): readonly GeoBox[] => [
-  [west, south, 180, north],
-  [-180, south, east, north],
-]
 
 /** Boxes that do not cross the antimeridian and hold the whole area. */
 export const boxesOf = (area: GeoArea): readonly GeoBox[] => {
   if ('circle' in area) return circleBoxes(area.circle)
   if ('polygon' in area) return [boxAround(area.polygon.flat())]
-  return area.box[0] <= area.box[2] ? [area.box] : splitAt(area.box)
+  return boxesAcross(area.box)
 }
 
 /** Thrown where a query may take longer than anyone who else waits for this thread should wait. */

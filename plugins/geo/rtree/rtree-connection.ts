@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type GeoStore, Invalid, Unavailable } from 'pounce/sdk'
-import type { Datapoint, GeoBin, GeoBinning, GeoFilter, GeoPage, GeoSort, PointInserted, StreamStatistics } from 'pounce/sdk/geo'
+import type { Datapoint, GeoBin, GeoFilter, GeoPage, PointInserted, StreamStatistics } from 'pounce/sdk/geo'
 import { checkBinning, checkDatapoint, checkGeoFilter, checkGeoIds } from 'pounce/sdk/geo'
 import { GeoFile } from './geo-file.ts'
 import { InsertQueue } from './insert-queue.ts'
@@ -137,32 +137,29 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     return this.#readers.reduce((one, other) => (other.load < one.load ? other : one))
   }
 
-  async *#pieces(question: Omit<Extract<ReadQuestion, { ask: 'read' }>, 'epoch'> | Omit<Extract<ReadQuestion, { ask: 'bins' }>, 'epoch'>) {
+  async *#pieces(
+    question: Omit<Extract<ReadQuestion, { ask: 'read' }>, 'epoch'> | Omit<Extract<ReadQuestion, { ask: 'bins' }>, 'epoch'>,
+    signal: AbortSignal | undefined,
+  ) {
     this.#mustBeOpen()
     await this.#file.ready(this.#epoch)
-    for await (const piece of this.#reader().pieces({ ...question, epoch: this.#epoch })) {
+    for await (const piece of this.#reader().pieces({ ...question, epoch: this.#epoch }, [], signal)) {
       yield piece
       // Messages of a thread that has the next piece ready are dealt with before anything else is: others must have their turn.
       await setImmediate()
     }
   }
 
-  async *read({
-    filter,
-    sort = defaultSort,
-  }: {
-    readonly filter: GeoFilter
-    readonly sort?: GeoSort
-  }): AsyncGenerator<readonly Datapoint[]> {
+  async *read({ filter, sort = defaultSort, signal }: Parameters<GeoStore['read']>[0]): AsyncGenerator<readonly Datapoint[]> {
     checkGeoFilter(filter)
     const unpacker = new Unpacker()
-    for await (const piece of this.#pieces({ ask: 'read', filter, sort })) yield unpacker.unpack(piece as PackedPage['packed'])
+    for await (const piece of this.#pieces({ ask: 'read', filter, sort }, signal)) yield unpacker.unpack(piece as PackedPage['packed'])
   }
 
-  async *bins({ filter, binning }: { readonly filter: GeoFilter; readonly binning: GeoBinning }): AsyncGenerator<readonly GeoBin[]> {
+  async *bins({ filter, binning, signal }: Parameters<GeoStore['bins']>[0]): AsyncGenerator<readonly GeoBin[]> {
     checkGeoFilter(filter)
     checkBinning(binning)
-    for await (const piece of this.#pieces({ ask: 'bins', filter, binning })) yield piece as readonly GeoBin[]
+    for await (const piece of this.#pieces({ ask: 'bins', filter, binning }, signal)) yield piece as readonly GeoBin[]
   }
 
   async count(filter: GeoFilter, upTo: number): Promise<number> {

@@ -46,11 +46,15 @@ export class TaskThread {
     throw new Unavailable(`${this.#name} did not respond`)
   }
 
-  /** The pieces of the answer, each when it is requested and one ahead. Leaving the loop ends the task. */
-  async *pieces(question: ThreadTask, handedOver: ArrayBuffer[] = []): AsyncGenerator<unknown> {
+  /** The pieces of the answer, each when it is requested and one ahead. Leaving the loop ends the task, and so does aborting the signal. */
+  async *pieces(question: ThreadTask, handedOver: ArrayBuffer[] = [], signal?: AbortSignal): AsyncGenerator<unknown> {
+    signal?.throwIfAborted()
     const [number, task] = this.#begin(question, handedOver)
+    const stop = (): void => task.wake()
+    signal?.addEventListener('abort', stop)
     try {
       for (;;) {
+        signal?.throwIfAborted()
         const piece = task.pieces.shift()
         if (piece !== undefined) {
           if (!task.isDone) this.#worker?.postMessage({ task: number, more: true } satisfies ToThread)
@@ -63,6 +67,7 @@ export class TaskThread {
           })
       }
     } finally {
+      signal?.removeEventListener('abort', stop)
       this.#finish(number, task)
     }
   }

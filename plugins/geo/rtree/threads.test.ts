@@ -104,6 +104,21 @@ test.serial('long reads and large inserts leave the event loop free', async t =>
   t.true(turns > 1000, `${turns} turns`)
 })
 
+test('a few points that enter very many bins leave others their turns', async t => {
+  const store = await openGeo(t, await testFolder(t), { readers: 1 })
+  await fill(
+    store,
+    Array.from({ length: 60 }, (_, at) => pointAt(at + 1, { startMs: start + at, endMs: start + 9900 * 3_600_000, properties: { v: at } })),
+  )
+  const order: string[] = []
+  const pieces = store.bins({ filter: {}, binning: { time: 'hour' } })
+  const bins = pieces.next().then(() => order.push('bins'))
+  const counted = store.count({ fromMs: start }, 100).then(() => order.push('count'))
+  await Promise.all([bins, counted])
+  await pieces.return(undefined)
+  t.deepEqual(order, ['count', 'bins'])
+})
+
 test('two read while one writes: each sees whole batches, in order and once', async t => {
   const store = await openGeo(t, await testFolder(t))
   const batch = (round: number): Datapoint[] =>

@@ -1,5 +1,5 @@
 import type { GeoArea, Geometry, GeoPosition } from 'pounce/sdk/geo'
-import { boxAround, type GeoBox, partsOf } from 'pounce/sdk/geo'
+import { boxAround, boxesAcross, type GeoBox, partsOf } from 'pounce/sdk/geo'
 
 /**
  * Each level cuts the Earth into 2^level columns and as many rows; finer ones are not worth their entries. A cell holds its western and southern
@@ -74,14 +74,6 @@ export const cellsOf = (geometry: Geometry): readonly string[] => {
   return all.length > 0 && last[0]?.startsWith(`${finest}/`) ? all : [...all, ...last.map(cell => `=${cell}`)]
 }
 
-const across = ([west, south, east, north]: GeoBox): readonly GeoBox[] =>
-  west <= east
-    ? [[west, south, east, north]]
-    : [
-        [west, south, 180, north],
-        [-180, south, east, north],
-      ]
-
 const wrapped = (longitude: number): number => ((((longitude + 180) % 360) + 360) % 360) - 180
 
 /** Boxes that hold all places within a circle. */
@@ -93,7 +85,7 @@ const aroundCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { 
   const aside = Math.asin(ratio) * (180 / Math.PI) + slack
   if (longitude - aside < -180 || longitude + aside > 180) {
     const [west, east] = [wrapped(longitude - aside), wrapped(longitude + aside)]
-    return across([west, south, east, north])
+    return boxesAcross([west, south, east, north])
   }
   // The two ends of the antimeridian are one place for circles.
   const edges: GeoBox[] = []
@@ -103,7 +95,7 @@ const aroundCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { 
 }
 
 const boxesAround = (area: GeoArea): readonly GeoBox[] => {
-  if ('box' in area) return across(area.box)
+  if ('box' in area) return boxesAcross(area.box)
   return 'circle' in area ? aroundCircle(area.circle) : [boxAround(area.polygon.flat())]
 }
 

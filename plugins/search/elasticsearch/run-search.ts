@@ -1,6 +1,6 @@
 import { Invalid } from 'pounce/sdk'
 import type { SearchHits, SearchRequest, SearchScope } from 'pounce/sdk/search'
-import { allOf, anyOf, type Clause, nothing, term, terms } from './clause.ts'
+import { allOf, anyOf, type Clause, not, nothing, term, terms } from './clause.ts'
 import { sortByValue } from './compile-comparison.ts'
 import { compileQuery, sortable } from './compile-query.ts'
 import { metadataPath, pathKey } from './field-keys.ts'
@@ -30,15 +30,17 @@ const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
 export const newestFirst: Sort = [{ created: 'desc' }, { key: 'desc' }]
 const oldestFirst: Sort = [{ created: 'asc' }, { key: 'asc' }]
 
+const isPublic = term('isPublic', true)
+
 /** What the caller may view; undefined when that is nothing. */
 export function permittedBy(scope: SearchScope): Clause | undefined {
   const listed = term('isListed', true)
   if (scope.all) return listed
-  const { author, inPart = [], within } = scope
+  const { author, closedKinds = [], inPart = [], within } = scope
   const permits = [
     ...inSpaces(scope.spaces),
     ...(author === undefined ? [] : [term('author', author)]),
-    ...(scope.includePublic ? [term('isPublic', true)] : []),
+    ...(scope.includePublic ? [closedKinds.length === 0 ? isPublic : allOf([isPublic, not(terms('kind', closedKinds))])] : []),
     ...inPart.map(({ kinds, spaces }) => allOf([terms('kind', kinds), anyOf(inSpaces(spaces))])),
   ]
   if (permits.length === 0 || within?.length === 0) return undefined

@@ -13,11 +13,12 @@ export interface Limits {
 /** What the caller may view, as an expression; undefined when that is nothing. */
 export function permittedBy(scope: SearchScope): string | undefined {
   if (scope.all) return quote(tokens.all)
-  const { author, inPart = [], within } = scope
+  const { author, closedKinds = [], inPart = [], within } = scope
+  const closed = closedKinds.map(kind => quote(tokens.kind(kind)))
   const permits = [
     ...scope.spaces.map(space => quote(tokens.space(space))),
     ...(author === undefined ? [] : [quote(tokens.author(author))]),
-    ...(scope.includePublic ? [quote(tokens.isPublic)] : []),
+    ...(scope.includePublic ? [closed.length === 0 ? quote(tokens.isPublic) : `(${quote(tokens.isPublic)} NOT ${anyOf(closed)})`] : []),
     ...inPart.filter(isSome).map(({ kinds, spaces }) => allOf([anyOf(kinds.map(kind => quote(tokens.kind(kind)))), anySpace(spaces)])),
   ]
   if (permits.length === 0 || within?.length === 0) return undefined
@@ -33,9 +34,9 @@ const anySpace = (spaces: readonly string[]): string => anyOfMany(spaces.map(spa
 export function rightsInSql({ scope, kinds }: Pick<Limits, 'scope' | 'kinds'>): readonly SqlCondition[] {
   const ofKinds = kinds ? [{ sql: isOfKind, parameters: [JSON.stringify(kinds)] }] : []
   if (scope.all) return ofKinds
-  const { author, inPart = [], within } = scope
+  const { author, closedKinds = [], inPart = [], within } = scope
   const permits = [
-    ...(scope.includePublic ? [{ sql: 'd.public = 1', parameters: [] }] : []),
+    ...(scope.includePublic ? [{ sql: `(d.public = 1 AND NOT ${isOfKind})`, parameters: [JSON.stringify(closedKinds)] }] : []),
     ...(author === undefined ? [] : [{ sql: 'd.author = ?', parameters: [author] }]),
     { sql: `is_in_scope(d.spaces, ${lists.spaces})`, parameters: [] },
     ...inPart.map((part, at) => ({

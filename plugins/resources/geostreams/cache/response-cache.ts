@@ -107,7 +107,12 @@ export interface DatapointQuery extends AskedQuestion {
   readonly streams: readonly number[] | undefined
   /** Nothing is kept of a question that only wants the head. */
   readonly isHead: boolean
+  /** Of the request. */
+  readonly signal: AbortSignal
 }
+
+/** Makes an answer; the signal ends the work. */
+export type Produce = (signal?: AbortSignal) => Bytes
 
 /** The number of streams that a record names one by one. */
 const mostNamed = 200
@@ -149,15 +154,17 @@ export class ResponseCache {
    * The answer to a question: one that is kept, or else what `produce` makes, which is kept if it is not too long. `produce` may be called more than
    * once, and its result depends on the request alone. Concurrent equal requests share one.
    */
-  async answer(question: DatapointQuery, produce: () => Bytes): Promise<Bytes> {
-    if (this.#kept.maxBytes === 0 || question.isHead || !this.isFor(question.caller)) return produce()
+  async answer(question: DatapointQuery, produce: Produce): Promise<Bytes> {
+    const { signal } = question
+    if (this.#kept.maxBytes === 0 || question.isHead || !this.isFor(question.caller)) return produce(signal)
     const key = answerKey(question)
-    if (this.#refused.has(key)) return produce()
+    if (this.#refused.has(key)) return produce(signal)
     const state = await this.#state.of(question.streams)
-    if (state === undefined) return produce()
+    if (state === undefined) return produce(signal)
     const known = await this.#kept.get(key)
+    // What several requests share does not end with the first of them.
     const answer = known?.state === state ? known : await this.#once(`${key} ${state}`, () => this.#make(key, state, question, produce()))
-    return answer ? this.show(answer, produce) : produce()
+    return answer ? this.show(answer, () => produce(signal)) : produce(signal)
   }
 
   /** The bytes of an answer; `produce` stands in for those that went meanwhile. */

@@ -36,6 +36,7 @@ class BulkText {
   }
 
   #members(): BulkJson {
+    if (!this.#isNext('{')) throw this.#other()
     this.#require('{')
     let points: readonly string[] | undefined
     let stream: unknown
@@ -54,6 +55,15 @@ class BulkText {
     this.#require('}')
     if (!points) throw new Invalid('datapoints is missing: send {"datapoints":[…],"stream_id":"5"}, or an array of datapoints')
     return stream === undefined ? { points } : { points, stream }
+  }
+
+  /** Of a text, number or literal, if it is that. */
+  #other(): Invalid {
+    this.#parsed()
+    this.#skipBlanks()
+    return this.#at < this.#text.length
+      ? this.#broken()
+      : new Invalid('The body must be {"datapoints":[…],"stream_id":"5"}, or an array of datapoints')
   }
 
   #points(): readonly string[] {

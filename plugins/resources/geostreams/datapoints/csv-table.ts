@@ -206,7 +206,7 @@ export class CsvTable {
     this.#cells = shown.map(column => cellOf(columns.root, column))
     const others = [...this.#before, ...this.#after].map(({ header }) => header)
     const headers = csvHidePrefix ? shortHeaders(shown, csvSeparator, others) : shown.map(joined)
-    const all = [...this.#before.map(({ header }) => header), ...headers, ...this.#after.map(({ header }) => header)]
+    const all = [...this.#before.map(({ header }) => header), ...distinct(headers, others), ...this.#after.map(({ header }) => header)]
     this.head = `${all.map(csvText).join(',')}\r\n`
   }
 
@@ -264,6 +264,17 @@ export const shortHeaders = (columns: readonly Column[], separator: string, fixe
     if (counts.get(last) === 1) return last
     const whole = path.join(separator)
     return fixed.includes(whole) ? ['properties', ...path].join(separator) : whole
+  })
+}
+
+/** A name with the separator in it can be that of something nested. */
+const distinct = (headers: readonly string[], fixed: readonly string[]): readonly string[] => {
+  const taken = new Set(fixed)
+  return headers.map(header => {
+    let name = header
+    for (let count = 2; taken.has(name); count += 1) name = `${header} (${count})`
+    taken.add(name)
+    return name
   })
 }
 

@@ -245,7 +245,7 @@ export const listDatapoints = route({
   query,
   responses: { 200: tableAnswer(s.Union([s.Array(DatapointJson), Count]), DatapointJson) },
   throws: [Invalid, NotFound],
-  async handle({ query, caller, url, isHead }, { readings, streams, heads, answers, installation, settings }) {
+  async handle({ query, caller, url, isHead, signal }, { readings, streams, heads, answers, installation, settings }) {
     const { choice, filter: asked, shown } = readDatapointQuestion(query)
     const page = pageOf(query)
     const chosen = await streams.chosen(caller, choice)
@@ -259,7 +259,7 @@ export const listDatapoints = route({
     const table = async (): Promise<CsvTable> => new CsvTable(await heads.columnsOf(caller, question, answer, names), settings)
     const produce = (): Bytes => (format === 'csv' ? csvBytes(answer.pieces(), table) : jsonBytes(answer.pieces(), format, names))
     if (question.page) return { status: 200, body: produce(), ...head }
-    const whole = { caller, streams: chosen, isHead, route: 'datapoints', parameters: query }
+    const whole = { caller, streams: chosen, isHead, signal, route: 'datapoints', parameters: query }
     return { status: 200, body: await answers.answer(whole, produce), ...head }
   },
 })

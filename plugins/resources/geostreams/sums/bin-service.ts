@@ -1,5 +1,5 @@
 import { type Caller, GeoStore, Invalid, Streams, wire } from 'pounce/sdk'
-import type { StreamChoice } from 'pounce/sdk/geo'
+import { BinLimit, type StreamChoice } from 'pounce/sdk/geo'
 import { csvCell } from '../datapoints/csv-table.ts'
 import { type Aggregate, type BinEntry, type BinQuestion, entryJson, figuresOf, meanOf } from './raw-entries.ts'
 import { SelectedSensors, type SensorPart } from './selected-sensors.ts'
@@ -62,10 +62,11 @@ export class BinService {
   ): AsyncGenerator<string, void, undefined> {
     yield isGeojson ? '{ "type": "FeatureCollection", "features": [' : '['
     let isFirst = true
+    const limit = new BinLimit()
     for await (const part of this.#sensors.of(caller, chosen)) {
       let isNew = true
       const head = isGeojson ? featureOf(part) + headOf(part) : headOf(part)
-      for await (const text of this.#properties(part, question, aggregates)) {
+      for await (const text of this.#properties(part, { ...question, limit }, aggregates)) {
         yield isNew ? `${isFirst ? '' : ','}${head}${text}` : text
         isNew = false
         isFirst = false
@@ -86,14 +87,19 @@ export class BinService {
   }
 
   async *#rows(caller: Caller, chosen: readonly number[] | undefined, question: BinQuestion): AsyncGenerator<BinRows, void, undefined> {
+    const limit = new BinLimit()
     for await (const part of this.#sensors.of(caller, chosen))
-      for await (const { property, entries } of sensorBins(this.#store, part, question)) yield { part, property, entries }
+      for await (const { property, entries } of sensorBins(this.#store, part, question, limit)) yield { part, property, entries }
   }
 
   /** Members of the object of properties. */
-  async *#properties(part: SensorPart, question: BinQuestion, aggregates: readonly Aggregate[]): AsyncGenerator<string, void, undefined> {
+  async *#properties(
+    part: SensorPart,
+    question: BinQuestion & { readonly limit: BinLimit },
+    aggregates: readonly Aggregate[],
+  ): AsyncGenerator<string, void, undefined> {
     let last: string | undefined
-    for await (const { property, entries } of sensorBins(this.#store, part, question)) {
+    for await (const { property, entries } of sensorBins(this.#store, part, question, question.limit)) {
       const texts = entries.map(entry => entryJson(entry, aggregates)).join(',')
       const before = last === undefined ? '' : '],'
       yield property === last ? `,${texts}` : `${before}${JSON.stringify(property)}:[${texts}`

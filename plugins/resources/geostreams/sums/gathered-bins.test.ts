@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Invalid } from 'pounce/sdk'
-import type { GeoBin } from 'pounce/sdk/geo'
+import { BinLimit, type GeoBin } from 'pounce/sdk/geo'
 import { MemoryGeoStore } from 'pounce/sdk/testing'
 import { type Gathered, gatheredBins } from './gathered-bins.ts'
 
@@ -38,7 +38,7 @@ async function* inPieces(bins: readonly GeoBin[], size: number): AsyncGenerator<
 }
 
 const gather = (store: MemoryGeoStore, streams: readonly number[], group = (fromMs: number): number => fromMs) =>
-  gatheredBins(store, { streams }, { time: 'day' }, group)
+  gatheredBins(store, { streams }, { binning: { time: 'day' }, groupOf: group, limit: new BinLimit(), signal: undefined })
 
 const shapeOf = ({ property, group, bins }: Gathered) => [property, group / dayMs, bins.map(({ stream }) => stream).sort((a, b) => a - b)]
 

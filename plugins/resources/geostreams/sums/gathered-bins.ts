@@ -1,5 +1,5 @@
 import { type GeoStore, Invalid } from 'pounce/sdk'
-import type { GeoBin, GeoBinning, GeoFilter } from 'pounce/sdk/geo'
+import type { BinLimit, GeoBin, GeoBinning, GeoFilter } from 'pounce/sdk/geo'
 import { byCodePoint } from './selected-sensors.ts'
 
 /** All bins of one property that belong together, whatever their stream, depth and group. */
@@ -11,6 +11,15 @@ export interface Gathered {
 
 type Pieces = AsyncIterable<readonly GeoBin[]>
 type GroupOf = (fromMs: number) => number
+
+/** How to gather. */
+export interface Gathering {
+  readonly binning: GeoBinning
+  readonly groupOf: GroupOf
+  /** Counts the numbers of all bins. */
+  readonly limit: BinLimit
+  readonly signal: AbortSignal | undefined
+}
 
 /** As many runs of bins are read side by side. */
 const mostRuns = 8
@@ -76,10 +85,9 @@ async function* joined(pieces: Pieces): Pieces {
 export async function* gatheredBins(
   store: GeoStore,
   filter: GeoFilter & { readonly streams: readonly number[] },
-  binning: GeoBinning,
-  groupOf: GroupOf,
+  { binning, groupOf, limit, signal }: Gathering,
 ): AsyncGenerator<Gathered, void, undefined> {
-  const binsOf = (streams: readonly number[]): Pieces => store.bins({ filter: { ...filter, streams }, binning })
+  const binsOf = (streams: readonly number[]): Pieces => store.bins({ filter: { ...filter, streams }, binning, signal })
   const alone = filter.streams.length > mostRuns ? filter.streams.slice(0, mostRuns - 1) : filter.streams
   const rest = filter.streams.slice(alone.length)
   const runs = [...alone.map(stream => new Run(binsOf([stream]))), ...(rest.length > 0 ? [new Run(joined(binsOf(rest)))] : [])]
@@ -90,6 +98,7 @@ export async function* gatheredBins(
       const bins: GeoBin[] = []
       const fits = (bin: GeoBin): boolean => bin.property === property && groupOf(bin.fromMs) === group
       for (const run of runs) await run.take(fits, bins)
+      limit.take(bins.reduce((sum, { count }) => sum + count, 0))
       yield { property, group, bins }
     }
   } finally {

@@ -1,5 +1,5 @@
 import { Invalid, type Json, s } from 'pounce/sdk'
-import type { Datapoint, GeoFilter } from 'pounce/sdk/geo'
+import type { BinLimit, Datapoint, GeoFilter } from 'pounce/sdk/geo'
 import { altitudeOf, spansOf } from 'pounce/sdk/geo'
 import type { BinTime, BinTimes } from './bin-times.ts'
 import { byCodePoint } from './selected-sensors.ts'
@@ -103,6 +103,8 @@ export interface BinQuestion {
   readonly filter: Omit<GeoFilter, 'streams'>
   readonly shown?: ReadonlySet<string>
   readonly isRaw: boolean
+  /** Ends the work. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** What groups readings, and is no property of theirs. */
@@ -140,20 +142,22 @@ const textOf = (value: Json | undefined): string | null =>
 export class RawEntries {
   readonly #question: Pick<BinQuestion, 'times' | 'depthMetres'>
   readonly #found = new Map<string, Map<string, Growing>>()
+  readonly #limit: BinLimit
   #values = 0
 
-  constructor(question: Pick<BinQuestion, 'times' | 'depthMetres'>) {
+  constructor(question: Pick<BinQuestion, 'times' | 'depthMetres'>, limit: BinLimit) {
     this.#question = question
+    this.#limit = limit
   }
 
-  /** Adds all properties of a reading. */
-  add(point: Datapoint, isWanted: Wanted): void {
-    this.#take(point, isWanted)
+  /** Adds all properties of a reading. Returns how many values entered bins. */
+  add(point: Datapoint, isWanted: Wanted): number {
+    return this.#take(point, isWanted)
   }
 
   /** Takes those of its properties that are objects. */
-  addObjects(point: Datapoint, isWanted: Wanted): void {
-    this.#take(point, name => isWanted(name) && isObject(point.properties[name]))
+  addObjects(point: Datapoint, isWanted: Wanted): number {
+    return this.#take(point, name => isWanted(name) && isObject(point.properties[name]))
   }
 
   /** By property. Without an order within one. Bins of nothing but texts drop out. */
@@ -165,12 +169,15 @@ export class RawEntries {
     }
   }
 
-  #take(point: Datapoint, isWanted: Wanted): void {
+  #take(point: Datapoint, isWanted: Wanted): number {
     const { properties } = point
     const names = Object.keys(properties).filter(isWanted)
-    if (names.length === 0) return
+    if (names.length === 0) return 0
     const source = textOf(own(properties, special.source))
-    for (const where of this.#whereOf(point))
+    const places = this.#whereOf(point)
+    const entered = names.length * places.length
+    this.#limit.take(entered)
+    for (const where of places)
       for (const name of names) {
         const bin = this.#bin(name, where)
         if (source) bin.sources.add(source)
@@ -179,6 +186,7 @@ export class RawEntries {
         if (this.#values > mostValues)
           throw new Invalid(`More than ${mostValues} distinct values of a sensor: filter by stream or attributes, or use a shorter period`)
       }
+    return entered
   }
 
   #whereOf({ startMs, endMs, geometry, properties }: Datapoint): readonly Where[] {

@@ -1,6 +1,6 @@
-import { type Bytes, Invalid, NotFound, routesFor, s } from 'pounce/sdk'
+import { Invalid, NotFound, routesFor, s } from 'pounce/sdk'
 import { readTime } from 'pounce/sdk/kit'
-import { ResponseCache } from '../cache/response-cache.ts'
+import { type Produce, ResponseCache } from '../cache/response-cache.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
 import { tableAnswer } from '../table-answer.ts'
 import { BinService } from './bin-service.ts'
@@ -50,7 +50,7 @@ export const binDatapoints = route({
   }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ params, query, caller, isHead }, { bins, answers }) {
+  async handle({ params, query, caller, isHead, signal }, { bins, answers }) {
     const originMs = query.origin === undefined || query.origin === '' ? 0 : readTime(query.origin, 'origin')
     const times = binTimesOf(params.time, originMs)
     const depthMetres = depthOf(params.depth)
@@ -58,12 +58,14 @@ export const binDatapoints = route({
     const aggregates = readAggregates(query.aggregates)
     const question = { times, depthMetres, filter: within(filter, readWindow(query)), isRaw: query.raw, ...(shown ? { shown } : {}) }
     const chosen = await bins.choose(caller, choice, question)
-    const asked = { caller, streams: chosen, isHead, route: 'datapoints/bin', parameters: { ...query, ...params } }
+    const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/bin', parameters: { ...query, ...params } }
     const { format = 'json' } = query
-    const written = (): Bytes =>
-      format === 'csv'
-        ? csvAnswer(bins.table(caller, chosen, question, aggregates), 'bins.csv')
-        : jsonAnswer(bins.write(caller, chosen, question, { aggregates, isGeojson: format === 'geojson' }), mediaTypes[format])
-    return { status: 200, body: await answers.answer(asked, written) }
+    const produce: Produce = signal => {
+      const stoppable = { ...question, signal }
+      return format === 'csv'
+        ? csvAnswer(bins.table(caller, chosen, stoppable, aggregates), 'bins.csv')
+        : jsonAnswer(bins.write(caller, chosen, stoppable, { aggregates, isGeojson: format === 'geojson' }), mediaTypes[format])
+    }
+    return { status: 200, body: await answers.answer(asked, produce) }
   },
 })

@@ -1,5 +1,5 @@
 import { type Bytes, Clock, configPort, Invalid, NotFound, routesFor, Streams, s } from 'pounce/sdk'
-import { ResponseCache } from '../cache/response-cache.ts'
+import { type Produce, ResponseCache } from '../cache/response-cache.ts'
 import { config, type Settings } from '../config.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
 import { tableAnswer } from '../table-answer.ts'
@@ -42,16 +42,14 @@ export const averageDatapoints = route({
   query: s.Object({ ...datapointParameters, ...windowParameters, ...aggregateParameter, ...formatParameter }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ query, caller, isHead }, { figures, streams, answers, settings }) {
+  async handle({ query, caller, isHead, signal }, { figures, streams, answers, settings }) {
     const { choice, filter, shown } = readDatapointQuestion(query)
     const aggregates = readAggregates(query.aggregates)
     const question = { filter: within(filter, readWindow(query)), aggregates, ...(shown ? { shown } : {}) }
     const chosen = await streams.chosen(caller, choice)
-    const asked = { caller, streams: chosen, isHead, route: 'datapoints/averages', parameters: query }
-    return {
-      status: 200,
-      body: await answers.answer(asked, () => write(figures.averages(caller, chosen, question), query.format, settings)),
-    }
+    const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/averages', parameters: query }
+    const produce: Produce = signal => write(figures.averages(caller, chosen, { ...question, signal }), query.format, settings)
+    return { status: 200, body: await answers.answer(asked, produce) }
   },
 })
 
@@ -84,7 +82,7 @@ export const datapointTrends = route({
   }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ query, caller, isHead }, { figures, streams, answers, clock, settings }) {
+  async handle({ query, caller, isHead, signal }, { figures, streams, answers, clock, settings }) {
     const { choice, filter, shown } = readDatapointQuestion(query)
     const { fromMs, toMs } = readWindow(query)
     const now = clock.now().getTime()
@@ -96,9 +94,9 @@ export const datapointTrends = route({
     const last = binning === undefined ? {} : { last: binTimesOf(binning, 0, 'binning') }
     const chosen = await streams.chosen(caller, choice)
     const question = { filter, window, ...last, ...(shown ? { shown } : {}) }
-    const produce = (): Bytes => write(figures.trends(caller, chosen, question), query.format, settings)
-    const asked = { caller, streams: chosen, isHead, route: 'datapoints/trends', parameters: query }
+    const produce: Produce = signal => write(figures.trends(caller, chosen, { ...question, signal }), query.format, settings)
+    const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/trends', parameters: query }
     // A window that ends now is another one the next time.
-    return { status: 200, body: toMs === undefined ? produce() : await answers.answer(asked, produce) }
+    return { status: 200, body: toMs === undefined ? produce(signal) : await answers.answer(asked, produce) }
   },
 })

@@ -15,6 +15,8 @@ export interface SensorPart {
   readonly geometry: Geometry
   /** In the order that they were made in. */
   readonly streams: readonly number[]
+  /** How many readings these have, whichever were chosen. */
+  readonly count: number
   /** Property names of the readings of these streams, at most 1,000 of each, by code point. */
   readonly properties: ReadonlySet<string>
 }
@@ -80,7 +82,8 @@ export class SelectedSensors {
       const streams = all.filter(stream => known.has(stream)).sort((one, other) => one - other)
       if (streams.length === 0) return []
       const properties = new Set(streams.flatMap(stream => known.get(stream)?.properties ?? []).sort(byCodePoint))
-      return [{ id: geoNumberOf(id), name, geometry, streams, properties }]
+      const count = streams.reduce((sum, stream) => sum + (known.get(stream)?.count ?? 0), 0)
+      return [{ id: geoNumberOf(id), name, geometry, streams, count, properties }]
     })
   }
 }

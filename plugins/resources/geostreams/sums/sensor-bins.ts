@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { GeoStore } from 'pounce/sdk'
-import type { GeoBin } from 'pounce/sdk/geo'
+import type { BinLimit, Datapoint, GeoBin, GeoFilter } from 'pounce/sdk/geo'
 import type { BinTimes } from './bin-times.ts'
 import { gatheredBins } from './gathered-bins.ts'
 import { type BinEntry, type BinQuestion, isSpecial, noDepthCode, RawEntries, special } from './raw-entries.ts'
@@ -8,6 +9,12 @@ import { byCodePoint, type SensorPart } from './selected-sensors.ts'
 /** Maximum number of properties that a store returns. */
 const mostNames = 1000
 const mostAlternatives = 100
+/** No reading has more numbers. */
+const mostNumbers = 10_000
+/** Values that enter bins before other requests have their turn. */
+const perTurn = 10_000
+/** Entries that are written together. */
+const entriesAtOnce = 1000
 
 /** The entries of one property that belong together, by date, depth and depth code. */
 export interface Entries {
@@ -44,14 +51,24 @@ const joinedEntries = (bins: readonly GeoBin[], times: BinTimes, names: readonly
   return [...found.values()].sort(order)
 }
 
+/** Each value of a sensor may enter one bin; what is more counts against the limit of the request. */
+export const allowOnce = (limit: BinLimit, { count, properties }: SensorPart): void =>
+  limit.allow(count * (properties.size < mostNames ? properties.size : mostNumbers))
+
 /** The bins of one sensor, property by property, each by date. */
-export async function* sensorBins(store: GeoStore, part: SensorPart, question: BinQuestion): AsyncGenerator<Entries, void, undefined> {
-  const { filter, shown, times, depthMetres, isRaw } = question
+export async function* sensorBins(
+  store: GeoStore,
+  part: SensorPart,
+  question: BinQuestion,
+  limit: BinLimit,
+): AsyncGenerator<Entries, void, undefined> {
+  const { filter, shown, times, depthMetres, isRaw, signal } = question
+  allowOnce(limit, part)
   const chosen = { ...filter, streams: part.streams }
   const isWanted = (name: string): boolean => !isSpecial(name) && (shown?.has(name) ?? true)
   if (isRaw) {
-    const raw = new RawEntries(question)
-    for await (const points of store.read({ filter: chosen })) for (const point of points) raw.add(point, isWanted)
+    const raw = new RawEntries(question, limit)
+    await eachPoint(store, { filter: chosen, signal }, point => raw.add(point, isWanted))
     yield* ordered(raw, true)
     return
   }
@@ -59,18 +76,35 @@ export async function* sensorBins(store: GeoStore, part: SensorPart, question: B
   const properties = shown ? { properties: [...shown].filter(isWanted) } : {}
   const binning = { time: times.time, groupBy, ...properties, ...(depthMetres === undefined ? {} : { depthMetres }) }
   const seen = new Set<string>()
-  for await (const { property, bins } of gatheredBins(store, chosen, binning, times.group)) {
+  for await (const { property, bins } of gatheredBins(store, chosen, { binning, groupOf: times.group, limit, signal })) {
     seen.add(property)
     if (isWanted(property)) yield { property, entries: joinedEntries(bins, times, groupBy) }
   }
-  yield* objectBins(store, part, question, name => isWanted(name) && !seen.has(name))
+  yield* objectBins(store, part, { ...question, limit }, name => isWanted(name) && !seen.has(name))
+}
+
+/** Looks at readings, with turns of other requests between them. */
+const eachPoint = async (
+  store: GeoStore,
+  { filter, signal }: { readonly filter: GeoFilter; readonly signal: AbortSignal | undefined },
+  add: (point: Datapoint) => number,
+): Promise<void> => {
+  let entered = 0
+  for await (const points of store.read({ filter, signal }))
+    for (const point of points) {
+      entered += add(point)
+      if (entered < perTurn) continue
+      entered = 0
+      await nextTurn()
+      signal?.throwIfAborted()
+    }
 }
 
 /** Properties that are no numbers may be objects: the readings that have some are read. */
 async function* objectBins(
   store: GeoStore,
   { streams, properties }: SensorPart,
-  question: BinQuestion,
+  question: BinQuestion & { readonly limit: BinLimit },
   isWanted: (name: string) => boolean,
 ): AsyncGenerator<Entries, void, undefined> {
   const names = [...properties].filter(isWanted)
@@ -79,13 +113,16 @@ async function* objectBins(
     const some = new Set(names.slice(at, at + mostAlternatives))
     // Attributes are alternatives: with those of the question, all of its readings are looked at.
     const attributes = filter.attributes ?? [...some].map(key => ({ key, contains: {} }))
-    const raw = new RawEntries(question)
-    for await (const points of store.read({ filter: { ...filter, attributes } }))
-      for (const point of points) raw.addObjects(point, name => some.has(name))
+    const raw = new RawEntries(question, question.limit)
+    const query = { filter: { ...filter, attributes }, signal: question.signal }
+    await eachPoint(store, query, point => raw.addObjects(point, name => some.has(name)))
     yield* ordered(raw, false)
   }
 }
 
 function* ordered(raw: RawEntries, isRaw: boolean): Iterable<Entries> {
-  for (const [property, entries] of raw.all(isRaw)) yield { property, entries: entries.toSorted(order) }
+  for (const [property, entries] of raw.all(isRaw)) {
+    const sorted = entries.toSorted(order)
+    for (let at = 0; at < sorted.length; at += entriesAtOnce) yield { property, entries: sorted.slice(at, at + entriesAtOnce) }
+  }
 }

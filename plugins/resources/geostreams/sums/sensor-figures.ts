@@ -1,6 +1,6 @@
 import { type Caller, GeoStore, Invalid, type Json, s, wire } from 'pounce/sdk'
 import type { Datapoint, GeoBin, GeoFilter } from 'pounce/sdk/geo'
-import { hasAttribute } from 'pounce/sdk/geo'
+import { BinLimit, hasAttribute } from 'pounce/sdk/geo'
 import { readTime } from 'pounce/sdk/kit'
 import { printTime } from '../datapoints/point-json.ts'
 import type { BinTimes } from './bin-times.ts'
@@ -8,6 +8,7 @@ import type { FigureRow } from './figure-table.ts'
 import { gatheredBins } from './gathered-bins.ts'
 import { type Aggregate, figuresOf, finite, meanOf, type Sums } from './raw-entries.ts'
 import { SelectedSensors, type SensorPart } from './selected-sensors.ts'
+import { allowOnce } from './sensor-bins.ts'
 
 type Filter = Omit<GeoFilter, 'streams'>
 
@@ -29,16 +30,25 @@ const add = (known: Sums | undefined, { count, sum, min, max }: Sums): Sums =>
     ? { count: known.count + count, sum: known.sum + sum, min: Math.min(known.min, min), max: Math.max(known.max, max) }
     : { count, sum, min, max }
 
+/** What is requested of the readings. */
+interface Asked {
+  readonly filter: Filter
+  /** Names of the properties to return; absent: all. */
+  readonly shown?: ReadonlySet<string>
+  /** Ends the work. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** The numbers of each property, all streams together. */
 const numbersOf = async (
   store: GeoStore,
   filter: GeoFilter,
-  shown: ReadonlySet<string> | undefined,
+  { shown, signal }: Asked,
   seen: (bin: GeoBin) => void = () => undefined,
 ): Promise<ReadonlyMap<string, Sums>> => {
   const numbers = new Map<string, Sums>()
   const binning = { time: 'all', ...(shown ? { properties: [...shown] } : {}) } as const
-  for await (const piece of store.bins({ filter, binning }))
+  for await (const piece of store.bins({ filter, binning, signal }))
     for (const bin of piece) {
       numbers.set(bin.property, add(numbers.get(bin.property), bin))
       seen(bin)
@@ -47,25 +57,23 @@ const numbersOf = async (
 }
 
 /** Aggregates a sensor's readings; undefined when none matches. */
-const sensorFigures = async (
-  store: GeoStore,
-  part: SensorPart,
-  asked: Filter,
-  shown: ReadonlySet<string> | undefined,
-): Promise<SensorFigures | undefined> => {
-  const filter = { ...asked, streams: part.streams }
+const sensorFigures = async (store: GeoStore, part: SensorPart, asked: Asked): Promise<SensorFigures | undefined> => {
+  const { shown, signal } = asked
+  const filter = { ...asked.filter, streams: part.streams }
   const [first] = (await store.find({ filter, limit: 1 })).points
   const [last] = (await store.find({ filter, limit: 1, sort: { by: 'start', order: 'descending' } })).points
   if (!first || !last) return undefined
   let endMs = Math.max(first.endMs ?? first.startMs, last.endMs ?? last.startMs)
   const streams = new Set([first.stream, last.stream])
-  const numbers = await numbersOf(store, filter, shown, ({ stream, toMs }) => {
+  const numbers = await numbersOf(store, filter, asked, ({ stream, toMs }) => {
     endMs = Math.max(endMs, toMs)
     streams.add(stream)
   })
-  for (const stream of part.streams)
-    if (!streams.has(stream) && (await store.count({ ...asked, streams: [stream] }, 1)) > 0) streams.add(stream)
-  const others = await firstValues(store, filter, first, name => (shown?.has(name) ?? true) && !numbers.has(name), part)
+  for (const stream of part.streams) {
+    signal?.throwIfAborted()
+    if (!streams.has(stream) && (await store.count({ ...asked.filter, streams: [stream] }, 1)) > 0) streams.add(stream)
+  }
+  const others = await firstValues(store, { filter, signal }, first, name => (shown?.has(name) ?? true) && !numbers.has(name), part)
   return { first, endMs, streams: [...streams].sort((one, other) => one - other), numbers, others }
 }
 
@@ -74,10 +82,16 @@ const namesAtOnce = 100
 /** Most names are in the first readings; whatever is not is looked for in larger pages. */
 const [fewPoints, manyPoints] = [16, 1000]
 
+/** Which readings to look at. */
+interface Looking {
+  readonly filter: GeoFilter
+  readonly signal: AbortSignal | undefined
+}
+
 /** The first value of each name that is wanted: most are in the first reading, the others in the first one that has them. */
 const firstValues = async (
   store: GeoStore,
-  filter: GeoFilter,
+  { filter, signal }: Looking,
   first: Datapoint,
   isWanted: (name: string) => boolean,
   { properties }: SensorPart,
@@ -87,7 +101,7 @@ const firstValues = async (
   const missing = names.filter(name => !values.has(name))
   for (let at = 0; at < missing.length; at += namesAtOnce) {
     const some = missing.slice(at, at + namesAtOnce)
-    for (const [name, value] of await looked(store, filter, some)) values.set(name, value)
+    for (const [name, value] of await looked(store, { filter, signal }, some)) values.set(name, value)
   }
   return new Map(names.flatMap(name => (values.has(name) ? [[name, values.get(name) ?? null] as const] : [])))
 }
@@ -95,12 +109,13 @@ const firstValues = async (
 const valueIn = ({ properties }: Datapoint, name: string): readonly (readonly [string, Json])[] =>
   Object.hasOwn(properties, name) ? [[name, properties[name] ?? null]] : []
 
-const looked = async (store: GeoStore, filter: GeoFilter, names: readonly string[]): Promise<ReadonlyMap<string, Json>> => {
+const looked = async (store: GeoStore, { filter, signal }: Looking, names: readonly string[]): Promise<ReadonlyMap<string, Json>> => {
   const values = new Map<string, Json>()
   // Attributes are alternatives: the store looks for the names, and those of the question are looked at here.
   const { attributes: asked } = filter
   let query = { filter: { ...filter, attributes: names.map(key => ({ key })) }, limit: fewPoints }
   for (;;) {
+    signal?.throwIfAborted()
     const { points, next } = await store.find(query)
     for (const point of points)
       if (!asked || asked.some(each => hasAttribute(point.properties, each)))
@@ -148,9 +163,7 @@ export const within = (filter: Omit<GeoFilter, 'streams'>, { fromMs, toMs }: Win
 })
 
 /** What a trend is measured by. */
-interface TrendQuestion {
-  readonly filter: Omit<GeoFilter, 'streams'>
-  readonly shown?: ReadonlySet<string>
+interface TrendQuestion extends Asked {
   readonly window: Window
   /** Returns the newest of these spans too. */
   readonly last?: BinTimes
@@ -169,9 +182,14 @@ const change = (whole: number | null, part: number | null): number | null =>
   whole === null || part === null || whole === 0 ? null : finite(((part - whole) / whole) * 100)
 
 /** Compares a sensor's readings within the window with all its readings. */
-const trendOf = async (store: GeoStore, part: SensorPart, figures: SensorFigures, question: TrendQuestion): Promise<Trend> => {
-  const { filter, shown, window, last } = question
-  const interval = await numbersOf(store, { ...within(filter, window), streams: part.streams }, shown)
+const trendOf = async (
+  store: GeoStore,
+  part: SensorPart,
+  figures: SensorFigures,
+  question: TrendQuestion & { readonly limit: BinLimit },
+): Promise<Trend> => {
+  const { filter, window, last } = question
+  const interval = await numbersOf(store, { ...within(filter, window), streams: part.streams }, question)
   const newest = last ? await newestOf(store, part, question, last) : undefined
   const properties: Record<string, number | null> = {}
   for (const [name, sums] of figures.numbers) {
@@ -190,11 +208,18 @@ interface Newest {
 }
 
 /** The newest span in which the sensor has a number, and the numbers in it. */
-const newestOf = async (store: GeoStore, part: SensorPart, { filter, shown }: TrendQuestion, times: BinTimes): Promise<Newest> => {
+const newestOf = async (
+  store: GeoStore,
+  part: SensorPart,
+  { filter, shown, limit, signal }: TrendQuestion & { readonly limit: BinLimit },
+  times: BinTimes,
+): Promise<Newest> => {
+  allowOnce(limit, part)
   let [dateMs, label] = [Number.NEGATIVE_INFINITY, undefined as string | undefined]
   const found = new Map<string, { readonly dateMs: number; readonly sums: Sums }>()
   const binning = { time: times.time, ...(shown ? { properties: [...shown] } : {}) }
-  for await (const { property, bins } of gatheredBins(store, { ...filter, streams: part.streams }, binning, times.group))
+  const gathering = { binning, groupOf: times.group, limit, signal }
+  for await (const { property, bins } of gatheredBins(store, { ...filter, streams: part.streams }, gathering))
     for (const bin of bins) {
       const time = times.of(bin)
       if (time.dateMs > dateMs) [dateMs, label] = [time.dateMs, time.label]
@@ -207,9 +232,7 @@ const newestOf = async (store: GeoStore, part: SensorPart, { filter, shown }: Tr
 }
 
 /** Properties to average, and additional ones to return. */
-interface AverageQuestion {
-  readonly filter: Omit<GeoFilter, 'streams'>
-  readonly shown?: ReadonlySet<string>
+interface AverageQuestion extends Asked {
   readonly aggregates: readonly Aggregate[]
 }
 
@@ -228,16 +251,12 @@ export class AverageService {
   }
 
   /** A datapoint for each sensor, by name, with the averages of its readings in the place of their numbers. */
-  async *averages(
-    caller: Caller,
-    chosen: Chosen,
-    { filter, shown, aggregates }: AverageQuestion,
-  ): AsyncGenerator<FigureRow, void, undefined> {
+  async *averages(caller: Caller, chosen: Chosen, question: AverageQuestion): AsyncGenerator<FigureRow, void, undefined> {
     for await (const part of this.#sensors.of(caller, chosen)) {
-      const figures = await sensorFigures(this.#store, part, filter, shown)
+      const figures = await sensorFigures(this.#store, part, question)
       if (!figures) continue
       const numbers = [...figures.numbers].flatMap(([name, sums]) => {
-        const more = Object.entries(figuresOf(sums, aggregates)).map(([figure, value]) => [`${name}_${figure}`, value] as const)
+        const more = Object.entries(figuresOf(sums, question.aggregates)).map(([figure, value]) => [`${name}_${figure}`, value] as const)
         return [[name, meanOf(sums)] as const, ...more]
       })
       yield rowOf(part, figures, Object.fromEntries(numbers))
@@ -246,10 +265,11 @@ export class AverageService {
 
   /** The same with what averages were within a window and on the whole. */
   async *trends(caller: Caller, chosen: Chosen, question: TrendQuestion): AsyncGenerator<FigureRow, void, undefined> {
+    const limit = new BinLimit()
     for await (const part of this.#sensors.of(caller, chosen)) {
-      const figures = await sensorFigures(this.#store, part, question.filter, question.shown)
+      const figures = await sensorFigures(this.#store, part, question)
       if (!figures) continue
-      const { properties, lastTime } = await trendOf(this.#store, part, figures, question)
+      const { properties, lastTime } = await trendOf(this.#store, part, figures, { ...question, limit })
       yield rowOf(part, figures, properties, lastTime === undefined ? {} : { last_time: lastTime })
     }
   }

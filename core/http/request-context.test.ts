@@ -1,0 +1,39 @@
+import { mock } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import test from 'ava'
+import { routesFor, s } from 'pounce/sdk'
+import { keptLog } from '../../test/support/kept-log.ts'
+import { serve } from './testing/serve.ts'
+
+// In a process of its own: it changes the clock.
+const route = routesFor('things', {})
+
+test('a list is logged as slow when its first byte comes late, not when the client takes long to read it', async t => {
+  let nowMs = 0
+  const clock = mock.method(performance, 'now', () => nowMs)
+  t.teardown(() => clock.mock.restore())
+  const { log, lines } = keptLog()
+  const list = (path: string, beforeMs: number, afterMs: number) =>
+    route({
+      method: 'GET',
+      path,
+      summary: 'x',
+      permission: 'anyone',
+      responses: { 200: s.rows(s.String()) },
+      handle: async () => ({
+        status: 200,
+        body: (async function* () {
+          nowMs += beforeMs
+          yield 'x'.repeat(100_000)
+          nowMs += afterMs
+        })() as never,
+      }),
+    })
+  const { url } = await serve(t, { late: list('/late', 5000, 0), long: list('/long', 0, 5000) }, { options: { log } })
+  for (const path of ['/long', '/late']) await (await fetch(url + path)).text()
+  while (!lines.some(({ message }) => message === 'slow request')) await turn()
+  t.deepEqual(
+    lines.filter(({ message }) => message === 'slow request').map(({ path }) => path),
+    ['/late'],
+  )
+})

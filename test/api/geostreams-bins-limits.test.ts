@@ -1,0 +1,57 @@
+import test from 'ava'
+import { GeoStore } from 'pounce/sdk'
+import type { GeoBin } from 'pounce/sdk/geo'
+import { bootForTest, MemoryGeoStore } from 'pounce/sdk/testing'
+import { newSensor, newStream } from '../support/geostreams.ts'
+import { tell } from '../support/readings.ts'
+import { somebody } from '../support/spaces-and-people.ts'
+
+const path = '/api/geostreams/datapoints'
+const hourMs = 3_600_000
+
+test('sums of long readings by fine bins are refused with what would be right, also those of many streams together', async t => {
+  const server = await bootForTest({ t, config: { http: { budgets: { export: { account: { maxPerMinute: 6000 } } } } } })
+  const ann = await somebody(server, 'ann')
+  const sensor = await newSensor(ann)
+  const addLong = async (count: number): Promise<number> => {
+    const stream = await newStream(ann, sensor)
+    const told = Array.from({ length: count }, (_, at) => ({ at: at * 1000, until: 9000 * hourMs, properties: { v: at } }))
+    await tell(server, stream, told)
+    return stream
+  }
+  await addLong(60)
+  const answered = await ann.get(`${path}/bin/hour/0`)
+  t.is((answered.body as readonly { properties: { v: readonly unknown[] } }[])[0]?.properties.v.length, 9000)
+  await addLong(60)
+  const long = await addLong(120)
+  t.is((await ann.get(`${path}/bin/month/0`)).status, 200)
+  const fine = [`bin/hour/0?stream_id=${long}`, `bin/hour/0?stream_id=${long}&format=csv`, 'bin/hour/0?raw=true', 'trends?binning=hour']
+  for (const each of fine) {
+    const { status, body } = await ann.get(`${path}/${each}`)
+    t.is(status, 400, each)
+    t.regex(JSON.stringify(body), /longer bins, a shorter period, or fewer sensors/)
+  }
+  t.is((await ann.get(`${path}/trends?binning=month`)).status, 200)
+})
+
+test('the work ends when the client is gone', async t => {
+  const left = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const store = new (class extends MemoryGeoStore {
+    override async *bins({ signal }: Parameters<MemoryGeoStore['bins']>[0]): AsyncGenerator<readonly GeoBin[]> {
+      begun.resolve()
+      await new Promise<void>(resolve => signal?.addEventListener('abort', () => resolve()))
+      left.resolve()
+      yield []
+    }
+  })()
+  const server = await bootForTest({ t, overrides: { [GeoStore]: store } })
+  const ann = await somebody(server, 'ann')
+  await tell(server, await newStream(ann, await newSensor(ann)), [{ at: 0, properties: { v: 1 } }])
+  const leaving = new AbortController()
+  const answer = ann.call(`${path}/bin/hour/0`, { signal: leaving.signal })
+  await begun.promise
+  leaving.abort()
+  await t.throwsAsync(answer)
+  await t.notThrowsAsync(left.promise)
+})
