@@ -94,8 +94,12 @@ export const useResourceActions = (place?: ListPlace): ResourceActions => {
   const remove = useCallback(
     (row: Listed, onDeleted?: () => void): void => {
       if (!row.rights.includes(deleteRight[row.kind])) return
-      const hasTrash = row.kind === 'dataset' ? trash?.datasets != null : row.kind === 'collection' && trash?.collections != null
-      if (hasTrash) void moveToTrash(row).then(onDeleted).catch(toastFailure)
+      const { kind, isTrashed } = row
+      const hasTrash = kind === 'dataset' ? trash?.datasets != null : trash?.collections != null
+      if (kind !== 'space' && hasTrash && !isTrashed)
+        void moveToTrash({ ...row, kind })
+          .then(onDeleted)
+          .catch(toastFailure)
       else setDialog(<DeleteDialog of={row} onClose={close} onDeleted={onDeleted} />)
     },
     [trash, close],
