@@ -39,13 +39,16 @@ const created = async (kind: ListedKind, name: string, description: string, { sp
 }
 
 /**
- * Loads again what a change may have changed: lists of the kind, the thing itself, and collections, which show what is in them and in each other.
+ * Loads again what a change may have changed: lists of the kind, the thing itself, and collections and spaces, which show what is in them and in each other.
  */
 export const refresh = async (kind: ListedKind, changed?: string): Promise<void> => {
   await queries.invalidateQueries({
     predicate: query => {
       const [first, second] = query.queryKey
-      return (first === 'collection' || (first === kind && (second === 'list' || second === changed))) && isReloadable(query)
+      return (
+        (first === 'collection' || first === 'space' || (first === kind && (second === 'list' || second === changed))) &&
+        isReloadable(query)
+      )
     },
   })
 }

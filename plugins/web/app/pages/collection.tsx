@@ -28,12 +28,12 @@ export const CollectionPage = () => {
 }
 
 const Collection = ({ collection, isGone }: { readonly collection: FullCollection; readonly isGone: boolean }) => {
-  const { id, name, description, created, rights, counts, author, parents } = collection
+  const { id, name, description, created, rights, counts, author, parents, spaces } = collection
   const row = rowOf(collection)
   const navigate = useNavigate()
-  const [parent] = parents
+  const [[space], [parent]] = [spaces, parents]
   const path = [
-    { name: t('explore.collection'), to: '/collections' },
+    space ? { name: space.name, to: pathTo('space', space.id) } : { name: t('explore.collection'), to: '/collections' },
     ...(parent ? [{ name: parent.name, to: pathTo('collection', parent.id) }] : []),
   ]
   const place: ListPlace = { kind: 'collection', id, name, rights }

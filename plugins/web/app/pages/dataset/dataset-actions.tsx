@@ -6,12 +6,13 @@ import { copyText } from '../../components/copy-text.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { ActionDialog, useParts } from '../../components/part-slots.tsx'
+import { refresh } from '../../components/resource-dialogs.tsx'
 import { toast } from '../../components/toasts.tsx'
 import { api, urlOf } from '../../lib/api.ts'
 import type { Contribution } from '../../lib/contributions.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
-import { deleting, isReloadable, queries } from '../../lib/queries.ts'
+import { deleting, queries } from '../../lib/queries.ts'
 import { useSession } from '../../lib/session.ts'
 import { restore, trash } from '../../lib/trash.ts'
 import type { ViewedThing } from '../../viewers/host.ts'
@@ -41,7 +42,7 @@ export const DatasetActions = ({
     await (goesToTrash ? trash(of) : deleting(id, () => api('DELETE /api/datasets/{id}', { path: { id } })))
     await navigate({ to: (spaces[0] ? `/spaces/${spaces[0].id}` : '/datasets') as never })
     queries.removeQueries({ queryKey: ['dataset', id] })
-    void queries.invalidateQueries({ queryKey: ['dataset', 'list'], predicate: isReloadable })
+    void refresh('dataset')
     toast(
       t(goesToTrash ? 'dataset.trashed' : 'dataset.deleted', { name }),
       goesToTrash
