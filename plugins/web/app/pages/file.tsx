@@ -6,7 +6,7 @@ import { CopyText, copyText } from '../components/copy-text.tsx'
 import { DescriptionSection } from '../components/description-section.tsx'
 import { FormDialog } from '../components/dialog.tsx'
 import { GoneNote } from '../components/gone-note.tsx'
-import { DotProgress, FactLine, Failure, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { DotProgress, FactLine, Failure, Loading, PageTitle, SignInLink, Time } from '../components/page-parts.tsx'
 import { ActionDialog, PartPanels, PartTabs, useParts } from '../components/part-slots.tsx'
 import { TagList } from '../components/tag-list.tsx'
 import { toast } from '../components/toasts.tsx'
@@ -18,6 +18,7 @@ import { t } from '../lib/i18n.ts'
 import { isNotFound } from '../lib/messages.ts'
 import { deleting, queries } from '../lib/queries.ts'
 import { saveText } from '../lib/save-text.ts'
+import { useSession } from '../lib/session.ts'
 import { ExtractionResults } from './file/extraction-results.tsx'
 import { type FullFile, placePath, useFile, useNeighbours, useRuns, useTrashedDataset, useVersions } from './file/file-data.ts'
 import { FileViewer, thingOf } from './file/file-viewer.tsx'
@@ -100,24 +101,29 @@ const FileView = ({ file, isGone }: { readonly file: FullFile; readonly isGone: 
   )
 }
 
+/** Why nobody can have the bytes, where that is so. */
+const unusable = ({ status, scan, damaged }: FullFile): string | undefined => {
+  if (damaged !== undefined) return t('file.damaged')
+  if (scan === 'infected') return t('file.infected')
+  if (scan === 'pending') return t('file.scanning')
+  return status === 'ARCHIVED' ? t('file.archived') : undefined
+}
+
 /** Why the bytes cannot be had, where that is so. */
-const Warnings = ({ file: { mayDownload, status, scan, damaged } }: { readonly file: FullFile }) => {
-  const text =
-    damaged !== undefined
-      ? t('file.damaged')
-      : scan === 'infected'
-        ? t('file.infected')
-        : scan === 'pending'
-          ? t('file.scanning')
-          : status === 'ARCHIVED'
-            ? t('file.archived')
-            : !mayDownload
-              ? t('file.notDownloadable')
-              : undefined
-  return text === undefined ? null : (
-    <p role="note" className="sheet page-note">
-      {text}
-    </p>
+const Warnings = ({ file }: { readonly file: FullFile }) => {
+  const session = useSession()
+  const reason = unusable(file)
+  if (reason === undefined && file.mayDownload) return null
+  return (
+    <div role="note" className="sheet page-note">
+      <p>{reason ?? t('file.notDownloadable')}</p>
+      {reason === undefined && session?.user === null && (
+        <>
+          <p>{t('file.signInToDownload')}</p>
+          <SignInLink />
+        </>
+      )}
+    </div>
   )
 }
 
