@@ -432,8 +432,12 @@ inBrowser('axe finds nothing on these pages in light and dark, and none scrolls 
     ...['/parts/example.file-types.page', '/admin/access', '/admin/plugins'],
   ]
   for (const path of paths) await look(own, path)
+  const edge = () => own.page.screenshot({ clip: { x: 316, y: 400, width: 4, height: 4 } })
+  const bright = await edge()
   await own.page.keyboard.press('?')
   await own.page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  // The overlay darkens the place of the scrollbar too.
+  t.notDeepEqual(await edge(), bright)
   findings.push(...(await axeFindings(own.page)).map(finding => `keys: ${finding}`))
   t.deepEqual(findings, [])
   t.deepEqual([...unexpected(stranger.problems), ...unexpected(own.problems)], [])

@@ -54,7 +54,7 @@ const announce = (): void => {
   otherTabs?.postMessage('change')
 }
 
-/** How often another person, or nobody, has come after somebody on this page: it is drawn anew then, with nothing of what was begun. */
+/** How often another person, or nobody, has come after somebody on this page: it is drawn again then, with nothing of what was begun. */
 export const personChanges = createStore(0)
 
 const forgetPerson = (): void => {
