@@ -30,7 +30,9 @@ const remove = (path: string): Promise<unknown> => ok(call(path, { method: 'DELE
 inBrowser('the pages of what is in the trash say so, restore it, and ask before they delete it for good', async t => {
   const dataset = await newDataset(call, { name: 'Oaks' })
   const file = await upload(call, dataset, 'plot,lai\n1,2\n', 'plots.csv', { type: 'text/csv' })
-  const { id: collection } = await ok<{ id: string }>(call('/api/collections', { method: 'POST', json: { name: 'Trees', description: '' } }))
+  const { id: collection } = await ok<{ id: string }>(
+    call('/api/collections', { method: 'POST', json: { name: 'Trees', description: '' } }),
+  )
   const { page, problems } = await webPage(t, browser, server.url, server.admin)
 
   // Moved there elsewhere, while the page is open.
