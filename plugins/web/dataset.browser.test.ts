@@ -2,7 +2,7 @@ import test from 'ava'
 import type { Page } from 'playwright-core'
 import { bootForTest } from 'pounce/sdk/testing'
 import { browserTests } from '../../test/support/real-browsers.ts'
-import { newDataset, newFolder, ok, upload } from '../../test/support/scene.ts'
+import { formWith, newDataset, newFolder, ok, upload } from '../../test/support/scene.ts'
 import { until } from '../../test/support/until.ts'
 import { webBuild } from '../../test/support/web-build.ts'
 import { axeFindings, sidewaysScroll, webPage } from '../../test/support/web-pages.ts'
@@ -249,6 +249,7 @@ inBrowser('the address holds folder, order and what is looked for; events show w
   t.deepEqual(problems, [])
 })
 
+<<<<<<< HEAD
 inBrowser('a new name that is refused stays as it was typed, and a folder is deleted with a number', async t => {
   const dataset = await newDataset(call, { name: 'Plots' })
   const folder = await newFolder(call, dataset, 'raw')
@@ -284,4 +285,47 @@ inBrowser('a new name that is refused stays as it was typed, and a folder is del
   await page.keyboard.press('Home')
   await page.keyboard.press('Delete')
   await page.getByRole('dialog').getByText('Items in it, with those in folders below: 3.').waitFor()
+=======
+inBrowser('keys act on what is chosen; the focus and the choice stay on the way through folders, search and files', async t => {
+  const dataset = await newDataset(call, { name: 'Oaks' })
+  for (const name of ['2024', '2025', '2026']) await newFolder(call, dataset, name)
+  const folder = (await entriesOf(dataset)).entries.find(({ name }) => name === '2025')?.id ?? ''
+  for (let n = 1; n <= 9; n++) {
+    await ok(call(`/api/uploadToDataset/${dataset}?extract=false&folder_id=${folder}`, { method: 'POST', body: formWith('x', nameOf(n)) }))
+  }
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  await page.goto(`/datasets/${dataset}`)
+  const rowOf = (name: string) => page.getByRole('row', { name: new RegExp(name) })
+  const focused = (name: string) => until(`the focus on ${name}`, async () => (await activeRow(page)) === name)
+  await rowOf('2025').getByRole('link').click()
+  await rowOf('plot 9').click({ position: { x: 400, y: 10 } })
+  await page.keyboard.press('Backspace')
+  await focused('2025')
+  await page.keyboard.press('Enter')
+  await focused('plot 1.csv')
+
+  // All but the one that has the focus.
+  await page.keyboard.press('Control+a')
+  await page.keyboard.press(' ')
+  t.is(await chosen(page), '8 selected, 8\u00a0B')
+  await page.keyboard.press('Delete')
+  await page.getByRole('dialog', { name: 'Delete 8 items?' }).getByRole('button', { name: 'Cancel' }).click()
+  await focused('plot 1.csv')
+
+  await page.keyboard.press('/')
+  await page.keyboard.press('Escape')
+  t.is(await activeRow(page), 'plot 1.csv')
+
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'plot 1.csv' }).waitFor()
+  await page.goBack()
+  await rowOf('plot 9').waitFor()
+  t.is(await chosen(page), '8 selected, 8\u00a0B')
+  await page.goBack()
+  await rowOf('2026').waitFor()
+  t.is(await page.locator('.selection-bar').count(), 0)
+  t.deepEqual(problems, [])
+>>>>>>> fix6a
 })

@@ -6,6 +6,7 @@ import { bootForTest, FixedClock, MemoryMailer, type TestServer } from 'pounce/s
 import { codeAt } from '../../test/support/authenticator.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { lastToken } from '../../test/support/mails.ts'
+import { newPerson } from '../../test/support/people.ts'
 import { browserTests } from '../../test/support/real-browsers.ts'
 import { newDataset, upload } from '../../test/support/scene.ts'
 import { withTotp } from '../../test/support/second-factors.ts'
@@ -265,6 +266,48 @@ inBrowser('a session that ended meanwhile is begun again on the page, and the ac
   t.deepEqual(unexpected(problems), [])
 })
 
+inBrowser('another person who signs in on the page of somebody else gets nothing of what was begun there', async t => {
+  const server = await bootForTest({ t, config: { access: { private: false } } })
+  const bob = await newPerson(server, 'bob')
+  const dataset = await newDataset(server.as(server.admin.key), { name: 'Oaks' })
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  const other = await page.context().newPage()
+  await other.goto('/')
+  await page.goto(`/datasets/${dataset}`)
+  await page.getByRole('button', { name: 'Edit description' }).click()
+  await page.getByRole('textbox', { name: 'Description' }).fill('A secret draft')
+  await other.getByRole('button', { name: /^Account of/ }).click()
+  await other.getByRole('menuitem', { name: 'Sign out' }).click()
+  const asked = page.getByRole('dialog', { name: 'You are signed out' })
+  await asked.getByLabel('Email address').fill(bob.email)
+  await asked.getByLabel('Password').fill(bob.password)
+  await asked.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('button', { name: 'Account of bob Number 1' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Oaks' }).waitFor()
+  t.is(await page.getByRole('textbox', { name: 'Description' }).count(), 0)
+  t.is(await page.getByRole('button', { name: 'Edit description' }).count(), 0)
+  t.is(await page.getByRole('button', { name: 'Add files' }).count(), 0)
+  t.deepEqual(unexpected(problems), [])
+})
+
+inBrowser('who may view a file but not download it reads why, and a stranger where to sign in', async t => {
+  const server = await bootForTest({ t, config: { access: { private: false } } })
+  const call = server.as(server.admin.key)
+  const file = await upload(call, await newDataset(call), 'plot\n1\n', 'plots.csv', { type: 'text/csv' })
+  const { page } = await webPage(t, browser, server.url, await newPerson(server, 'bob'))
+  await page.goto(`/files/${file}`)
+  await page.getByText('You may see this file, but not download it.').waitFor()
+  t.is(await page.getByRole('note').getByRole('link', { name: 'Sign in' }).count(), 0)
+  const stranger = await webPage(t, browser, server.url)
+  await stranger.page.goto(`/files/${file}`)
+  await stranger.page.getByRole('note').getByRole('link', { name: 'Sign in' }).click()
+  await stranger.page.getByLabel('Email address').fill(server.admin.email)
+  await stranger.page.getByLabel('Password').fill(server.admin.password)
+  await stranger.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await stranger.page.getByRole('link', { name: 'Download', exact: true }).first().waitFor()
+  t.is(await stranger.page.getByRole('note').count(), 0)
+})
+
 inBrowser('the page requests a second factor, terms of service and a step-up', async t => {
   const clock = new FixedClock()
   const server = await bootForTest({ t, clock })
@@ -392,6 +435,15 @@ inBrowser('collections and spaces are made, filled, edited and deleted; a delete
   await page.getByRole('button', { name: 'Add dataset' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Leaf area' }).click()
   await page.getByRole('row', { name: /Leaf area/ }).waitFor()
+  await page.getByText('1 dataset', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Actions for Leaf area' }).click()
+  await page.getByRole('menuitem', { name: 'Remove from Beech forest' }).click()
+  await page.getByText('0 datasets', { exact: true }).waitFor()
+  await page.locator('.toast', { hasText: 'no longer in' }).getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('1 dataset', { exact: true }).waitFor()
+  await page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Collections' }).click()
+  await create('Create collection', 'Autumn')
+  await page.getByRole('navigation', { name: 'Location' }).getByRole('link', { name: 'Beech forest' }).click()
   await page.getByRole('button', { name: 'Actions for Beech forest' }).click()
   await page.getByRole('menuitem', { name: 'Edit space' }).click()
   await page.getByRole('dialog').getByLabel('Name').fill('Oak forest')
@@ -446,8 +498,12 @@ inBrowser('axe finds nothing on these pages in light and dark, and none scrolls 
     ...['/parts/example.file-types.page', '/admin/access', '/admin/plugins'],
   ]
   for (const path of paths) await look(own, path)
+  const edge = () => own.page.screenshot({ clip: { x: 316, y: 400, width: 4, height: 4 } })
+  const bright = await edge()
   await own.page.keyboard.press('?')
   await own.page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  // The overlay darkens the place of the scrollbar too.
+  t.notDeepEqual(await edge(), bright)
   findings.push(...(await axeFindings(own.page)).map(finding => `keys: ${finding}`))
   t.deepEqual(findings, [])
   t.deepEqual([...unexpected(stranger.problems), ...unexpected(own.problems)], [])

@@ -22,6 +22,8 @@ import { createRoot } from 'react-dom/client'
 import { currentLanguage, startLanguage } from './lib/i18n.ts'
 import { startLive } from './lib/live.ts'
 import { queries } from './lib/queries.ts'
+import { personChanges } from './lib/session.ts'
+import { useStore } from './lib/store.ts'
 import { router } from './router.tsx'
 
 const subscribe = (listener: () => void): (() => void) => {
@@ -31,11 +33,12 @@ const subscribe = (listener: () => void): (() => void) => {
 
 const App = () => {
   const language = useSyncExternalStore(subscribe, () => i18next.language)
+  const person = useStore(personChanges)
   return (
     <StrictMode>
       <QueryClientProvider client={queries}>
         <I18nProvider locale={currentLanguage()}>
-          <RouterProvider key={language} router={router} />
+          <RouterProvider key={`${language} ${person}`} router={router} />
         </I18nProvider>
       </QueryClientProvider>
     </StrictMode>

@@ -7,7 +7,7 @@ import { Button, IconButton, TextField } from './controls.tsx'
 
 const ConflictDialog = lazy(async () => ({ default: (await import('./conflict-dialog.tsx')).ConflictDialog }))
 
-/** Text that can be changed where it stands. Nothing that was typed is lost when the server refuses it, or when somebody else changed it. */
+/** Text that can be changed where it stands. Nothing that was typed is lost when the server refuses it, somebody else changed it, or it can no longer be changed. */
 export const EditableText = ({
   value,
   label,
@@ -44,6 +44,7 @@ export const EditableText = ({
     setDraft(value)
   }
   const save = async (instead = before): Promise<void> => {
+    if (!isEditable) return
     const text = (draft ?? '').trim()
     setTheirs(undefined)
     if (text === instead.trim()) {
@@ -84,7 +85,7 @@ export const EditableText = ({
           setError(undefined)
         }}
         isLong={isLong}
-        error={error}
+        error={isEditable ? error : t('edit.noLonger')}
         isRequired={!isLong}
         autoFocus
         onKeyDown={event => {
@@ -93,7 +94,7 @@ export const EditableText = ({
         }}
       />
       <div className="actions">
-        <Button type="submit" isPending={isBusy}>
+        <Button type="submit" isPending={isBusy} isDisabled={!isEditable}>
           {t('edit.save')}
         </Button>
         <Button look="quiet" onPress={end}>

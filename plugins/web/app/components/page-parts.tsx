@@ -152,7 +152,7 @@ export const Failure = ({
 }
 
 /** For strangers, who may see more with an account; they come back to where they are. */
-const SignInLink = () => {
+export const SignInLink = () => {
   const session = useSession()
   const href = useRouterState({ select: state => state.location.href })
   if (!session || session.user) return null

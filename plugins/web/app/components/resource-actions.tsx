@@ -37,10 +37,13 @@ export const addToCollection = async (row: Pick<Listed, 'kind' | 'id' | 'name'>,
   const isDataset = row.kind === 'dataset'
   if (isDataset) await api('POST /api/collections/{id}/datasets/{dataset}', { path: { id: to.id, dataset: row.id } })
   else await api('POST /api/collections/{id}/addSubCollection/{child}', { path: { id: to.id, child: row.id } })
-  await refreshPlaces()
+  await refreshPlaces(row)
   toast(t('place.added', { name: row.name, place: to.name }), {
     label: t('undo'),
-    run: () => void removeFromCollection(row, to).then(refreshPlaces).catch(toastFailure),
+    run: () =>
+      void removeFromCollection(row, to)
+        .then(() => refreshPlaces(row))
+        .catch(toastFailure),
   })
 }
 
@@ -53,10 +56,13 @@ const removeFromCollection = async (row: Pick<Listed, 'kind' | 'id'>, from: Pick
 export const addToSpace = async (row: Pick<Listed, 'kind' | 'id' | 'name'>, to: Pick<Listed, 'id' | 'name'>): Promise<void> => {
   if (row.kind === 'dataset') await api('POST /api/spaces/{id}/addDatasetToSpace/{dataset}', { path: { id: to.id, dataset: row.id } })
   else await api('POST /api/spaces/{id}/addCollectionToSpace/{collection}', { path: { id: to.id, collection: row.id } })
-  await refreshPlaces()
+  await refreshPlaces(row)
   toast(t('place.added', { name: row.name, place: to.name }), {
     label: t('undo'),
-    run: () => void removeFromSpace(row, to).then(refreshPlaces).catch(toastFailure),
+    run: () =>
+      void removeFromSpace(row, to)
+        .then(() => refreshPlaces(row))
+        .catch(toastFailure),
   })
 }
 
@@ -69,14 +75,12 @@ const removeFromSpace = async (row: Pick<Listed, 'kind' | 'id'>, from: Pick<List
     })
 }
 
-const refreshPlaces = async (): Promise<void> => {
-  await refresh('dataset')
-}
+const refreshPlaces = ({ kind, id }: Pick<Listed, 'kind' | 'id'>): Promise<void> => refresh(kind, id)
 
 const takeOut = async (row: Listed, place: ListPlace): Promise<void> => {
   const isSpace = place.kind === 'space'
   await (isSpace ? removeFromSpace(row, place) : removeFromCollection(row, place))
-  await refreshPlaces()
+  await refreshPlaces(row)
   toast(t('place.removed', { name: row.name, place: place.name }), {
     label: t('undo'),
     run: () => void (isSpace ? addToSpace(row, place) : addToCollection(row, place)).catch(toastFailure),
@@ -94,8 +98,12 @@ export const useResourceActions = (place?: ListPlace): ResourceActions => {
   const remove = useCallback(
     (row: Listed, onDeleted?: () => void): void => {
       if (!row.rights.includes(deleteRight[row.kind])) return
-      const hasTrash = row.kind === 'dataset' ? trash?.datasets != null : row.kind === 'collection' && trash?.collections != null
-      if (hasTrash) void moveToTrash(row).then(onDeleted).catch(toastFailure)
+      const { kind, isTrashed } = row
+      const hasTrash = kind === 'dataset' ? trash?.datasets != null : trash?.collections != null
+      if (kind !== 'space' && hasTrash && !isTrashed)
+        void moveToTrash({ ...row, kind })
+          .then(onDeleted)
+          .catch(toastFailure)
       else setDialog(<DeleteDialog of={row} onClose={close} onDeleted={onDeleted} />)
     },
     [trash, close],

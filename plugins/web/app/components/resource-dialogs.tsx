@@ -2,9 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { api } from '../lib/api.ts'
 import { t } from '../lib/i18n.ts'
-import { deleting, isReloadable, queries, restoring } from '../lib/queries.ts'
+import { deleting, isReloadable, queries } from '../lib/queries.ts'
 import { editable, findIn, type Listed, type ListedKind, pageOf, type Source } from '../lib/resources.ts'
 import { saveText, TextConflict } from '../lib/save-text.ts'
+import { restore, type Trashable, trash } from '../lib/trash.ts'
 import { ConflictDialog } from './conflict-dialog.tsx'
 import { TextField } from './controls.tsx'
 import { Dialog, FormDialog } from './dialog.tsx'
@@ -38,13 +39,16 @@ const created = async (kind: ListedKind, name: string, description: string, { sp
 }
 
 /**
- * Loads again what a change may have changed: lists of the kind, the thing itself, and collections, which show what is in them and in each other.
+ * Loads again what a change may have changed: lists of the kind, the thing itself, and collections and spaces, which show what is in them and in each other.
  */
 export const refresh = async (kind: ListedKind, changed?: string): Promise<void> => {
   await queries.invalidateQueries({
     predicate: query => {
       const [first, second] = query.queryKey
-      return (first === 'collection' || (first === kind && (second === 'list' || second === changed))) && isReloadable(query)
+      return (
+        (first === 'collection' || first === 'space' || (first === kind && (second === 'list' || second === changed))) &&
+        isReloadable(query)
+      )
     },
   })
 }
@@ -185,11 +189,9 @@ interface Deletable {
   readonly name: string
 }
 
-const restored = async ({ kind, id }: Deletable): Promise<void> => {
-  await restoring(id, () =>
-    api(kind === 'dataset' ? 'PUT /api/datasets/restore/{id}' : 'PUT /api/collections/restore/{id}', { path: { id } }),
-  )
-  await refresh(kind, id)
+const restored = async (of: Trashable): Promise<void> => {
+  await restore(of)
+  await refresh(of.kind, of.id)
 }
 
 const deletionOf = {
@@ -199,9 +201,8 @@ const deletionOf = {
 } as const
 
 /** Moves to the trash, and offers to take it back. */
-export const moveToTrash = async (of: Deletable): Promise<void> => {
-  const path = { id: of.id }
-  await deleting(of.id, () => api(deletionOf[of.kind], { path }))
+export const moveToTrash = async (of: Trashable & Pick<Deletable, 'name'>): Promise<void> => {
+  await trash(of)
   await refresh(of.kind)
   toast(t('delete.trashed', { name: of.name }), { label: t('undo'), run: () => void restored(of).catch(toastFailure) })
 }

@@ -48,6 +48,7 @@ export const SearchBox = () => {
   const [isOpen, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
   const input = useRef<HTMLInputElement>(null)
+  const before = useRef<Element>(null)
   const list = useId()
   const navigate = useNavigate()
   const jumps = useJumps(isOpen ? text : '')
@@ -60,6 +61,7 @@ export const SearchBox = () => {
         (event.key === 'k' && (event.ctrlKey || event.metaKey)) || (event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey)
       if (!isAsked) return
       event.preventDefault()
+      if (document.activeElement !== input.current) before.current = document.activeElement
       input.current?.focus()
       input.current?.select()
     }
@@ -81,10 +83,16 @@ export const SearchBox = () => {
     input.current?.blur()
     void navigate({ to: to as never })
   }
+  /** Back to where the key was pressed that led here. */
+  const leave = (): void => {
+    const { current } = before
+    if (current instanceof HTMLElement && current !== document.body && current.isConnected) current.focus()
+    else input.current?.blur()
+  }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') {
       if (isOpen && jumps.length > 0) close()
-      else input.current?.blur()
+      else leave()
     } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       if (jumps.length === 0) return
       event.preventDefault()
@@ -123,7 +131,10 @@ export const SearchBox = () => {
           setActive(-1)
         }}
         onFocus={() => setOpen(true)}
-        onBlur={close}
+        onBlur={() => {
+          close()
+          before.current = null
+        }}
         onKeyDown={onKeyDown}
       />
       <span className="search-key" aria-hidden="true">

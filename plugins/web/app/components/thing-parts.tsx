@@ -51,7 +51,7 @@ export const ThingMenu = ({
           )}
           {canDelete && (
             <MenuItem id="delete" className="menu-item destroys">
-              {t(`delete.${kind}`)}
+              {t(of.isTrashed ? 'trash.delete' : `delete.${kind}`)}
             </MenuItem>
           )}
         </Menu>

@@ -21,6 +21,7 @@ export interface Listed {
   readonly author: string
   readonly thumbnail: string | null
   readonly rights: readonly string[]
+  readonly isTrashed: boolean
   /** Files of a dataset, datasets of a collection, members of a space. */
   readonly count: number
   /** Collections in a collection. */
@@ -40,10 +41,13 @@ type PageQuery = Readonly<Record<string, string | number | boolean | undefined>>
 
 const pageSize = 100
 
+/** Spaces have no trash. */
+const isTrashed = (full: Full): boolean => full.resource_type !== 'space' && full.trashedAt !== null
+
 /** A row of a list. */
 export const rowOf = (full: Full): Listed => {
   const { id, name, description, created, modified, author, rights } = full
-  const common = { id, name, description, created, modified, author: author.fullName, rights }
+  const common = { id, name, description, created, modified, author: author.fullName, rights, isTrashed: isTrashed(full) }
   switch (full.resource_type) {
     case 'dataset':
       return { ...common, kind: 'dataset', thumbnail: full.thumbnail, count: full.counts.files, nested: 0 }

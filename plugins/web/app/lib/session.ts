@@ -54,6 +54,14 @@ const announce = (): void => {
   otherTabs?.postMessage('change')
 }
 
+/** How often another person, or nobody, has come after somebody on this page: it is drawn again then, with nothing of what was begun. */
+export const personChanges = createStore(0)
+
+const forgetPerson = (): void => {
+  queries.removeQueries({ predicate: isOfPerson })
+  personChanges.set(personChanges.get() + 1)
+}
+
 const isOfPerson = (query: { readonly queryKey: readonly unknown[] }): boolean => query.queryKey[0] !== key[0]
 
 const load = async (): Promise<Session> => {
@@ -64,7 +72,7 @@ const load = async (): Promise<Session> => {
     lastUser = session.user.id
     // Another tab has signed in: the question of this one is answered, and another person sees nothing of the one before.
     if (asked.get()?.what === 'signed-out') asked.get()?.end(!isAnother)
-    if (isAnother) setTimeout(() => void queries.resetQueries({ predicate: isOfPerson }))
+    if (isAnother) setTimeout(forgetPerson)
     if (session.user.termsPending) void ask('terms')
   } else if (lastUser !== undefined && before?.user) {
     // The page stays as it is, with what was typed, until the person has decided.
@@ -87,11 +95,13 @@ export const loadedSession = (): Promise<Session> => queries.ensureQueryData(ses
 
 /** After signing in or out: nothing that was loaded for another person stays. */
 export const changeSession = async (): Promise<Session> => {
+  const before = lastUser
   lastUser = undefined
   queries.removeQueries({ predicate: isOfPerson })
   const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
   announce()
-  await queries.invalidateQueries({ predicate: isOfPerson })
+  if (before !== undefined && before !== session.user?.id) forgetPerson()
+  else await queries.invalidateQueries({ predicate: isOfPerson })
   return session
 }
 

@@ -3,33 +3,37 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { CollectionTree, useChildren } from '../components/collection-tree.tsx'
 import { Button } from '../components/controls.tsx'
+import { GoneNote } from '../components/gone-note.tsx'
 import { Empty, FactLine, FailurePage, Loading, PageTitle } from '../components/page-parts.tsx'
 import { addToCollection, type ListPlace, useResourceActions } from '../components/resource-actions.tsx'
 import { CreateDialog, PickDialog } from '../components/resource-dialogs.tsx'
 import { ResourceListView, sortQuery } from '../components/resource-list.tsx'
 import { Created, Margin, ThingMenu } from '../components/thing-parts.tsx'
+import { TrashNote } from '../components/trash-note.tsx'
 import type { GridSort } from '../components/virtual-grid.tsx'
 import { api } from '../lib/api.ts'
 import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
+import { isNotFound } from '../lib/messages.ts'
 import { editable, type FullCollection, type ListedKind, pathTo, rowOf, useResourceList } from '../lib/resources.ts'
 
 export const CollectionPage = () => {
   const { id = '' } = useParams({ strict: false }) as { readonly id?: string }
   const queryFn = async () => (await api('GET /api/collections/{id}', { path: { id }, query: { view: 'full' } })) as FullCollection
   const { data, error, refetch } = useQuery({ queryKey: ['collection', id], queryFn })
-  if (error) return <FailurePage error={error} retry={() => void refetch()} />
+  if (error && !data) return <FailurePage error={error} retry={() => void refetch()} />
   if (!data) return <Loading />
-  return <Collection key={id} collection={data} />
+  const isGone = isNotFound(error)
+  return <Collection key={id} collection={isGone ? { ...data, rights: [] } : data} isGone={isGone} />
 }
 
-const Collection = ({ collection }: { readonly collection: FullCollection }) => {
-  const { id, name, description, created, rights, counts, author, parents } = collection
+const Collection = ({ collection, isGone }: { readonly collection: FullCollection; readonly isGone: boolean }) => {
+  const { id, name, description, created, rights, counts, author, parents, spaces } = collection
   const row = rowOf(collection)
   const navigate = useNavigate()
-  const [parent] = parents
+  const [[space], [parent]] = [spaces, parents]
   const path = [
-    { name: t('explore.collection'), to: '/collections' },
+    space ? { name: space.name, to: pathTo('space', space.id) } : { name: t('explore.collection'), to: '/collections' },
     ...(parent ? [{ name: parent.name, to: pathTo('collection', parent.id) }] : []),
   ]
   const place: ListPlace = { kind: 'collection', id, name, rights }
@@ -74,6 +78,8 @@ const Collection = ({ collection }: { readonly collection: FullCollection }) => 
         </PageTitle>
         <ThingMenu of={row} onEdit={() => edit(row)} onDelete={() => remove(row, () => void navigate({ to: '/collections' }))} />
       </div>
+      {isGone && <GoneNote />}
+      {!isGone && row.isTrashed && <TrashNote of="collection" trashed={{ kind: 'collection', id, name, rights }} />}
       <div className="with-margin">
         <div>
           {((children.data?.length ?? 0) > 0 || canAdd) && (

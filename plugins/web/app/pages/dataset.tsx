@@ -4,11 +4,14 @@ import { type DragEvent, lazy, Suspense, useCallback, useEffect, useMemo, useRef
 import { addFiles } from '../components/add-files.ts'
 import { Button } from '../components/controls.tsx'
 import { Dialog } from '../components/dialog.tsx'
+import { GoneNote } from '../components/gone-note.tsx'
 import { FactLine, FailurePage, Loading, PageTitle, Time } from '../components/page-parts.tsx'
 import { PartTabs } from '../components/part-slots.tsx'
+import { TrashNote } from '../components/trash-note.tsx'
 import { urlOf } from '../lib/api.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
+import { isNotFound } from '../lib/messages.ts'
 import { queries } from '../lib/queries.ts'
 import { saveText, type TextMember } from '../lib/save-text.ts'
 import { useSession } from '../lib/session.ts'
@@ -29,10 +32,12 @@ export const DatasetPage = () => {
   // Together with the dataset, not after it.
   usePrefetchQuery(pageQuery(useEntryQuery(id), 0))
   if (error && !data) return <FailurePage error={error} retry={() => void refetch()} />
-  return data ? <DatasetView key={id} dataset={data} /> : <Loading />
+  if (!data) return <Loading />
+  const isGone = isNotFound(error)
+  return <DatasetView key={id} dataset={isGone ? { ...data, rights: [] } : data} isGone={isGone} />
 }
 
-const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
+const DatasetView = ({ dataset, isGone }: { readonly dataset: Dataset; readonly isGone: boolean }) => {
   const { id, name, spaces, author, modified, license } = dataset
   const search = useSearch({ strict: false }) as { readonly folder?: string }
   const folder = search.folder === '' ? undefined : search.folder
@@ -56,7 +61,7 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
         name={name}
         path={place ? [{ name: place.name, to: `/spaces/${place.id}` }] : []}
         onRename={rights.has('EditDataset') ? edit('name') : undefined}
-        actions={<DatasetActions dataset={dataset} rights={rights} isSignedIn={user !== undefined} thing={thing} />}
+        actions={<DatasetActions dataset={dataset} rights={rights} canFollow={user !== undefined && !isGone} thing={thing} />}
       >
         <FactLine
           facts={[
@@ -71,6 +76,8 @@ const DatasetView = ({ dataset }: { readonly dataset: Dataset }) => {
           ]}
         />
       </PageTitle>
+      {isGone && <GoneNote />}
+      {!isGone && dataset.trashedAt !== null && <TrashNote of="dataset" trashed={{ ...dataset, kind: 'dataset' }} />}
       <div className="with-margin">
         <div className="dataset-files">
           <PartTabs

@@ -3,33 +3,40 @@ import { useEffect, useState } from 'react'
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components/Menu'
 import { IconButton } from '../components/controls.tsx'
 import { CopyText, copyText } from '../components/copy-text.tsx'
+import { DescriptionSection } from '../components/description-section.tsx'
 import { FormDialog } from '../components/dialog.tsx'
-import { EditableText } from '../components/editable-text.tsx'
-import { DotProgress, FactLine, Failure, Loading, PageTitle, Time } from '../components/page-parts.tsx'
+import { GoneNote } from '../components/gone-note.tsx'
+import { DotProgress, FactLine, Failure, Loading, PageTitle, SignInLink, Time } from '../components/page-parts.tsx'
 import { ActionDialog, PartPanels, PartTabs, useParts } from '../components/part-slots.tsx'
 import { TagList } from '../components/tag-list.tsx'
 import { toast } from '../components/toasts.tsx'
+import { TrashNote } from '../components/trash-note.tsx'
 import { api, urlOf } from '../lib/api.ts'
 import type { Contribution } from '../lib/contributions.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
+import { isNotFound } from '../lib/messages.ts'
 import { deleting, queries } from '../lib/queries.ts'
 import { saveText } from '../lib/save-text.ts'
+import { useSession } from '../lib/session.ts'
 import { ExtractionResults } from './file/extraction-results.tsx'
-import { type FullFile, placePath, useFile, useNeighbours, useRuns, useVersions } from './file/file-data.ts'
+import { type FullFile, placePath, useFile, useNeighbours, useRuns, useTrashedDataset, useVersions } from './file/file-data.ts'
 import { FileViewer, thingOf } from './file/file-viewer.tsx'
 
 export const FilePage = () => {
   const { id } = useParams({ strict: false }) as { readonly id: string }
   const { data, error, refetch } = useFile(id)
   if (error && !data) return <Failure error={error} retry={() => void refetch()} />
-  return data ? <FileView key={id} file={data} /> : <Loading />
+  if (!data) return <Loading />
+  const isGone = isNotFound(error)
+  return <FileView key={id} file={isGone ? { ...data, rights: [] } : data} isGone={isGone} />
 }
 
-const FileView = ({ file }: { readonly file: FullFile }) => {
+const FileView = ({ file, isGone }: { readonly file: FullFile; readonly isGone: boolean }) => {
   const { id, name, contentType, sizeBytes, author, created, license, mayDownload, statistics } = file
   const rights = new Set(file.rights)
   const canEdit = rights.has('EditFile')
+  const trashed = useTrashedDataset(file)
   const edit = async (send: Promise<unknown>): Promise<void> => {
     try {
       await send
@@ -46,7 +53,7 @@ const FileView = ({ file }: { readonly file: FullFile }) => {
         actions={
           <>
             <Neighbours id={id} />
-            {mayDownload && (
+            {mayDownload && !isGone && (
               <a className="button filled" href={urlOf(`/api/files/${id}`)} download={name}>
                 {t('file.download')}
               </a>
@@ -68,7 +75,8 @@ const FileView = ({ file }: { readonly file: FullFile }) => {
           ]}
         />
       </PageTitle>
-      <Warnings file={file} />
+      {trashed && <TrashNote of="file" trashed={{ ...trashed, kind: 'dataset' }} />}
+      {isGone ? <GoneNote /> : <Warnings file={file} />}
       <div className="with-margin">
         <div className="file-content">
           <PartTabs
@@ -93,24 +101,29 @@ const FileView = ({ file }: { readonly file: FullFile }) => {
   )
 }
 
+/** Why nobody can have the bytes, where that is so. */
+const unusable = ({ status, scan, damaged }: FullFile): string | undefined => {
+  if (damaged !== undefined) return t('file.damaged')
+  if (scan === 'infected') return t('file.infected')
+  if (scan === 'pending') return t('file.scanning')
+  return status === 'ARCHIVED' ? t('file.archived') : undefined
+}
+
 /** Why the bytes cannot be had, where that is so. */
-const Warnings = ({ file: { mayDownload, status, scan, damaged } }: { readonly file: FullFile }) => {
-  const text =
-    damaged !== undefined
-      ? t('file.damaged')
-      : scan === 'infected'
-        ? t('file.infected')
-        : scan === 'pending'
-          ? t('file.scanning')
-          : status === 'ARCHIVED'
-            ? t('file.archived')
-            : !mayDownload
-              ? t('file.notDownloadable')
-              : undefined
-  return text === undefined ? null : (
-    <p role="note" className="sheet file-warning">
-      {text}
-    </p>
+const Warnings = ({ file }: { readonly file: FullFile }) => {
+  const session = useSession()
+  const reason = unusable(file)
+  if (reason === undefined && file.mayDownload) return null
+  return (
+    <div role="note" className="sheet page-note">
+      <p>{reason ?? t('file.notDownloadable')}</p>
+      {reason === undefined && session?.user === null && (
+        <>
+          <p>{t('file.signInToDownload')}</p>
+          <SignInLink />
+        </>
+      )}
+    </div>
   )
 }
 
@@ -240,22 +253,11 @@ const FileMargin = ({ file, onEdit }: { readonly file: FullFile; readonly onEdit
   const failed = runs.filter(run => run.state === 'failed')
   return (
     <aside className="page-margin" aria-label={t('file.about')}>
-      {(description !== '' || rights.has('EditFile')) && (
-        <section aria-label={t('file.description')}>
-          <EditableText
-            value={description}
-            label={t('file.description')}
-            editLabel={t('file.describe')}
-            isLong
-            isEditable={rights.has('EditFile')}
-            onSave={(text, before) => onEdit(saveText({ kind: 'file', id }, 'description', before, text))}
-          >
-            <p className={description === '' ? 'faded' : 'description'} dir="auto">
-              {description === '' ? t('file.noDescription') : description}
-            </p>
-          </EditableText>
-        </section>
-      )}
+      <DescriptionSection
+        description={description}
+        isEditable={rights.has('EditFile')}
+        onSave={(text, before) => onEdit(saveText({ kind: 'file', id }, 'description', before, text))}
+      />
       {working.length > 0 && (
         <section aria-live="polite">
           <h2>{t('file.processing')}</h2>

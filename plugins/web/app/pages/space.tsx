@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../components/controls.tsx'
+import { GoneNote } from '../components/gone-note.tsx'
 import { Empty, FactLine, FailurePage, Loading, PageTitle } from '../components/page-parts.tsx'
 import { addToSpace, type ListPlace, useResourceActions } from '../components/resource-actions.tsx'
 import { CreateDialog, PickDialog } from '../components/resource-dialogs.tsx'
@@ -11,6 +12,7 @@ import type { GridSort } from '../components/virtual-grid.tsx'
 import { api } from '../lib/api.ts'
 import { number } from '../lib/format.ts'
 import { t } from '../lib/i18n.ts'
+import { isNotFound } from '../lib/messages.ts'
 import { editable, type FullSpace, pathTo, rowOf, useResourceList } from '../lib/resources.ts'
 import { useSession } from '../lib/session.ts'
 
@@ -20,12 +22,13 @@ export const SpacePage = () => {
     queryKey: ['space', id],
     queryFn: async () => (await api('GET /api/spaces/{id}', { path: { id }, query: { view: 'full' } })) as FullSpace,
   })
-  if (error) return <FailurePage error={error} retry={() => void refetch()} />
+  if (error && !data) return <FailurePage error={error} retry={() => void refetch()} />
   if (!data) return <Loading />
-  return <Space key={id} space={data} />
+  const isGone = isNotFound(error)
+  return <Space key={id} space={isGone ? { ...data, rights: [] } : data} isGone={isGone} />
 }
 
-const Space = ({ space }: { readonly space: FullSpace }) => {
+const Space = ({ space, isGone }: { readonly space: FullSpace; readonly isGone: boolean }) => {
   const { id, name, description, created, rights, counts, author } = space
   const row = rowOf(space)
   const { tab = 'datasets' } = useSearch({ strict: false }) as { readonly tab?: string }
@@ -73,6 +76,7 @@ const Space = ({ space }: { readonly space: FullSpace }) => {
         </PageTitle>
         <ThingMenu of={row} onEdit={() => edit(row)} onDelete={() => remove(row, () => void navigate({ to: '/spaces' }))} />
       </div>
+      {isGone && <GoneNote />}
       <div className="with-margin">
         <div>
           <nav aria-label={t('space.contents')}>

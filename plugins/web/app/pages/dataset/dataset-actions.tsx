@@ -6,26 +6,28 @@ import { copyText } from '../../components/copy-text.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { ActionDialog, useParts } from '../../components/part-slots.tsx'
+import { refresh } from '../../components/resource-dialogs.tsx'
 import { toast } from '../../components/toasts.tsx'
 import { api, urlOf } from '../../lib/api.ts'
 import type { Contribution } from '../../lib/contributions.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
-import { deleting, isReloadable, queries, restoring } from '../../lib/queries.ts'
+import { deleting, queries } from '../../lib/queries.ts'
 import { useSession } from '../../lib/session.ts'
+import { restore, trash } from '../../lib/trash.ts'
 import type { ViewedThing } from '../../viewers/host.ts'
 import type { Dataset } from './dataset-data.ts'
 
-/** Follow and delete. What the trash takes comes back by one press; without a trash the dataset is named before it goes. */
+/** Follow and delete. What the trash takes comes back by one press; what is deleted for good is named before. */
 export const DatasetActions = ({
-  dataset: { id, name, following, spaces },
+  dataset: { id, name, following, spaces, trashedAt },
   rights,
-  isSignedIn,
+  canFollow,
   thing,
 }: {
   readonly dataset: Dataset
   readonly rights: ReadonlySet<string>
-  readonly isSignedIn: boolean
+  readonly canFollow: boolean
   readonly thing: ViewedThing
 }) => {
   const actions = useParts('action', thing)
@@ -33,19 +35,21 @@ export const DatasetActions = ({
   const session = useSession()
   const navigate = useNavigate()
   const [isAsking, setAsking] = useState(false)
-  const hasTrash = session?.capabilities.trash.datasets !== null
+  const isTrashed = trashedAt !== null
+  const goesToTrash = session?.capabilities.trash.datasets !== null && !isTrashed
   const remove = async (): Promise<void> => {
-    await deleting(id, () => api('DELETE /api/datasets/{id}', { path: { id } }))
+    const of = { kind: 'dataset', id } as const
+    await (goesToTrash ? trash(of) : deleting(id, () => api('DELETE /api/datasets/{id}', { path: { id } })))
     await navigate({ to: (spaces[0] ? `/spaces/${spaces[0].id}` : '/datasets') as never })
     queries.removeQueries({ queryKey: ['dataset', id] })
-    void queries.invalidateQueries({ queryKey: ['dataset', 'list'], predicate: isReloadable })
+    void refresh('dataset')
     toast(
-      t(hasTrash ? 'dataset.trashed' : 'dataset.deleted', { name }),
-      hasTrash
+      t(goesToTrash ? 'dataset.trashed' : 'dataset.deleted', { name }),
+      goesToTrash
         ? {
             label: t('undo'),
             run: () =>
-              void restoring(id, () => api('PUT /api/datasets/restore/{id}', { path: { id } }))
+              void restore(of)
                 .then(() => navigate({ to: `/datasets/${id}` as never }))
                 .catch(error => toast(messageOf(error))),
           }
@@ -66,7 +70,7 @@ export const DatasetActions = ({
   }
   return (
     <>
-      {isSignedIn && <Button onPress={() => void follow()}>{t(following ? 'dataset.unfollow' : 'dataset.follow')}</Button>}
+      {canFollow && !isTrashed && <Button onPress={() => void follow()}>{t(following ? 'dataset.unfollow' : 'dataset.follow')}</Button>}
       <MenuTrigger>
         <IconButton icon="ellipsis" label={t('dataset.more')} />
         <Popover className="popover" placement="bottom end">
@@ -74,7 +78,7 @@ export const DatasetActions = ({
             onAction={what => {
               if (what === 'link') void copyText(new URL(urlOf(`/datasets/${id}`), location.href).href, t('copied'))
               else if (what !== 'delete') setAction(actions.find(one => one.id === what))
-              else if (hasTrash) void remove().catch(error => toast(messageOf(error)))
+              else if (goesToTrash) void remove().catch(error => toast(messageOf(error)))
               else setAsking(true)
             }}
           >
@@ -90,7 +94,7 @@ export const DatasetActions = ({
             {rights.has('DeleteDataset') && (
               <MenuItem id="delete" className="menu-item destroys">
                 <Icon name="trash" />
-                {t('dataset.deleteDataset')}
+                {t(isTrashed ? 'trash.delete' : 'dataset.deleteDataset')}
               </MenuItem>
             )}
           </Menu>
@@ -100,7 +104,7 @@ export const DatasetActions = ({
       {isAsking && (
         <FormDialog
           title={t('dataset.delete.one', { name })}
-          action={t('dataset.deleteDataset')}
+          action={t(isTrashed ? 'trash.delete' : 'dataset.deleteDataset')}
           destroys
           isOpen
           onClose={() => setAsking(false)}

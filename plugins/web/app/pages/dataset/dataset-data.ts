@@ -1,14 +1,16 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { type Answer, api } from '../../lib/api.ts'
 
 /** A dataset with all there is to show of it. */
 export type Dataset = Extract<Answer<'GET /api/datasets/{id}'>, { readonly rights: unknown }>
 
-export const useDataset = (id: string) =>
-  useQuery({
+export const datasetQuery = (id: string) =>
+  queryOptions({
     queryKey: ['dataset', id],
     queryFn: async ({ signal }) => (await api('GET /api/datasets/{id}', { path: { id }, query: { view: 'full' }, signal })) as Dataset,
   })
+
+export const useDataset = (id: string) => useQuery(datasetQuery(id))
 
 /** How many files and folders a dataset has at all levels, and how many bytes; null where the server does not add them up. */
 export const useDatasetTotals = (id: string) =>

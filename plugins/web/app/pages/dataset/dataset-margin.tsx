@@ -1,5 +1,5 @@
 import { CopyText } from '../../components/copy-text.tsx'
-import { EditableText } from '../../components/editable-text.tsx'
+import { DescriptionSection } from '../../components/description-section.tsx'
 import { DotProgress } from '../../components/page-parts.tsx'
 import { PartPanels } from '../../components/part-slots.tsx'
 import { TagList } from '../../components/tag-list.tsx'
@@ -26,26 +26,10 @@ export const DatasetMargin = ({
   const extraction = useExtractionState(id)
   const names = tags.map(tag => tag.name)
   const people = [...creators, ...(creators.includes(author.fullName) ? [] : [author.fullName])].filter(person => person !== '')
-  const canEdit = rights.has('EditDataset')
   const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['dataset', id], exact: true })
   return (
     <aside className="page-margin" aria-label={t('dataset.about')}>
-      {(description !== '' || canEdit) && (
-        <section aria-label={t('dataset.description')}>
-          <EditableText
-            value={description}
-            label={t('dataset.description')}
-            editLabel={t('dataset.describe')}
-            isLong
-            isEditable={canEdit}
-            onSave={onDescribe}
-          >
-            <p className={description === '' ? 'faded' : 'description'} dir="auto">
-              {description === '' ? t('dataset.noDescription') : description}
-            </p>
-          </EditableText>
-        </section>
-      )}
+      <DescriptionSection description={description} isEditable={rights.has('EditDataset')} onSave={onDescribe} />
       {isProcessing && (
         <section>
           <h2>{t('dataset.processing')}</h2>

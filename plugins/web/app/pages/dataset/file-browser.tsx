@@ -1,11 +1,11 @@
 import { useLocation, useNavigate } from '@tanstack/react-router'
-import { type DragEvent, lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { type DragEvent, lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '../../components/controls.tsx'
 import { DotProgress, Empty, Failure, Loading } from '../../components/page-parts.tsx'
-import { chosenCount, isChosen, noRows, type Selection } from '../../components/selection.ts'
+import { chosenCount, isChosen, noRows } from '../../components/selection.ts'
 import { SelectionBar } from '../../components/selection-bar.tsx'
 import { toast } from '../../components/toasts.tsx'
-import { VirtualGrid } from '../../components/virtual-grid.tsx'
+import { type GridHandle, VirtualGrid } from '../../components/virtual-grid.tsx'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/i18n.ts'
 import { messageOf } from '../../lib/messages.ts'
@@ -13,7 +13,7 @@ import { useSession } from '../../lib/session.ts'
 import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import { AddFilesButton, ToolButton, Toolbar, usePaste } from './browser-tools.tsx'
 import { chosenTarget, sizeOf } from './chosen-entries.ts'
-import { type Entry, type EntryQuery, useEntries, useFolderPath } from './entries.ts'
+import { type Entry, type EntryList, type EntryQuery, useEntries, useFolderPath } from './entries.ts'
 import { barActions, type Question, rowActions } from './entry-actions.ts'
 import {
   type CopyPlace,
@@ -31,6 +31,7 @@ import {
 import { listAddress, useChangeAddress, useEntryQuery } from './entry-address.ts'
 import { type Renaming, useEntryColumns } from './entry-columns.tsx'
 import { FolderPath, TreeSide } from './folder-nav.tsx'
+import { useKeptSelection } from './kept-selection.ts'
 import type { OpenDialog } from './open-dialog.tsx'
 
 /** What the browser needs to know of its dataset. */
@@ -55,6 +56,8 @@ let dragged: readonly Entry[] = []
 const dragType = 'application/x-pounce-entries'
 /** An act on so few is over before its progress could be read. */
 const maxUnseen = 8
+/** Rows among which the folder that was left is looked for. */
+const maxLooked = 1000
 
 /** Files and folders of a dataset: the list, the tree beside it, and what can be done with them. */
 export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
@@ -62,21 +65,17 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   const list = useEntries(query)
   const change = useChangeAddress()
   const navigate = useNavigate()
-  const [selection, setSelection] = useState<Selection<Entry>>(noRows)
   const [dialog, setDialog] = useState<OpenDialog>()
   const [renaming, setRenaming] = useState<Renaming>()
   const [cut, setCut] = useState<Target>({ entries: [] })
   const { work, run } = useWork()
   const session = useSession()
   const restoreKey = useRestoreKey(dataset.id)
+  const [selection, setSelection] = useKeptSelection(restoreKey, query)
   const path = useFolderPath(dataset.id, query.folder)
   const open = useMemo(() => path?.map(({ id }) => id) ?? [], [path])
   const here: FolderPlace = { id: query.folder, name: (query.folder === undefined ? undefined : path?.at(-1)?.name) ?? dataset.name }
   const count = chosenCount(selection, list.count)
-
-  const listed = JSON.stringify([list.query.folder, list.query.filter, list.query.isRecursive])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was chosen belongs to one list
-  useEffect(() => setSelection(noRows), [listed])
 
   const can = (right: string): boolean => rights.has(right)
   const canAdd = can('AddResourceToDataset')
@@ -88,6 +87,8 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   /** The chosen rows, if the row is one of them; else the row alone. */
   const meant = (row: Entry): Promise<Target> =>
     isChosen(selection, row.id) ? chosenTarget(selection, list) : Promise.resolve({ entries: [row] })
+  /** What a key is about: the chosen rows, as the buttons are; without any the row that has the focus. */
+  const keyed = (row: Entry): Promise<Target> => (count > 0 ? chosenTarget(selection, list) : meant(row))
   const ask = (kind: Question, about: Promise<Target>): void =>
     void about.then(found => setDialog({ kind, target: kind === 'tag' || kind === 'untag' ? filesOf(found) : found }))
   const move = (what: Target, to: FolderPlace): void => {
@@ -102,8 +103,10 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
   }
 
   const openFolder = useCallback((folder: string | undefined) => change({ folder, find: undefined, below: undefined }), [change])
+  const grid = useRef<GridHandle>(null)
+  const walkTo = useWalk(query, list, grid, openFolder)
   const openEntry = (row: Entry): void => {
-    if (row.kind === 'folder') openFolder(row.id)
+    if (row.kind === 'folder') walkTo(row.id)
     else void navigate({ to: '/files/$id', params: { id: row.id }, search: listAddress(list.query) } as never)
   }
   const columns = useEntryColumns({
@@ -180,15 +183,22 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
               onOpen={openEntry}
               onKey={(event, row) => {
                 if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'x' || !row || !canAdd) return false
-                void meant(row).then(setCut)
+                void keyed(row).then(setCut)
                 return true
               }}
+<<<<<<< HEAD
               {...(canAdd ? { onRename: (row: Entry) => setRenaming({ id: row.id }) } : {})}
               {...(canDelete ? { onDelete: (row: Entry) => ask('delete', meant(row)) } : {})}
               {...(query.folder === undefined ? {} : { onUp: () => openFolder(path?.at(-2)?.id) })}
+=======
+              {...(canAdd ? { onRename: (row: Entry) => setRenaming(row.id) } : {})}
+              {...(canDelete ? { onDelete: (row: Entry) => ask('delete', keyed(row)) } : {})}
+              {...(query.folder === undefined ? {} : { onUp: () => walkTo(path?.at(-2)?.id) })}
+>>>>>>> fix6a
               {...(canAdd ? { onDragRow: drag, dropOn: (row: Entry) => (row.kind === 'folder' ? drop(row) : undefined) } : {})}
               empty={<NoEntries query={list.query} isSearching={list.isCounting} canAdd={canAdd} onBelow={() => change({ below: '1' })} />}
               restoreKey={restoreKey}
+              handle={grid}
             />
           )}
           <SelectionBar
@@ -238,6 +248,30 @@ const idOf = ({ id }: Entry): string => id
 const nameOf = ({ name }: Entry): string => name
 const endDrag = (): void => {
   dragged = []
+}
+
+/** Opens a folder out of the list, whose rows go with the focus: the focus goes to the folder that was left, where that is listed, or to the first row. */
+const useWalk = (
+  { folder }: EntryQuery,
+  list: EntryList,
+  grid: RefObject<GridHandle | null>,
+  open: (folder: string | undefined) => void,
+): ((folder: string | undefined) => void) => {
+  const [left, setLeft] = useState<{ readonly folder: string | undefined }>()
+  const isListed = list.query.folder === folder && !list.isLoading
+  useEffect(() => {
+    if (!left || left.folder === folder || !isListed || !grid.current) return
+    setLeft(undefined)
+    if (list.count === 0) return
+    const at = Array.from({ length: Math.min(list.count, maxLooked) }, (_, index) => list.row(index)).findIndex(
+      row => row?.id === left.folder,
+    )
+    grid.current.focusRow(Math.max(0, at))
+  }, [left, folder, isListed, list, grid])
+  return to => {
+    setLeft({ folder })
+    open(to)
+  }
 }
 
 /** The place in the history: going back finds the list where it was. */

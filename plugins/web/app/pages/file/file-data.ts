@@ -1,7 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import type { Models } from '../../api.ts'
 import type { PathStep } from '../../components/page-parts.tsx'
 import { api, urlOf } from '../../lib/api.ts'
+import { type Dataset, datasetQuery } from '../dataset/dataset-data.ts'
 
 export type FullFile = Models['FullFile']
 
@@ -21,6 +22,13 @@ export const placePath = ({ places }: FullFile): readonly PathStep[] => {
     { name: dataset.name, to: `/datasets/${dataset.id}` },
     ...(folder === null ? [] : [{ name: path.join(' / '), to: `/datasets/${dataset.id}?folder=${folder}` }]),
   ]
+}
+
+/** The dataset to restore where the file is only in datasets in the trash. */
+export const useTrashedDataset = ({ places }: FullFile): Dataset | undefined => {
+  const ids = [...new Set(places.map(({ dataset }) => dataset.id))]
+  const datasets = useQueries({ queries: ids.map(datasetQuery) }).map(({ data }) => data)
+  return datasets.every(dataset => dataset?.trashedAt) ? datasets[0] : undefined
 }
 
 /** What an extractor did with the file. */

@@ -1,0 +1,34 @@
+import { useCallback, useEffect, useState } from 'react'
+import { noRows, type Selection } from '../../components/selection.ts'
+import { onSessionChange } from '../../lib/session.ts'
+import type { Entry, EntryQuery } from './entries.ts'
+
+interface Kept {
+  /** The list that the rows were chosen in. */
+  readonly list: string
+  readonly selection: Selection<Entry>
+}
+
+const kept = new Map<string, Kept>()
+onSessionChange(() => kept.clear())
+
+/** What is chosen in a list. Going back to a place in the history finds what was chosen there. */
+export const useKeptSelection = (
+  place: string,
+  { folder, filter, isRecursive }: EntryQuery,
+): readonly [Selection<Entry>, (selection: Selection<Entry>) => void] => {
+  const list = JSON.stringify([folder, filter, isRecursive])
+  const chosenAt = (): Kept => {
+    const before = kept.get(place)
+    return before?.list === list ? before : { list, selection: noRows }
+  }
+  const [chosen, setChosen] = useState(chosenAt)
+  if (chosen.list !== list) setChosen(chosenAt())
+  useEffect(() => {
+    const { isAllBut, rows } = chosen.selection
+    if (isAllBut || rows.size > 0) kept.set(place, chosen)
+    else kept.delete(place)
+  }, [place, chosen])
+  const choose = useCallback((selection: Selection<Entry>) => setChosen({ list, selection }), [list])
+  return [chosen.selection, choose]
+}
