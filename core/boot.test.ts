@@ -1,8 +1,10 @@
 import test from 'ava'
-import { configPort, definePlugin, type MiddlewareClass, type MiddlewareContext, s, wire } from 'pounce/sdk'
+import { configPort, definePlugin, Extractors, type MiddlewareClass, type MiddlewareContext, provide, s, wire } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
+import { keptLog } from '../test/support/kept-log.ts'
 import { pluginMiddleware } from './boot.ts'
 import { Container } from './kernel/container.ts'
+import { makeKernel } from './kernel/fixtures/boot.ts'
 import { buildPluginGraph } from './kernel/plugin-graph.ts'
 
 const config = s.Object({ name: s.String() })
@@ -51,4 +53,25 @@ test('middleware of plugins comes in their order, and a class of it is made with
   const context = { set: (_name: string, value: string) => stamps.push(value) }
   for (const { use } of middleware) if (use !== plain) await use(context as never, (async () => undefined) as never)
   t.deepEqual(stamps, ['test.stamp', 'test.copy'])
+})
+
+class Nameless {}
+
+class Words {
+  readonly info = { name: 'acme.words' }
+}
+
+const extracting = (id: string, by: new () => object) => definePlugin({ id, summary: 's', provides: [provide(Extractors, by as never)] })
+
+test('an extractor without a name is refused with its plugin, and of two of one name a warning names both plugins', async t => {
+  await t.throwsAsync(makeKernel(t, [extracting('acme.nameless', Nameless)]), {
+    name: 'StartRefused',
+    message: 'acme.nameless: Nameless contributes to extractors and has no info.name: give it one, a text that no other one has',
+  })
+  const { log, lines } = keptLog()
+  await makeKernel(t, [extracting('acme.one', Words), extracting('acme.other', class extends Words {})], { log })
+  t.deepEqual(
+    lines.map(({ level, message }) => ({ level, message })),
+    [{ level: 'warn', message: 'acme.one and acme.other both contribute "acme.words" to extractors: that of acme.one is used' }],
+  )
 })

@@ -1,4 +1,5 @@
 import { AccessTrails, AuditTrails, Callers, type MiddlewareContext, type Plugin, Policy } from 'pounce/sdk'
+import { checkContributions } from './contributions.ts'
 import type { PhasedMiddleware } from './http/app.ts'
 import type { PluginRoute } from './http/router.ts'
 import type { Http } from './http/server.ts'
@@ -128,6 +129,7 @@ export const bootKernel = async (given: Config, { log, overrides = {}, ...option
     collections: [moveRecords, pluginChoices],
     checkRecords: refuseUnfinishedMove,
   })
+  checkContributions(kernel)
   switches.of(kernel)
   services.installation.ofThoseOn(name => kernel.isOn(name))
   return kernel
