@@ -62,7 +62,7 @@ const switching =
   async context => {
     const kernel = await makeKernel(context)
     const { plugin = '' } = context.arguments
-    return withKernel(context, kernel, 'store', async () => {
+    return withKernel(context, kernel, { until: 'store' }, async () => {
       const state = await kernel.get(PluginSwitch).set(plugin, isEnabled)
       return { plugin, state: context.running ? stateOf(state) : `${onOrOff(state.isEnabled)} from the next start on` }
     })
