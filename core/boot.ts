@@ -1,5 +1,4 @@
 import { AccessTrails, AuditTrails, Callers, type MiddlewareContext, type Plugin, Policy } from 'pounce/sdk'
-import { checkContributions } from './contributions.ts'
 import type { PhasedMiddleware } from './http/app.ts'
 import type { PluginRoute } from './http/router.ts'
 import type { Http } from './http/server.ts'
@@ -11,6 +10,7 @@ import { Kernel } from './kernel/kernel.ts'
 import type { HttpParts } from './kernel/kernel-options.ts'
 import { routesOf } from './kernel/plugin-graph.ts'
 import { refusing } from './kernel/startup-error.ts'
+import { checkPlugins } from './plugin-checks.ts'
 import { PluginSwitches, pluginChoices } from './plugin-switches.ts'
 import { Readiness } from './readiness.ts'
 import { lockDataFolder } from './services/data-lock.ts'
@@ -129,7 +129,7 @@ export const bootKernel = async (given: Config, { log, overrides = {}, ...option
     collections: [moveRecords, pluginChoices],
     checkRecords: refuseUnfinishedMove,
   })
-  checkContributions(kernel)
+  checkPlugins(kernel)
   switches.of(kernel)
   services.installation.ofThoseOn(name => kernel.isOn(name))
   return kernel

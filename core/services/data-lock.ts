@@ -18,7 +18,7 @@ const holderOf = async (file: string): Promise<string> => {
 
 /** What the system says of a folder, in words for the operator: `is not writable`. SQLite has its own codes for a full disk and a read-only file. */
 const reasons: readonly (readonly [codes: readonly (string | number)[], reason: string])[] = [
-  [['ENOSPC', 'EDQUOT', 13], 'is on a disk that is full: free some space, or set POUNCE_DATA to another folder'],
+  [['ENOSPC', 'EDQUOT', 13], 'is on a disk that is full: make room on it, or set POUNCE_DATA to another folder'],
   [
     ['EROFS', 'EACCES', 'EPERM', 8, 14],
     'is not writable: change its permissions or those of its mount, or set POUNCE_DATA to another folder',
