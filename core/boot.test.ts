@@ -1,5 +1,16 @@
 import test from 'ava'
-import { configPort, definePlugin, Extractors, type MiddlewareClass, type MiddlewareContext, on, onBatch, provide, s, wire } from 'pounce/sdk'
+import {
+  configPort,
+  definePlugin,
+  Extractors,
+  type MiddlewareClass,
+  type MiddlewareContext,
+  on,
+  onBatch,
+  provide,
+  s,
+  wire,
+} from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { keptLog } from '../test/support/kept-log.ts'
 import { memoryStore } from '../test/support/memory-documents.ts'
@@ -100,7 +111,11 @@ test('a default that does not fit its setting is refused', async t => {
   t.regex(await refused(s.Object({ a: s.Object({ b: s.Integer({ default: 0, minimum: 1 }) }, { default: {} }) })), /setting a\.b must be/)
   const choice = s.Union([s.Literal('one'), s.Null()], { default: 'two' as never })
   t.regex(await refused(s.Object({ choice })), /setting choice must be .* \(is "two"\)$/)
-  const right = { list: s.Array(s.String(), { default: ['x'] }), choice: { ...choice, default: null }, more: s.Record(s.String(), s.String(), { default: {} }) }
+  const right = {
+    list: s.Array(s.String(), { default: ['x'] }),
+    choice: { ...choice, default: null },
+    more: s.Record(s.String(), s.String(), { default: {} }),
+  }
   await makeKernel(t, [definePlugin({ id: 'acme.some', summary: 's', config: s.Object(right) })])
   t.pass()
 })

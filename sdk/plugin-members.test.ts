@@ -2,7 +2,7 @@ import test from 'ava'
 import { definePlugin, on, type PluginDefinition, provide, s } from 'pounce/sdk'
 
 class Some {
-  handle(): void {}
+  readonly name = 'some'
 }
 
 const refusalOf = (t: { throws: (work: () => unknown) => Error | undefined }, members: object): string =>
@@ -22,7 +22,12 @@ test('a member of the wrong form is refused with its plugin and what would be ri
     collections: [{}, ['notes']],
     events: ['x', [7]],
     handlers: [{}, [Some], [{ types: 'dataset.created', by: Some, name: 'x' }]],
-    periodic: [5, [{ name: 'x', everyMs: 0, task: Some }], [{ name: 'x', everyMs: -1, task: Some }], [{ name: 'x', everyMs: 1, task: new Some() }]],
+    periodic: [
+      5,
+      [{ name: 'x', everyMs: 0, task: Some }],
+      [{ name: 'x', everyMs: -1, task: Some }],
+      [{ name: 'x', everyMs: 1, task: new Some() }],
+    ],
     isSwitchable: ['yes'],
     migrations: ['./x'],
   }

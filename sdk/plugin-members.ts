@@ -49,7 +49,10 @@ const members: Readonly<Record<string, Member>> = {
   events: texts('of event types'),
   handlers: list(has({ types: isTypes, by: isClass, name: isText }), 'of what on(…) and onBatch(…) return'),
   formerHandlers: texts('of names of handlers'),
-  periodic: list(has({ name: isText, everyMs: isInterval, task: isClass }), 'of { name, everyMs, task } with an everyMs above 0 and a class as task'),
+  periodic: list(
+    has({ name: isText, everyMs: isInterval, task: isClass }),
+    'of { name, everyMs, task } with an everyMs above 0 and a class as task',
+  ),
   isLocal: flag,
   isSwitchable: flag,
   migrations: { fits: value => value instanceof URL, right: "a URL: new URL('./migrations/', import.meta.url)" },
