@@ -9,7 +9,7 @@ type Made = Pick<Kernel, 'config' | 'get' | 'log'>
 const memberOf = (one: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], one)
 
-/** Ports whose contributions are told apart by a name, and the member that has it. */
+/** Ports whose contributions are found by a name, and the member that has it. */
 const nameMembers: ReadonlyMap<string, string> = new Map([[Extractors, 'info.name']])
 
 /** A contribution without the name by which everyone reads it would fail all others of its port. */
@@ -43,7 +43,7 @@ const checkMethods = (kernel: Made): void => {
       if (typeof memberOf(kernel.get(by), method) !== 'function') throw new StartupError(`${name}: ${by.name} has no method ${method}`)
 }
 
-/** As far as it can be told without loading ajv: settings that someone gives are checked in full. */
+/** As far as it is known without loading ajv: settings that someone gives are checked in full. */
 const fits = (value: unknown, { anyOf, type, const: only, minimum, maximum, minLength }: SchemaShape): boolean => {
   const known = { type, const: only, minimum, maximum, minLength }
   const given = Object.fromEntries(Object.entries(known).filter(([, rule]) => rule !== undefined))

@@ -118,7 +118,7 @@ const refusal = (path: string, error: NodeJS.ErrnoException): StartupError =>
   new StartupError(
     error.code === 'EACCES'
       ? `The data folder ${dirname(path)} belongs to another account: run the command as that account, or as root`
-      : `The server on the data folder ${dirname(path)} cannot be reached: ${error.message}`,
+      : `The server on the data folder ${dirname(path)} is unreachable: ${error.message}`,
     { cause: error },
   )
 

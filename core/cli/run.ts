@@ -114,7 +114,7 @@ const add = (program: Commander, command: BuiltIn, { output, host, fail }: Sessi
       })
       progress.end()
       if (result !== undefined) output.out(formatted(result, asJson && typeof result !== 'string', output.columns))
-      if (Array.isArray(result) && result.some(row => (row as { ok?: unknown }).ok === false)) fail()
+      if ([result].flat().some(row => (row as { ok?: unknown } | undefined)?.ok === false)) fail()
     } finally {
       progress.end()
     }
