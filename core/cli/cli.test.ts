@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { tempFolder } from '../../test/support/temp-folder.ts'
@@ -44,7 +44,7 @@ test('a wrong flag is named as it was typed', async t => {
 test('a right configuration passes the check, and --set counts as a flag', async t => {
   const { code, out } = await pounce(['config', 'check', '--json', '--set', 'log.level=debug', '--set', 'data=elsewhere'])
   t.is(code, 0)
-  t.like(JSON.parse(out), { ok: true, plugins: 4, warnings: 0 })
+  t.like(JSON.parse(out), { ok: true, plugins: 4, data: resolve('elsewhere'), warnings: 0 })
   const wrong = await pounce(['config', 'check', '--set', 'log.level'])
   t.is(wrong.code, 1)
   t.regex(wrong.err, /--set log\.level has no value/)
@@ -94,6 +94,8 @@ test('an unknown command and a missing argument end with 2', async t => {
   const missing = await pounce(['greeting', 'say'])
   t.is(missing.code, 2)
   t.regex(missing.err, /missing required argument 'who'/)
+  const asJson = await pounce(['--json', 'greeting', 'say'])
+  t.deepEqual([asJson.code, JSON.parse(asJson.err)], [2, { error: "missing required argument 'who'" }])
 })
 
 test('the doctor joins the findings of all, and ends with 1 when something is wrong', async t => {
