@@ -1,8 +1,22 @@
 import test from 'ava'
-import { configPort, definePlugin, type MiddlewareClass, type MiddlewareContext, s, wire } from 'pounce/sdk'
+import {
+  configPort,
+  definePlugin,
+  Extractors,
+  type MiddlewareClass,
+  type MiddlewareContext,
+  on,
+  onBatch,
+  provide,
+  s,
+  wire,
+} from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
+import { keptLog } from '../test/support/kept-log.ts'
+import { memoryStore } from '../test/support/memory-documents.ts'
 import { pluginMiddleware } from './boot.ts'
 import { Container } from './kernel/container.ts'
+import { makeKernel } from './kernel/fixtures/boot.ts'
 import { buildPluginGraph } from './kernel/plugin-graph.ts'
 
 const config = s.Object({ name: s.String() })
@@ -51,4 +65,57 @@ test('middleware of plugins comes in their order, and a class of it is made with
   const context = { set: (_name: string, value: string) => stamps.push(value) }
   for (const { use } of middleware) if (use !== plain) await use(context as never, (async () => undefined) as never)
   t.deepEqual(stamps, ['test.stamp', 'test.copy'])
+})
+
+class Nameless {}
+
+class Words {
+  readonly info = { name: 'acme.words' }
+}
+
+const extracting = (id: string, by: new () => object) => definePlugin({ id, summary: 's', provides: [provide(Extractors, by as never)] })
+
+test('an extractor without a name is refused with its plugin, and of two of one name a warning names both plugins', async t => {
+  await t.throwsAsync(makeKernel(t, [extracting('acme.nameless', Nameless)]), {
+    name: 'StartRefused',
+    message: 'acme.nameless: Nameless contributes to extractors and has no info.name: give it one, a text that no other one has',
+  })
+  const { log, lines } = keptLog()
+  await makeKernel(t, [extracting('acme.one', Words), extracting('acme.other', class extends Words {})], { log })
+  t.deepEqual(
+    lines.map(({ level, message }) => ({ level, message })),
+    [{ level: 'warn', message: 'acme.one and acme.other both contribute "acme.words" to extractors: that of acme.one is used' }],
+  )
+})
+
+test('a handler, a periodic task and a class of middleware without the method that is called are refused', async t => {
+  const wrong = [
+    [{ handlers: [on('dataset.created', Nameless as never, 'some')] }, 'handle'],
+    [{ handlers: [onBatch('*', Nameless as never, 'some')] }, 'handleAll'],
+    [{ periodic: [{ name: 'some', everyMs: 1000, task: Nameless as never }] }, 'run'],
+    [{ middleware: [{ phase: 'beforeHandler', by: Nameless as never }] }, 'handle'],
+  ] as const
+  for (const [members, method] of wrong) {
+    const plugin = definePlugin({ id: 'acme.some', summary: 's', ...members })
+    await t.throwsAsync(makeKernel(t, [memoryStore, plugin]), { message: `acme.some: Nameless has no method ${method}` })
+  }
+})
+
+test('a default that does not fit its setting is refused', async t => {
+  const settings = s.Object({
+    n: s.Integer({ default: 'many' as never }),
+  })
+  const refused = async (config: s.TSchema): Promise<string> =>
+    (await t.throwsAsync(makeKernel(t, [definePlugin({ id: 'acme.some', summary: 's', config })]))).message
+  t.is(await refused(settings), 'acme.some: the default of its setting n must be a whole number (is "many")')
+  t.regex(await refused(s.Object({ a: s.Object({ b: s.Integer({ default: 0, minimum: 1 }) }, { default: {} }) })), /setting a\.b must be/)
+  const choice = s.Union([s.Literal('one'), s.Null()], { default: 'two' as never })
+  t.regex(await refused(s.Object({ choice })), /setting choice must be .* \(is "two"\)$/)
+  const right = {
+    list: s.Array(s.String(), { default: ['x'] }),
+    choice: { ...choice, default: null },
+    more: s.Record(s.String(), s.String(), { default: {} }),
+  }
+  await makeKernel(t, [definePlugin({ id: 'acme.some', summary: 's', config: s.Object(right) })])
+  t.pass()
 })

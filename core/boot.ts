@@ -10,6 +10,7 @@ import { Kernel } from './kernel/kernel.ts'
 import type { HttpParts } from './kernel/kernel-options.ts'
 import { routesOf } from './kernel/plugin-graph.ts'
 import { refusing } from './kernel/startup-error.ts'
+import { checkPlugins } from './plugin-checks.ts'
 import { PluginSwitches, pluginChoices } from './plugin-switches.ts'
 import { Readiness } from './readiness.ts'
 import { lockDataFolder } from './services/data-lock.ts'
@@ -128,6 +129,7 @@ export const bootKernel = async (given: Config, { log, overrides = {}, ...option
     collections: [moveRecords, pluginChoices],
     checkRecords: refuseUnfinishedMove,
   })
+  checkPlugins(kernel)
   switches.of(kernel)
   services.installation.ofThoseOn(name => kernel.isOn(name))
   return kernel

@@ -48,13 +48,15 @@ type PlainRule = (expected: never, value: unknown, formats: Formats) => boolean
 /** Keywords that do not restrict a value; that nothing is missing is for the caller to know. */
 const withoutEffect = new Set(['default', 'description', 'secret', 'formerName', 'required'])
 
+const plainTypes: Readonly<Record<string, (value: unknown) => boolean>> = {
+  object: value => value instanceof Object && !Array.isArray(value),
+  array: Array.isArray,
+  integer: Number.isInteger,
+  null: value => value === null,
+}
+
 const plainRules: Readonly<Record<string, PlainRule>> = {
-  type: (type: string, value) =>
-    type === 'object'
-      ? value instanceof Object && !Array.isArray(value)
-      : type === 'integer'
-        ? Number.isInteger(value)
-        : typeof value === type,
+  type: (type: string, value) => (plainTypes[type] ?? ((one: unknown) => typeof one === type))(value),
   properties: (members: NonNullable<SchemaShape['properties']>, value, formats) =>
     value instanceof Object && Object.entries(value).every(([key, item]) => plainlyFits(members[key] ?? {}, item, formats)),
   anyOf: (alternatives: readonly SchemaShape[], value, formats) => alternatives.some(one => plainlyFits(one, value, formats)),

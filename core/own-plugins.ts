@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { StartupError } from './kernel/startup-error.ts'
 
 const tree = fileURLToPath(new URL('../plugins/', import.meta.url))
 
@@ -26,4 +27,13 @@ const folders = (path: string): string[] =>
 export const ownPluginIds = (): string[] => {
   const named = folders(tree).flatMap(kind => [kind, ...folders(join(tree, kind)).map(name => `${kind}.${name}`)])
   return [...new Set([...bundledPlugins.keys(), ...named.filter(id => ownPluginFile(id) !== undefined)])].sort()
+}
+
+/** The module of a plugin in a folder, or the file itself. Throws `StartupError` where there is none. */
+export const entryOf = (folder: string): string => {
+  if (!existsSync(folder)) throw new StartupError(`The plugin folder ${folder} does not exist`)
+  if (!statSync(folder).isDirectory()) return folder
+  const file = ['index.ts', 'index.js', 'index.mjs'].map(name => join(folder, name)).find(existsSync)
+  if (file === undefined) throw new StartupError(`The plugin folder ${folder} has no index.ts or index.js`)
+  return file
 }

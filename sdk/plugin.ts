@@ -1,6 +1,7 @@
 import type { AnyEvent, EventType, StoredEvent } from './events.ts'
 import type { Caller } from './model/caller.ts'
 import type { PermissionDefinition, PluginPermissions } from './model/permission.ts'
+import { checkMembers } from './plugin-members.ts'
 import type { Class, Port, Provision } from './port.ts'
 import type { Collection } from './ports/document-store.ts'
 import type { Periodic } from './ports/kernel.ts'
@@ -167,6 +168,7 @@ const permissionPattern = /^[A-Z][A-Za-z]{2,99}$/
 
 /** Declares a plugin. Loading the module that calls it has no effect on the world. */
 export const definePlugin = (definition: PluginDefinition): Plugin => {
+  checkMembers(definition)
   const { id, resources, permissions = {} } = definition
   const odd = Object.keys(permissions).find(name => !permissionPattern.test(name))
   if (odd !== undefined) throw new Error(`${id} declares the permission "${odd}": a name is a verb and a noun, such as AnalyzeSpectrum`)

@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { tempFolder } from '../../test/support/temp-folder.ts'
-import { main, pounce } from '../kernel/fixtures/pounce.ts'
+import { fixturePlugin, main, pounce } from '../kernel/fixtures/pounce.ts'
 
 test('help lists the commands of the kernel and of plugins', async t => {
   const { code, out } = await pounce(['--help'])
@@ -44,7 +44,7 @@ test('a wrong flag is named as it was typed', async t => {
 test('a right configuration passes the check, and --set counts as a flag', async t => {
   const { code, out } = await pounce(['config', 'check', '--json', '--set', 'log.level=debug', '--set', 'data=elsewhere'])
   t.is(code, 0)
-  t.like(JSON.parse(out), { ok: true, plugins: 4, warnings: 0 })
+  t.like(JSON.parse(out), { ok: true, plugins: 4, data: resolve('elsewhere'), warnings: 0 })
   const wrong = await pounce(['config', 'check', '--set', 'log.level'])
   t.is(wrong.code, 1)
   t.regex(wrong.err, /--set log\.level has no value/)
@@ -94,6 +94,8 @@ test('an unknown command and a missing argument end with 2', async t => {
   const missing = await pounce(['greeting', 'say'])
   t.is(missing.code, 2)
   t.regex(missing.err, /missing required argument 'who'/)
+  const asJson = await pounce(['--json', 'greeting', 'say'])
+  t.deepEqual([asJson.code, JSON.parse(asJson.err)], [2, { error: "missing required argument 'who'" }])
 })
 
 test('the doctor joins the findings of all, and ends with 1 when something is wrong', async t => {
@@ -113,6 +115,24 @@ test('parked events and migrations are listed, and what is not there cannot be r
   t.is((await pounce(['events', 'parked', '--json', '--data', data])).out, '[]\n')
   const retry = await pounce(['events', 'retry', 'all', '--data', data])
   t.deepEqual([retry.code, retry.err], [1, 'No matching dead letter: `pounce events parked` lists them\n'])
+})
+
+test('a data folder without an installation is named and stays as it is, except for commands that make one', async t => {
+  const data = join(await tempFolder(t), 'mistyped')
+  const environment = { POUNCE_PLUGINS: `documents.sqlite,${fixturePlugin('command-plugin')}`, POUNCE_DATA: data }
+  const message = `There is no installation in the data folder ${data}: name another one, or make one with \`pounce start\`\n`
+  for (const words of [['doctor'], ['greeting', 'say', 'Ada'], ['events', 'parked'], ['migrate', 'status'], ['plugin', 'off', 'web']]) {
+    const { code, out, err } = await pounce(words, environment)
+    t.deepEqual([code, out, err], [1, '', message], words.join(' '))
+    await t.throwsAsync(stat(data), { code: 'ENOENT' })
+  }
+  t.is((await pounce(['migrate', 'up'], environment)).code, 0)
+  t.is((await pounce(['doctor'], environment)).code, 0)
+  // As it is restored: without the lock.
+  await rm(join(data, 'kernel.lock'))
+  t.is((await pounce(['doctor'], environment)).code, 0)
+  const file = await pounce(['doctor'], { ...environment, POUNCE_DATA: main })
+  t.deepEqual([file.code, file.err], [1, `The data folder ${main} is not a folder\n`])
 })
 
 test('a reader that has seen enough ends no command with an error', async t => {

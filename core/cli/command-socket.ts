@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { defaultJsonLimits, parseJson } from 'pounce/sdk/kit'
 import type { Kernel } from '../kernel/kernel.ts'
-import { messageOf } from '../kernel/startup-error.ts'
+import { messageOf, StartupError } from '../kernel/startup-error.ts'
 import type { RunLine } from './built-in.ts'
 import type { Output } from './output.ts'
 
@@ -112,12 +112,22 @@ export const serveCommands = async (kernel: Kernel, runLine: RunLine): Promise<(
   return () => new Promise(closed => server.close(() => closed()))
 }
 
-const isAbsent = (error: unknown): boolean => ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK'].includes((error as NodeJS.ErrnoException).code ?? '')
+const absent = ['ENOENT', 'ENOTDIR', 'ECONNREFUSED', 'ENOTSOCK']
+
+const refusal = (path: string, error: NodeJS.ErrnoException): StartupError =>
+  new StartupError(
+    error.code === 'EACCES'
+      ? `The data folder ${dirname(path)} belongs to another account: run the command as that account, or as root`
+      : `The server on the data folder ${dirname(path)} is unreachable: ${error.message}`,
+    { cause: error },
+  )
 
 const connected = (path: string): Promise<Socket | undefined> =>
   new Promise((done, reject) => {
     const socket = connect(path, () => done(socket))
-    socket.once('error', error => (isAbsent(error) ? done(undefined) : reject(error)))
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      absent.includes(error.code ?? '') ? done(undefined) : reject(refusal(path, error)),
+    )
   })
 
 /** Has the server of a data folder run a command line. Resolves to the exit code; undefined when no server runs there. */

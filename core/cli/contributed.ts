@@ -56,7 +56,7 @@ const merged = (parts: readonly Command[], kernel: Kernel, own: Command): BuiltI
     arguments: unique(parts.flatMap(part => part.arguments ?? [])),
     options: unique(parts.flatMap(part => part.options ?? [])),
     load: async () => context =>
-      withKernel(context, kernel, 'plugins', async () => {
+      withKernel(context, kernel, { until: 'plugins', creates: first.createsInstallation }, async () => {
         const input = { arguments: context.arguments, options: context.options }
         const results: (Row | readonly Row[])[] = []
         // Which plugins are switched off is known only now.

@@ -6,7 +6,7 @@ import { makeKernel, withKernel } from './kernel-session.ts'
 const maxDeadLetters = 1000
 
 const withOutbox = async <T>(context: CommandContext, work: (outbox: Outbox) => Promise<T>): Promise<T> =>
-  withKernel(context, await makeKernel(context), 'store', async ({ outbox }) => {
+  withKernel(context, await makeKernel(context), { until: 'store' }, async ({ outbox }) => {
     if (!outbox) throw new Invalid('No loaded plugin stores events')
     return work(outbox)
   })

@@ -7,6 +7,7 @@ import { sourceOf } from '../plugin-source.ts'
 import { programVersion } from '../services/installation.ts'
 import type { RunCommand } from './built-in.ts'
 import { commandSocket } from './command-socket.ts'
+import { dataFolderOf } from './data-folder.ts'
 import { makeKernel, withKernel } from './kernel-session.ts'
 
 /** `pounce config print`: always JSON, so that it can be kept as a configuration file. */
@@ -21,7 +22,9 @@ export const checkConfig: RunCommand = async ({ sources, output }) => {
   const kernel = await makeKernel({ sources })
   for (const warning of kernel.config.warnings) output.err(`${warning}\n`)
   await kernel.openapi()
-  return { ok: true, plugins: kernel.config.plugins.length, data: kernel.config.kernel.data, warnings: kernel.config.warnings.length }
+  // The kernel of a command has a folder of its own where everything is kept on servers.
+  const data = await dataFolderOf(sources)
+  return { ok: true, plugins: kernel.config.plugins.length, data, warnings: kernel.config.warnings.length }
 }
 
 const onOrOff = (isOn: boolean): string => (isOn ? 'on' : 'off')
@@ -62,7 +65,7 @@ const switching =
   async context => {
     const kernel = await makeKernel(context)
     const { plugin = '' } = context.arguments
-    return withKernel(context, kernel, 'store', async () => {
+    return withKernel(context, kernel, { until: 'store' }, async () => {
       const state = await kernel.get(PluginSwitch).set(plugin, isEnabled)
       return { plugin, state: context.running ? stateOf(state) : `${onOrOff(state.isEnabled)} from the next start on` }
     })
@@ -77,7 +80,6 @@ export const switchOff = switching(false)
 /** `pounce status`. */
 export const showStatus: RunCommand = async ({ running, sources }) => {
   if (!running) {
-    const { dataFolderOf } = await import('./data-folder.ts')
     const data = await dataFolderOf(sources)
     throw new StartupError(
       commandSocket(data) === undefined

@@ -9,11 +9,11 @@ import { configFor, parseSide } from './sides.ts'
 
 /** `pounce migrate status`. */
 export const migrationStatus: RunCommand = async context =>
-  withKernel(context, await makeKernel(context), 'store', kernel => kernel.migrations.status())
+  withKernel(context, await makeKernel(context), { until: 'store' }, kernel => kernel.migrations.status())
 
 /** `pounce migrate up`. */
 export const migrateUp: RunCommand = async context =>
-  withKernel(context, await makeKernel(context), 'store', async kernel => {
+  withKernel(context, await makeKernel(context), { until: 'store', creates: true }, async kernel => {
     const { applied } = await kernel.migrations.run(true, message => context.progress(message))
     return { applied }
   })

@@ -21,7 +21,7 @@ const usageExitCode = 2
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
-const describeProgram = (program: Commander, output: Output): Commander =>
+const describeProgram = (program: Commander, output: Output, asJson: boolean): Commander =>
   program
     .description('Research data management')
     .version(programVersion)
@@ -32,7 +32,11 @@ const describeProgram = (program: Commander, output: Output): Commander =>
     .option('--set <name=value>', 'set one setting, such as log.level=debug; repeatable', collect)
     .option('--json', 'print results and errors as JSON')
     .exitOverride()
-    .configureOutput({ writeOut: output.out, writeErr: output.err })
+    .configureOutput({
+      writeOut: output.out,
+      writeErr: output.err,
+      outputError: (text, write) => write(asJson ? `${JSON.stringify({ error: text.trim().replace(/^error: /, '') })}\n` : text),
+    })
 
 const flagsOf = ({ data, host, port, set = [] }: GlobalOptions): Record<string, string> => {
   const flags: Record<string, string> = {}
@@ -114,7 +118,7 @@ const add = (program: Commander, command: BuiltIn, { output, host, fail }: Sessi
       })
       progress.end()
       if (result !== undefined) output.out(formatted(result, asJson && typeof result !== 'string', output.columns))
-      if (Array.isArray(result) && result.some(row => (row as { ok?: unknown }).ok === false)) fail()
+      if ([result].flat().some(row => (row as { ok?: unknown } | undefined)?.ok === false)) fail()
     } finally {
       progress.end()
     }
@@ -152,7 +156,7 @@ const runProgram = async (words: readonly string[], output: Output, host: Comman
   }
   const session: Session = { output, host, fail }
   const { Command, CommanderError } = await import('commander')
-  const program = describeProgram(new Command('pounce'), output)
+  const program = describeProgram(new Command('pounce'), output, words.includes('--json'))
   for (const command of builtIns) if (!host || command.runsIn === 'server') add(program, command, session)
   const forUsers = host ? undefined : await addClient(program, session)
   try {

@@ -311,7 +311,7 @@ interface RightsKnown {
 const faultsOfRight = (asked: Asked, { hasPolicy, permissions }: RightsKnown, isFurther = false): string[] => {
   const { right = '', on, unscoped } = typeof asked === 'string' ? { right: asked } : asked
   if (!permissions.has(right))
-    return [`declares the unknown permission ${right}${didYouMean(right, permissions.names)}; a plugin lists its own in "permissions"`]
+    return [`declares the unknown permission ${right}${didYouMean(right, [...words, ...permissions.names])}; a plugin lists its own in "permissions"`]
   if (!hasPolicy) return [`needs ${right}, and no plugin provides policy`]
   const hasReason = typeof unscoped === 'string' && unscoped.trim() !== ''
   if (typeof on === 'function' ? unscoped === undefined : hasReason && !isFurther) return []
@@ -324,7 +324,7 @@ const faultsOfRight = (asked: Asked, { hasPolicy, permissions }: RightsKnown, is
 const faultsOf = (declaration: Declaration, known: RightsKnown): string[] => {
   const { permission, alsoRequires = [], path, aliases = [], responses } = declaration
   const faults: string[] = []
-  if (!permission) faults.push('declares no permission')
+  if (!permission) faults.push(`declares no permission: ${[...words].join(', ')}, or a right with what it is checked on`)
   else if (!words.has(permission as string)) faults.push(...faultsOfRight(permission, known))
   for (const right of alsoRequires) faults.push(...faultsOfRight(right, known, true))
   if (Object.keys(responses ?? {}).length === 0) faults.push('declares no response')

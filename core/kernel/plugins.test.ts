@@ -71,6 +71,30 @@ test('a list of plus and minus changes the list below', async t => {
   )
 })
 
+test('a change adds copies too; what it removes has to be there, and it is not mixed with a new list', async t => {
+  const folder = await tempFolder(t)
+  await write(join(folder, 'mine', 'index.js'), source('test.mine'))
+  const file = join(folder, 'pounce.json')
+  const namesOf = async (plugins: unknown, defaults: readonly string[] = ['auth.local', 'blobs.disk']): Promise<readonly string[]> => {
+    await write(file, JSON.stringify({ plugins }))
+    return (await loadConfig({ defaults: { plugins: defaults }, file })).plugins.map(({ name }) => name)
+  }
+  t.deepEqual(await namesOf(['+./mine', { plugin: './mine', as: 'test.yours' }]), ['auth.local', 'blobs.disk', 'test.mine', 'test.yours'])
+  t.deepEqual(await namesOf(['-auth.local', '-blobs.s3']), ['blobs.disk'])
+  await t.throwsAsync(namesOf(['-blobs.dsk']), { message: '-blobs.dsk removes no plugin of the list (did you mean -blobs.disk?)' })
+  await t.throwsAsync(namesOf(['+./mine', 'blobs.disk']), {
+    message: '"plugins" has +./mine, which changes the list, and blobs.disk, which is of a new list: begin it with + or -',
+  })
+})
+
+test('an empty variable counts as not set', async t => {
+  const { plugins } = await loadConfig({ defaults: { plugins: ['auth.local'] }, environment: { POUNCE_PLUGINS: '' } })
+  t.deepEqual(
+    plugins.map(({ name }) => name),
+    ['auth.local'],
+  )
+})
+
 test('two copies of a plugin have settings of their own, and the first one keeps the port', async t => {
   class Store implements Named {
     readonly name = 'store'

@@ -1,11 +1,10 @@
-import { existsSync, statSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'pounce/sdk'
 import { apiVersion, didYouMean } from 'pounce/sdk/kit'
 import { errorPlace, noteLoadedModules } from '../error-place.ts'
-import { bundledPlugins, isOwnPlugin, ownIdPattern, ownPluginFile, ownPluginIds } from '../own-plugins.ts'
+import { bundledPlugins, entryOf, isOwnPlugin, ownIdPattern, ownPluginFile, ownPluginIds } from '../own-plugins.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
 import { messageOf, StartupError } from './startup-error.ts'
 
@@ -21,14 +20,6 @@ export interface PluginRequest {
 
 /** Folders that `./` and `../` start from are made absolute while it is known which file or person named them. */
 export const absoluteSource = (source: string, from: string): string => (/^\.\.?(\/|$)/.test(source) ? resolve(from, source) : source)
-
-const indexOf = (folder: string): string => {
-  if (!existsSync(folder)) throw new StartupError(`The plugin folder ${folder} does not exist`)
-  if (!statSync(folder).isDirectory()) return folder
-  const file = ['index.ts', 'index.js', 'index.mjs'].map(name => join(folder, name)).find(existsSync)
-  if (file === undefined) throw new StartupError(`The plugin folder ${folder} has no index.ts or index.js`)
-  return file
-}
 
 /** Packages that were requested, and from where. */
 const packages = new Map<string, string>()
@@ -68,7 +59,7 @@ const urlOf = (source: string, from: string | undefined): string => {
   const own = ownPluginFile(source)
   if (own !== undefined) return pathToFileURL(own).href
   if (isAbsolute(source)) {
-    const file = indexOf(source)
+    const file = entryOf(source)
     if (isOutside(file)) hookResolution()
     return pathToFileURL(file).href
   }

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { tempFolder } from '../../test/support/temp-folder.ts'
 import { lockDataFolder } from './data-lock.ts'
 
@@ -49,5 +49,27 @@ test('a folder that cannot be created is refused with the reason', async t => {
   await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock\0')), { message: /cannot be created/ })
   const lock = await lockDataFolder(folder)
   await lock.release()
-  await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock', 'below-a-file')), { message: /cannot be created: ENOTDIR/ })
+  await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock', 'below-a-file')), {
+    message: /is no folder, or is below a file: .*ENOTDIR/,
+  })
+  await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock')), { message: /is no folder, or is below a file: .*EEXIST/ })
+})
+
+/** Errors of the system cannot be had without mounting file systems: `/dev/full` is a file on a disk that is full. */
+const pidFileOn = async (t: ExecutionContext, device: string): Promise<string> => {
+  const folder = await tempFolder(t)
+  await symlink(device, join(folder, 'kernel.pid'))
+  return folder
+}
+
+test('a folder on a full disk, or on one that cannot be written, is refused with what to do', async t => {
+  const full = await pidFileOn(t, '/dev/full')
+  await t.throwsAsync(lockDataFolder(full), { name: 'StartRefused', message: /is on a disk that is full: make room on it.*ENOSPC/ })
+  const readOnly = await pidFileOn(t, '/sys/kernel/uevent_seqnum')
+  await t.throwsAsync(lockDataFolder(readOnly), {
+    name: 'StartRefused',
+    message: /is not writable: change its permissions.*(EACCES|EROFS|EPERM)/,
+  })
+  await rm(join(full, 'kernel.pid'))
+  await (await lockDataFolder(full)).release()
 })

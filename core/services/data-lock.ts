@@ -16,6 +16,23 @@ const holderOf = async (file: string): Promise<string> => {
   }
 }
 
+/** What the system says of a folder, in words for the operator: `is not writable`. SQLite has its own codes for a full disk and a read-only file. */
+const reasons: readonly (readonly [codes: readonly (string | number)[], reason: string])[] = [
+  [['ENOSPC', 'EDQUOT', 13], 'is on a disk that is full: make room on it, or set POUNCE_DATA to another folder'],
+  [
+    ['EROFS', 'EACCES', 'EPERM', 8, 14],
+    'is not writable: change its permissions or those of its mount, or set POUNCE_DATA to another folder',
+  ],
+  [['ENOTDIR', 'EEXIST'], 'is no folder, or is below a file: set POUNCE_DATA to another folder'],
+]
+
+const refusalOf = (folder: string, doing: string, error: unknown): StartupError => {
+  const { code, errcode } = error as { readonly code?: string; readonly errcode?: number }
+  // The first byte of a code of SQLite is the kind of error.
+  const kind = errcode === undefined ? code : errcode & 0xff
+  const reason = reasons.find(([codes]) => kind !== undefined && codes.includes(kind))?.[1]
+  return new StartupError(`The data folder ${folder} ${reason ?? `cannot be ${doing}`}: ${messageOf(error)}`, { cause: error })
+}
 /**
  * Locks a data folder for this process and makes it when it is new. The lock is SQLite's lock on a file, so the operating
  * system ends it with the process however that ends: after `kill -9` nothing is in the way, anyone who got the old pid since.
@@ -25,26 +42,31 @@ export const lockDataFolder = async (folder: string): Promise<DataLock> => {
   try {
     await mkdir(folder, { recursive: true, mode: 0o750 })
   } catch (error) {
-    throw new StartupError(`The data folder ${folder} cannot be created: ${messageOf(error)}`, { cause: error })
+    throw refusalOf(folder, 'created', error)
   }
   const { DatabaseSync } = await import('node:sqlite')
   let lock: InstanceType<typeof DatabaseSync>
   try {
     lock = new DatabaseSync(join(folder, 'kernel.lock'), { timeout: 0 })
   } catch (error) {
-    throw new StartupError(`The data folder ${folder} is not writable: ${messageOf(error)}`, { cause: error })
+    throw refusalOf(folder, 'opened', error)
   }
   try {
     lock.exec('PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE')
   } catch (error) {
     lock.close()
     const isHeld = messageOf(error).includes('locked')
-    if (!isHeld) throw new StartupError(`The data folder ${folder} cannot be locked: ${messageOf(error)}`, { cause: error })
+    if (!isHeld) throw refusalOf(folder, 'locked', error)
     throw new StartupError(
       `The data folder ${folder} is used by ${await holderOf(pidFile)}: stop it first, or set POUNCE_DATA to another folder`,
     )
   }
-  await writeFile(pidFile, `${process.pid}\n`)
+  try {
+    await writeFile(pidFile, `${process.pid}\n`)
+  } catch (error) {
+    lock.close()
+    throw refusalOf(folder, 'written', error)
+  }
   return {
     release: async () => {
       await rm(pidFile, { force: true })

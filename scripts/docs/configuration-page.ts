@@ -80,7 +80,7 @@ Settings come from, weakest first: \`config/default.json\`, the JSON file named 
   Lists are separated by commas or written as JSON.
 * An unknown name stops the start, and the nearest known name is shown. \`npm run pounce config check\` looks without
   starting anything, \`npm run pounce config print\` shows what is in force, with secrets masked.
-* A second copy of a plugin, \`{ "plugin": "blobs.disk", "as": "blobs.archive" }\` in \`plugins\`, has its settings under its own name.
+* A second copy of a plugin, \`{ "plugin": "blobs.disk", "as": "blobs.archive" }\` in \`plugins\`, has its settings under its own name. In a list of \`+\` and \`-\` it is added.
 `
 
 /** The whole page. */

@@ -166,6 +166,8 @@ export interface Command {
     /** A path of a file: `run` receives it absolute, as the command may run in a server with another working directory. */
     readonly isPath?: boolean
   }[]
+  /** On a new data folder it makes the installation, as a start does; other commands are refused there. */
+  readonly createsInstallation?: boolean
   /** What it returns is printed: a table for people, JSON with `--json`. Throw a `Problem` to fail with its message. */
   run(
     input: { readonly arguments: Readonly<Record<string, string>>; readonly options: Readonly<Record<string, string | boolean>> },

@@ -52,7 +52,8 @@ test('a rotation without overlap ends what the secret before has signed at once'
   await rotate(scene.server)
   await rotate(scene.server, { 'overlap-hours': '0' })
   t.is(await status(), 401)
-  await t.throwsAsync(async () => rotate(scene.server, { 'overlap-hours': '-1' }), { message: /whole number/ })
+  for (const hours of ['-1', '', ' ', '0x0', 'abc'])
+    await t.throwsAsync(async () => rotate(scene.server, { 'overlap-hours': hours }), { message: /whole number/ }, hours)
 })
 
 test('a secret of the configuration is replaced there, with the one before beside it', async t => {

@@ -1,6 +1,9 @@
 import { takesMany } from 'pounce/sdk'
+import { didYouMean } from 'pounce/sdk/kit'
+import { isOwnPlugin } from '../../own-plugins.ts'
 import type { NamedPlugin } from '../plugin-graph.ts'
 import { absoluteSource, type PluginRequest } from '../plugins.ts'
+import { StartupError } from '../startup-error.ts'
 import type { PluginEntry } from './kernel-schema.ts'
 import { isSettings, type Settings } from './schema-tree.ts'
 
@@ -8,22 +11,31 @@ import { isSettings, type Settings } from './schema-tree.ts'
 export interface PluginLayer {
   readonly settings: Settings
   readonly folder: string
+  /** Present where someone typed it as a text. */
+  readonly typed?: unknown
 }
 
+const nameOf = ({ plugin, as }: PluginRequest): string => as ?? (typeof plugin === 'string' ? plugin : plugin.id)
 const requestOf = (entry: PluginEntry, from: string): PluginRequest =>
   typeof entry === 'string' ? { plugin: absoluteSource(entry, from), from } : { ...entry, plugin: absoluteSource(entry.plugin, from), from }
 
-/** A list of `+name` and `-name` changes the list below it; any other list replaces it. */
-const nextPlugins = (below: readonly PluginRequest[], { settings, folder }: PluginLayer): readonly PluginRequest[] => {
+/** A list of `+name` and `-name` changes the list below it, and copies in it are added; any other list replaces it. An empty text counts as not set. */
+const nextPlugins = (below: readonly PluginRequest[], { settings, folder, typed }: PluginLayer): readonly PluginRequest[] => {
   const listed = settings['plugins']
-  if (!Array.isArray(listed)) return below
-  const entries = listed as readonly PluginEntry[]
-  const isChange = entries.length > 0 && entries.every(entry => typeof entry === 'string' && /^[+-]/.test(entry))
-  if (!isChange) return entries.filter(entry => typeof entry === 'string' || isSettings(entry)).map(entry => requestOf(entry, folder))
-  return (entries as readonly string[]).reduce<readonly PluginRequest[]>((list, entry) => {
-    const changed = requestOf(entry.slice(1), folder)
-    const without = list.filter(one => (one.as ?? one.plugin) !== changed.plugin)
-    return entry.startsWith('+') ? [...without, changed] : without
+  if (!Array.isArray(listed) || (typed && listed.length === 0)) return below
+  const entries = (listed as readonly PluginEntry[]).filter(entry => typeof entry === 'string' || isSettings(entry))
+  const texts = entries.filter(entry => typeof entry === 'string')
+  const [change, plain] = [texts.find(text => /^[+-]/.test(text)), texts.find(text => !/^[+-]/.test(text))]
+  if (change === undefined) return entries.map(entry => requestOf(entry, folder))
+  if (plain !== undefined)
+    throw new StartupError(`"plugins" has ${change}, which changes the list, and ${plain}, which is of a new list: begin it with + or -`)
+  return entries.reduce<readonly PluginRequest[]>((list, entry) => {
+    const changed = requestOf(typeof entry === 'string' ? entry.slice(1) : entry, folder)
+    const without = list.filter(one => nameOf(one) !== nameOf(changed))
+    if (typeof entry !== 'string' || entry.startsWith('+')) return [...without, changed]
+    if (without.length < list.length || isOwnPlugin(nameOf(changed))) return without
+    const candidates = list.map(one => `-${nameOf(one)}`)
+    throw new StartupError(`${entry} removes no plugin of the list${didYouMean(entry, candidates, 0.4)}`)
   }, below)
 }
 

@@ -1,6 +1,6 @@
 import { Unavailable } from 'pounce/sdk'
 import { Connection, type Opening, replaceInDoubt } from 'pounce/sdk/sqlite'
-import { isBroken, problemOf } from './problems.ts'
+import { isBroken, namingDamage, problemOf } from './problems.ts'
 
 /** The form of the file that this program writes. */
 const version = 1
@@ -61,7 +61,7 @@ export class Database {
       return work(this.connection())
     } catch (error) {
       this.failed(error)
-      throw problemOf(error)
+      throw problemOf(namingDamage(this.#opening.file, error))
     }
   }
 
@@ -78,7 +78,7 @@ export class Database {
   outcomeOf(error: unknown): Error {
     this.failed(error)
     const isInDoubt = this.#connection?.isInDoubt === true
-    if (!this.#isBroken || !isInDoubt) return problemOf(error)
+    if (!this.#isBroken || !isInDoubt) return problemOf(namingDamage(this.#opening.file, error))
     try {
       this.connection()
       return new Unavailable('The change could not be made durable and was rolled back; try again', { cause: error })

@@ -1,3 +1,5 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test from 'ava'
 import { type AnyEvent, collection, eq, event, NoSpace, Taken, Unavailable } from 'pounce/sdk'
 import { Connection } from 'pounce/sdk/sqlite'
@@ -213,4 +215,25 @@ test('a new unique index over documents that share a key is refused by name', as
   const error = await t.throwsAsync(store.declare([unique]), { instanceOf: Taken })
   t.is(error?.index, 'byName')
   t.is((await store.get(plain, 'b'))?.name, 'same')
+})
+
+test('a database that is damaged, or that may not be opened, is named with what to do', async t => {
+  const folder = await tempFolder(t)
+  const file = join(folder, 'documents', 'pounce.db')
+  const refused = async (): Promise<string> => (await t.throwsAsync(openStore(t, { folder }))).message
+  await (await openStore(t, { folder })).dispose()
+  const whole = await readFile(file)
+  await writeFile(file, 'no database, but a text that is longer than the header of one has to be: one hundred bytes and more')
+  t.is(
+    await refused(),
+    `The database ${file} is damaged (file is not a database): stop the server, keep a copy of the file, and restore a backup as docs/operations.md says`,
+  )
+  await writeFile(file, Buffer.concat([whole.subarray(0, 4096), Buffer.alloc(whole.length - 4096, 7)]))
+  t.regex(await refused(), new RegExp(`^The database ${file} is damaged \\(database disk image is malformed\\): .*restore a backup`))
+  await rm(file)
+  await mkdir(file)
+  t.regex(
+    await refused(),
+    new RegExp(`^The database ${file} cannot be opened \\(unable to open database file\\): .*right to read and write`),
+  )
 })

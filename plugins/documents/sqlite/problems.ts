@@ -23,3 +23,24 @@ export const problemOf = (error: unknown): Error => {
       return cause
   }
 }
+
+/** Of an error that a damaged file throws, one with its name and what to do; other errors as they are. */
+export const namingDamage = (file: string, error: unknown): unknown =>
+  codeOf(error) === codes.corrupt || codeOf(error) === codes.notDatabase
+    ? new Error(
+        `The database ${file} is damaged (${(error as Error).message}): stop the server, keep a copy of the file, and restore a backup as docs/operations.md says`,
+        { cause: error },
+      )
+    : error
+
+/** The same at the start, and for a file that may not be read or written. */
+export const namingFile = (file: string, error: unknown): unknown => {
+  const { cause } = error as { readonly cause?: unknown }
+  const code = codeOf(error) ?? codeOf(cause)
+  if (code !== codes.readOnly && code !== codes.cannotOpen) return namingDamage(file, error)
+  const { message } = (codeOf(error) === undefined ? cause : error) as Error
+  return new Error(
+    `The database ${file} cannot be opened (${message}): the account of the server needs the right to read and write the file and its folder`,
+    { cause: error },
+  )
+}

@@ -23,6 +23,7 @@ import type { Lines } from 'pounce/sdk/kit'
 import type { Change, Committed, Outbox } from 'pounce/sdk/store-kit'
 import { Database } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
+import { namingFile } from './problems.ts'
 import { ReaderThread } from './reader-thread.ts'
 import { RowReader } from './row-reader.ts'
 import { SqliteCatalog } from './sqlite-catalog.ts'
@@ -58,6 +59,7 @@ const Config = configPort(config)
 export class SqliteDocuments implements DocumentStore {
   readonly outbox: Outbox
   #folder: string
+  #file: string
   #database: Database
   #commits: GroupCommit
   #catalog: SqliteCatalog
@@ -71,7 +73,8 @@ export class SqliteDocuments implements DocumentStore {
   constructor(settings: s.Static<typeof config>, installation: Installation, ids: Ids, clock: Clock, log: Log, metrics: Metrics) {
     this.#folder = resolve(settings.folder ?? join(installation.dataFolder, 'documents'))
     const { cacheMiB, maxSizeMiB, inlineRows, readTimeoutMs } = settings
-    const opening = { file: join(this.#folder, 'pounce.db'), readOnly: false, cacheMiB, maxSizeMiB }
+    this.#file = join(this.#folder, 'pounce.db')
+    const opening = { file: this.#file, readOnly: false, cacheMiB, maxSizeMiB }
     this.#database = new Database(opening)
     this.#commits = new GroupCommit(this.#database, (pieces, seconds) => {
       metrics.observe('documents_transaction_seconds', seconds)
@@ -89,9 +92,13 @@ export class SqliteDocuments implements DocumentStore {
   async start(): Promise<void> {
     const made = await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     if (made) await makeDurable(this.#folder, dirname(made))
-    this.#database.open()
-    this.#catalog.load()
-    this.#outbox.load()
+    try {
+      this.#database.open()
+      this.#catalog.load()
+      this.#outbox.load()
+    } catch (error) {
+      throw namingFile(this.#file, error)
+    }
     this.#isOpen = true
   }
 

@@ -183,7 +183,8 @@ export class ScrubCommand implements Command {
   }
 
   async run(): Promise<Readonly<Record<string, unknown>>> {
-    return { ...(await this.#scrub.scrub()) }
+    const report = await this.#scrub.scrub()
+    return { ok: report.damaged + report.missing === 0, ...report }
   }
 }
 wire(ScrubCommand, Scrub)

@@ -142,8 +142,8 @@ export class QueueTransport implements Transport {
     const byQueue = new Map<string, Extractor>()
     for (const extractor of this.#extractors.all()) {
       const { name } = extractor.info
-      if (byQueue.has(name)) this.#log.warn('duplicate extractor name; the first one is used', { name })
-      else byQueue.set(name, extractor)
+      // Of two of one name the first one is used, as the kernel's warning at the start says.
+      if (!byQueue.has(name)) byQueue.set(name, extractor)
     }
     return byQueue
   }

@@ -41,6 +41,7 @@ const option = (input: Input, name: string, otherwise: string): string => {
 export class CreateUser implements Command {
   readonly name = 'user create'
   readonly summary = 'Create an account'
+  readonly createsInstallation = true
   readonly arguments = emailArgument
   readonly options = [
     { name: 'first-name', summary: 'First name; by default the part of the email before the @', takesValue: true },

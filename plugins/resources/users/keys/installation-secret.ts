@@ -130,7 +130,8 @@ export class RotateSecret implements Command {
   async run({ options }: Parameters<Command['run']>[0]) {
     const text = options['overlap-hours']?.toString()
     const hours = text === undefined ? undefined : Number(text)
-    if (hours !== undefined && !(Number.isInteger(hours) && hours >= 0 && hours <= 8760))
+    // An empty text is the number 0, which gives up what the current secret has sealed.
+    if (hours !== undefined && !(/^\d+$/.test(`${text}`) && hours <= 8760))
       throw new Invalid('overlap-hours must be a whole number of hours from 0 to 8760')
     const { validUntil } = await this.#secret.rotate(hours)
     return { rotated: true, previousValidUntil: validUntil.toISOString() }

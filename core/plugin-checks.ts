@@ -1,0 +1,68 @@
+import { type Class, Extractors, type Plugin } from 'pounce/sdk'
+import { describe, plainlyFits, type SchemaShape } from './json-schema.ts'
+import type { Kernel } from './kernel/kernel.ts'
+import { StartupError } from './kernel/startup-error.ts'
+import { isOwnPlugin } from './own-plugins.ts'
+
+type Made = Pick<Kernel, 'config' | 'get' | 'log'>
+
+const memberOf = (one: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], one)
+
+/** Ports whose contributions are found by a name, and the member that has it. */
+const nameMembers: ReadonlyMap<string, string> = new Map([[Extractors, 'info.name']])
+
+/** A contribution without the name by which everyone reads it would fail all others of its port. */
+const checkNames = (kernel: Made): void => {
+  const owners = new Map<string, string>()
+  for (const { name: plugin, plugin: definition } of kernel.config.plugins)
+    for (const { port, by } of definition.provides ?? []) {
+      const member = nameMembers.get(port)
+      if (member === undefined) continue
+      const [many, name] = [port.slice(0, -1), memberOf(kernel.get(by), member)]
+      if (typeof name !== 'string' || name === '')
+        throw new StartupError(
+          `${plugin}: ${by.name} contributes to ${many} and has no ${member}: give it one, a text that no other one has`,
+        )
+      const owner = owners.get(`${port}${name}`)
+      if (owner === undefined) owners.set(`${port}${name}`, plugin)
+      else kernel.log.warn(`${owner} and ${plugin} both contribute "${name}" to ${many}: that of ${owner} is used`)
+    }
+}
+
+/** What the kernel calls of the classes of a plugin. */
+const calledOf = (plugin: Plugin): readonly { readonly by: Class; readonly method: string }[] => [
+  ...(plugin.handlers ?? []).map(({ by, isBatch }) => ({ by, method: isBatch ? 'handleAll' : 'handle' })),
+  ...(plugin.periodic ?? []).map(({ task }) => ({ by: task, method: 'run' })),
+  ...(plugin.middleware ?? []).flatMap(one => ('by' in one ? [{ by: one.by, method: 'handle' }] : [])),
+]
+
+const checkMethods = (kernel: Made): void => {
+  for (const { name, plugin } of kernel.config.plugins)
+    for (const { by, method } of calledOf(plugin))
+      if (typeof memberOf(kernel.get(by), method) !== 'function') throw new StartupError(`${name}: ${by.name} has no method ${method}`)
+}
+
+/** As far as it is known without loading ajv: settings that someone gives are checked in full. */
+const fits = (value: unknown, { anyOf, type, const: only, minimum, maximum, minLength }: SchemaShape): boolean => {
+  const known = { type, const: only, minimum, maximum, minLength }
+  const given = Object.fromEntries(Object.entries(known).filter(([, rule]) => rule !== undefined))
+  return plainlyFits(given as SchemaShape, value, {}) && (anyOf === undefined || anyOf.some(one => fits(value, one)))
+}
+
+/** Nothing but a plugin's own defaults reaches it unchecked; a test checks those of ours. */
+const checkDefaults = (plugin: string, schema: SchemaShape, path: readonly string[] = []): void => {
+  if ('default' in schema && !fits(schema.default, schema))
+    throw new StartupError(
+      `${plugin}: the default of its setting ${path.join('.')} must be ${describe(schema)} (is ${JSON.stringify(schema.default)})`,
+    )
+  for (const [name, below] of Object.entries(schema.properties ?? {})) checkDefaults(plugin, below, [...path, name])
+}
+
+/** Refuses plugins whose classes or settings would fail later, and others with them. */
+export const checkPlugins = (kernel: Made): void => {
+  for (const { name, plugin } of kernel.config.plugins)
+    if (!isOwnPlugin(plugin.id)) checkDefaults(name, (plugin.config ?? {}) as SchemaShape)
+  checkNames(kernel)
+  checkMethods(kernel)
+}

@@ -1,0 +1,57 @@
+import test from 'ava'
+import { definePlugin, on, type PluginDefinition, provide, s } from 'pounce/sdk'
+
+class Some {
+  readonly name = 'some'
+}
+
+const refusalOf = (t: { throws: (work: () => unknown) => Error | undefined }, members: object): string =>
+  t.throws(() => definePlugin({ id: 'acme.some', summary: 's', ...members } as PluginDefinition))?.message ?? ''
+
+test('a member of the wrong form is refused with its plugin and what would be right', t => {
+  const wrong: Readonly<Record<string, readonly unknown[]>> = {
+    summary: [undefined, 7],
+    apiVersion: ['1'],
+    config: [{}, s.Integer(), 'x'],
+    environment: ['X'],
+    permissions: [[]],
+    provides: [{}, [Some], [{ port: 'x', by: 'Some' }]],
+    services: ['Bad', [new Some()]],
+    routes: [7, []],
+    middleware: [[{ phase: 'before', use: () => undefined }], [{ phase: 'beforeRouting', use: 3 }], { phase: 'beforeRouting', by: Some }],
+    collections: [{}, ['notes']],
+    events: ['x', [7]],
+    handlers: [{}, [Some], [{ types: 'dataset.created', by: Some, name: 'x' }]],
+    periodic: [
+      5,
+      [{ name: 'x', everyMs: 0, task: Some }],
+      [{ name: 'x', everyMs: -1, task: Some }],
+      [{ name: 'x', everyMs: 1, task: new Some() }],
+    ],
+    isSwitchable: ['yes'],
+    migrations: ['./x'],
+  }
+  for (const [member, values] of Object.entries(wrong))
+    for (const value of values) t.regex(refusalOf(t, { [member]: value }), new RegExp(`^acme\\.some: ${member} must be `), member)
+  t.is(refusalOf(t, { handlers: {} }), 'acme.some: handlers must be a list of what on(…) and onBatch(…) return')
+  t.is(refusalOf(t, { id: undefined }), 'definePlugin: id must be a text')
+})
+
+test('a member that is unknown is refused with the one that it looks like', t => {
+  const near = { sumary: 'summary', handler: 'handlers', service: 'services', Provides: 'provides' }
+  for (const [name, meant] of Object.entries(near))
+    t.is(refusalOf(t, { [name]: [] }), `acme.some: ${name} is not a member of a plugin (did you mean ${meant}?)`)
+  t.is(refusalOf(t, { telemetry: true }), 'acme.some: telemetry is not a member of a plugin')
+})
+
+test('what the functions of the SDK return is right, and a plugin may be spread into another one', t => {
+  const plugin = definePlugin({
+    id: 'acme.some',
+    summary: 's',
+    config: s.Object({ n: s.Integer({ default: 1 }) }),
+    provides: [provide('some' as never, Some)],
+    handlers: [on('dataset.created', Some as never, 'some')],
+    migrations: new URL('./migrations/', import.meta.url),
+  })
+  t.is(definePlugin({ ...plugin, id: 'acme.other' }).id, 'acme.other')
+})
