@@ -249,7 +249,6 @@ inBrowser('the address holds folder, order and what is looked for; events show w
   t.deepEqual(problems, [])
 })
 
-<<<<<<< HEAD
 inBrowser('a new name that is refused stays as it was typed, and a folder is deleted with a number', async t => {
   const dataset = await newDataset(call, { name: 'Plots' })
   const folder = await newFolder(call, dataset, 'raw')
@@ -285,7 +284,8 @@ inBrowser('a new name that is refused stays as it was typed, and a folder is del
   await page.keyboard.press('Home')
   await page.keyboard.press('Delete')
   await page.getByRole('dialog').getByText('Items in it, with those in folders below: 3.').waitFor()
-=======
+})
+
 inBrowser('keys act on what is chosen; the focus and the choice stay on the way through folders, search and files', async t => {
   const dataset = await newDataset(call, { name: 'Oaks' })
   for (const name of ['2024', '2025', '2026']) await newFolder(call, dataset, name)
@@ -327,5 +327,4 @@ inBrowser('keys act on what is chosen; the focus and the choice stay on the way 
   await rowOf('2026').waitFor()
   t.is(await page.locator('.selection-bar').count(), 0)
   t.deepEqual(problems, [])
->>>>>>> fix6a
 })

@@ -186,15 +186,9 @@ export const FileBrowser = ({ dataset, rights, onDownload }: BrowserProps) => {
                 void keyed(row).then(setCut)
                 return true
               }}
-<<<<<<< HEAD
               {...(canAdd ? { onRename: (row: Entry) => setRenaming({ id: row.id }) } : {})}
-              {...(canDelete ? { onDelete: (row: Entry) => ask('delete', meant(row)) } : {})}
-              {...(query.folder === undefined ? {} : { onUp: () => openFolder(path?.at(-2)?.id) })}
-=======
-              {...(canAdd ? { onRename: (row: Entry) => setRenaming(row.id) } : {})}
               {...(canDelete ? { onDelete: (row: Entry) => ask('delete', keyed(row)) } : {})}
               {...(query.folder === undefined ? {} : { onUp: () => walkTo(path?.at(-2)?.id) })}
->>>>>>> fix6a
               {...(canAdd ? { onDragRow: drag, dropOn: (row: Entry) => (row.kind === 'folder' ? drop(row) : undefined) } : {})}
               empty={<NoEntries query={list.query} isSearching={list.isCounting} canAdd={canAdd} onBelow={() => change({ below: '1' })} />}
               restoreKey={restoreKey}
