@@ -236,6 +236,9 @@ export const handle =
   (services: RequestServices): Middleware =>
   async context => {
     const { request } = context.state
-    const { declaration, needs } = request.route as RegisteredRoute
-    request.reply = await declaration.handle(new HandlerRequest(request, services) as never, needs as never)
+    const { declaration, needs, name, plugin } = request.route as RegisteredRoute
+    const reply = await declaration.handle(new HandlerRequest(request, services) as never, needs as never)
+    // A plugin that no compiler saw may have forgotten it.
+    if (!reply) throw new Error(`The handler of the route ${name} of ${plugin} returned nothing: it must return { status, body }`)
+    request.reply = reply
   }

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import { type ByteRange, type Bytes, CorruptContent, type Route, routesFor, s, Unavailable } from 'pounce/sdk'
+import { keptLog } from '../../test/support/kept-log.ts'
 import { rawClient } from './testing/raw-client.ts'
 import { serve } from './testing/serve.ts'
 
@@ -399,4 +400,13 @@ test('only requests for a whole attachment are redirected', async t => {
   t.is((await fetch(`${shown.url}/bytes`, { redirect: 'manual' })).status, 200)
   const none = await serve(t, { getBytes: answering({ ...stored, elsewhere: async () => undefined }) })
   t.is((await fetch(`${none.url}/bytes`, { redirect: 'manual' })).status, 200)
+})
+
+test('a handler that returns nothing is answered with 500, and the log names its route', async t => {
+  const { log, lines } = keptLog()
+  const forgetful = answering(undefined)
+  const declaration = { ...forgetful.declaration, handle: async () => undefined as never }
+  const { url } = await serve(t, { getNothing: { ...forgetful, declaration } }, { options: { log } })
+  t.is((await fetch(`${url}/bytes`)).status, 500)
+  t.regex(JSON.stringify(lines), /The handler of the route getNothing of resources\.test returned nothing: it must return/)
 })

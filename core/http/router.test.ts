@@ -108,8 +108,14 @@ test('proper routes are mounted with their aliases', t => {
 })
 
 test('a route without a permission is refused', t => {
-  t.regex(refusal(mounted('a.b', 'getX', get('/x', { permission: undefined }))), /route getX of a\.b declares no permission: anyone, reader, /)
-  t.regex(refusal(mounted('a.b', 'getX', get('/x', { permission: 'signedin' as never }))), /unknown permission signedin \(did you mean signedIn\?\)/)
+  t.regex(
+    refusal(mounted('a.b', 'getX', get('/x', { permission: undefined }))),
+    /route getX of a\.b declares no permission: anyone, reader, /,
+  )
+  t.regex(
+    refusal(mounted('a.b', 'getX', get('/x', { permission: 'signedin' as never }))),
+    /unknown permission signedin \(did you mean signedIn\?\)/,
+  )
 })
 
 test('a route with an unknown permission is refused, also in a further check', t => {

@@ -311,7 +311,9 @@ interface RightsKnown {
 const faultsOfRight = (asked: Asked, { hasPolicy, permissions }: RightsKnown, isFurther = false): string[] => {
   const { right = '', on, unscoped } = typeof asked === 'string' ? { right: asked } : asked
   if (!permissions.has(right))
-    return [`declares the unknown permission ${right}${didYouMean(right, [...words, ...permissions.names])}; a plugin lists its own in "permissions"`]
+    return [
+      `declares the unknown permission ${right}${didYouMean(right, [...words, ...permissions.names])}; a plugin lists its own in "permissions"`,
+    ]
   if (!hasPolicy) return [`needs ${right}, and no plugin provides policy`]
   const hasReason = typeof unscoped === 'string' && unscoped.trim() !== ''
   if (typeof on === 'function' ? unscoped === undefined : hasReason && !isFurther) return []
