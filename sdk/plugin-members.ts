@@ -55,7 +55,7 @@ const members: Readonly<Record<string, Member>> = {
   ),
   isLocal: flag,
   isSwitchable: flag,
-  migrations: { fits: value => value instanceof URL, right: "a URL: new URL('./migrations/', import.meta.url)" },
+  migrations: { fits: value => value instanceof URL, right: 'the URL of a folder beside the module, not its path' },
 }
 
 const required = ['id', 'summary']
