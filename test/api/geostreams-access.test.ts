@@ -63,7 +63,9 @@ test('searches, suggestions and facets follow a server that becomes private at o
   await own.drained()
   const told = async ({ get }: Pick<Somebody, 'get'>) => {
     const paths = ['fields?prefix=secr', 'values?field=secretive', '?resource_type=sensor&facets=type,creator']
-    return JSON.stringify(await Promise.all(paths.map(async path => (await get(`/api/search${path.startsWith('?') ? '' : '/'}${path}`)).body)))
+    return JSON.stringify(
+      await Promise.all(paths.map(async path => (await get(`/api/search${path.startsWith('?') ? '' : '/'}${path}`)).body)),
+    )
   }
   t.regex(await told(eve), /secretive.*oak.*"sensor".*Dan/)
   const choice = { method: 'PUT', json: { private: true } }

@@ -121,7 +121,10 @@ test('what is nested has a column for each leaf, named by its last name, or by a
 
 test('a name with the separator in it is distinguished from something nested', async t => {
   const stream = await filled(ann, await newSensor(ann), [{ 'a|x': 1, a: { x: 2 }, x: 3 }])
-  const { head, rows: [row = []] } = await tableOf(`&stream_id=${stream}`)
+  const {
+    head,
+    rows: [row = []],
+  } = await tableOf(`&stream_id=${stream}`)
   const values = Object.fromEntries(head.map((name, at) => [name, row[at]]))
   t.is(new Set(head).size, head.length, String(head))
   t.deepEqual([values['a|x'], values['a|x (2)'], values['x']].toSorted(), ['1', '2', '3'])

@@ -1,4 +1,4 @@
-import { DocumentStore, eq, event, Folders, type StoredEvent, wire } from 'pounce/sdk'
+import { DocumentStore, eq, type event, Folders, type StoredEvent, wire } from 'pounce/sdk'
 import { requireDone } from 'pounce/sdk/kit'
 import { type Folder, folders, removedFolder } from './collection.ts'
 
