@@ -109,3 +109,29 @@ inBrowser('a folder is uploaded with every file in it, whatever their names are'
   }
   t.deepEqual(problems, [])
 })
+
+inBrowser('names are saved without blanks around them, and blanks alone are no name', async t => {
+  const server = await bootForTest({ t })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { page, problems } = await webPage(t, browser, server.url, server.admin)
+  for (const kind of ['dataset', 'collection', 'space']) {
+    await page.goto(`/${kind}s`)
+    await page
+      .getByRole('button', { name: `Create ${kind}` })
+      .first()
+      .click()
+    const dialog = page.getByRole('dialog', { name: `Create ${kind}` })
+    await dialog.getByLabel('Name').fill('   ')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('Please fill in this field.').waitFor()
+    await dialog.getByLabel('Name').fill(`  Beech ${kind} `)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: `Beech ${kind}`, exact: true }).waitFor()
+  }
+  const call = server.as(server.admin.key)
+  t.like(await (await call('/api/datasets')).json(), [{ name: 'Beech dataset' }])
+  t.like(await (await call('/api/collections')).json(), [{ collectionname: 'Beech collection' }])
+  t.like(await (await call('/api/spaces')).json(), [{ name: 'Beech space' }])
+  t.deepEqual(problems, [])
+})

@@ -146,30 +146,6 @@ inBrowser('each field that is refused says why in the language of the page, and 
   t.deepEqual(unexpected(problems), [])
 })
 
-inBrowser('names are saved without blanks around them, and blanks alone are no name', async t => {
-  const server = await bootForTest({ t })
-  const { page, problems } = await webPage(t, browser, server.url, server.admin)
-  for (const kind of ['dataset', 'collection', 'space']) {
-    await page.goto(`/${kind}s`)
-    await page
-      .getByRole('button', { name: `Create ${kind}` })
-      .first()
-      .click()
-    const dialog = page.getByRole('dialog', { name: `Create ${kind}` })
-    await dialog.getByLabel('Name').fill('   ')
-    await page.keyboard.press('Enter')
-    await dialog.getByText('Please fill in this field.').waitFor()
-    await dialog.getByLabel('Name').fill(`  Beech ${kind} `)
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { level: 1, name: `Beech ${kind}`, exact: true }).waitFor()
-  }
-  const call = server.as(server.admin.key)
-  t.like(await (await call('/api/datasets')).json(), [{ name: 'Beech dataset' }])
-  t.like(await (await call('/api/collections')).json(), [{ collectionname: 'Beech collection' }])
-  t.like(await (await call('/api/spaces')).json(), [{ name: 'Beech space' }])
-  t.deepEqual(unexpected(problems), [])
-})
-
 inBrowser('the page of a server without the web interface makes the first account and a key, and says how to go on', async t => {
   const server = await bootForTest({ t, admin: 'none' })
   const { page, problems } = await webPage(t, browser, server.url)
