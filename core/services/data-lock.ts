@@ -33,6 +33,7 @@ const refusalOf = (folder: string, doing: string, error: unknown): StartupError 
   const reason = reasons.find(([codes]) => kind !== undefined && codes.includes(kind))?.[1]
   return new StartupError(`The data folder ${folder} ${reason ?? `cannot be ${doing}`}: ${messageOf(error)}`, { cause: error })
 }
+
 /**
  * Locks a data folder for this process and makes it when it is new. The lock is SQLite's lock on a file, so the operating
  * system ends it with the process however that ends: after `kill -9` nothing is in the way, anyone who got the old pid since.
