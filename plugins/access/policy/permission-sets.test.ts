@@ -20,6 +20,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   'POST /files/:id/extractions': ['EditFile'],
   'GET /datasets/:id': ['ViewDataset'],
   'GET /datasets/:id/download': ['DownloadFiles'],
+  'DELETE /datasets/:id/metadata.jsonld': ['DeleteMetadata'],
   'POST /datasets/:id/extractions': ['EditDataset'],
   'POST /datasets/createempty': ['CreateDataset', 'AddResourceToSpace', 'AddResourceToCollection'],
   'POST /collections': ['CreateCollection', 'AddResourceToSpace'],
@@ -42,13 +43,13 @@ test('a key of scope extraction holds what extractors call, what everybody reads
   t.deepEqual(sorted(extractionPermissions), sorted([...Object.values(calls).flat(), ...readingPermissions]))
 })
 
-test('no key of extractors deletes, removes, administers or creates spaces', t => {
+test('no key of extractors deletes anything but metadata, removes, administers or creates spaces', t => {
   for (const permissions of [extractionPermissions, jobPermissions])
     t.deepEqual(
       [...permissions].filter(
         each => /^(?:Delete|Remove|Public)|Vocabulary|User|License|Staging/.test(each) && !readingPermissions.has(each),
       ),
-      [],
+      ['DeleteMetadata'],
     )
   t.false(extractionPermissions.has('CreateSpace') || extractionPermissions.has('EditSpace'))
 })
