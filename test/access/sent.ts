@@ -187,6 +187,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
   revokeFileLink: { with: { link: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a link of this id' },
   revokeOwnLink: { with: { link: 'f'.repeat(24) }, neverHere: 'nobody has a link of this id' },
   appendToUpload: { headers: { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' } },
+  postToUpload: { headers: { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' } },
   beginUpload: {
     headers: { ...tus, 'upload-length': '9', 'upload-metadata': 'filename bQ==,dataset ~$dataset' },
     filePart: false,

@@ -84,7 +84,7 @@ test('a file is attached once and detached without being deleted', async t => {
   }
   t.like(await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/x`), {
     status: 400,
-    body: { message: 'ignoreNotFound must be True or False' },
+    body: { message: 'ignoreNotFound must be true or false' },
   })
   await server.drained()
   t.deepEqual(await placesOf(file), [])

@@ -219,6 +219,7 @@ const looksItself: Readonly<Record<string, string>> = {
   'GET /api/collections/topLevelCollections': 'visibleTo',
   'POST /api/uploads': 'demands the right on the dataset',
   'PATCH /api/uploads/:id': 'of the same key',
+  'POST /api/uploads/:id': 'of the same key',
   'DELETE /api/uploads/:id': 'of the same key',
   'GET /api/uploads/:id': 'of the same key',
   'GET /api/uploads': 'of the same key',

@@ -80,14 +80,14 @@ export class NotifyUsers {
     'space.member-changed': async ({ id, subject, actor = null, data: { user, change, withSpace, isAnswer } }) => {
       if (isAnswer) return []
       const [who, space] = [await this.#nameOf(actor), await this.#titleOf(subject)]
-      // A removed member may no longer see the space and its members.
+      // A removed member may no longer see the space, its name of now and its members.
       if (change === 'removed')
         return [
           user === actor || user === withSpace?.by
             ? undefined
             : {
                 ...{ key: id, user, kind: 'role-change', actor: null, about: null, path: '/' },
-                title: `You were removed from ${withSpace ? `the space ${withSpace.name}, which was deleted` : space}`,
+                title: `You were removed from ${withSpace ? `the space ${withSpace.name}, which was deleted` : 'a space'}`,
                 isMailedElsewhere: true,
               },
         ]

@@ -45,6 +45,7 @@ export const needsOfFiles: Needs = {
   listBulkOutcomes: 'account',
   // uploads
   appendToUpload: 'AddFile; begun upload=id',
+  postToUpload: 'AddFile; begun upload=id',
   checkUploads: 'AddFile; AddResourceToDataset dataset=dataset; part folder=folder',
   beginUpload: 'AddFile; AddResourceToDataset dataset=dataset',
   endUpload: 'AddFile; begun upload=id',
