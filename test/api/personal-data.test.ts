@@ -19,6 +19,7 @@ const impersonal: Readonly<Record<string, string>> = {
   institutions: 'a shared list of names of institutions',
   projects: 'a shared list of names of projects',
   counters: 'totals',
+  'blobs.sweep': 'when the records began',
   'audit.chains': 'hash chains',
   'extractor-choices': 'names of extractors',
   'extractor-labels': 'names of extractors',
