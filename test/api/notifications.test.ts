@@ -313,10 +313,7 @@ test('the notice of removal from a space names it, also when it was deleted, and
   t.is((await ann.remove(`/api/spaces/${other}`)).status, 200)
   const removals = async (who: Somebody) =>
     (await inbox(who, '?kind=role-change')).map(({ title }) => title).filter(title => title.includes('removed'))
-  t.deepEqual(await removals(bob), [
-    'You were removed from the space Ice lab, which was deleted',
-    'You were removed from a space',
-  ])
+  t.deepEqual(await removals(bob), ['You were removed from the space Ice lab, which was deleted', 'You were removed from a space'])
   t.deepEqual(await removals(ann), [])
 })
 
