@@ -1,3 +1,4 @@
+import { saysDone } from 'pounce/sdk/kit'
 import type { RunState, StatusLine } from './collections.ts'
 
 const keptLines = 100
@@ -13,12 +14,9 @@ const ownWords: ReadonlySet<string> = new Set([submitted, ...Object.values(cance
 /** Keys of any kind in texts that extractors send back: `?key=x`, `"secretKey": "x"`, `key%3Dx`, `X-API-Key: x`. */
 const keys = /(key["']?\s*(?:=|:|%3D)\s*["']?)[^&\s"'<>,;)\]}]+/gi
 
-/** "2 of 5 pages done" is no end where pyclowder says that it is progress. */
-const isProgress = /^StatusMessage\.(?:start|processing|retry|skip)\b/
-
 /** As v1 stores it: anything with "done" in it is exactly DONE, except progress. Every key is masked, not the global one alone. */
 export const tidyStatus = (status: string): string =>
-  status.toUpperCase().includes('DONE') && !isProgress.test(status)
+  saysDone(status)
     ? 'DONE'
     : status
         .slice(0, 10 * longest)

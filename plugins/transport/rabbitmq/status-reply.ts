@@ -1,4 +1,4 @@
-import { defaultJsonLimits, type JobStatus, parseJson } from 'pounce/sdk/kit'
+import { defaultJsonLimits, type JobStatus, parseJson, saysDone } from 'pounce/sdk/kit'
 import { maskKeys } from './mask-keys.ts'
 
 const mostCharacters = 10_000
@@ -33,14 +33,9 @@ export function readReply(content: Buffer, now: Date): JobStatus {
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= 200 && !/[\u0000-\u001f\u007f]/.test(value)
 
-/** "2 of 5 pages done" is no end where pyclowder says that it is progress. */
-const isProgress = /^StatusMessage\.(?:start|processing|retry|skip)\b/
-
 /** In upper case "done" anywhere makes it exactly `DONE` (reference, extraction §3.2). */
 const statusOf = (text: string): string =>
-  text.toUpperCase().includes('DONE') && !isProgress.test(text)
-    ? 'DONE'
-    : maskKeys(text.replaceAll('\u0000', '')).slice(0, mostCharacters).toWellFormed()
+  saysDone(text) ? 'DONE' : maskKeys(text.replaceAll('\u0000', '')).slice(0, mostCharacters).toWellFormed()
 
 const form = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s?(?:(Z|UTC)|([+-])(\d\d):?(\d\d)?)?$/i
 
