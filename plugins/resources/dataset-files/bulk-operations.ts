@@ -32,7 +32,7 @@ export class MoveFiles implements BulkOperations {
       await authorize(this.#policy, caller, 'AddResourceToDataset', { kind: 'dataset', id: goal.dataset })
       await authorize(this.#policy, caller, 'EditFile', { kind: 'file', id })
     }
-    await this.#places.move(id, source, goal, caller.user?.id)
+    if (!(await this.#places.move(id, source, goal, caller.user?.id))) throw new NotFound('file')
   }
 }
 wire(MoveFiles, Files, FilePlaces, Policy)

@@ -8,7 +8,6 @@ import {
   type FileRecord,
   Files,
   Folders,
-  Invalid,
   type NewEvent,
   NotFound,
   type Place,
@@ -62,20 +61,15 @@ export class FilePlaces {
   }
 
   /**
-   * From one place to another one, in the same dataset or another. For a file that is not in the first place `Invalid` within a dataset, as in v1, else
-   * `NotFound`; so too when the second one goes at the same moment: then the file is where it was. Resolves to the file.
+   * From one place to another one, in the same dataset or another. Resolves to the file, undefined if it is not in the first place. `NotFound` if the
+   * second one goes at the same moment: then the file is where it was.
    */
-  async move(id: string, from: Place, to: Place, actor: string | undefined): Promise<File> {
+  async move(id: string, from: Place, to: Place, actor: string | undefined): Promise<File | undefined> {
     await this.#mustHold(from)
     await this.#mustTake(to.dataset)
     await this.#mustHold(to)
     const moved = await this.#swap(id, from, to, actor)
-    if (!moved) {
-      const isElsewhere = from.dataset === to.dataset && (await this.#files.get(id)) !== undefined
-      throw isElsewhere
-        ? new Invalid(`The file is not in ${from.folder === null ? 'the root of the dataset' : 'this folder'}`)
-        : new NotFound('file')
-    }
+    if (!moved) return undefined
     if (!(await this.#isThere(to))) {
       await this.#swap(id, to, from, undefined)
       throw new NotFound(to.folder === null ? 'dataset' : 'folder')

@@ -68,7 +68,8 @@ export const moveFileBetweenDatasets = route({
   responses: { 200: s.success() },
   throws: [NotFound, Invalid, Conflict, Forbidden],
   async handle({ params: { dataset, to, file }, query, caller }, { places }) {
-    await places.move(file, placeOf(dataset, query.fromFolder), placeOf(to, query.toFolder), caller.user?.id)
+    const moved = await places.move(file, placeOf(dataset, query.fromFolder), placeOf(to, query.toFolder), caller.user?.id)
+    if (!moved) throw new NotFound('file')
     return done
   },
 })
@@ -86,6 +87,7 @@ export const moveFileToFolder = route({
   throws: [NotFound, Invalid, Conflict],
   async handle({ params: { dataset, toFolder, file }, body, caller }, { places, folders }) {
     const moved = await places.move(file, placeOf(dataset, body.folderId || undefined), placeOf(dataset, toFolder), caller.user?.id)
+    if (!moved) throw new Invalid(`The file is not in ${body.folderId ? 'this folder' : 'the root of the dataset'}`)
     const folder = await folders.get(toFolder)
     return { status: 200, body: { status: 'success', fileName: moved.name, folderName: folder?.displayName ?? '' } }
   },
@@ -102,6 +104,7 @@ export const moveFileToRoot = route({
   throws: [NotFound, Invalid, Conflict],
   async handle({ params: { dataset, fromFolder, file }, caller }, { places }) {
     const moved = await places.move(file, placeOf(dataset, fromFolder), placeOf(dataset), caller.user?.id)
+    if (!moved) throw new Invalid('The file is not in this folder')
     return { status: 200, body: { status: 'success', fileName: moved.name } }
   },
 })
