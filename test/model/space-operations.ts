@@ -49,7 +49,7 @@ const verify = async (world: World, step: Step): Promise<void> => {
   if (!space) return
   const { status } = await world.admin(`/api/spaces/${space.id}/verify`, { method: 'PUT' })
   world.story.push(`admin PUT /api/spaces/${space.id}/verify → ${status}`)
-  const expected = space.isGone ? 404 : space.access === 'TRIAL' ? 200 : 409
+  const expected = space.isGone ? 404 : space.access === 'TRIAL' ? 200 : 400
   if (status !== expected) throw new Error(`expected ${expected}, had ${status}`)
   if (status === 200) space.access = 'PRIVATE'
 }
