@@ -69,7 +69,7 @@ const newFile = async (server: Server, key: string, dataset: string, bytes: Buff
 
 /** The path of a new file of 4 kB. */
 const smallFile = async (server: Server, key: string): Promise<string> =>
-  `/api/files/${await newFile(server, key, await newDataset(server, key), Buffer.alloc(4096, 'leaf '))}?tracking=false`
+  `/api/files/${await newFile(server, key, await newDataset(server, key), Buffer.alloc(4096, 'leaf '))}`
 
 const large = Buffer.alloc(32 * 1024 * 1024, 'leaf ')
 

@@ -51,7 +51,7 @@ const workloads: Readonly<Record<string, { readonly title: string; readonly run:
   },
   download: {
     title: 'GET of a file of 4 kB, 32 clients',
-    run: async (server, key) => get(server, `/api/files/${await newFile(server, key, 4096)}?tracking=false`, key),
+    run: async (server, key) => get(server, `/api/files/${await newFile(server, key, 4096)}`, key),
   },
   listing: {
     title: 'GET of the 50 newest datasets, 32 clients',

@@ -44,7 +44,7 @@ export const smallRequests = async (rounds: number, seconds: number): Promise<re
   const nodeHttp = of('node:http alone', bare, '/healthz')
   const health = of('/healthz', pounce, '/healthz')
   const record = of('a dataset by id, rights checked', pounce, `/api/datasets/${dataset}`, auth)
-  const download = of('a file of 4 kB', pounce, `/api/files/${file}?tracking=false`, auth)
+  const download = of('a file of 4 kB', pounce, `/api/files/${file}`, auth)
   const subjects = [nodeHttp, health, record, download]
   // Code that has not run often yet takes several times as long.
   for (const subject of subjects) await measure({ ...subject, perSecond: [], cpuUs: [] }, seconds)

@@ -4,6 +4,7 @@ import { BlobStore, DocumentStore, Files } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../support/people.ts'
 import { formWith, newDataset, newFolder, ok, refusal, unknownId, upload } from '../support/scene.ts'
+import { until } from '../support/until.ts'
 
 let server: TestServer
 let ann: Person
@@ -68,6 +69,28 @@ test('a download is counted, unless it is not to be tracked', async t => {
   const downloads = async () => (await ok<{ downloads: string }>(ann.call(`/api/files/${id}/metadata`))).downloads
   while ((await downloads()) === '0') await server.drained()
   t.is(await downloads(), '1')
+})
+
+test('downloads at the same time are all counted, with few changes of the record', async t => {
+  const id = await upload(ann.call, await newDataset(ann.call), 'abc')
+  await server.drained()
+  const recordOf = async () => await server.get(Files).get(id)
+  const before = await recordOf()
+  for (let round = 0; round < 10; round++)
+    await Promise.all(Array.from({ length: 20 }, async () => (await ann.call(`/api/files/${id}`)).text()))
+  await until('the downloads to be counted', async () => (await recordOf())?.statistics.downloads === 200)
+  const changes = ((await recordOf())?.revision ?? 0) - (before?.revision ?? 0)
+  t.true(changes < 50, `${changes} changes`)
+})
+
+test('downloads that are not counted yet are counted when the server ends', async t => {
+  const restarted = await bootForTest()
+  t.teardown(() => restarted.stop())
+  const { call } = await newPerson(restarted, 'bob')
+  const id = await upload(call, await newDataset(call), 'abc')
+  await Promise.all(Array.from({ length: 30 }, async () => (await call(`/api/files/${id}`)).text()))
+  await restarted.restart()
+  t.is((await restarted.get(Files).get(id))?.statistics.downloads, 30)
 })
 
 test('an answer without bytes, or with later ones, is no download', async t => {

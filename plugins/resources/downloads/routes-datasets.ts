@@ -15,48 +15,34 @@ import {
   s,
   wire,
 } from 'pounce/sdk'
-import { countedBytes, Quarantined, ScanPending } from 'pounce/sdk/kit'
+import { countedBytes, DownloadCounts, Quarantined, ScanPending } from 'pounce/sdk/kit'
 import { DatasetDownloads } from './dataset-downloads.ts'
 
-/** Counts what is fetched. No one waits for a statistic, and one that is lost in a crash is no loss of data. */
-class DownloadCounters {
-  #datasets: Datasets
-  #files: Files
-  #clock: Clock
-  #log: Log
+class DatasetDownloadCounts {
+  #datasets: DownloadCounts
+  #files: DownloadCounts
 
   constructor(datasets: Datasets, files: Files, clock: Clock, log: Log) {
-    this.#datasets = datasets
-    this.#files = files
-    this.#clock = clock
-    this.#log = log
+    this.#datasets = new DownloadCounts(datasets, clock, log)
+    this.#files = new DownloadCounts(files, clock, log)
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all([this.#datasets.dispose(), this.#files.dispose()])
   }
 
   dataset(id: string, archive: { readonly sizeBytes: number; readonly entries: number }, user: string | undefined): void {
-    const downloaded = event('dataset.downloaded', { kind: 'dataset', id }, archive, user)
-    this.#logged(this.#datasets.change(id, this.#one(), [downloaded]), { dataset: id })
+    this.#datasets.add(event('dataset.downloaded', { kind: 'dataset', id }, archive, user))
   }
 
   files(files: readonly (FileRecord & Stored)[], user: string | undefined): void {
-    for (const { id, sizeBytes } of files) {
-      const downloaded = event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked: true, isWhole: false }, user)
-      this.#logged(this.#files.change(id, this.#one(), [downloaded]), { file: id })
-    }
-  }
-
-  #one() {
-    return { inc: { 'statistics.downloads': 1 }, set: { 'statistics.lastDownloaded': this.#clock.now().toISOString() } }
-  }
-
-  #logged(counting: Promise<unknown>, subject: Readonly<Record<string, string>>): void {
-    counting.catch((error: unknown) => {
-      this.#log.warn('failed to count a download', { ...subject, error })
-    })
+    for (const { id, sizeBytes } of files)
+      this.#files.add(event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked: true, isWhole: false }, user))
   }
 }
-wire(DownloadCounters, Datasets, Files, Clock, Log)
+wire(DatasetDownloadCounts, Datasets, Files, Clock, Log)
 
-const route = routesFor('datasets', { downloads: DatasetDownloads, tallies: DownloadCounters })
+const route = routesFor('datasets', { downloads: DatasetDownloads, counts: DatasetDownloadCounts })
 
 const params = s.Object({ id: s.id() })
 
@@ -84,11 +70,11 @@ export const downloadDataset = route({
   effects: 'counts the download',
   inTrash: 'allowed',
   answersHead: true,
-  async handle({ params, query, caller }, { downloads, tallies }) {
+  async handle({ params, query, caller }, { downloads, counts }) {
     const { bytes, files, folders, fileBytes } = await downloads.whole(params.id, { caller, bagit: query.bagit })
     if (!query.tracking) return { status: 200, body: bytes }
     const archive = { sizeBytes: bytes.sizeBytes ?? fileBytes, entries: files + folders }
-    return { status: 200, body: countedBytes(bytes, () => tallies.dataset(params.id, archive, caller.user?.id)) }
+    return { status: 200, body: countedBytes(bytes, () => counts.dataset(params.id, archive, caller.user?.id)) }
   },
 })
 
@@ -105,10 +91,10 @@ export const downloadDatasetPartially = route({
   effects: 'counts the download of each file',
   inTrash: 'allowed',
   answersHead: true,
-  async handle({ params, query, caller }, { downloads, tallies }) {
+  async handle({ params, query, caller }, { downloads, counts }) {
     const ids = [...new Set(query.fileList.split(',').map(id => id.trim()))].filter(id => id !== '')
     const { bytes, files } = await downloads.some(params.id, ids, { caller, bagit: query.bagit })
-    return { status: 200, body: countedBytes(bytes, () => tallies.files(files, caller.user?.id)) }
+    return { status: 200, body: countedBytes(bytes, () => counts.files(files, caller.user?.id)) }
   },
 })
 

@@ -18,7 +18,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { countedBytes, isUsable, letsDownload, Quarantined, requireUsable } from 'pounce/sdk/kit'
+import { countedBytes, DownloadCounts, isUsable, letsDownload, Quarantined, requireUsable } from 'pounce/sdk/kit'
 import { FileDamage } from './file-damage.ts'
 import type { BytesPlace } from './file-json.ts'
 
@@ -36,6 +36,7 @@ export class FileDownloads {
   #sinks: Contributions<EventSink>
   #log: Log
   #damage: FileDamage
+  #counts: DownloadCounts
 
   constructor(blobs: BlobStore, files: Files, clock: Clock, policy: Policy, sinks: Contributions<EventSink>, log: Log, damage: FileDamage) {
     this.#blobs = blobs
@@ -45,6 +46,11 @@ export class FileDownloads {
     this.#sinks = sinks
     this.#log = log
     this.#damage = damage
+    this.#counts = new DownloadCounts(files, clock, log)
+  }
+
+  dispose(): Promise<void> {
+    return this.#counts.dispose()
   }
 
   bytesOf(file: File): Bytes {
@@ -72,18 +78,11 @@ export class FileDownloads {
     return countedBytes(this.bytesOf(file), ({ isWhole }) => this.#count(file, user, { isTracked, isWhole }))
   }
 
-  /**
-   * A statistic, so the download does not wait for it; a count that is lost in a crash is no loss of data.
-   * An untracked one changes nothing on the file: it emits an event only while an event sink is loaded.
-   */
+  /** An untracked one changes nothing on the file: it emits an event only while an event sink is loaded. */
   #count(file: File, user: string | undefined, { isTracked, isWhole }: { readonly isTracked: boolean; readonly isWhole: boolean }): void {
     if (!isTracked && (!isWhole || this.#sinks.all().length === 0)) return
     const { id, sizeBytes } = file
-    const counted = { inc: { 'statistics.downloads': 1 }, set: { 'statistics.lastDownloaded': this.#clock.now().toISOString() } }
-    const downloaded = event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked, isWhole }, user)
-    this.#files.change(id, isTracked ? counted : {}, [downloaded]).catch((error: unknown) => {
-      this.#log.warn('failed to count a download', { file: file.id, error })
-    })
+    this.#counts.add(event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked, isWhole }, user), isTracked)
   }
 
   /** Has the admins notified, once a day, of attempts to download an archived file. The download itself continues while the bytes exist. */
