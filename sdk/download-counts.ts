@@ -12,12 +12,12 @@ interface Pending {
 const changesAtOnce = 64
 /** Up to so many downloads are counted as they come, so that someone who looks at the count next sees it. */
 const few = 4
-const pauseMs = 100
+const pauseMs = 250
 const mostPending = 10_000
 
 /**
  * Counts downloads in the statistics of what was downloaded. Nobody waits for a count, and one that is lost in a crash is no loss of data. Under load
- * those of a tenth of a second are one change of each resource, with one event for each download.
+ * those of a quarter of a second are one change of each resource, with one event for each download.
  */
 export class DownloadCounts {
   readonly #records: Pick<Records<object>, 'change'>
