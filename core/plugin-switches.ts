@@ -139,7 +139,7 @@ export class PluginSwitches implements PluginSwitch {
   async set(id: string, isEnabled: boolean, actor?: string): Promise<PluginState> {
     const configured = this.#configured(id)
     if (!configured) {
-      if (!isOwnPlugin(id)) throw new NotFound('plugin')
+      if (!isOwnPlugin(id)) throw new NotFound(`plugin ${id.slice(0, 100)}`)
       throw new Conflict(
         `${id} is not in the configuration, which decides which plugins there are: add it to "plugins" and restart the server`,
       )

@@ -39,6 +39,8 @@ test('a wrong setting is refused on the error stream with exit code 1', async t 
 test('a wrong flag is named as it was typed', async t => {
   const { err } = await pounce(['config', 'check', '--port', 'many'])
   t.is(err, 'Invalid configuration:\n  - http.port must be integer (is "many"), from --port\n')
+  const { err: set } = await pounce(['config', 'check', '--set', 'http.port=many'])
+  t.is(set, 'Invalid configuration:\n  - http.port must be integer (is "many"), from --set http.port\n')
 })
 
 test('a right configuration passes the check, and --set counts as a flag', async t => {

@@ -60,7 +60,11 @@ const serverEnvironment = (): NodeJS.ProcessEnv => {
 const sourcesOf = (options: GlobalOptions): ConfigSources => ({
   environment: serverEnvironment(),
   flags: flagsOf(options),
-  flagSpellings: { data: '--data', 'http.host': '--host', 'http.port': '--port' },
+  flagSpellings: Object.fromEntries(
+    Object.entries({ data: '--data', 'http.host': '--host', 'http.port': '--port' }).filter(
+      ([name]) => !options.set?.some(one => one.startsWith(`${name}=`)),
+    ),
+  ),
   ...(options.config === undefined ? {} : { file: options.config }),
 })
 

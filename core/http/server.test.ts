@@ -362,3 +362,8 @@ test('a taken port is said in words', async t => {
   const second = createHttp(httpOptions({}, { config: { port } }))
   await t.throwsAsync(second.listen(), { message: new RegExp(`Port ${port} of 127\\.0\\.0\\.1 is already in use`) })
 })
+
+test('a host without an address is named', async t => {
+  const server = createHttp(httpOptions({}, { config: { host: 'nowhere.invalid' } }))
+  await t.throwsAsync(server.listen(), { message: /http\.host: no address of nowhere\.invalid was found/ })
+})

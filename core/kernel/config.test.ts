@@ -116,6 +116,12 @@ test('an unknown key of a file is refused with the nearest one and the file', as
   t.true(message.includes('blobs.bucket.buckets'), message)
 })
 
+test('a key of a file with dots in it is refused with the way to write it', async t => {
+  const path = await file(t, { 'http.port': 9001 })
+  const message = await refusal(t, { file: path })
+  t.true(message.includes(`http.port in ${path} must be nested: {"http":{"port":"…"}}`), message)
+})
+
 test('settings of a plugin that does not run are distinguished from misspelled ones', async t => {
   const path = await file(t, { documents: { sqlite: { file: 'x' } } })
   t.regex(

@@ -111,6 +111,7 @@ const pathOf = ({ name, plugin }: NamedPlugin): readonly string[] => ((name === 
 
 const reasonAgainst = (name: string, schema: tree.Node): string => {
   const { because, candidates } = unknownSetting(name, schema)
+  if (candidates.includes(name)) return `must be nested: ${JSON.stringify(tree.put({}, name.split('.'), '…'))}`
   return because ?? `is not a setting${didYouMean(name, candidates)}`
 }
 

@@ -70,8 +70,6 @@ const reasonAgainst = (variable: string, root: Node, explain: (name: string) => 
   return `is not a setting${guess === undefined ? '' : ` (did you mean ${guess}?)`}`
 }
 
-const readSecret = (file: string): string => readFileSync(file, 'utf8').replace(/\r?\n$/, '')
-
 /**
  * Settings out of `POUNCE_…` variables; `…_FILE` names a file whose content is the value. What matches no setting is
  * reported together with the nearest one, and so is a file that cannot be read. `explain` may add to the message.
@@ -97,7 +95,7 @@ export const fromEnvironment = (
       continue
     }
     try {
-      const held = readSecret(text)
+      const held = readFileSync(text, 'utf8').replace(/\r?\n$/, '')
       settings.push({ variable, path: ofFile.path, value: coerce(held, ofFile.node), text: held })
     } catch (error) {
       problems.push(() => `${variable}: ${messageOf(error)}`)
