@@ -148,7 +148,9 @@ const explained = (error: NodeJS.ErrnoException, host: string, port: number): Er
     return new Error(`Permission denied to listen on port ${port} of ${host}: set http.port to a port above 1023`, { cause: error })
   if (error.code === 'EADDRNOTAVAIL') return new Error(`Address ${host} is not available on this machine: set http.host`, { cause: error })
   if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN')
-    return new Error(`http.host: no address of ${host} was found: set it to an address of this machine, such as 127.0.0.1 or 0.0.0.0`, { cause: error })
+    return new Error(`http.host: no address of ${host} was found: set it to an address of this machine, such as 127.0.0.1 or 0.0.0.0`, {
+      cause: error,
+    })
   return error
 }
 
