@@ -53,7 +53,7 @@ export const listPlugins: RunCommand = async ({ running, asJson, ...context }) =
         switchable: plugin.isSwitchable ?? false,
         routes: routesOf(plugin).length,
         summary: plugin.summary,
-        provides: [...new Set(provides.map(({ port }) => port))],
+        provides: [...new Set(provides.map(({ port }) => port.split('/')[0]))],
         ...(asJson ? { needs } : {}),
       }
     }),
@@ -97,7 +97,8 @@ export const showStatus: RunCommand = async ({ running, sources }) => {
     uptimeSeconds: Math.round(process.uptime()),
     memoryMiB: Math.round(process.memoryUsage.rss() / 2 ** 20),
     ready,
-    plugins: `${plugins.length}${ill.length === 0 ? '' : `, not ok: ${ill.join('; ')}`}`,
+    plugins: plugins.length,
+    ...(ill.length > 0 && { unhealthyPlugins: ill }),
     waitingEvents: waiting ?? 0,
     failedEvents: parked ?? 0,
   }
