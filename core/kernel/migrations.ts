@@ -71,7 +71,8 @@ export class Migrations {
 
   /**
    * Refuses records written by a newer version. Applies what is pending on a fresh installation, for plugins that are new
-   * to it, and when `isAllowed`; otherwise refuses too. Returns the installation's name and how many were applied.
+   * to it, and when `isAllowed`; otherwise refuses too. A fresh installation has nothing to migrate, so its log is quiet about it.
+   * Returns the installation's name and how many were applied.
    */
   async run(
     isAllowed: boolean,
@@ -91,12 +92,12 @@ export class Migrations {
       throw new StartupError(
         `Pending migrations: ${changesOldData.map(({ plugin, name }) => `${plugin}/${name}`).join(', ')}. Make a backup, then start with POUNCE_DBUPDATE=1, or run \`pounce migrate up\`.`,
       )
-    const applied = pending.length > 0 ? await this.#apply(progress) : 0
+    const applied = pending.length > 0 ? await this.#apply(progress, meta ? 'info' : 'debug') : 0
     return { instance: await this.#remember(), applied }
   }
 
   /** Killed at any point, the next call continues where it was. */
-  async #apply(progress: (message: string) => void): Promise<number> {
+  async #apply(progress: (message: string) => void, level: 'info' | 'debug'): Promise<number> {
     const lease = await this.#lease()
     const held = this.#tools.leases.hold(lease, error => this.#tools.log.warn('Failed to renew the migration lease', { error }))
     let count = 0
@@ -105,7 +106,7 @@ export class Migrations {
         if (state !== 'pending') continue
         if (held.signal.aborted) throw new StartupError(messageOf(held.signal.reason))
         progress(`${plugin}/${name}`)
-        await this.#applyOne(plugin, name)
+        await this.#applyOne(plugin, name, level)
         count += 1
       }
     } finally {
@@ -115,7 +116,7 @@ export class Migrations {
     return count
   }
 
-  async #applyOne(id: string, name: string): Promise<void> {
+  async #applyOne(id: string, name: string, level: 'info' | 'debug'): Promise<void> {
     const folder = this.#plugins.find(({ plugin }) => plugin.id === id)?.plugin.migrations
     if (!folder) throw new Error(`${id} has no migrations`)
     const file = (await filesOf(folder)).find(one => stem(one) === name)
@@ -128,7 +129,7 @@ export class Migrations {
     }
     const record = { id: idOfName(`${id}/${name}`), plugin: id, name, appliedAt: this.#tools.clock.now().toISOString() }
     await this.#insert(migrationRecords, record)
-    this.#tools.log.info('Migration applied', { plugin: id, migration: name })
+    this.#tools.log[level]('Migration applied', { plugin: id, migration: name })
   }
 
   async #lease() {
