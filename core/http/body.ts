@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { parse as parseContentType } from 'content-type'
 import type { Context, Middleware as KoaMiddleware } from 'koa'
-import { type Caller, Invalid, type SentBytes, TooLarge, Unsupported } from 'pounce/sdk'
+import { type Caller, Invalid, type SentBytes, type s, TooLarge, Unsupported } from 'pounce/sdk'
 import { type ByteBody, defaultJsonLimits, type JsonLimits, parseJson, Semaphore, youngGarbage } from 'pounce/sdk/kit'
 import type { HttpConfig } from './config.ts'
 import { MultipartReader } from './multipart.ts'
@@ -275,6 +275,9 @@ const withBody = async (bodies: JsonBodies, context: Context, declared: unknown,
   }
 }
 
+/** No body is an object without members, but not where objects are one form of several: there it would be stored as what was sent. */
+const absentBody = (declared: s.TSchema): unknown => ('anyOf' in declared ? undefined : {})
+
 const bodyOf = async (bodies: JsonBodies, context: Context, request: RequestContext, declared: unknown): Promise<JsonBody> => {
   const { declaration, checks } = request.route as RegisteredRoute
   if (isByteBody(declared)) return { ...noBody, value: new RequestBody(request, declared) }
@@ -282,7 +285,7 @@ const bodyOf = async (bodies: JsonBodies, context: Context, request: RequestCont
     return { ...noBody, value: new MultipartReader(request, (declared as unknown as MultipartBody).maxParts ?? 1000) }
   const { value: sent, release } = await bodies.read(context, request, declaration)
   try {
-    const { value, fault } = checks.body(sent === undefined ? {} : sent)
+    const { value, fault } = checks.body(sent === undefined ? absentBody(declared) : sent)
     if (fault) throw new Invalid(fault.message)
     return { value, release }
   } catch (error) {

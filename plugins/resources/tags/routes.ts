@@ -12,7 +12,9 @@ const Items = s.Array(s.Object({ id: s.String(), name: s.String() }), {
 })
 const added = s.Object({ status: s.Literal('success'), tags: s.Array(s.Object({ id: s.String(), name: s.String() })) })
 
-const ExtractorId = s.Unknown({ description: 'Name of the extractor, as text: required with the communication key, ignored with keys of people' })
+const ExtractorId = s.Unknown({
+  description: 'Name of the extractor, as text: required with the communication key, ignored with keys of people',
+})
 
 /** As the web page of Clowder 1.x does with what is typed into it. */
 const listed = (tags: string | readonly string[]): readonly string[] => (typeof tags === 'string' ? tags.split(',') : tags)
