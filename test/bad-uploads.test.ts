@@ -91,6 +91,19 @@ test.serial('no upload route takes a broken body, nor keeps anything of it', asy
   }
 })
 
+test.serial('an upload without body and media type lacks its file', async t => {
+  const before = await fingerprint(world.server)
+  for (const { path } of routes) {
+    const at = fill(path, kind => world.ids[kind] ?? '')
+    const answer = await fetch(`${world.server.url}${at}?dataset_id=${world.ids['dataset']}`, {
+      method: 'POST',
+      headers: { 'x-api-key': world.person.key },
+    })
+    t.is(answer.status, 400, `${path} ${await answer.text()}`)
+  }
+  t.deepEqual(changes(before, await fingerprint(world.server)), {})
+})
+
 test.serial('an upload whose client disconnects, wherever that is, leaves nothing', async t => {
   const before = await fingerprint(world.server)
   const whole = field('about', 'x') + file('gone.txt', 'x'.repeat(100_000)) + file('gone too.txt', 'x'.repeat(100)) + end

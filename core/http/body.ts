@@ -1,8 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { parse as parseContentType } from 'content-type'
 import type { Context, Middleware as KoaMiddleware } from 'koa'
-import { type Caller, Invalid, type SentBytes, TooLarge, Unsupported } from 'pounce/sdk'
+import { type Caller, Invalid, type SentBytes, type s, TooLarge, Unsupported } from 'pounce/sdk'
 import { type ByteBody, defaultJsonLimits, type JsonLimits, parseJson, Semaphore, youngGarbage } from 'pounce/sdk/kit'
 import type { HttpConfig } from './config.ts'
 import { MultipartReader } from './multipart.ts'
@@ -46,8 +47,8 @@ export class JsonBodies {
    */
   async read(context: Context, request: RequestContext, declaration: Declaration): Promise<JsonBody> {
     const { headers } = request.req
+    if (isAbsent(headers)) return noBody
     const length = headers['content-length']
-    if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) return noBody
     requireJson(headers['content-type'], headers['content-encoding'])
     const limits = this.#limitsOf(declaration, request.caller)
     if (Number(length) > limits.maxBytes) throw tooLarge(limits.maxBytes)
@@ -98,6 +99,9 @@ export class JsonBodies {
     }
   }
 }
+
+const isAbsent = ({ 'transfer-encoding': coding, 'content-length': length }: IncomingHttpHeaders): boolean =>
+  coding === undefined && (length === undefined || length === '0')
 
 const requireJson = (contentType: string | undefined, coding: string | undefined): void => {
   const { type, parameters } = parseContentType(contentType ?? '')
@@ -275,14 +279,20 @@ const withBody = async (bodies: JsonBodies, context: Context, declared: unknown,
   }
 }
 
+/** No body is an object without members, but not where objects are one form of several: there it would be stored as what was sent. */
+const absentBody = (declared: s.TSchema): unknown => ('anyOf' in declared ? undefined : {})
+
 const bodyOf = async (bodies: JsonBodies, context: Context, request: RequestContext, declared: unknown): Promise<JsonBody> => {
   const { declaration, checks } = request.route as RegisteredRoute
   if (isByteBody(declared)) return { ...noBody, value: new RequestBody(request, declared) }
-  if (!isSchema(declared))
+  if (!isSchema(declared)) {
+    // Clients that were given no files send neither body nor media type: the handler says what is missing.
+    if (isAbsent(request.req.headers) && request.req.headers['content-type'] === undefined) return { ...noBody, value: Readable.from([]) }
     return { ...noBody, value: new MultipartReader(request, (declared as unknown as MultipartBody).maxParts ?? 1000) }
+  }
   const { value: sent, release } = await bodies.read(context, request, declaration)
   try {
-    const { value, fault } = checks.body(sent === undefined ? {} : sent)
+    const { value, fault } = checks.body(sent === undefined ? absentBody(declared) : sent)
     if (fault) throw new Invalid(fault.message)
     return { value, release }
   } catch (error) {

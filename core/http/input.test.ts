@@ -35,6 +35,15 @@ const routes: Record<string, Route> = {
     responses,
     handle: async request => ({ status: 200, body: request.body }),
   }),
+  either: route({
+    method: 'POST',
+    path: '/api/either',
+    summary: 'x',
+    permission: 'anyone',
+    body: s.Union([s.Record(s.String(), s.Unknown()), s.Array(s.Unknown())]),
+    responses,
+    handle: async request => ({ status: 200, body: request.body }),
+  }),
   store: route({
     method: 'POST',
     path: '/api/free',
@@ -150,6 +159,9 @@ test('no body is an empty object where that is allowed', async t => {
   t.deepEqual((await post('/api/options', '', {})).json, {})
   t.is((await fetch(`${url}/api/options`, { method: 'POST' })).status, 200)
   t.is((await post('/api/things', '', {})).status, 400)
+  const absent = await post('/api/either', '', {})
+  t.deepEqual([absent.status, absent.message], [400, 'The body must be an object or a list'])
+  t.deepEqual((await post('/api/either', '{}')).json, {})
 })
 
 test('another media type, charset or coding is 415', async t => {

@@ -3,7 +3,6 @@ import { isIP } from 'node:net'
 import { Invalid, type Log, Problem } from 'pounce/sdk'
 import { isPrivateAddress } from 'pounce/sdk/kit'
 import type { HttpConfig } from './config.ts'
-import { NoSuchAddress } from './problems.ts'
 import type { Middleware } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import type { Addresses, PrefixRouter } from './router.ts'
@@ -191,7 +190,7 @@ export interface CorsOptions {
   readonly requestHeaders: readonly string[]
 }
 
-/** Answers OPTIONS: the methods of an address, and CORS preflights. */
+/** Answers OPTIONS: the methods of an address, and CORS preflights. 200 for every address, as in Clowder 1.x: an unknown one has no methods. */
 export const cors =
   ({ router, addresses, writer, allowedOrigins, requestHeaders }: CorsOptions): Middleware =>
   (context, next) => {
@@ -199,12 +198,11 @@ export const cors =
     if (request.req.method !== 'OPTIONS') return next()
     const path = addresses.withoutSlash(request.target.path) ?? request.target.path
     const allowed = router.allowed(path)
-    if (allowed.length === 0 && request.req.url !== '*') throw new NoSuchAddress()
     const allow = [...allowed, 'OPTIONS'].join(', ')
     const preflight = {
       'access-control-allow-methods': allow,
       'access-control-allow-headers': [...allowedHeaders, ...requestHeaders].join(', '),
       'access-control-max-age': '600',
     }
-    writer.send(request, 204, { ...router.headersOf(path), allow, ...(allowedOrigins.length > 0 ? preflight : {}) }, undefined)
+    writer.send(request, 200, { ...router.headersOf(path), allow, ...(allowedOrigins.length > 0 ? preflight : {}) }, undefined)
   }

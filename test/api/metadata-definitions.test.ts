@@ -116,6 +116,16 @@ test('a definition of a space is made by who may edit the space, and goes with i
   t.is((await ann.get(`/api/metadata/definition/${made?.id}`)).status, 404)
 })
 
+test('null in a definition counts as absent, but a change needs an address', async t => {
+  const space = await newSpace(ann)
+  const absent = { uri: null, description: null, definitions_url: null, query_parameter: null }
+  t.is((await ann.post(inSpace(space), { label: 'pH', type: 'number', ...absent })).status, 200)
+  const { id, json } = await labelled(ann, inSpace(space), 'pH')
+  t.deepEqual(Object.keys(json), ['label', 'uri', 'type'])
+  t.is((await ann.put(`${everywhere}/${id}`, { label: 'pH', type: 'number', ...absent, uri: json.uri })).status, 200)
+  t.is((await ann.put(`${everywhere}/${id}`, { label: 'pH', type: 'number', ...absent })).status, 400)
+})
+
 test('an address that is there already is passed over when adding and refused when changing', async t => {
   const space = await newSpace(ann)
   const uri = 'http://example.org/terms/depth'

@@ -149,6 +149,33 @@ test('metadata may name an extractor or an unknown person as agent, but not anot
   t.true(agents.some(name => name.startsWith('bob')) && agents.some(name => name.startsWith('ann')), 'names are those of the accounts')
 })
 
+test('null in metadata counts as absent', async t => {
+  const path = `/api/datasets/${await newDataset(ann)}`
+  const agent = { ...byExtractor(), name: null, user_id: null }
+  t.is((await ann.post(`${path}/metadata.jsonld`, { '@context': null, agent, content: { a: 1 }, created_at: null })).status, 200)
+  const own = { '@context': null, dataset_id: path.split('/').at(-1), content: { a: 2 } }
+  t.is((await ann.post('/api/metadata.jsonld', own)).status, 200)
+  const [latest, first] = await documentsOf(ann.call, path)
+  t.is(first?.agent.name, byExtractor().extractor_id)
+  t.false('@context' in first!)
+  t.false('@context' in latest!)
+})
+
+test('metadata without an agent is any object or list; no body is none', async t => {
+  const dataset = await newDataset(ann)
+  const file = await upload(ann.call, dataset)
+  for (const [path, answer] of [
+    [`/api/files/${file}`, 'success'],
+    [`/api/datasets/${dataset}`, { status: 'success' }],
+  ] as const) {
+    const before = (await documentsOf(ann.call, path)).length
+    t.is((await ann.post(`${path}/metadata`)).status, 400)
+    t.is((await documentsOf(ann.call, path)).length, before)
+    t.deepEqual((await ann.post(`${path}/metadata`, {})).body, answer)
+    t.deepEqual((await ann.post(`${path}/metadata`, [1])).body, answer)
+  }
+})
+
 test('who sent a document takes it away where they may not otherwise', async t => {
   const [space, dataset] = [await newSpace(ann), await newDataset(bob)]
   await ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Editor: bob.id } })

@@ -27,7 +27,9 @@ test('a preview is uploaded, attached, described and titled', async t => {
   t.like(await recordOf(id), { extractor: 'Other', metadata: { count: 3, none: null }, target: { kind: 'file', id: file } })
   t.is((await ann.post(`/api/previews/${id}/title`, { title: 'Another' })).status, 200)
   t.like((await bob.get(`/api/previews/${id}/metadata`)).body, { title: 'Another' })
-  t.is((await ann.post(`/api/previews/${id}/title`, {})).status, 400)
+  t.is((await ann.post(`/api/previews/${id}/title`, { title: 'A "second" leaf' })).status, 200)
+  t.like((await bob.get(`/api/previews/${id}/metadata`)).body, { title: 'A second leaf' })
+  for (const wrong of [{}, { title: '""' }]) t.is((await ann.post(`/api/previews/${id}/title`, wrong)).status, 400)
   t.is((await bob.post(`/api/previews/${id}/title`, { title: 'mine' })).status, 403)
   t.deepEqual((await bob.get(`/api/files/${file}/listpreviews`)).body, [{ id, filename: 'leaf.dzi', contentType: 'application/dzi' }])
 })
@@ -255,6 +257,25 @@ test('what a browser could run is never shown as what it is', async t => {
       t.regex(headers.get('content-security-policy') ?? '', /^sandbox/)
     }
   }
+})
+
+test('derived bytes have an ETag, which a tile that is replaced changes', async t => {
+  const file = await newFile()
+  const [preview, thumbnail] = [await previewOf(ann, file), await thumbnailOf(ann, `/api/files/${file}`)]
+  const attach = async (bytes: string): Promise<unknown> =>
+    ann.post(`/api/previews/${preview}/tiles/${await send(ann, '/api/tiles', { bytes, name: '0_0_x.png' })}/0`, {})
+  const tile = `/api/previews/${preview}_files/0/0_0.png`
+  await attach('before')
+  for (const path of [`/api/previews/${preview}`, `/api/thumbnails/${thumbnail}/blob`, tile]) {
+    const etag = (await ann.call(path)).headers.get('etag') ?? ''
+    t.regex(etag, /^"[^"]+"$/, path)
+    t.is((await ann.call(path, { headers: { 'if-none-match': etag } })).status, 304, path)
+    t.is((await ann.call(path, { headers: { range: 'bytes=0-1', 'if-range': etag } })).status, 206, path)
+  }
+  const etag = (await ann.call(tile)).headers.get('etag') ?? ''
+  await attach('after!')
+  const after = await ann.call(tile, { headers: { 'if-none-match': etag } })
+  t.deepEqual([after.status, await after.text()], [200, 'after!'])
 })
 
 test('the preview and thumbnail of a file that is deleted are gone at once, and their bytes soon after', async t => {

@@ -41,6 +41,12 @@ test('two things are related once, and found from either', async t => {
   t.is((await ann.remove(`/api/relations/${made.id}`)).status, 404)
 })
 
+test('null as the type of a relation is none', async t => {
+  const dataset = await newDataset(ann.call)
+  const { id } = await relate(end('dataset', dataset), end('file', address), { rdfType: null })
+  t.deepEqual((await ann.get(`/api/relations/${id}`)).body, { id, source: end('dataset', dataset), target: end('file', address) })
+})
+
 test('of many equal requests one makes the relation', async t => {
   const dataset = await newDataset(ann.call)
   const made = await Promise.all(Array.from({ length: 20 }, () => relate(end('dataset', dataset), end('file', address))))

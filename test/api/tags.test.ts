@@ -96,6 +96,8 @@ test('one tag comes off a dataset by its id, and one that is not there is no err
 test('who put a tag there counts: people, and extractors by their names', async t => {
   const path = await pathOf('file')
   await put(ann, path, ['oak'], { extractor_id: 'has no effect' })
+  for (const ignored of [null, '', 5, 'x'.repeat(501)])
+    t.deepEqual((await put(ann, path, ['oak'], { extractor_id: ignored })).tags, [], JSON.stringify(ignored))
   const extraction = callsOf(server.as(await newKey(server, ann.email, ann.password, 'name=extractor&scope=extraction')))
   t.is((await put(extraction, path, ['oak'], { extractor_id: 'acme.trees' })).tags.length, 1)
   t.is((await put(extraction, path, ['oak'], { extractor_id: 'acme.trees' })).tags.length, 0)
@@ -103,6 +105,8 @@ test('who put a tag there counts: people, and extractors by their names', async 
   const missing = await service.post(`${path}/tags`, { tags: ['oak'] })
   t.is(missing.status, 400)
   t.regex(JSON.stringify(missing.body), /extractor_id/)
+  for (const wrong of [null, '', 5, 'x'.repeat(501)])
+    t.is((await service.post(`${path}/tags`, { tags: ['oak'], extractor_id: wrong })).status, 400, JSON.stringify(wrong))
   t.is((await put(service, path, ['oak'], { extractor_id: 'acme.trees' })).tags.length, 1, 'nobody’s is another than Ann’s')
   t.deepEqual(await namesOn(path), ['oak', 'oak', 'oak'])
   const { tags } = (await ann.get(`${path}/extracted_metadata`)).body as { tags: { extractor_id?: string; userId?: string }[] }

@@ -1,4 +1,5 @@
 import { Invalid, type Stored, s } from 'pounce/sdk'
+import { optionalOrNull } from 'pounce/sdk/kit'
 import { type DefinitionRecord, everywhere } from './collection.ts'
 
 /** A definition as Clowder 1.x has it. `spaceId` is absent for one of the whole installation. */
@@ -22,35 +23,41 @@ type DefinitionJson = s.Static<typeof DefinitionJson>
 const uriForm = /^(?:(?:https?|urn|info|ark|doi|hdl|tag):[^\s\p{Cc}<>"]+|[\w./#-]*(?::[\w./#-]+)?)$/u
 const addressForm = /^(?:https?:\/\/[^\s\p{Cc}]+|\/api\/standardvocab\/[0-9a-f]{24}\/terms)?$/u
 
+const uriText = {
+  maxLength: 2000,
+  description:
+    'Meaning of the field: a URI (http, https, urn, doi …) or a short name such as `dc:title`; derived from the label if empty or absent',
+}
+
 /** What a client says of a definition. */
 export const NewDefinition = s.model(
   'NewMetadataDefinition',
   s.Object({
     label: s.line(500),
     type: s.line(100),
-    uri: s.Optional(
-      s.String({
-        maxLength: 2000,
-        description:
-          'Meaning of the field: a URI (http, https, urn, doi …) or a short name such as `dc:title`; derived from the label if empty or absent',
-      }),
-    ),
-    description: s.Optional(s.prose()),
-    definitions_url: s.Optional(
+    uri: optionalOrNull(s.String(uriText)),
+    description: optionalOrNull(s.prose()),
+    definitions_url: optionalOrNull(
       s.String({
         maxLength: 2000,
         description: 'URL of the list of terms: an http or https URL, or `/api/standardvocab/<id>/terms`',
       }),
     ),
-    query_parameter: s.Optional(s.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })),
+    query_parameter: optionalOrNull(s.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })),
   }),
 )
 export type NewDefinition = s.Static<typeof NewDefinition>
 
+/** What a client says of one that is there: its address is not derived again. */
+export const ChangedDefinition = s.model(
+  'MetadataDefinitionChange',
+  s.Object({ ...NewDefinition.properties, uri: s.String({ ...uriText, minLength: 1 }) }),
+)
+
 /** Throws `Invalid` for addresses that are none, or that a page could not safely link to. */
-export const requireAddresses = ({ uri = '', definitions_url = '' }: NewDefinition): void => {
-  if (!uriForm.test(uri)) throw new Invalid('uri must begin with http:, https:, urn: or doi:, or be a name such as dc:title')
-  if (!addressForm.test(definitions_url)) {
+export const requireAddresses = ({ uri, definitions_url: termsUrl }: NewDefinition): void => {
+  if (!uriForm.test(uri ?? '')) throw new Invalid('uri must begin with http:, https:, urn: or doi:, or be a name such as dc:title')
+  if (!addressForm.test(termsUrl ?? '')) {
     throw new Invalid('definitions_url must be an http or https URL, or /api/standardvocab/<id>/terms with the id of a vocabulary')
   }
 }

@@ -1,7 +1,7 @@
 import { Forbidden, Invalid, type Kind, NotFound, type Ref, ref, routesFor, s, signedIn, Unreachable } from 'pounce/sdk'
 import { rawJson } from 'pounce/sdk/kit'
 import { everywhere } from './collection.ts'
-import { DefinitionJson, NewDefinition, ok, shown, toJson } from './definition-json.ts'
+import { ChangedDefinition, DefinitionJson, NewDefinition, ok, shown, toJson } from './definition-json.ts'
 import { DefinitionService, SpacesOf } from './definition-service.ts'
 import { DefinitionTerms } from './definition-terms.ts'
 import { type Definition, StoredDefinitions, spacesOfCaller } from './stored-definitions.ts'
@@ -109,10 +109,7 @@ export const updateDefinition = route({
   },
   params,
   query: s.Object({ spaceId: s.Optional(s.id()) }),
-  body: s.model(
-    'MetadataDefinitionChange',
-    s.Object({ ...NewDefinition.properties, uri: s.String({ ...NewDefinition.properties.uri, minLength: 1 }) }),
-  ),
+  body: ChangedDefinition,
   responses: { 200: ok() },
   throws: [Forbidden, Invalid, NotFound],
   async handle({ params, query, body, caller }, { definitions, keeping }) {

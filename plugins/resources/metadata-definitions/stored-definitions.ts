@@ -42,7 +42,7 @@ const asName = (label: string): string =>
       .toWellFormed(),
   )
 
-const orNull = (text: string | undefined): string | null => (text === undefined || text === '' ? null : text)
+const orNull = (text: string | null | undefined): string | null => (text === undefined || text === '' ? null : text)
 
 /** Definitions in the document store. */
 export class StoredDefinitions {

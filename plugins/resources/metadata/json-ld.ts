@@ -1,5 +1,5 @@
 import { Invalid, type MetadataRecord, s } from 'pounce/sdk'
-import { msOfTime } from 'pounce/sdk/kit'
+import { msOfTime, optionalOrNull } from 'pounce/sdk/kit'
 
 /** A context: an address, an object, or a list of both. It is kept, and never fetched. */
 export const JsonLdContext = s.Union([s.String(), s.Record(s.String(), s.Unknown()), s.Array(s.Unknown(), { maxItems: 100 })])
@@ -13,12 +13,12 @@ export const Content = s.Union([s.Record(s.String(), s.Unknown()), s.Array(s.Unk
 export const PostedDocument = s.model(
   'NewMetadata',
   s.Object({
-    '@context': s.Optional(JsonLdContext),
+    '@context': optionalOrNull(JsonLdContext),
     agent: s.Object({
       '@type': s.String({ minLength: 1, maxLength: 200 }),
-      name: s.Optional(s.String({ maxLength: 500 })),
-      extractor_id: s.Optional(s.Union([s.String({ maxLength: 2000 }), s.Null()])),
-      user_id: s.Optional(s.Union([s.String({ maxLength: 2000 }), s.Null()])),
+      name: optionalOrNull(s.String({ maxLength: 500 })),
+      extractor_id: optionalOrNull(s.String({ maxLength: 2000 })),
+      user_id: optionalOrNull(s.String({ maxLength: 2000 })),
     }),
     content: Content,
     created_at: s.Optional(s.Unknown()),

@@ -50,7 +50,7 @@ export class MetadataWriter {
 
   /** A document as it was posted. `Invalid` without an agent or with a context that is none, `Forbidden` in the name of someone else. */
   async posted(document: PostedDocument, caller: Caller): Promise<Statement> {
-    const context = document['@context']
+    const context = document['@context'] ?? undefined
     const created = createdOf(document)
     if (context !== undefined) checkJsonLdContext(context)
     return {

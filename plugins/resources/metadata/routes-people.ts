@@ -12,7 +12,7 @@ import {
   routesFor,
   s,
 } from 'pounce/sdk'
-import { shownMetadata } from 'pounce/sdk/kit'
+import { optionalOrNull, shownMetadata } from 'pounce/sdk/kit'
 import { Content, JsonLdContext, ShownDocument } from './json-ld.ts'
 import { MetadataWriter } from './metadata-writer.ts'
 import { metadataBytes } from './routes.ts'
@@ -71,7 +71,7 @@ export const addOwnMetadata = route({
   body: s.model(
     'NewUserMetadata',
     s.Object({
-      '@context': s.Optional(JsonLdContext),
+      '@context': optionalOrNull(JsonLdContext),
       file_id: s.Optional(s.String({ maxLength: 100 })),
       dataset_id: s.Optional(s.String({ maxLength: 100 })),
       collection_id: s.Optional(s.String({ maxLength: 100, description: 'An addition to Clowder 1.x' })),
@@ -85,7 +85,7 @@ export const addOwnMetadata = route({
   async handle({ body, caller }, { annotations, policy, installation }) {
     const target = targetOf(body)
     await authorize(policy, caller, 'AddMetadata', target)
-    const said = annotations.own(body.content as Json, body['@context'] as Json | undefined, caller)
+    const said = annotations.own(body.content as Json, (body['@context'] ?? undefined) as Json | undefined, caller)
     const document = await annotations.add(target, said)
     const html = htmlOf(document.id, document.agent.name, document.content)
     return { status: 200, body: { ...html, document: shownMetadata(document, installation.baseUrl) } }

@@ -1,6 +1,7 @@
 import { BlobStore, type Bytes, NotFound, wire } from 'pounce/sdk'
 
 interface Shown {
+  readonly id: string
   readonly blob: string
   readonly sizeBytes: number
   readonly contentType: string
@@ -16,7 +17,7 @@ export class DerivedBytes {
     this.#blobs = blobs
   }
 
-  show({ blob, sizeBytes, contentType, filename, created }: Shown): Bytes {
+  show({ id, blob, sizeBytes, contentType, filename, created }: Shown): Bytes {
     return {
       open: async range => {
         const stream = await this.#blobs.get(blob, range)
@@ -27,6 +28,8 @@ export class DerivedBytes {
       contentType,
       inline: true,
       lastModified: new Date(created),
+      // A record never gets other bytes, but an address may show another record within the second: a tile that is replaced.
+      etag: id,
       ...(filename === '' ? {} : { filename }),
     }
   }

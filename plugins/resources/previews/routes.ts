@@ -81,6 +81,7 @@ export const titlePreview = route({
   method: 'POST',
   path: '/api/previews/:id/title',
   summary: 'Set the title of a preview',
+  description: 'Double quotes are removed, as in Clowder 1.x.',
   permission: { right: 'AddFile', on: ref('preview', 'id') },
   jobKeys: 'allowed',
   params,
@@ -88,7 +89,9 @@ export const titlePreview = route({
   responses: { 200: s.success() },
   throws: [NotFound, Invalid],
   async handle({ params, body }, { previews }) {
-    await previews.describe(params.id, { title: body.title })
+    const title = body.title.replaceAll('"', '')
+    if (title.trim() === '') throw new Invalid('title must have more than quotes')
+    await previews.describe(params.id, { title })
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -1,4 +1,5 @@
 import { Forbidden, Invalid, NotFound, ref, routesFor, type Stored, s } from 'pounce/sdk'
+import { optionalOrNull } from 'pounce/sdk/kit'
 import { type RelatedType, type RelationEnd, type RelationRecord, relatedTypes, StoredRelations } from './stored-relations.ts'
 
 const route = routesFor('relations', { relations: StoredRelations })
@@ -41,7 +42,7 @@ export const listRelations = route({
   path: '/api/relations',
   summary: 'List relations',
   description: 'Relations whose source or target the caller has the right for.',
-  permission: { right: 'ViewRelation', unscoped: 'The list holds only relations of which the caller may see both ends.' },
+  permission: { right: 'ViewRelation', unscoped: 'The list holds only relations on whose source or target the caller has the right.' },
   responses: { 200: s.rows(RelationJson) },
   async handle({ caller }, { relations }) {
     return { status: 200, body: shown(relations.visible(caller)) }
@@ -52,7 +53,7 @@ export const searchRelations = route({
   method: 'GET',
   path: '/api/relations/search',
   summary: 'List the ids of related resources',
-  permission: { right: 'ViewRelation', unscoped: 'The list holds only relations of which the caller may see both ends.' },
+  permission: { right: 'ViewRelation', unscoped: 'The list holds only relations on whose source or target the caller has the right.' },
   cost: 'search',
   query: s.Object({ sourceId: anId, sourceType: s.String({ maxLength: 100 }), targetType: s.String({ maxLength: 100 }) }),
   responses: { 200: s.rows(s.String()) },
@@ -88,7 +89,7 @@ export const createRelation = route({
     right: 'CreateRelation',
     unscoped: 'The body names both ends; the handler checks CreateRelation on one and that the caller may see the other.',
   },
-  body: s.model('NewRelation', s.Object({ source: End, target: End, rdfType: s.Optional(s.String({ maxLength: 2000 })) })),
+  body: s.model('NewRelation', s.Object({ source: End, target: End, rdfType: optionalOrNull(s.String({ maxLength: 2000 })) })),
   responses: { 200: s.model('RelationResult', s.Object({ status: s.String(), message: s.String(), id: s.Optional(s.String()) })) },
   throws: [Invalid, NotFound, Forbidden],
   async handle({ body, caller }, { relations }) {

@@ -22,9 +22,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { orNotFound, removeFound, requireDone } from 'pounce/sdk/kit'
-
-const orNull = <T extends s.TSchema>(schema: T) => s.Optional(s.Union([schema, s.Null()]))
+import { optionalOrNull, orNotFound, removeFound, requireDone } from 'pounce/sdk/kit'
 
 const Area = s.model('Area', s.Object({ x: s.Number(), y: s.Number(), w: s.Number(), h: s.Number() }))
 
@@ -34,11 +32,11 @@ export const PostedSection = s.model(
   s.Object(
     {
       file_id: s.Optional(s.String({ maxLength: 100, description: 'The file that this is a part of' })),
-      area: orNull(Area),
-      startTime: orNull(s.Number({ description: 'Seconds from the beginning' })),
-      endTime: orNull(s.Number()),
-      order: orNull(s.Integer()),
-      description: orNull(s.prose()),
+      area: optionalOrNull(Area),
+      startTime: optionalOrNull(s.Number({ description: 'Seconds from the beginning' })),
+      endTime: optionalOrNull(s.Number()),
+      order: optionalOrNull(s.Integer()),
+      description: optionalOrNull(s.prose()),
     },
     { additionalProperties: true },
   ),

@@ -12,16 +12,29 @@ const Items = s.Array(s.Object({ id: s.String(), name: s.String() }), {
 })
 const added = s.Object({ status: s.Literal('success'), tags: s.Array(s.Object({ id: s.String(), name: s.String() })) })
 
+const ExtractorId = s.Unknown({
+  description: 'Name of the extractor, as text: required with the communication key, ignored with keys of people',
+})
+
 /** As the web page of Clowder 1.x does with what is typed into it. */
 const listed = (tags: string | readonly string[]): readonly string[] => (typeof tags === 'string' ? tags.split(',') : tags)
 
 /** Names alone, as Clowder 1.x has it, and our own addition beside them. */
 const shown = (tags: readonly Tag[]) => ({ tags: tags.map(({ name }) => name), items: tags.map(({ id, name }) => ({ id, name })) })
 
-const by = (caller: Caller, extractor: string | undefined): { user?: string; extractor?: string } => {
-  if (caller.user) return { user: caller.user.id, ...(caller.scope === 'extraction' && extractor ? { extractor } : {}) }
-  if (extractor === undefined) throw new Invalid('extractor_id is missing: it is required with the communication key')
-  return { extractor }
+const maxExtractorLength = 500
+
+/** Scripts send null or empty text with keys of people, which do not speak for an extractor: there it is not read, as in Clowder 1.x. */
+const by = (caller: Caller, given: unknown): { user?: string; extractor?: string } => {
+  const user = caller.user?.id
+  if (user !== undefined && caller.scope !== 'extraction') return { user }
+  if (given === undefined || given === null || given === '') {
+    if (user !== undefined) return { user }
+    throw new Invalid('extractor_id is missing: it is required with the communication key')
+  }
+  if (typeof given !== 'string' || given.length > maxExtractorLength)
+    throw new Invalid(`extractor_id must be text of 1 to ${maxExtractorLength} characters`)
+  return user === undefined ? { extractor: given } : { user, extractor: given }
 }
 
 /** Jobs are about files and datasets, and sections are below. */
@@ -37,7 +50,7 @@ const addTo = (kind: Kind, plural: string) =>
     permission: { right: 'AddTag', on: ref(kind, 'id') },
     ...forJobs(kind),
     params,
-    body: s.Object({ tags: names, extractor_id: s.Optional(s.String({ minLength: 1, maxLength: 500 })) }),
+    body: s.Object({ tags: names, extractor_id: s.Optional(ExtractorId) }),
     responses: { 200: added },
     throws: [Invalid, NotFound],
     async handle({ params, body, caller }, { tags }) {

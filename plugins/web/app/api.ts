@@ -87,7 +87,7 @@ export interface Models {
   Member: { readonly "@context": Readonly<Record<string, string>>; readonly id: string; readonly firstName: string; readonly lastName: string; readonly fullName: string; readonly email: string | null; readonly avatar: string; readonly identityProvider: string }
   Metadata: { readonly "@context"?: (string | Readonly<Record<string, unknown>> | readonly (unknown)[]); readonly id: string; readonly attached_to: { readonly resource_type: string; readonly url: string }; readonly created_at: string; readonly agent: { readonly "@type": string; readonly name: string; readonly extractor_id?: string; readonly user_id?: string; readonly attributed_to?: string }; readonly content: unknown }
   MetadataDefinition: { readonly id: string; readonly spaceId?: string; readonly json: { readonly label: string; readonly uri: string; readonly type: string; readonly description?: string; readonly definitions_url?: string; readonly query_parameter?: string } }
-  MetadataDefinitionChange: { readonly label: string; readonly type: string; readonly uri: string; readonly description?: string; readonly definitions_url?: string; readonly query_parameter?: string }
+  MetadataDefinitionChange: { readonly label: string; readonly type: string; readonly uri: string; readonly description?: string | null; readonly definitions_url?: string | null; readonly query_parameter?: string | null }
   MetadataOfFiles: { readonly files: readonly (string)[]; readonly metadata: Models['NewMetadata'] }
   MetadataReport: { readonly status: "success"; readonly message: string; readonly added: readonly (string)[]; readonly refused: readonly ({ readonly id: string; readonly code: string; readonly message: string })[] }
   NamedFacetValue: { readonly value: string; readonly name: string; readonly count: number }
@@ -107,10 +107,10 @@ export interface Models {
   NewFolderPath: { readonly path: string; readonly parentId?: string }
   NewGroup: { readonly name: string; readonly description?: string; readonly source?: string; readonly external?: string }
   NewInvitation: { readonly emails?: readonly (string)[]; readonly userIds?: readonly (string)[]; readonly role?: string; readonly message?: string }
-  NewMetadata: { readonly "@context"?: (string | Readonly<Record<string, unknown>> | readonly (unknown)[]); readonly agent: { readonly "@type": string; readonly name?: string; readonly extractor_id?: string | null; readonly user_id?: string | null }; readonly content: (Readonly<Record<string, unknown>> | readonly (unknown)[]); readonly created_at?: unknown }
-  NewMetadataDefinition: { readonly label: string; readonly type: string; readonly uri?: string; readonly description?: string; readonly definitions_url?: string; readonly query_parameter?: string }
+  NewMetadata: { readonly "@context"?: (string | Readonly<Record<string, unknown>> | readonly (unknown)[]) | null; readonly agent: { readonly "@type": string; readonly name?: string | null; readonly extractor_id?: string | null; readonly user_id?: string | null }; readonly content: (Readonly<Record<string, unknown>> | readonly (unknown)[]); readonly created_at?: unknown }
+  NewMetadataDefinition: { readonly label: string; readonly type: string; readonly uri?: string | null; readonly description?: string | null; readonly definitions_url?: string | null; readonly query_parameter?: string | null }
   NewPasskey: { readonly enrolment: string; readonly name: string; readonly passkey: Models['PasskeyRegistration'] }
-  NewRelation: { readonly source: { readonly id: string; readonly resourceType: string }; readonly target: { readonly id: string; readonly resourceType: string }; readonly rdfType?: string }
+  NewRelation: { readonly source: { readonly id: string; readonly resourceType: string }; readonly target: { readonly id: string; readonly resourceType: string }; readonly rdfType?: string | null }
   NewRole: { readonly name: string; readonly description?: string; readonly permissions: readonly (string)[] }
   NewSavedSearch: { readonly name: string; readonly query: string }
   NewSection: { readonly file_id?: string; readonly area?: (Models['Area']) | null; readonly startTime?: number | null; readonly endTime?: number | null; readonly order?: number | null; readonly description?: string | null }
@@ -118,7 +118,7 @@ export interface Models {
   NewSpace: { readonly name: string; readonly description: string }
   NewStream: { readonly name: string; readonly type?: string; readonly geometry: Readonly<Record<string, unknown>>; readonly properties: Readonly<Record<string, unknown>>; readonly sensor_id: (string | number) }
   NewUser: { readonly email: string; readonly password?: string; readonly firstName: string; readonly lastName: string }
-  NewUserMetadata: { readonly "@context"?: (string | Readonly<Record<string, unknown>> | readonly (unknown)[]); readonly file_id?: string; readonly dataset_id?: string; readonly collection_id?: string; readonly space_id?: string; readonly content: (Readonly<Record<string, unknown>> | readonly (unknown)[]) }
+  NewUserMetadata: { readonly "@context"?: (string | Readonly<Record<string, unknown>> | readonly (unknown)[]) | null; readonly file_id?: string; readonly dataset_id?: string; readonly collection_id?: string; readonly space_id?: string; readonly content: (Readonly<Record<string, unknown>> | readonly (unknown)[]) }
   NewVocabulary: { readonly name: string; readonly description?: string; readonly keys?: string; readonly tags?: string; readonly terms?: readonly (Models['NewVocabularyTerm'])[] }
   NewVocabularyTerm: { readonly key: string; readonly units?: string; readonly default_value?: string; readonly description?: string }
   NewWebhook: { readonly url: string; readonly description?: string; readonly filter?: Models['EventFilter'] }
@@ -564,16 +564,16 @@ export interface Operations {
   'GET /api/sections/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Section'] }
   'POST /api/sections/{id}/description': { path: { id: string }; query: Record<never, never>; body: { readonly description: string }; answer: Models['Success'] }
   'GET /api/files/{id}/sections': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (string)[] }
-  'POST /api/collections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string); readonly extractor_id?: string }; answer: { readonly status: "success"; readonly tags: readonly ({ readonly id: string; readonly name: string })[] } }
+  'POST /api/collections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string); readonly extractor_id?: unknown }; answer: { readonly status: "success"; readonly tags: readonly ({ readonly id: string; readonly name: string })[] } }
   'GET /api/collections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Tags'] }
   'DELETE /api/collections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string) }; answer: Models['Success'] }
-  'POST /api/datasets/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string); readonly extractor_id?: string }; answer: { readonly status: "success"; readonly tags: readonly ({ readonly id: string; readonly name: string })[] } }
+  'POST /api/datasets/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string); readonly extractor_id?: unknown }; answer: { readonly status: "success"; readonly tags: readonly ({ readonly id: string; readonly name: string })[] } }
   'GET /api/datasets/{id}/tags': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Tags'] }
   'DELETE /api/datasets/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string) }; answer: Models['Success'] }
-  'POST /api/files/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string); readonly extractor_id?: string }; answer: { readonly status: "success"; readonly tags: readonly ({ readonly id: string; readonly name: string })[] } }
+  'POST /api/files/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string); readonly extractor_id?: unknown }; answer: { readonly status: "success"; readonly tags: readonly ({ readonly id: string; readonly name: string })[] } }
   'GET /api/files/{id}/tags': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['FileTags'] }
   'DELETE /api/files/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string) }; answer: Models['Success'] }
-  'POST /api/sections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string); readonly extractor_id?: string }; answer: { readonly status: "success"; readonly tags: readonly ({ readonly id: string; readonly name: string })[] } }
+  'POST /api/sections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: (readonly (string)[] | string); readonly extractor_id?: unknown }; answer: { readonly status: "success"; readonly tags: readonly ({ readonly id: string; readonly name: string })[] } }
   'GET /api/sections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['SectionTags'] }
   'DELETE /api/sections/{id}/tags': { path: { id: string }; query: Record<never, never>; body: { readonly tags: readonly (string)[] }; answer: Models['Success'] }
   'POST /api/collections/{id}/tags/remove_all': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
