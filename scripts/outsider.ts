@@ -69,7 +69,7 @@ const walkGuide = async (folder: string, env: NodeJS.ProcessEnv): Promise<string
         timed(begun, command)
         continue
       }
-      const here = served ? command.replace('http://127.0.0.1:8080', served.url) : command
+      const here = served ? command.replace('http://127.0.0.1:9000', served.url) : command
       const lines = (await typed(cwd, here, env, '\necho\npwd')).trimEnd().split('\n')
       cwd = lines.at(-1) ?? cwd
       printed = lines.slice(0, -1).join('\n').trim()

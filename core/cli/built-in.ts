@@ -94,7 +94,10 @@ export const builtIns: readonly BuiltIn[] = [
       { name: 'kind', summary: 'routes, blobs, search, auth, extractor, viewer, transport or geo' },
       { name: 'folder', summary: 'An empty or new folder (default: the current one)', isOptional: true },
     ],
-    options: [{ name: 'name', summary: 'Name of the package, such as @acme/pounce-tides (default: that of the folder)', takesValue: true }],
+    options: [
+      { name: 'name', summary: 'Name of the package, such as @acme/pounce-tides (default: that of the folder)', takesValue: true },
+      { name: 'from', summary: 'File of Pounce, such as pounce-0.1.0.tgz, where no registry has it', takesValue: true, isPath: true },
+    ],
     load: async () => (await import('./plugin-new.ts')).newPlugin,
   },
   {

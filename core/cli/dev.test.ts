@@ -51,6 +51,8 @@ test('a plugin is served, restarted on a change, and waited for while it is brok
   const routes = join(folder, 'src/routes.ts')
   const source = await readFile(routes, 'utf8')
   await writeFile(routes, `${source}\nthrow new Error('not today')\n`)
+  // Of several changes the last one is named: `npm run dev > dev.log` and `npm pack` are none.
+  for (const name of ['dev.log', 'pounce-tides-0.1.0.tgz']) await writeFile(join(folder, name), name)
   await prints(/src.routes\.ts changed; restarting/)
   const lines = source.split('\n').length
   t.regex(await prints(/cannot be loaded: (.*)/), new RegExp(`^not today \\(.*routes\\.ts:${lines + 1}\\)`))

@@ -16,6 +16,7 @@ const settleMs = 200
 const stopLimitMs = 10_000
 /** Nothing that a plugin is made of. */
 const ignored = new Set(['node_modules', 'out', '.pounce', '.git'])
+const isIgnored = (path: string): boolean => ignored.has(path.split(/[\\/]/)[0] ?? '') || /\.(?:log|tgz)$/.test(path)
 
 /** `./src` or `.`, whichever has the plugin. */
 const sourceOf = (folder: string): string => {
@@ -29,7 +30,7 @@ const sourceOf = (folder: string): string => {
 const watchFolder = (folder: string, changed: (path: string) => void): { close(): void } => {
   let timer: NodeJS.Timeout | undefined
   const note = (path: string): void => {
-    if (ignored.has(path.split(/[\\/]/)[0] ?? '')) return
+    if (isIgnored(path)) return
     clearTimeout(timer)
     timer = setTimeout(() => changed(path), settleMs)
   }

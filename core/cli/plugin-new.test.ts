@@ -60,6 +60,24 @@ test('the compiler and the types of Node are those that Pounce is made with', as
   for (const [name, range] of Object.entries(devDependencies)) t.is(range, `^${ours.devDependencies[name]}`)
 })
 
+test('where no registry has Pounce, the file of its package is all that a plugin needs', async t => {
+  const folder = await tempFolder(t)
+  const packed = join(folder, 'pounce-0.1.0.tgz')
+  const missing = await pounce('plugin', 'new', 'routes', join(folder, 'pounce-tides'), '--from', packed)
+  t.is(missing.code, 1)
+  t.regex(missing.err, /There is no .*pounce-0\.1\.0\.tgz: npm pack/)
+
+  await writeFile(packed, '')
+  for (const kind of kinds) {
+    const made = join(folder, 'plugins', `pounce-${kind}`)
+    t.like(await pounce('plugin', 'new', kind, made, '--from', packed), { code: 0, err: '' }, kind)
+    const manifest = JSON.parse(await readFile(join(made, 'package.json'), 'utf8')) as Readonly<Record<string, object>>
+    t.deepEqual(Object.keys(manifest['peerDependencies'] ?? {}), ['pounce'])
+    t.like(manifest['devDependencies'], { pounce: 'file:../../pounce-0.1.0.tgz' })
+    for (const text of await textsIn(made)) t.notRegex(text, /@pounce\/sdk/, kind)
+  }
+})
+
 test('what is there is never overwritten, and the message says what is wrong', async t => {
   const folder = await tempFolder(t)
   await writeFile(join(folder, 'thesis.txt'), 'years of work')

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import { glob, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { didYouMean } from 'pounce/sdk/kit'
 import { StartupError } from '../kernel/startup-error.ts'
@@ -37,7 +38,20 @@ const namesOf = (name: string): Names => {
   return { name, id: `${scope}.${short}`, short }
 }
 
-const manifestOf = ({ name }: Names, summary: string, files: readonly string[]): object => ({
+/** What the plugin imports the SDK from: a package of the registry, or the file that Pounce itself is installed from. */
+interface Sdk {
+  readonly name: '@pounce/sdk' | 'pounce'
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+
+const sdkOf = (packed: unknown, folder: string): Sdk => {
+  if (typeof packed !== 'string') return { name: '@pounce/sdk', devDependencies: {} }
+  const file = resolve(packed)
+  if (!existsSync(file)) throw new StartupError(`There is no ${file}: npm pack, in the repository of Pounce, makes it`)
+  return { name: 'pounce', devDependencies: { pounce: `file:${relative(folder, file).replaceAll(sep, '/')}` } }
+}
+
+const manifestOf = ({ name }: Names, sdk: Sdk, summary: string, files: readonly string[]): object => ({
   name,
   version: '0.1.0',
   description: summary,
@@ -51,8 +65,8 @@ const manifestOf = ({ name }: Names, summary: string, files: readonly string[]):
     dev: 'pounce dev',
     prepack: 'npm run build',
   },
-  peerDependencies: { '@pounce/sdk': `^${programVersion}` },
-  devDependencies: { '@types/node': '^24.19.2', typescript: '^7.0.2' },
+  peerDependencies: { [sdk.name]: `^${programVersion}` },
+  devDependencies: { '@types/node': '^24.19.2', ...sdk.devDependencies, typescript: '^7.0.2' },
 })
 
 const compilerOptions = {
@@ -86,10 +100,10 @@ const replaced: Readonly<Partial<Record<Kind, string>>> = { blobs: 'blobs.disk',
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`
 
 /** The files of a new plugin by their paths. */
-const filesOf = async (kind: Kind, names: Names): Promise<ReadonlyMap<string, string>> => {
+const filesOf = async (kind: Kind, names: Names, sdk: Sdk): Promise<ReadonlyMap<string, string>> => {
   const filled = (text: string): string =>
     text
-      .replaceAll("'pounce/sdk", "'@pounce/sdk")
+      .replaceAll("'pounce/sdk", sdk.name === 'pounce' ? "'pounce/sdk" : "'@pounce/sdk")
       .replaceAll('example.template', names.id)
       .replaceAll('pounce-template', names.name)
       .replaceAll('example: { template:', `${JSON.stringify(names.id.split('.')[0])}: { ${JSON.stringify(names.short)}:`)
@@ -101,7 +115,7 @@ const filesOf = async (kind: Kind, names: Names): Promise<ReadonlyMap<string, st
   const folders = [...new Set([...files.keys()].map(path => path.split(/[\\/]/)[0] ?? ''))].filter(
     name => !['src', 'README.md'].includes(name),
   )
-  files.set('package.json', json(manifestOf(names, summary, ['out', '!out/**/*.test.*', ...folders])))
+  files.set('package.json', json(manifestOf(names, sdk, summary, ['out', '!out/**/*.test.*', ...folders])))
   const instead = replaced[kind]
   files.set('pounce.json', json({ plugins: ['+./src', ...(instead === undefined ? [] : [`-${instead}`])] }))
   files.set('tsconfig.json', json({ compilerOptions, include: ['src'] }))
@@ -119,11 +133,11 @@ const refuseContent = async (folder: string): Promise<void> => {
 }
 
 /** `plugin new`: writes a plugin that works, with its test, into an empty folder. */
-export const newPlugin: RunCommand = async ({ arguments: { kind: word = '', folder: given = '' }, options: { name } }) => {
+export const newPlugin: RunCommand = async ({ arguments: { kind: word = '', folder: given = '' }, options: { name, from } }) => {
   const kind = kindOf(word)
   const folder = resolve(given || '.')
   const names = namesOf(typeof name === 'string' ? name : basename(folder))
-  const files = await filesOf(kind, names)
+  const files = await filesOf(kind, names, sdkOf(from, folder))
   await mkdir(folder, { recursive: true })
   await refuseContent(folder)
   for (const [path, text] of files) {

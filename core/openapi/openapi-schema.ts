@@ -1,5 +1,5 @@
 import { s } from 'pounce/sdk'
-import { idPattern, type SchemaShape, typesOf } from '../json-schema.ts'
+import { idPattern, type SchemaShape } from '../json-schema.ts'
 import { exampleOf } from './examples.ts'
 
 /** Not imported: see `http/server.ts`. */
@@ -60,7 +60,7 @@ export class OpenapiSchemas {
     if (Array.isArray(source.type)) return this.of({ ...without(source, 'type'), anyOf: source.type.map(type => ({ type })) })
     const branches = source.anyOf ?? source.oneOf
     if (branches) return this.#union(source, branches)
-    if (source.type === 'null') return { ...kept(source), type: 'string', nullable: true, enum: [null] }
+    if (source.type === 'null') return { ...kept(source), ...onlyNull }
     return { ...kept(source), ...typeOfEnum(source), ...bounds(source), ...this.#children(source) }
   }
 
@@ -95,21 +95,25 @@ export class OpenapiSchemas {
 
   #union(source: Source, all: readonly SchemaShape[]): OpenapiSchema {
     const branches = all.filter(branch => branch.type !== 'null')
-    const nullable = branches.length < all.length ? { nullable: true } : {}
+    const isNullable = branches.length < all.length
     const outer = kept(without(source, 'type'))
     if (branches.every(branch => 'const' in branch)) {
       const values = branches.map(branch => branch.const)
-      if (new Set(values.map(value => typeof value)).size === 1) return { ...this.of({ enum: values }), ...outer, ...nullable }
+      if (new Set(values.map(value => typeof value)).size === 1) {
+        const choice = { ...this.of({ enum: values }), ...outer }
+        return isNullable ? orNull(choice) : choice
+      }
     }
     const [only] = branches
     if (only && branches.length === 1) {
       const inner = this.of(only)
-      const around = { ...outer, ...nullable }
-      // Nothing may stand beside a reference.
-      if (!('$ref' in inner) || Object.keys(around).length === 0) return { ...inner, ...around }
-      return { ...outer, ...nullableOf([only], nullable), allOf: [inner] }
+      // Nothing may stand beside a reference, and what a reference does not allow nothing around it can.
+      if ('$ref' in inner && isNullable) return { ...outer, anyOf: [inner, onlyNull] }
+      if ('$ref' in inner) return Object.keys(outer).length === 0 ? inner : { ...outer, allOf: [inner] }
+      return isNullable ? orNull({ ...inner, ...outer }) : { ...inner, ...outer }
     }
-    return { ...outer, ...nullableOf(branches, nullable), anyOf: branches.map(branch => this.of(branch)), ...discriminatorOf(source) }
+    const choices = branches.map(branch => this.of(branch))
+    return { ...outer, anyOf: isNullable ? [...choices, onlyNull] : choices, ...discriminatorOf(source) }
   }
 
   #children({ properties, required, items, allOf, additionalProperties, patternProperties, ...rest }: Source): OpenapiSchema {
@@ -157,10 +161,13 @@ const kept = (source: Source): Record<string, unknown> => {
   return { ...Object.fromEntries(members), ...(example === undefined ? {} : { example }) }
 }
 
-/** There only what has a type can be nullable. */
-const nullableOf = (branches: readonly SchemaShape[], nullable: { readonly nullable?: boolean }): Record<string, unknown> => {
-  const [type, ...others] = new Set(branches.flatMap(typesOf))
-  return nullable.nullable && type !== undefined && others.length === 0 ? { type, ...nullable } : nullable
+/** The schema of null alone. */
+const onlyNull: OpenapiSchema = { type: 'string', nullable: true, enum: [null] }
+
+/** An `enum` has to list null too. */
+const orNull = (schema: OpenapiSchema): OpenapiSchema => {
+  const { enum: values } = schema
+  return { ...schema, nullable: true, ...(Array.isArray(values) && !values.includes(null) ? { enum: [...values, null] } : {}) }
 }
 
 const discriminatorOf = (source: Source): Record<string, unknown> => {

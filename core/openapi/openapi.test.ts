@@ -294,10 +294,9 @@ test('a model is a component, wherever it is used', t => {
   t.deepEqual(schemas.of(s.Object({ leaf: s.Optional(Leaf) })), { type: 'object', properties: { leaf: reference } })
   t.deepEqual(schemas.of(s.Union([Leaf, s.Null()], { description: 'x' })), {
     description: 'x',
-    type: 'object',
-    nullable: true,
-    allOf: [reference],
+    anyOf: [reference, { type: 'string', nullable: true, enum: [null] }],
   })
+  t.deepEqual(schemas.of(s.Union([Leaf, s.Null()])), { anyOf: [reference, { type: 'string', nullable: true, enum: [null] }] })
   t.deepEqual(schemas.components['Leaf'], {
     type: 'object',
     required: ['id', 'name'],
@@ -321,10 +320,11 @@ test('schemas become schemas of OpenAPI 3.0', t => {
   const schemas = new OpenapiSchemas()
   t.deepEqual(schemas.of({ const: 'a' }), { enum: ['a'], type: 'string' })
   t.deepEqual(schemas.of({ anyOf: [{ const: 'a' }, { const: 'b' }, { type: 'null' }] }), {
-    enum: ['a', 'b'],
+    enum: ['a', 'b', null],
     type: 'string',
     nullable: true,
   })
+  t.deepEqual(schemas.of({ anyOf: [{ enum: ['a'] }, { type: 'null' }] }), { enum: ['a', null], type: 'string', nullable: true })
   t.deepEqual(schemas.of({ type: ['string', 'null'], description: 'x' }), { type: 'string', nullable: true, description: 'x' })
   t.deepEqual(schemas.of({ type: 'object', patternProperties: { '^.*$': { type: 'number' } } }), {
     type: 'object',

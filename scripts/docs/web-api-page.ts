@@ -94,7 +94,7 @@ const union = (types: readonly string[]): string => [...new Set(types)].join(' |
 /** A schema as a type; models as members of `Models`. */
 export const typeOf = (schema: Schema): string => {
   const plain = plainType(schema)
-  return schema.nullable ? `${plain} | null` : plain
+  return schema.nullable && !/(?:^| )null$/.test(plain) ? `${plain} | null` : plain
 }
 
 const plainType = (schema: Schema): string => {

@@ -105,7 +105,7 @@ export class RescanCommand implements Command {
   }
 
   async run(_input: unknown, progress: (message: string) => void): Promise<Readonly<Record<string, unknown>>> {
-    if (!this.#scans.isActive) throw new Unavailable('No malware scanner is loaded: add scan.clamav to `use`')
+    if (!this.#scans.isActive) throw new Unavailable('No malware scanner is loaded: add scan.clamav to replacePlugins')
     const report = { files: 0, clean: 0, infected: 0, skipped: 0, failed: 0 }
     for await (const file of this.#documents.walk(files, '')) {
       report.files += 1
