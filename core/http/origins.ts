@@ -206,5 +206,6 @@ export const cors =
       'access-control-allow-headers': [...allowedHeaders, ...requestHeaders].join(', '),
       'access-control-max-age': '600',
     }
-    writer.send(request, 204, { ...router.headersOf(path), allow, ...(allowedOrigins.length > 0 ? preflight : {}) }, undefined)
+    // 200 as in Clowder 1.x, whose success is 200 everywhere.
+    writer.send(request, 200, { ...router.headersOf(path), allow, ...(allowedOrigins.length > 0 ? preflight : {}) }, undefined)
   }

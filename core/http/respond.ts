@@ -468,21 +468,16 @@ export const rangeStillHolds = (headers: IncomingHttpHeaders, bytes: Bytes): boo
 }
 
 /**
- * RFC 6266: how to save the bytes, and under which name. Names outside ASCII come twice: with `_` for old programs, and in full as
- * `filename*`. A name is no path: slashes become `_`, as recipients would have it (section 4.3). Quotes are always there, which the library leaves
- * away where it can: scripts look for `filename="`.
+ * RFC 6266: how to save the bytes, and under which name. The name comes twice: as `filename`, with `_` for what is outside ASCII, and in full as
+ * `filename*`, which Clowder 1.x sends for every name and its clients read. A name is no path: slashes become `_`, as recipients would have it
+ * (section 4.3). Quotes are always there, which the library leaves away where it can: scripts look for `filename="`.
  */
 export const contentDisposition = (kind: 'inline' | 'attachment', filename: string | undefined): string => {
   if (filename === undefined || filename === '') return kind
-  if (plainName.test(filename)) return `${kind}; filename="${filename}"`
   const name = filename.toWellFormed().replaceAll(/[\p{Cc}/\\]/gu, '_')
   const fallback = name.replaceAll(/[^\x20-\x7e]/gu, '_').replaceAll(/["%]/g, '_')
-  if (fallback === name) return `${kind}; filename="${name}"`
   return `${kind}; filename="${fallback}"; filename*=${encodeExtended(name)}`
 }
-
-/** Most names. Nothing in them is replaced. */
-const plainName = /^[\w .()+-]+$/
 
 /** True of text that may stand as a media type in a header. */
 export const isMediaType = (text: string): boolean =>

@@ -97,7 +97,7 @@ test('numbers are averaged, and everything else keeps its first value', async t 
 
 test('as a table each sensor is a line, with the columns of all of them', async t => {
   const answer = await server.as(undefined)(`${path}?sensor_id=${station}&until=2017-07-05T00:00:00Z&format=csv`)
-  t.is(answer.headers.get('content-disposition'), 'attachment; filename="sensors.csv"')
+  t.is(answer.headers.get('content-disposition'), `attachment; filename="sensors.csv"; filename*=UTF-8''sensors.csv`)
   const [head, line, ...more] = (await answer.text()).split('\r\n')
   t.is(
     head,

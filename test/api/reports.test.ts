@@ -85,7 +85,7 @@ test.serial('every report has its name, its columns, and is for server admins', 
     const { status, headers, text } = await report(path)
     t.is(status, 200, text)
     t.is(text.split('\r\n')[0], head, path)
-    t.is(headers.get('content-disposition'), `attachment; filename="${file}"`)
+    t.is(headers.get('content-disposition'), `attachment; filename="${file}"; filename*=UTF-8''${file}`)
     t.is(headers.get('content-type'), 'text/csv; charset=utf-8')
     t.is((await report(path, ann.call)).status, 403, path)
     t.is((await report(path, server.as())).status, 401, path)
@@ -146,7 +146,7 @@ test.serial('JSON on demand: by parameter, or by what is accepted', async t => {
   const { text, headers } = await report('metrics/files?format=json')
   const rows = JSON.parse(text) as readonly Readonly<Record<string, unknown>>[]
   t.is(headers.get('content-type'), 'application/json')
-  t.is(headers.get('content-disposition'), 'attachment; filename="FileMetrics.json"')
+  t.is(headers.get('content-disposition'), `attachment; filename="FileMetrics.json"; filename*=UTF-8''FileMetrics.json`)
   t.like(
     rows.find(row => row['id'] === files['root']),
     { name: hostile, size_kb: 2, last_viewed: null, parent_spaces: [space] },
@@ -249,7 +249,7 @@ test.serial('storage of a space, with the people who look after it', async t => 
     },
   )
   const named = await admin(`/api/reports/storage/spaces/${space}`)
-  t.is(named.headers.get('content-disposition'), `attachment; filename="SpaceStorage_${space}.csv"`)
+  t.is(named.headers.get('content-disposition'), `attachment; filename="SpaceStorage_${space}.csv"; filename*=UTF-8''SpaceStorage_${space}.csv`)
   t.is((await rowsOf(t, 'storage/spaces')).length, 3)
   for (const id of [unknownId, 'nonsense', dataset]) {
     t.is((await report(`storage/spaces/${id}`)).status, 404, id)
@@ -285,7 +285,7 @@ test.serial('runs of extractors by their phases', async t => {
 test.serial('HEAD of a report sends headers without making it', async t => {
   const answer = await admin('/api/reports/metrics/files', { method: 'HEAD' })
   t.is(answer.status, 200)
-  t.is(answer.headers.get('content-disposition'), 'attachment; filename="FileMetrics.csv"')
+  t.is(answer.headers.get('content-disposition'), `attachment; filename="FileMetrics.csv"; filename*=UTF-8''FileMetrics.csv`)
   t.is(await answer.text(), '')
 })
 

@@ -27,7 +27,7 @@ const slashRedirects: ReadonlySet<number> = new Set([301, 308])
 /** What is wrong with an answer by what its route declares; undefined of one that fits. */
 export const answerFault = (answer: SentAnswer): string | undefined => {
   const { method, status, declaration } = answer
-  if (method === 'OPTIONS' && status === 204) return bodyFault(answer, {})
+  if (method === 'OPTIONS' && status === 200) return bodyFault(answer, {})
   if (!declaration && slashRedirects.has(status)) return bodyFault(answer, {})
   if (!declaration) return unrouted.has(status) ? problemFault(answer) : `the status ${status} is for routes only`
   const declared = answersOf(declaration)[status]

@@ -99,8 +99,8 @@ export interface Models {
   NewChildCollection: { readonly name: string; readonly description?: string; readonly space?: string; readonly parentId: (string | readonly (string)[]) }
   NewCollection: { readonly name: string; readonly description?: string; readonly space?: string }
   NewDatapoint: { readonly start_time: string; readonly end_time?: string | null; readonly type: string; readonly geometry: Readonly<Record<string, unknown>>; readonly properties: Readonly<Record<string, unknown>>; readonly stream_id: (string | number) }
-  NewDataset: { readonly name: string; readonly description?: string; readonly space?: (string | readonly (string)[]); readonly collection?: (string | readonly (string)[]); readonly access?: "PUBLIC" | "PRIVATE" | "DEFAULT"; readonly existingfiles?: string }
-  NewDatasetOfFile: { readonly name: string; readonly file_id: string; readonly description?: string; readonly space?: string }
+  NewDataset: { readonly name: string; readonly description?: string | null; readonly space?: (string | readonly (string)[]) | null; readonly collection?: (string | readonly (string)[]) | null; readonly access?: "PUBLIC" | "PRIVATE" | "DEFAULT" | null; readonly existingfiles?: string | null }
+  NewDatasetOfFile: { readonly name: string; readonly file_id: string; readonly description?: string | null; readonly space?: string | null }
   NewDownloadLink: { readonly link: string; readonly expire: string; readonly id: string }
   NewExtractorLabel: { readonly name: string; readonly category?: string; readonly extractors: readonly (string)[] }
   NewFolder: { readonly name: string; readonly parentId: string; readonly parentType: "dataset" | "folder" }
@@ -479,7 +479,7 @@ export interface Operations {
   'DELETE /api/datasets/{dataset}/{file}': { path: { dataset: string; file: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'POST /api/datasets/{dataset}/filesRemove/{file}/{ignoreNotFound}': { path: { dataset: string; file: string; ignoreNotFound: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'POST /api/datasets/{dataset}/moveBetweenDatasets/{to}/{file}': { path: { dataset: string; to: string; file: string }; query: { fromFolder?: string | undefined; toFolder?: string | undefined }; body: undefined; answer: Models['Success'] }
-  'POST /api/datasets/{dataset}/moveFile/{toFolder}/{file}': { path: { dataset: string; toFolder: string; file: string }; query: Record<never, never>; body: { readonly folderId?: string }; answer: Models['FileMove'] }
+  'POST /api/datasets/{dataset}/moveFile/{toFolder}/{file}': { path: { dataset: string; toFolder: string; file: string }; query: Record<never, never>; body: { readonly folderId?: string | null }; answer: Models['FileMove'] }
   'POST /api/datasets/{dataset}/moveToDataset/{fromFolder}/{file}': { path: { dataset: string; fromFolder: string; file: string }; query: Record<never, never>; body: undefined; answer: { readonly status: string; readonly fileName: string } }
   'POST /api/datasets/{id}/copyDatasetToSpace/{space}': { path: { id: string; space: string }; query: Record<never, never>; body: undefined; answer: { readonly newDatasetId: string } }
   'GET /api/collections/{id}/download': { path: { id: string }; query: { bagit?: boolean | undefined; compression?: number | undefined }; body: undefined; answer: Blob }
