@@ -249,7 +249,10 @@ test.serial('storage of a space, with the people who look after it', async t => 
     },
   )
   const named = await admin(`/api/reports/storage/spaces/${space}`)
-  t.is(named.headers.get('content-disposition'), `attachment; filename="SpaceStorage_${space}.csv"; filename*=UTF-8''SpaceStorage_${space}.csv`)
+  t.is(
+    named.headers.get('content-disposition'),
+    `attachment; filename="SpaceStorage_${space}.csv"; filename*=UTF-8''SpaceStorage_${space}.csv`,
+  )
   t.is((await rowsOf(t, 'storage/spaces')).length, 3)
   for (const id of [unknownId, 'nonsense', dataset]) {
     t.is((await report(`storage/spaces/${id}`)).status, 404, id)
