@@ -18,7 +18,7 @@ import {
 import { countedBytes, Quarantined, ScanPending } from 'pounce/sdk/kit'
 import { DatasetDownloads } from './dataset-downloads.ts'
 
-/** Counts what is fetched. No one waits for a statistic, and one that is lost in a crash is no loss of data. */
+/** Counts what is fetched, before it is sent: who reads the number after a download finds it counted. A failure to count does not end the download. */
 class DownloadCounters {
   #datasets: Datasets
   #files: Files
@@ -32,26 +32,29 @@ class DownloadCounters {
     this.#log = log
   }
 
-  dataset(id: string, archive: { readonly sizeBytes: number; readonly entries: number }, user: string | undefined): void {
+  dataset(id: string, archive: { readonly sizeBytes: number; readonly entries: number }, user: string | undefined): Promise<void> {
     const downloaded = event('dataset.downloaded', { kind: 'dataset', id }, archive, user)
-    this.#logged(this.#datasets.change(id, this.#one(), [downloaded]), { dataset: id })
+    return this.#logged(this.#datasets.change(id, this.#one(), [downloaded]), { dataset: id })
   }
 
-  files(files: readonly (FileRecord & Stored)[], user: string | undefined): void {
-    for (const { id, sizeBytes } of files) {
+  async files(files: readonly (FileRecord & Stored)[], user: string | undefined): Promise<void> {
+    const counting = files.map(({ id, sizeBytes }) => {
       const downloaded = event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked: true, isWhole: false }, user)
-      this.#logged(this.#files.change(id, this.#one(), [downloaded]), { file: id })
-    }
+      return this.#logged(this.#files.change(id, this.#one(), [downloaded]), { file: id })
+    })
+    await Promise.all(counting)
   }
 
   #one() {
     return { inc: { 'statistics.downloads': 1 }, set: { 'statistics.lastDownloaded': this.#clock.now().toISOString() } }
   }
 
-  #logged(counting: Promise<unknown>, subject: Readonly<Record<string, string>>): void {
-    counting.catch((error: unknown) => {
+  async #logged(counting: Promise<unknown>, subject: Readonly<Record<string, string>>): Promise<void> {
+    try {
+      await counting
+    } catch (error) {
       this.#log.warn('failed to count a download', { ...subject, error })
-    })
+    }
   }
 }
 wire(DownloadCounters, Datasets, Files, Clock, Log)

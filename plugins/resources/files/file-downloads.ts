@@ -29,6 +29,8 @@ const addressLifeMs = 15 * 60 * 1000
 
 /** Returns the bytes of files and counts downloads. */
 export class FileDownloads {
+  /** Counts that are being stored, by file. */
+  readonly #counting = new Map<string, Promise<void>>()
   #blobs: BlobStore
   #files: Files
   #clock: Clock
@@ -73,7 +75,7 @@ export class FileDownloads {
   }
 
   /**
-   * A statistic, so the download does not wait for it; a count that is lost in a crash is no loss of data.
+   * A statistic, so the download does not wait for it, but `counted` does; a count that is lost in a crash is no loss of data.
    * An untracked one changes nothing on the file: it emits an event only while an event sink is loaded.
    */
   #count(file: File, user: string | undefined, { isTracked, isWhole }: { readonly isTracked: boolean; readonly isWhole: boolean }): void {
@@ -81,9 +83,19 @@ export class FileDownloads {
     const { id, sizeBytes } = file
     const counted = { inc: { 'statistics.downloads': 1 }, set: { 'statistics.lastDownloaded': this.#clock.now().toISOString() } }
     const downloaded = event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked, isWhole }, user)
-    this.#files.change(id, isTracked ? counted : {}, [downloaded]).catch((error: unknown) => {
-      this.#log.warn('failed to count a download', { file: file.id, error })
+    const counting = this.#files.change(id, isTracked ? counted : {}, [downloaded]).then(
+      () => undefined,
+      (error: unknown) => this.#log.warn('failed to count a download', { file: id, error }),
+    )
+    const all = Promise.all([this.#counting.get(id), counting]).then(() => {
+      if (this.#counting.get(id) === all) this.#counting.delete(id)
     })
+    this.#counting.set(id, all)
+  }
+
+  /** Resolves when the downloads that were sent so far are counted: who downloads a file and then reads its number finds it right. */
+  async counted(id: string): Promise<void> {
+    await this.#counting.get(id)
   }
 
   /** Has the admins notified, once a day, of attempts to download an archived file. The download itself continues while the bytes exist. */

@@ -92,6 +92,7 @@ export const getFileInfo = route({
   responses: { 200: s.Union([FileInfo, FullFile]) },
   throws: [NotFound],
   async handle({ params, query, caller }, { files, downloads, listing, views }) {
+    await downloads.counted(params.id)
     const file = await existing(files, params.id)
     const headers = versionTag(file)
     if (query.view === 'full') return { status: 200, body: await views.full(caller, file), headers }
