@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import { BlobStore, DocumentStore, Files } from 'pounce/sdk'
+import { BlobStore, DocumentStore } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../support/people.ts'
 import { formWith, newDataset, newFolder, ok, refusal, unknownId, upload } from '../support/scene.ts'
