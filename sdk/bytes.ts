@@ -42,18 +42,19 @@ export interface Bytes {
 
 /**
  * The same bytes for a route that counts downloads. `sent` is called when they go out from their beginning, whole or as a range, or when the client is
- * sent to their address elsewhere: not for HEAD, 304, 412, 416 and a later range, nor when the bytes cannot be opened.
+ * sent to their address elsewhere: not for HEAD, 304, 412, 416 and a later range, nor when the bytes cannot be opened. The bytes wait for what it
+ * returns.
  */
-export const countedBytes = (bytes: Bytes, sent: (download: { readonly isWhole: boolean }) => void): Bytes => ({
+export const countedBytes = (bytes: Bytes, sent: (download: { readonly isWhole: boolean }) => void | Promise<void>): Bytes => ({
   ...bytes,
   async open(range) {
     const stream = await bytes.open(range)
-    if (range === undefined || range.start === 0) sent({ isWhole: range === undefined })
+    if (range === undefined || range.start === 0) await sent({ isWhole: range === undefined })
     return stream
   },
   async elsewhere() {
     const address = await bytes.elsewhere?.()
-    if (address !== undefined) sent({ isWhole: true })
+    if (address !== undefined) await sent({ isWhole: true })
     return address
   },
 })

@@ -7,27 +7,29 @@ interface Pending {
   downloads: number
   lastDownloaded: string
   readonly events: NewEvent[]
+  readonly stored: PromiseWithResolvers<void>
 }
 
 const changesAtOnce = 64
-/** Up to so many downloads are counted as they come, so that someone who looks at the count next sees it. */
+/** More downloads than these between two rounds are load. */
 const few = 4
 const pauseMs = 250
 const mostPending = 10_000
 
 /**
- * Counts downloads in the statistics of what was downloaded. Nobody waits for a count, and one that is lost in a crash is no loss of data. Under load
- * those of a quarter of a second are one change of each resource, with one event for each download.
+ * Counts downloads in the statistics of what was downloaded. No download waits for its count, and one that is lost in a crash is no loss of data. Under
+ * load those of a quarter of a second are one change of each resource, with one event for each download; who reads the number waits for `counted`.
  */
 export class DownloadCounts {
   readonly #records: Pick<Records<object>, 'change'>
   readonly #clock: Clock
   readonly #log: Log
-  readonly #ending = new AbortController()
   #pending = new Map<string, Pending>()
+  #writing: ReadonlyMap<string, Pending> = new Map()
+  #round: Promise<void> | undefined
+  #pause = new AbortController()
   #events = 0
   #uncounted = 0
-  #writing: Promise<void> | undefined
 
   constructor(records: Pick<Records<object>, 'change'>, clock: Clock, log: Log) {
     this.#records = records
@@ -42,7 +44,7 @@ export class DownloadCounts {
       return
     }
     const { id } = downloaded.subject
-    const pending = this.#pending.get(id) ?? { downloads: 0, lastDownloaded: '', events: [] }
+    const pending = this.#pending.get(id) ?? { downloads: 0, lastDownloaded: '', events: [], stored: Promise.withResolvers<void>() }
     if (isTracked) {
       pending.downloads += 1
       pending.lastDownloaded = this.#clock.now().toISOString()
@@ -50,35 +52,48 @@ export class DownloadCounts {
     pending.events.push(downloaded)
     this.#pending.set(id, pending)
     this.#events += 1
-    this.#writing ??= this.#write()
+    this.#round ??= this.#write()
   }
 
-  /** Writes what is pending. */
+  /** Resolves when the downloads of a resource that were added so far are stored, which happens at once then. */
+  async counted(id: string): Promise<void> {
+    const pending = this.#pending.get(id)
+    if (pending) this.#pause.abort()
+    await Promise.all([this.#writing.get(id)?.stored.promise, pending?.stored.promise])
+  }
+
+  /** Stores what is pending. */
   async dispose(): Promise<void> {
-    this.#ending.abort()
-    await this.#writing
+    this.#pause.abort()
+    await this.#round
   }
 
   async #write(): Promise<void> {
     while (this.#pending.size > 0) {
-      const [pending, events, uncounted] = [[...this.#pending], this.#events, this.#uncounted]
+      const [writing, events, uncounted] = [this.#pending, this.#events, this.#uncounted]
+      this.#writing = writing
+      this.#pause = new AbortController()
       this.#pending = new Map()
       this.#events = 0
       this.#uncounted = 0
       if (uncounted > 0) this.#log.warn('too many downloads at once to count them all', { uncounted })
-      for (let at = 0; at < pending.length; at += changesAtOnce)
-        await Promise.all(pending.slice(at, at + changesAtOnce).map(([id, some]) => this.#change(id, some)))
-      if (events > few) await pause(pauseMs, this.#ending.signal)
+      const all = [...writing]
+      for (let at = 0; at < all.length; at += changesAtOnce)
+        await Promise.all(all.slice(at, at + changesAtOnce).map(([id, some]) => this.#change(id, some)))
+      if (events > few) await pause(pauseMs, this.#pause.signal)
     }
-    this.#writing = undefined
+    this.#writing = new Map()
+    this.#round = undefined
   }
 
-  async #change(id: string, { downloads, lastDownloaded, events }: Pending): Promise<void> {
+  async #change(id: string, { downloads, lastDownloaded, events, stored }: Pending): Promise<void> {
     const counted = { inc: { 'statistics.downloads': downloads }, set: { 'statistics.lastDownloaded': lastDownloaded } }
     try {
       await this.#records.change(id, downloads > 0 ? counted : {}, events)
     } catch (error) {
       this.#log.warn('failed to count downloads', { id, downloads: events.length, error })
+    } finally {
+      stored.resolve()
     }
   }
 }

@@ -252,6 +252,8 @@ test('tags, comments, descriptions and metadata that make no sense are refused',
       [`${group} extractor missing`, post('/extractions', {}), 400, 'invalid', /extractor is missing/],
     ]
   })
+  const undescribed = at(`/api/files/${world.ids['file']}/updateDescription`, { method: 'PUT', json: {} })
+  lines.push(['description missing', undescribed, 404, 'no-description', /description/])
   await refused(t, lines)
 })
 

@@ -230,6 +230,8 @@ test('files are followed and unfollowed by those who see them', async t => {
     ['unfollow_file', 'watched.txt'],
     ['follow_file', 'watched.txt'],
   ])
+  const unfollowed = await ann.call(`/api/files/${file}/unfollow`, { method: 'POST' })
+  t.deepEqual([unfollowed.status, await unfollowed.text()], [200, ''])
   for (const verb of ['follow', 'unfollow']) {
     t.is((await eve.post(`/api/files/${file}/${verb}`)).status, 404)
     t.is((await server.as()(`/api/files/${file}/${verb}`, { method: 'POST' })).status, 401)

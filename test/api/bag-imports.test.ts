@@ -148,6 +148,23 @@ test('files of a bag with datacite.xml are described without a description of th
   t.like(missing, { status: 400, message: 'Not all files found in archive (gone.txt missing)' })
 })
 
+test('an archive with nothing but datacite.xml beside its files is read as v1 reads it', async t => {
+  const ann = await somebody(server)
+  const read = (datacite: string, payload: Record<string, string>) =>
+    importBag(ann, zipOf({ 'metadata/datacite.xml': datacite, ...payload }), 'Leaf area.zip')
+  const titled = '<resource><title>T</title></resource>'
+  const plain = await read(titled, { 'data/a.txt': 'a' })
+  t.deepEqual([plain.status, (await server.get(Datasets).get(plain.id))?.name], [200, 'T'])
+  const missing = await read(titled, { 'data/a.txt': 'a', 'data/deep/gone.txt_info.json': '{}' })
+  t.like(missing, { status: 400, message: 'Not all files found in archive (deep/gone.txt missing)' })
+  for (const untitled of ['<resource/>', '<resource><title> </title></resource>', '<resource><title>']) {
+    const refused = await read(untitled, { 'data/a.txt': 'a' })
+    t.like(refused, { status: 400, message: 'No dataset info found in Leaf area.zip' }, untitled)
+  }
+  const described = await read('<resource><title>', { 'data/_info.json': '{"name":"From JSON"}', 'data/a.txt': 'a' })
+  t.is((await server.get(Datasets).get(described.id))?.name, 'From JSON')
+})
+
 test('any valid bag will do, whoever made it', async t => {
   const ann = await somebody(server)
   const payload = { 'a.txt': 'a', 'deep/er/b.txt': 'b', 'c_info.json': 'no description of anything', '100% %0A.txt': 'c' }

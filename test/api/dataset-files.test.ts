@@ -39,6 +39,16 @@ test('a dataset is made of a file, which it then holds', async t => {
   t.is((await server.get(Files).get(first))?.places.length, 2)
 })
 
+test('null is for what a new dataset does not have', async t => {
+  const ann = await somebody(server)
+  const nothing = { description: null, space: null, collection: null, access: null, existingfiles: null }
+  const id = await idOf(ann.post('/api/datasets/createempty', { name: 'n', ...nothing }))
+  t.like(await recordOf(id), { description: '', spaces: [], access: 'DEFAULT' })
+  const file_id = await looseFile(ann)
+  const made = await idOf(ann.post('/api/datasets', { name: 'n', file_id, description: null, space: null }))
+  t.like(await recordOf(made), { description: '', spaces: [] })
+})
+
 test('deleting a dataset but not its files leaves those of its root', async t => {
   const ann = await somebody(server)
   const file = await looseFile(ann)

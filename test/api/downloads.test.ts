@@ -117,6 +117,7 @@ test('some files, or one folder, can be had as well; nothing of another dataset'
   const foreign = await upload(ann, other, 'foreign.txt', Buffer.from('foreign'))
   const partial = await ann.call(`/api/datasets/${dataset}/downloadPartial?fileList=${root},${deep}`)
   t.deepEqual([...(await unzip(await bytesOf(partial))).keys()], ['deep.txt', 'root.txt'])
+  t.is((await server.get(Files).get(root))?.statistics.downloads, 1, 'counted when the archive has come')
   t.regex(partial.headers.get('content-disposition') ?? '', /\(Partial\)\.zip/)
   const folder = await ann.call(`/api/datasets/${dataset}/downloadFolder?folderId=${inner}`)
   t.deepEqual([...(await unzip(await bytesOf(folder))).keys()], ['inner/deep.txt'])

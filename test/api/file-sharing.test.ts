@@ -121,7 +121,8 @@ test('many files are deleted at once, each with its own outcome', async t => {
   t.is((await ann.get(`/api/files/${mine}`)).status, 404)
   t.is(await server.get(BlobStore).stat(blob), undefined)
   t.is((await ann.get(`/api/files/${kept}`)).status, 200)
-  for (const json of [{}, { fileIds: [] }, { fileIds: mine }, { fileIds: [4] }])
+  t.like(await ann.post('/api/files/bulkRemove', {}), { status: 404, body: { code: 'no-files' } })
+  for (const json of [{ fileIds: [] }, { fileIds: mine }, { fileIds: [4] }])
     t.is((await ann.post('/api/files/bulkRemove', json)).status, 400)
   t.is((await nobody.post('/api/files/bulkRemove', { fileIds: [kept] })).status, 401)
 })
@@ -141,7 +142,7 @@ test('deleting by GET takes a key: no cookie does, and HEAD does nothing', async
   t.is((await nobody.get(path)).status, 401)
   t.like((await ann.get(path)).body, { deleted: [one, two], 'not found': [] })
   t.like((await ann.get(`/api/files/bulkRemove?fileIds=${one}&fileIds=${two}`)).body, { deleted: [], 'not found': [one, two] })
-  t.is((await ann.get('/api/files/bulkRemove')).status, 400)
+  t.is((await ann.get('/api/files/bulkRemove')).status, 404)
   t.is((await ann.get('/api/files/bulkRemove?fileIds=')).status, 400)
 })
 

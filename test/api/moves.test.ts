@@ -29,7 +29,7 @@ const filesOf = async (dataset: string) => (await idsOf(ann.get(`/api/datasets/$
 test('a file moves between root and folders of its dataset', async t => {
   const { dataset, a, b, root } = await tree()
   const to = (folder: string) => `/api/datasets/${dataset}/moveFile/${folder}/${root}`
-  t.deepEqual((await ann.post(to(a), {})).body, { status: 'success', fileName: 'x.txt', folderName: 'a' })
+  t.deepEqual((await ann.post(to(a), { folderId: null })).body, { status: 'success', fileName: 'x.txt', folderName: 'a' })
   t.deepEqual(await pathsOf(root), [['Leaves', 'a']])
   t.is((await ann.post(to(b), {})).status, 400)
   t.is((await ann.post(to(b), { folderId: b })).status, 400)

@@ -49,8 +49,9 @@ const foldersOf = (paths: Iterable<readonly string[]>): readonly (readonly strin
   return [...found.values()]
 }
 
-/** v1 takes any bag with `metadata/datacite.xml`; of other makers' bags with one, those count in which a file is described. */
+/** v1 takes any bag with `metadata/datacite.xml`; of other makers' valid bags with one, those count in which a file is described. */
 const isOfClowder = (bag: ReceivedBag): boolean =>
+  bag.isV1 ||
   ['data/_info.json', 'data/_dataset_metadata.json', 'metadata/clowder.xml'].some(path => bag.has(path)) ||
   (bag.has('metadata/datacite.xml') && bag.payload.some(path => bag.has(path + infoEnding)))
 

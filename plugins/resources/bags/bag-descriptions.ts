@@ -101,7 +101,10 @@ const tagsIn = (clowder: XmlElement | undefined): readonly string[] => {
   return tags.children.length > 0 ? tags.children.map(({ text }) => text) : tags.text.split(',')
 }
 
-/** From `metadata/datacite.xml` as v1 reads it; what does not exist, or only there, from the JSON, from `bag-info.txt`, from the bag's folder. */
+/**
+ * From `metadata/datacite.xml` as v1 reads it; what does not exist, or only there, from the JSON, from `bag-info.txt`, from the bag's folder.
+ * An archive that only its `datacite.xml` makes a bag must name its dataset, as in v1.
+ */
 export const describeDataset = async (
   bag: ReceivedBag,
   infoPath: string | undefined,
@@ -117,13 +120,14 @@ export const describeDataset = async (
     texts(datacite, 'title').at(-1),
     info['name'],
     bag.info.get('external-identifier'),
-    bag.folder,
-    archiveName.replace(/\.zip$/i, ''),
+    ...(bag.isV1 ? [] : [bag.folder, archiveName.replace(/\.zip$/i, ''), 'Bag']),
   ]
+  const name = names.map(text => line(text, 500)).find(text => text !== '')
+  if (name === undefined) throw new Invalid(`No dataset info found in ${archiveName}`)
   const descriptions = [texts(datacite, 'description').at(-1), info['description'], bag.info.get('external-description')]
   const subjects = [...tagsIn(clowder), ...texts(datacite, 'subject')]
   return {
-    name: names.map(name => line(name, 500)).find(name => name !== '') ?? 'Bag',
+    name,
     description: descriptions.map(prose).find(text => text !== '') ?? '',
     creators: lines(info['creators'], 300, mostCreators) ?? lines(texts(datacite, 'creatorName'), 300, mostCreators) ?? [],
     tags: lines(info['tags'], 100, mostTags) ?? lines(subjects, 100, mostTags) ?? [],

@@ -3,15 +3,19 @@ import { DatasetCreation } from './dataset-creation.ts'
 
 const route = routesFor('datasets', { creation: DatasetCreation })
 const made = { 200: s.Object({ id: s.String() }) }
-const oneOrMore = s.Optional(s.Union([s.String(), s.Array(s.String(), { maxItems: 1000 })], { description: 'Ids; `default` means none' }))
+/** Clients of Clowder 1.x send null for what they leave out. */
+const oneOrMore = s.Optional(
+  s.Union([s.String(), s.Array(s.String(), { maxItems: 1000 }), s.Null()], { description: 'Ids; `default` means none' }),
+)
+const description = s.Optional(s.Union([s.prose(), s.Null()]))
 const existingfiles = s.String({ maxLength: 25_000, description: 'Ids of existing files, separated by commas' })
 
-const idsOf = (given: string | readonly string[] | undefined): readonly string[] => {
+const idsOf = (given: string | readonly string[] | null | undefined): readonly string[] => {
   const ids = typeof given === 'string' ? [given] : (given ?? [])
   return [...new Set(ids)].filter(id => id !== '' && id !== 'default')
 }
 
-const joinedIds = (given: string | undefined): readonly string[] => idsOf((given ?? '').split(',').map(id => id.trim()))
+const joinedIds = (given: string | null | undefined): readonly string[] => idsOf((given ?? '').split(',').map(id => id.trim()))
 
 export const createEmptyDataset = route({
   method: 'POST',
@@ -26,11 +30,11 @@ export const createEmptyDataset = route({
     'NewDataset',
     s.Object({
       name: s.line(),
-      description: s.Optional(s.prose()),
+      description,
       space: oneOrMore,
       collection: oneOrMore,
-      access: s.Optional(s.Union([s.Literal('PUBLIC'), s.Literal('PRIVATE'), s.Literal('DEFAULT')])),
-      existingfiles: s.Optional(existingfiles),
+      access: s.Optional(s.Union([s.Literal('PUBLIC'), s.Literal('PRIVATE'), s.Literal('DEFAULT'), s.Null()])),
+      existingfiles: s.Optional(s.Union([existingfiles, s.Null()])),
     }),
   ),
   responses: made,
@@ -58,12 +62,12 @@ export const createDataset = route({
   },
   body: s.model(
     'NewDatasetOfFile',
-    s.Object({ name: s.line(), file_id: s.String(), description: s.Optional(s.prose()), space: s.Optional(s.String()) }),
+    s.Object({ name: s.line(), file_id: s.String(), description, space: s.Optional(s.Union([s.String(), s.Null()])) }),
   ),
   responses: made,
   throws: [Invalid, NotFound],
-  async handle({ body: { name, description = '', space, file_id: file }, caller }, { creation }) {
-    const dataset = { name, description, author: signedIn(caller).id, spaces: idsOf(space), access: 'PRIVATE' as const }
+  async handle({ body: { name, description, space, file_id: file }, caller }, { creation }) {
+    const dataset = { name, description: description ?? '', author: signedIn(caller).id, spaces: idsOf(space), access: 'PRIVATE' as const }
     return { status: 200, body: { id: await creation.create(caller, dataset, [file]) } }
   },
 })

@@ -148,10 +148,10 @@ export const unfollowDataset = route({
   summary: 'Unfollow a dataset',
   permission: 'signedIn',
   params,
-  responses: { 200: s.success() },
+  responses: { 200: s.empty() },
   throws: [NotFound],
   async handle({ params, caller }, { users, policy }) {
     await unfollow(users, policy, caller, { kind: 'dataset', id: params.id })
-    return { status: 200, body: { status: 'success' } }
+    return { status: 200, body: undefined }
   },
 })

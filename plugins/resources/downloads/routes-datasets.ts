@@ -18,6 +18,7 @@ import {
 import { countedBytes, DownloadCounts, Quarantined, ScanPending } from 'pounce/sdk/kit'
 import { DatasetDownloads } from './dataset-downloads.ts'
 
+/** Counts archives before they are sent: who reads the number after a download finds it counted. */
 class DatasetDownloadCounts {
   #datasets: DownloadCounts
   #files: DownloadCounts
@@ -31,13 +32,15 @@ class DatasetDownloadCounts {
     await Promise.all([this.#datasets.dispose(), this.#files.dispose()])
   }
 
-  dataset(id: string, archive: { readonly sizeBytes: number; readonly entries: number }, user: string | undefined): void {
+  dataset(id: string, archive: { readonly sizeBytes: number; readonly entries: number }, user: string | undefined): Promise<void> {
     this.#datasets.add(event('dataset.downloaded', { kind: 'dataset', id }, archive, user))
+    return this.#datasets.counted(id)
   }
 
-  files(files: readonly (FileRecord & Stored)[], user: string | undefined): void {
+  async files(files: readonly (FileRecord & Stored)[], user: string | undefined): Promise<void> {
     for (const { id, sizeBytes } of files)
       this.#files.add(event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked: true, isWhole: false }, user))
+    await Promise.all(files.map(({ id }) => this.#files.counted(id)))
   }
 }
 wire(DatasetDownloadCounts, Datasets, Files, Clock, Log)

@@ -85,6 +85,11 @@ export class FileDownloads {
     this.#counts.add(event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked, isWhole }, user), isTracked)
   }
 
+  /** Resolves when the downloads that were sent so far are counted: who downloads a file and then reads its number finds it right. */
+  counted(id: string): Promise<void> {
+    return this.#counts.counted(id)
+  }
+
   /** Has the admins notified, once a day, of attempts to download an archived file. The download itself continues while the bytes exist. */
   wantArchived({ id, status }: File, user: string | undefined): void {
     if (status !== 'ARCHIVED') return

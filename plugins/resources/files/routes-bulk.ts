@@ -1,4 +1,4 @@
-import { Invalid, routesFor, s } from 'pounce/sdk'
+import { Invalid, NotFound, Problem, routesFor, s } from 'pounce/sdk'
 import { BulkRemoval } from './bulk-removal.ts'
 
 const route = routesFor('files', { removal: BulkRemoval })
@@ -15,16 +15,20 @@ const outcome = {
   ),
 }
 
+/** Clowder 1.x answers a request without a list with 404; clients read the status. */
+const withoutList = () => new Problem(404, 'no-files', 'No file ids supplied: fileIds is missing')
+
 export const bulkRemoveFiles = route({
   method: 'POST',
   path: '/api/files/bulkRemove',
   summary: 'Delete several files',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  body: s.Object({ fileIds: ids }),
+  body: s.Object({ fileIds: s.Optional(ids) }),
   responses: outcome,
-  throws: [Invalid],
+  throws: [Invalid, NotFound],
   async handle({ body, caller }, { removal }) {
+    if (!body.fileIds) throw withoutList()
     return { status: 200, body: await removal.remove(caller, body.fileIds) }
   },
 })
@@ -38,10 +42,11 @@ export const bulkRemoveFilesByGet = route({
   limitedKeys: 'allowed',
   neverByCookie: true,
   effects: 'deletes files',
-  query: s.Object({ fileIds: s.Array(s.String({ maxLength: 26_000 }), { minItems: 1, maxItems: 1000 }) }),
+  query: s.Object({ fileIds: s.Optional(s.Array(s.String({ maxLength: 26_000 }), { minItems: 1, maxItems: 1000 })) }),
   responses: outcome,
-  throws: [Invalid],
+  throws: [Invalid, NotFound],
   async handle({ query, caller }, { removal }) {
+    if (!query.fileIds) throw withoutList()
     const named = query.fileIds
       .flatMap(text => text.split(','))
       .map(id => id.trim())

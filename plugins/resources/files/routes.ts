@@ -9,6 +9,7 @@ import {
   Invalid,
   NotFound,
   Policy,
+  Problem,
   Recommenders,
   ref,
   routesFor,
@@ -91,6 +92,7 @@ export const getFileInfo = route({
   responses: { 200: s.Union([FileInfo, FullFile]) },
   throws: [NotFound],
   async handle({ params, query, caller }, { files, downloads, listing, views }) {
+    await downloads.counted(params.id)
     const file = await existing(files, params.id)
     const headers = versionTag(file)
     if (query.view === 'full') return { status: 200, body: await views.full(caller, file), headers }
@@ -160,10 +162,12 @@ export const describeFile = route({
   summary: 'Update the description of a file',
   permission: { right: 'EditFile', on: ref('file', 'id') },
   params,
-  body: s.Object({ description: s.prose() }),
+  body: s.Object({ description: s.Optional(s.prose()) }),
   responses: { 200: s.success() },
   throws: [NotFound, Invalid, ChangedMeanwhile],
   async handle({ params, body, caller, headers }, { files }) {
+    // Clowder 1.x answers 404 here and 400 elsewhere; clients read the status.
+    if (body.description === undefined) throw new Problem(404, 'no-description', 'description data is missing')
     const file = { kind: 'file', id: params.id } as const
     const described = event('file.updated', file, { fields: ['description'] }, caller.user?.id)
     await changeIfMatching(files, file, headers['if-match'], { set: { description: body.description } }, [described])
@@ -245,10 +249,10 @@ export const unfollowFile = followRoute({
   summary: 'Unfollow a file',
   permission: 'signedIn',
   params,
-  responses: { 200: s.success() },
+  responses: { 200: s.empty() },
   throws: [NotFound],
   async handle({ params, caller }, { users, policy }) {
     await unfollow(users, policy, caller, { kind: 'file', id: params.id })
-    return { status: 200, body: { status: 'success' } }
+    return { status: 200, body: undefined }
   },
 })

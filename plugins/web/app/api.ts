@@ -99,8 +99,8 @@ export interface Models {
   NewChildCollection: { readonly name: string; readonly description?: string; readonly space?: string; readonly parentId: (string | readonly (string)[]) }
   NewCollection: { readonly name: string; readonly description?: string; readonly space?: string }
   NewDatapoint: { readonly start_time: string; readonly end_time?: string | null; readonly type: string; readonly geometry: Readonly<Record<string, unknown>>; readonly properties: Readonly<Record<string, unknown>>; readonly stream_id: (string | number) }
-  NewDataset: { readonly name: string; readonly description?: string; readonly space?: (string | readonly (string)[]); readonly collection?: (string | readonly (string)[]); readonly access?: "PUBLIC" | "PRIVATE" | "DEFAULT"; readonly existingfiles?: string }
-  NewDatasetOfFile: { readonly name: string; readonly file_id: string; readonly description?: string; readonly space?: string }
+  NewDataset: { readonly name: string; readonly description?: string | null; readonly space?: (string | readonly (string)[] | null); readonly collection?: (string | readonly (string)[] | null); readonly access?: "PUBLIC" | "PRIVATE" | "DEFAULT" | null; readonly existingfiles?: string | null }
+  NewDatasetOfFile: { readonly name: string; readonly file_id: string; readonly description?: string | null; readonly space?: string | null }
   NewDownloadLink: { readonly link: string; readonly expire: string; readonly id: string }
   NewExtractorLabel: { readonly name: string; readonly category?: string; readonly extractors: readonly (string)[] }
   NewFolder: { readonly name: string; readonly parentId: string; readonly parentType: "dataset" | "folder" }
@@ -307,7 +307,7 @@ export interface Operations {
   'GET /api/spaces/{id}': { path: { id: string }; query: { view?: "full" | undefined }; body: undefined; answer: (Models['Space'] | Models['FullSpace']) }
   'POST /api/spaces/{id}/follow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['FollowResult'] }
   'GET /api/spaces/canEdit': { path: Record<never, never>; query: { when?: string | undefined; date?: string | undefined; title?: string | undefined; limit?: number | undefined; after?: string | undefined; sort?: "name" | "created" | "modified" | undefined; order?: "asc" | "desc" | undefined; whose?: "mine" | "shared" | "public" | undefined; total?: boolean | undefined; view?: "full" | undefined }; body: undefined; answer: readonly ((Models['Space'] | Models['FullSpace']))[] }
-  'POST /api/spaces/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
+  'POST /api/spaces/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'POST /api/spaces/{id}/update': { path: { id: string }; query: Record<never, never>; body: Models['SpaceChange']; answer: Models['Success'] }
   'PUT /api/spaces/{id}/verify': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'POST /api/spaces/{id}/acceptRequest': { path: { id: string }; query: { user: string; role?: string | undefined }; body: undefined; answer: Models['Success'] }
@@ -340,7 +340,7 @@ export interface Operations {
   'GET /api/collections/listTrash': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined; view?: "full" | undefined }; body: undefined; answer: readonly ((Models['CollectionDetails'] | Models['FullCollection']))[] }
   'PUT /api/collections/{id}/title': { path: { id: string }; query: Record<never, never>; body: { readonly name: string }; answer: Models['Success'] }
   'PUT /api/collections/restore/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
-  'POST /api/collections/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
+  'POST /api/collections/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'GET /api/collections/allCollections': { path: Record<never, never>; query: { limit?: number | undefined; showAll?: boolean | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['CollectionDetails'])[] }
   'GET /api/collections/list': { path: Record<never, never>; query: { when?: string | undefined; date?: string | undefined; title?: string | undefined; exact?: boolean | undefined; limit?: number | undefined; after?: string | undefined; sort?: "name" | "created" | "modified" | undefined; order?: "asc" | "desc" | undefined; whose?: "mine" | "shared" | "public" | undefined; total?: boolean | undefined; view?: "full" | undefined }; body: undefined; answer: readonly ((Models['Collection'] | Models['FullCollection']))[] }
   'GET /api/collections/canEdit': { path: Record<never, never>; query: { when?: string | undefined; date?: string | undefined; title?: string | undefined; exact?: boolean | undefined; limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Collection'])[] }
@@ -368,7 +368,7 @@ export interface Operations {
   'GET /api/datasets/listOutsideCollection/{collection}': { path: { collection: string }; query: { when?: string | undefined; date?: string | undefined; title?: string | undefined; exact?: boolean | undefined; limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Dataset'])[] }
   'GET /api/datasets/canEdit': { path: Record<never, never>; query: { when?: string | undefined; date?: string | undefined; title?: string | undefined; exact?: boolean | undefined; limit?: number | undefined; after?: string | undefined; sort?: "name" | "created" | "modified" | undefined; order?: "asc" | "desc" | undefined; whose?: "mine" | "shared" | "public" | undefined; total?: boolean | undefined; view?: "full" | undefined }; body: undefined; answer: readonly ((Models['Dataset'] | Models['FullDataset']))[] }
   'GET /api/datasets/moveFileToDataset': { path: Record<never, never>; query: { when?: string | undefined; date?: string | undefined; title?: string | undefined; exact?: boolean | undefined; limit?: number | undefined; after?: string | undefined; file_id: string }; body: undefined; answer: readonly (Models['Dataset'])[] }
-  'POST /api/datasets/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
+  'POST /api/datasets/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'POST /api/datasets/{id}/creator': { path: { id: string }; query: Record<never, never>; body: { readonly creator: string }; answer: Models['Success'] }
   'DELETE /api/datasets/clearOldDatasetsTrash': { path: Record<never, never>; query: { days?: number | undefined }; body: undefined; answer: string }
   'PUT /api/datasets/{id}/description': { path: { id: string }; query: Record<never, never>; body: { readonly description: string }; answer: Models['Success'] }
@@ -426,7 +426,7 @@ export interface Operations {
   'DELETE /api/files/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'GET /api/files/{id}': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: Blob }
   'POST /api/files/{id}/remove': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
-  'PUT /api/files/{id}/updateDescription': { path: { id: string }; query: Record<never, never>; body: { readonly description: string }; answer: Models['Success'] }
+  'PUT /api/files/{id}/updateDescription': { path: { id: string }; query: Record<never, never>; body: { readonly description?: string }; answer: Models['Success'] }
   'POST /api/files/{id}/follow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['FollowResult'] }
   'GET /api/files/{id}/blob': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: Blob }
   'GET /files/{id}/blob': { path: { id: string }; query: { tracking?: boolean | undefined }; body: undefined; answer: Blob }
@@ -437,15 +437,15 @@ export interface Operations {
   'GET /api/files/{id}/versions': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['FileVersion'])[] }
   'GET /api/datasets/{id}/listFiles': { path: { id: string }; query: { count?: boolean | undefined }; body: undefined; answer: (readonly (Models['ListedFile'])[] | number) }
   'PUT /api/files/{id}/filename': { path: { id: string }; query: Record<never, never>; body: { readonly name: string }; answer: Models['Success'] }
-  'POST /api/files/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
+  'POST /api/files/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'POST /api/files': { path: Record<never, never>; query: { showPreviews?: "DatasetLevel" | "FileLevel" | "None" | undefined; originalZipFile?: string | undefined; flags?: string | undefined; extract?: boolean | undefined }; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
   'POST /api/extractions/upload_file': { path: Record<never, never>; query: { showPreviews?: "DatasetLevel" | "FileLevel" | "None" | undefined; originalZipFile?: string | undefined; flags?: string | undefined; extract?: boolean | undefined }; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
   'POST /api/files/uploadToDataset': { path: Record<never, never>; query: { showPreviews?: "DatasetLevel" | "FileLevel" | "None" | undefined; originalZipFile?: string | undefined; flags?: string | undefined; extract?: boolean | undefined; folder_id?: string | undefined; dataset_id?: string | undefined }; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
   'POST /api/uploadToDataset/{id}': { path: { id: string }; query: { showPreviews?: "DatasetLevel" | "FileLevel" | "None" | undefined; originalZipFile?: string | undefined; flags?: string | undefined; extract?: boolean | undefined; folder_id?: string | undefined; batch?: string | undefined; path?: string | undefined }; body: FormData; answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[] }) }
   'POST /api/extractions/upload_url': { path: Record<never, never>; query: Record<never, never>; body: (Models['UploadSource'] | readonly (Models['UploadSource'])[]); answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[]; readonly failed?: readonly (Models['UploadFailure'])[] }) }
   'POST /api/datasets/{id}/urls': { path: { id: string }; query: { folder_id?: string | undefined }; body: (Models['UploadSource'] | readonly (Models['UploadSource'])[]); answer: ({ readonly id: string } | { readonly ids: readonly (Models['FileSummary'])[]; readonly failed?: readonly (Models['UploadFailure'])[] }) }
-  'POST /api/files/bulkRemove': { path: Record<never, never>; query: Record<never, never>; body: { readonly fileIds: readonly (string)[] }; answer: Models['FileRemoval'] }
-  'GET /api/files/bulkRemove': { path: Record<never, never>; query: { fileIds: readonly (string)[] }; body: undefined; answer: Models['FileRemoval'] }
+  'POST /api/files/bulkRemove': { path: Record<never, never>; query: Record<never, never>; body: { readonly fileIds?: readonly (string)[] }; answer: Models['FileRemoval'] }
+  'GET /api/files/bulkRemove': { path: Record<never, never>; query: { fileIds?: readonly (string)[] | undefined }; body: undefined; answer: Models['FileRemoval'] }
   'POST /api/files/{id}/license': { path: { id: string }; query: Record<never, never>; body: Models['License']; answer: Models['Success'] }
   'GET /api/datasets/{id}/users': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Member'])[] }
   'GET /api/files/{id}/users': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['Member'])[] }
@@ -479,7 +479,7 @@ export interface Operations {
   'DELETE /api/datasets/{dataset}/{file}': { path: { dataset: string; file: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'POST /api/datasets/{dataset}/filesRemove/{file}/{ignoreNotFound}': { path: { dataset: string; file: string; ignoreNotFound: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'POST /api/datasets/{dataset}/moveBetweenDatasets/{to}/{file}': { path: { dataset: string; to: string; file: string }; query: { fromFolder?: string | undefined; toFolder?: string | undefined }; body: undefined; answer: Models['Success'] }
-  'POST /api/datasets/{dataset}/moveFile/{toFolder}/{file}': { path: { dataset: string; toFolder: string; file: string }; query: Record<never, never>; body: { readonly folderId?: string }; answer: Models['FileMove'] }
+  'POST /api/datasets/{dataset}/moveFile/{toFolder}/{file}': { path: { dataset: string; toFolder: string; file: string }; query: Record<never, never>; body: { readonly folderId?: string | null }; answer: Models['FileMove'] }
   'POST /api/datasets/{dataset}/moveToDataset/{fromFolder}/{file}': { path: { dataset: string; fromFolder: string; file: string }; query: Record<never, never>; body: undefined; answer: { readonly status: string; readonly fileName: string } }
   'POST /api/datasets/{id}/copyDatasetToSpace/{space}': { path: { id: string; space: string }; query: Record<never, never>; body: undefined; answer: { readonly newDatasetId: string } }
   'GET /api/collections/{id}/download': { path: { id: string }; query: { bagit?: boolean | undefined; compression?: number | undefined }; body: undefined; answer: Blob }
