@@ -213,6 +213,15 @@ test('a run that is taken back says so; one that an extractor has begun cannot b
   t.like(await refusal(ann.call(path.replace(dataset, file), { method: 'DELETE', json: { extractor: 'm.any' } })), { status: 404 })
 })
 
+test.serial('a cancelled run does not hide that an earlier one of its extractor still waits', async t => {
+  const file = await newFile()
+  await asked('files', file)
+  const later = await asked('files', file)
+  await ok(ann.call(`/api/files/${file}/extractions/${later.id}`, { method: 'DELETE', json: { extractor: 'm.any' } }))
+  t.like(await statusOf(file), { 'm.any': 'Cancel Success', Status: 'Processing' })
+  t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
+})
+
 test('at most a hundred runs are listed, and jobs that are not done beside them', async t => {
   const file = await newFile()
   for (let n = 0; n < 101; n++) await asked('files', file)
