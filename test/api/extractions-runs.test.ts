@@ -181,7 +181,8 @@ test('the status of a file without runs shows whether an extractor exists', asyn
   const busy = 'Required Extractor is either busy or is not currently running. Try after some time.'
   t.deepEqual(await statusOf(file), { Status: busy })
   bus.inputs = []
-  t.is(await ok(ann.call(`/api/extractions/${unknownId}/status`)), 'no file')
+  const none = await ann.call(`/api/extractions/${unknownId}/status`)
+  t.deepEqual([none.status, none.headers.get('content-type'), await none.text()], [200, 'text/plain; charset=utf-8', 'no file'])
   t.is((await ann.call('/api/extractions/nonsense/status')).status, 404)
 })
 
