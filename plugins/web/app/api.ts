@@ -102,7 +102,7 @@ export interface Models {
   NewDataset: { readonly name: string; readonly description?: string; readonly space?: (string | readonly (string)[]); readonly collection?: (string | readonly (string)[]); readonly access?: "PUBLIC" | "PRIVATE" | "DEFAULT"; readonly existingfiles?: string }
   NewDatasetOfFile: { readonly name: string; readonly file_id: string; readonly description?: string; readonly space?: string }
   NewDownloadLink: { readonly link: string; readonly expire: string; readonly id: string }
-  NewExtractorLabel: { readonly name: string; readonly category?: string; readonly extractors: readonly (string)[] }
+  NewExtractorLabel: { readonly name: string; readonly category?: string | null; readonly extractors: readonly (string)[] }
   NewFolder: { readonly name: string; readonly parentId: string; readonly parentType: "dataset" | "folder" }
   NewFolderPath: { readonly path: string; readonly parentId?: string }
   NewGroup: { readonly name: string; readonly description?: string; readonly source?: string; readonly external?: string }
