@@ -101,7 +101,7 @@ const call = async (name: string, { declaration }: Route, options: ClientOptions
   })
   // A part of the bytes, requested with a Range header, travels like the whole.
   const schema: unknown = responses[response.status === 206 ? 200 : response.status]
-  if (!response.ok && schema === undefined) throw new CallFailed(name, response.status, await problemOf(response))
+  if (!response.ok && schema === undefined) throw new CallFailed(name, response.status, await parsed(response))
   return { status: response.status, headers: response.headers, body: await read(response, schema) }
 }
 
@@ -126,7 +126,7 @@ const search = (query: Readonly<Record<string, unknown>>, { superAdmin }: Client
   return pairs.size === 0 ? '' : `?${pairs}`
 }
 
-const problemOf = async (response: Response): Promise<unknown> => {
+const parsed = async (response: Response): Promise<unknown> => {
   const text = await response.text()
   return response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text
 }
@@ -141,6 +141,6 @@ const read = async (response: Response, schema: unknown): Promise<unknown> => {
     case 'empty':
       return undefined
     default:
-      return response.json()
+      return parsed(response)
   }
 }

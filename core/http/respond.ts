@@ -41,7 +41,7 @@ class Responder {
         this.#writer.send(request, status, { ...headers }, undefined)
         return undefined
       case 'text':
-        return this.#writer.sendText(request, status, { 'content-type': 'text/plain; charset=utf-8', ...headers }, String(body))
+        return this.#sendText(request, reply, String(body))
       case 'bytes':
         return this.#sendBytes(request, reply)
       case 'rows':
@@ -50,8 +50,13 @@ class Responder {
         sendEvents(this.#writer, request, reply, body as EventStream)
         return undefined
       default:
+        if (typeof body === 'string' && schema?.['x-content']?.['text/plain']) return this.#sendText(request, reply, body)
         return this.#sendJson(request, reply)
     }
+  }
+
+  #sendText(request: RequestContext, { status, headers }: AnyReply, text: string): Promise<void> | undefined {
+    return this.#writer.sendText(request, status, { 'content-type': 'text/plain; charset=utf-8', ...headers }, text)
   }
 
   #sendJson(request: RequestContext, reply: AnyReply): Promise<void> | undefined {

@@ -84,7 +84,7 @@ export const contentOf = (schema: SchemaShape): Readonly<Record<string, SchemaSh
     case 'events':
       return schema['x-content'] ?? { '*/*': schema }
     default:
-      return { 'application/json': schema }
+      return schema['x-content'] ?? { 'application/json': schema }
   }
 }
 

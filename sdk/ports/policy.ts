@@ -75,7 +75,11 @@ export const ReadAccess = port<ReadAccess>('readAccess')
 
 /** The part of the index that a caller may view. */
 export type SearchScope =
-  | { readonly all: true }
+  | {
+      readonly all: true
+      /** Of files in no dataset only those of this author: also on a public server they are their authors' alone. */
+      readonly unplaced?: { readonly author?: string }
+    }
   | {
       readonly all: false
       readonly spaces: readonly string[]

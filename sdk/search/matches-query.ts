@@ -35,7 +35,7 @@ export const matchesQuery = (document: SearchDocument, query: SearchQuery, words
 
 /** Whether a document is in the scope of a caller. */
 export const isInScope = ({ kind, spaces, creator, isPublic }: SearchDocument, scope: SearchScope): boolean => {
-  if (scope.all) return true
+  if (scope.all) return scope.unplaced === undefined || kind !== 'file' || spaces.length > 0 || creator === scope.unplaced.author
   const { author, includePublic, closedKinds = [], inPart = [], within } = scope
   const isIn = (some: readonly string[]): boolean => spaces.some(space => some.includes(space))
   const isSeen = isIn(scope.spaces) || creator === author || (isPublic && includePublic && !closedKinds.includes(kind))

@@ -12,6 +12,8 @@ export const corpusPeople = Array.from({ length: 6 }, (_, n) => searchId(800_000
 /** Callers, and what of the corpus they may see. */
 export const corpusScopes: Readonly<Record<string, SearchScope>> = {
   everything: { all: true },
+  visitor: { all: true, unplaced: {} },
+  owner: { all: true, unplaced: { author: searchId(800_002) } },
   anonymous: { all: false, spaces: [], includePublic: true },
   member: { all: false, spaces: [searchId(700_001), searchId(700_004)], author: searchId(800_002), includePublic: true },
   author: { all: false, spaces: [], author: searchId(800_003), includePublic: false },

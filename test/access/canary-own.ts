@@ -43,11 +43,17 @@ export interface Parts {
   readonly bus: FakeBus
 }
 
-/** Resources of one account alone: an upload that is not done, keys, an extractor for itself, a link. */
+/** Resources of one account alone: a file in no dataset, an upload that is not done, keys, an extractor for itself, a link. */
 export const plantOwn = async (world: Parts, dataset: string, file: string): Promise<Ids> => {
   const { server, tokens, people } = world
   const { call, email, password, key } = people.ann
   const word = (field: string) => tokens.mint(`own ${field}`, 'own')
+  const form = new FormData()
+  form.append('File', new Blob(['x']), 'unplaced.txt')
+  const unplaced = await ok<{ id: string }>(call('/api/files', { method: 'POST', body: form }))
+  const agent = { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' }
+  await post(call, `/api/files/${unplaced.id}/metadata.jsonld`, { agent, content: { [word('file.field')]: word('file.value') } })
+  await post(call, `/api/files/${unplaced.id}/tags`, { tags: [word('file.tag')] })
   const about = `filename ${btoa(`${word('upload.filename')}.txt`)},dataset ${btoa(dataset)}`
   const headers = { 'tus-resumable': '1.0.0', 'upload-length': '100', 'upload-metadata': about }
   const location = (await call('/api/uploads', { method: 'POST', headers })).headers.get('location') ?? ''

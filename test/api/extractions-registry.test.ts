@@ -167,7 +167,9 @@ test('labels are made, changed and removed by admins', async t => {
   t.like(await refusal(admin(path, { method: 'POST', json: { ...json, name: '  ' } })), { status: 400 })
   t.like(await refusal(ann.call(path, { method: 'POST', json })), { status: 403 })
   const changed = { name: 'Oaks', extractors: [] }
-  t.deepEqual(await ok(admin(`${path}/${made.id}`, { method: 'PUT', json: changed })), { id: made.id, ...changed, category: null })
+  const bare = { id: made.id, ...changed, category: null }
+  t.deepEqual(await ok(admin(`${path}/${made.id}`, { method: 'PUT', json: changed })), bare)
+  t.deepEqual(await ok(admin(`${path}/${made.id}`, { method: 'PUT', json: bare })), bare)
   const other = await ok<{ id: string }>(admin(path, { method: 'POST', json }))
   t.like(await refusal(admin(`${path}/${other.id}`, { method: 'PUT', json: changed })), { status: 409 })
   t.like(await refusal(ann.call(`${path}/${made.id}`, { method: 'PUT', json: changed })), { status: 403 })

@@ -181,7 +181,8 @@ test('the status of a file without runs shows whether an extractor exists', asyn
   const busy = 'Required Extractor is either busy or is not currently running. Try after some time.'
   t.deepEqual(await statusOf(file), { Status: busy })
   bus.inputs = []
-  t.is(await ok(ann.call(`/api/extractions/${unknownId}/status`)), 'no file')
+  const none = await ann.call(`/api/extractions/${unknownId}/status`)
+  t.deepEqual([none.status, none.headers.get('content-type'), await none.text()], [200, 'text/plain; charset=utf-8', 'no file'])
   t.is((await ann.call('/api/extractions/nonsense/status')).status, 404)
 })
 
@@ -211,6 +212,15 @@ test('a run that is taken back says so; one that an extractor has begun cannot b
   t.deepEqual(await ok(ann.call(path, { method: 'DELETE', json: { extractor: 'm.any' } })), { status: 'OK' })
   t.is((await runsOf(dataset, 'datasets'))[0]?.status, 'Cancel Success')
   t.like(await refusal(ann.call(path.replace(dataset, file), { method: 'DELETE', json: { extractor: 'm.any' } })), { status: 404 })
+})
+
+test.serial('a cancelled run does not hide that an earlier one of its extractor still waits', async t => {
+  const file = await newFile()
+  await asked('files', file)
+  const later = await asked('files', file)
+  await ok(ann.call(`/api/files/${file}/extractions/${later.id}`, { method: 'DELETE', json: { extractor: 'm.any' } }))
+  t.like(await statusOf(file), { 'm.any': 'Cancel Success', Status: 'Processing' })
+  t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
 })
 
 test('at most a hundred runs are listed, and jobs that are not done beside them', async t => {

@@ -115,7 +115,7 @@ test('an account that is ReadOnly, and a key that reaches less far, change nothi
   const [inside, outside] = [await newSensor(dan, { spaces: [space] }), await newSensor(dan)]
   const key = async (query: string) => callsOf(server.as(await newKey(server, dan.email, dan.password, `name=${query}`)))
   const [held, reads] = [await key(`held&spaces=${space}`), await key('reads&verbs=read')]
-  const body = { name: 'x', geometry: pointAt(0, 0), properties: {} }
+  const body = { name: 'x', type: 'Feature', geometry: pointAt(0, 0), properties: {} }
   t.deepEqual(await idsOf(held.get(`${G}/sensors`)), texts(inside))
   t.is((await held.get(`${G}/sensors/${outside}`)).status, 404)
   t.is((await held.post(`${G}/sensors`, body)).status, 403)
@@ -187,13 +187,23 @@ test('settings bring back what Clowder 1.x did: everybody adds, and Points of st
   const old = await bootForTest({ t, config: { resources: { geostreams } } })
   const [gus, hal] = [await somebody(old, 'Gus'), await somebody(old, 'Hal')]
   const sensor = await newSensor(gus, { geometry: pointAt(-88, 40) })
-  const stream = await hal.post(`${G}/streams`, { name: 's', geometry: pointAt(40, -88, 7), properties: {}, sensor_id: sensor })
+  const stream = await hal.post(`${G}/streams`, {
+    name: 's',
+    type: 'Feature',
+    geometry: pointAt(40, -88, 7),
+    properties: {},
+    sensor_id: sensor,
+  })
   t.is(stream.status, 200)
   t.deepEqual((stream.body as { geometry: unknown }).geometry, pointAt(-88, 40, 7))
   const line = { type: 'LineString', coordinates: [[1, 2], [3, 4]] } // biome-ignore format: one line says it
   t.is(await newStream(hal, sensor, { geometry: line }), 2)
   t.deepEqual(((await hal.get(`${G}/streams/2`)).body as { geometry: unknown }).geometry, line)
-  t.is((await callsOf(old.as()).post(`${G}/streams`, { name: 's', geometry: line, properties: {}, sensor_id: sensor })).status, 401)
+  t.is(
+    (await callsOf(old.as()).post(`${G}/streams`, { name: 's', type: 'Feature', geometry: line, properties: {}, sensor_id: sensor }))
+      .status,
+    401,
+  )
   t.is((await hal.put(`${G}/sensors/${sensor}`, { properties: {} })).status, 403)
   t.is((await hal.remove(`${G}/streams/2`)).status, 403)
   t.is((await gus.remove(`${G}/streams/2`)).status, 200)

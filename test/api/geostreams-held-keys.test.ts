@@ -61,8 +61,15 @@ test('what is elsewhere is not there for it, by any number', async t => {
     t.is((await held.get(path)).status, 404, path)
   t.is((await held.get(`${g}/sensors/${here.sensor}`)).status, 200)
   t.is(
-    (await held.post(`${g}/streams`, { name: 'x', geometry: { type: 'Point', coordinates: [0, 0] }, properties: {}, sensor_id: sensor }))
-      .status,
+    (
+      await held.post(`${g}/streams`, {
+        name: 'x',
+        type: 'Feature',
+        geometry: { type: 'Point', coordinates: [0, 0] },
+        properties: {},
+        sensor_id: sensor,
+      })
+    ).status,
     404,
   )
   t.is((await ann.get(`${g}/datapoints/bin/day/1`)).status, 200)

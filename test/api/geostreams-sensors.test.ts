@@ -67,6 +67,7 @@ test('a sensor that is not well described is refused with what is wrong, and not
     [{ name: '' }, /name/],
     [{ name: 'x'.repeat(501) }, /name/],
     [{ name: 7 }, /name/],
+    [{ type: undefined }, /type/],
     [{ geometry: undefined }, /geometry/],
     [{ geometry: { type: 'Circle', coordinates: [1, 2] } }, /geometry/],
     [{ geometry: { type: 'Point', coordinates: [1] } }, /geometry\.coordinates/],
@@ -273,7 +274,7 @@ test('changing, adding and deleting take the right on the sensor: its author, or
   const tries = (sensor: number) => [
     () => bob.put(`${G}/sensors/${sensor}`, { properties: {} }),
     () => bob.get(`${G}/sensors/${sensor}/update`),
-    () => bob.post(`${G}/streams`, { name: 's', geometry: pointAt(0, 0), properties: {}, sensor_id: sensor }),
+    () => bob.post(`${G}/streams`, { name: 's', type: 'Feature', geometry: pointAt(0, 0), properties: {}, sensor_id: sensor }),
     () => bob.remove(`${G}/sensors/${sensor}`),
   ]
   for (const sensor of [own, viewed]) for (const attempt of tries(sensor)) t.is((await attempt()).status, 403)
@@ -290,7 +291,10 @@ test('a sensor comes into spaces and leaves them with the rights on both ends', 
   const stream = await newStream(ann, sensor)
   const spacesOf = async () => ((await ann.get(`${G}/sensors/${sensor}`)).body as { spaces?: readonly string[] }).spaces
   const put = (person: Somebody, spaces: readonly string[]) => person.put(`${G}/sensors/${sensor}`, { spaces })
-  t.is((await ann.post(`${G}/sensors`, { name: 'x', geometry: pointAt(0, 0), properties: {}, spaces: [bobs] })).status, 403)
+  t.is(
+    (await ann.post(`${G}/sensors`, { name: 'x', type: 'Feature', geometry: pointAt(0, 0), properties: {}, spaces: [bobs] })).status,
+    403,
+  )
   t.is((await put(ann, [shared, bobs])).status, 403)
   t.is((await put(bob, [shared, bobs])).status, 403)
   t.deepEqual(await spacesOf(), [shared])
@@ -323,7 +327,11 @@ test('a sensor goes with its streams and readings, at once out of sight', async 
   t.is((await ann.get(`${G}/sensors/${sensor}`)).status, 404)
   for (const stream of streams) t.is((await ann.get(`${G}/streams/${stream}`)).status, 404)
   t.deepEqual((await ann.get(`${G}/streams?stream_name=going`)).body, noData)
-  t.is((await ann.post(`${G}/streams`, { name: 's', geometry: pointAt(0, 0), properties: {}, sensor_id: `${sensor}` })).status, 404)
+  t.is(
+    (await ann.post(`${G}/streams`, { name: 's', type: 'Feature', geometry: pointAt(0, 0), properties: {}, sensor_id: `${sensor}` }))
+      .status,
+    404,
+  )
   await server.drained()
   t.deepEqual([...(await geo.statistics([...streams, kept])).keys()], [kept])
   t.is((await server.get(Streams).getMany(streams.map(streamIdOf))).size, 0)
@@ -331,7 +339,7 @@ test('a sensor goes with its streams and readings, at once out of sight', async 
 })
 
 test('streams that are made while their sensor goes do not stay', async t => {
-  const body = { name: 'too late', geometry: pointAt(0, 0), properties: {} }
+  const body = { name: 'too late', type: 'Feature', geometry: pointAt(0, 0), properties: {} }
   for (let round = 0; round < 5; round += 1) {
     const sensor = await newSensor(ann)
     const late = Array.from({ length: 8 }, () => ann.post(`${G}/streams`, { ...body, sensor_id: sensor }))

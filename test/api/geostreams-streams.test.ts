@@ -52,6 +52,7 @@ test('a stream that is not well described is refused and not made', async t => {
   const wrong = [
     { name: '' },
     { name: 7 },
+    { type: undefined },
     { geometry: pointAt(1, 95) },
     { geometry: 'x' },
     { properties: null },

@@ -140,7 +140,12 @@ test('it renames, removes, moves, licenses, shares and administers nothing, its 
       await by.get('/api/datasets'),
       await by.get('/api/search?query=target'),
       await by.get('/api/spaces'),
-      await by.post('/api/geostreams/sensors', { name: 'x', geometry: { type: 'Point', coordinates: [0, 0, 0] }, properties: {} }),
+      await by.post('/api/geostreams/sensors', {
+        name: 'x',
+        type: 'Feature',
+        geometry: { type: 'Point', coordinates: [0, 0, 0] },
+        properties: {},
+      }),
     ]
     t.deepEqual(
       tries.map(({ status }) => status),

@@ -138,3 +138,37 @@ test.serial('one thing is reindexed, with what is in it, and says how far it is'
   t.like(whole, { state: 'done', problem: null })
   t.true(whole.count >= 4 && whole.count === whole.total)
 })
+
+test.serial('on a public server nothing shows what one may not see: a file in no dataset is its owner’s alone', async t => {
+  const open = await bootForTest()
+  t.teardown(() => open.stop())
+  const owner = await newPerson(open, 'owner')
+  const other = await newPerson(open, 'other')
+  const anonymous = async (path: string): Promise<unknown> => (await fetch(open.url + path)).json()
+  const place = await newDataset(owner.call, { name: 'Open' })
+  await annotate(owner, 'shown.txt', { height: 1 }, ['reed'], place)
+  const form = new FormData()
+  form.append('File', new Blob(['x']), 'hidden.txt')
+  const { id } = await ok<{ id: string }>(owner.call('/api/files', { method: 'POST', body: form }))
+  const agent = { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' }
+  await ok(owner.call(`/api/files/${id}/metadata.jsonld`, { method: 'POST', json: { agent, content: { burrow: 'otter' } } }))
+  await ok(owner.call(`/api/files/${id}/tags`, { method: 'POST', json: { tags: ['holt'] } }))
+  await open.drained()
+  const byOther = (path: string) => get<unknown>(other, path)
+  for (const see of [anonymous, byOther]) {
+    t.deepEqual(await see('/api/search/fields'), [{ field: 'height', count: 1 }])
+    t.deepEqual(await see('/api/search/values?field=burrow'), [])
+    t.deepEqual(await see('/api/metadata/autocompletenames?filter=b'), [])
+    t.deepEqual(await see('/api/tags'), [{ name: 'reed', count: 1 }])
+    t.like(await see('/api/search?query=otter'), { count: 0, scanned_size: 0, total_size: 0 })
+    t.like(await see('/api/search?query=otter%20OR%20shown&size=1'), { count: 1, scanned_size: 1, total_size: 1 })
+    t.like(await see('/api/search?resource_type=file&size=0&facets=tag'), { total_size: 1, facets: { tag: [{ value: 'reed', count: 1 }] } })
+  }
+  t.deepEqual(await get(owner, '/api/search/values?field=burrow'), [{ value: 'otter', count: 1 }])
+  t.deepEqual(await get(owner, '/api/tags'), [
+    { name: 'holt', count: 1 },
+    { name: 'reed', count: 1 },
+  ])
+  t.like(await get(owner, '/api/search?query=otter'), { count: 1, scanned_size: 1, total_size: 1 })
+  t.like(await get(owner, '/api/search/quick?prefix=hid'), { files: [{ id, name: 'hidden.txt' }] })
+})

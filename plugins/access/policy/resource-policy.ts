@@ -177,8 +177,10 @@ export class ResourcePolicy implements Policy {
       return { all: false, spaces: [], includePublic: false }
     if (caller.limits?.job) return { all: false, spaces: [], includePublic: false }
     const limit = caller.limits?.spaces
-    if (isSuperAdmin(caller) || !this.isPrivate || caller.via === 'service') {
-      return limit === undefined ? { all: true } : { all: false, spaces: [...limit], includePublic: false }
+    const isAllowedAll = isSuperAdmin(caller) || caller.via === 'service'
+    if (isAllowedAll || !this.isPrivate) {
+      if (limit !== undefined) return { all: false, spaces: [...limit], includePublic: false }
+      return { all: true, ...(isAllowedAll ? {} : { unplaced: caller.user ? { author: caller.user.id } : {} }) }
     }
     const within = limit === undefined ? {} : { within: [...limit] }
     const { user } = caller

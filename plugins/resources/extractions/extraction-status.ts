@@ -8,9 +8,9 @@ export const newestByExtractor = (newestFirst: readonly ExtractionRun[]): Readon
   return newest
 }
 
-/** True while the newest run of any extractor continues; a failed one counts as ended (reference, extraction §3.3). */
+/** True while the newest run of any extractor continues; a failed one counts as ended (reference, extraction §3.3), a cancelled one says nothing of those before it. */
 export const isBeingProcessed = (newestFirst: readonly ExtractionRun[]): boolean =>
-  [...newestByExtractor(newestFirst).values()].some(run => run.state === 'open')
+  [...newestByExtractor(newestFirst.filter(run => run.state !== 'cancelled')).values()].some(run => run.state === 'open')
 
 /** As `isBeingProcessed`, and true of a file whose upload is about to submit its jobs. */
 export const isFileBusy = ({ status }: Pick<FileRecord, 'status'>, newestFirst: readonly ExtractionRun[]): boolean =>

@@ -109,6 +109,9 @@ const cancelOn = (kind: 'file' | 'dataset', plural: string, permission: 'EditFil
 export const cancelFileExtraction = cancelOn('file', 'files', 'EditFile')
 export const cancelDatasetExtraction = cancelOn('dataset', 'datasets', 'EditDataset')
 
+const Statuses = s.Record(s.String(), s.String())
+const StatusAnswer = s.Union([Statuses, s.Literal('no file')], { 'x-content': { 'application/json': Statuses, 'text/plain': s.text() } })
+
 export const getExtractionStatus = route({
   method: 'GET',
   path: '/api/extractions/:id/status',
@@ -118,7 +121,7 @@ export const getExtractionStatus = route({
   permission: 'anyone',
   jobKeys: 'allowed',
   params,
-  responses: { 200: s.Union([s.Record(s.String(), s.String()), s.Literal('no file')]) },
+  responses: { 200: StatusAnswer },
   throws: [NotSignedIn],
   async handle({ params, caller }, { extractions, files, policy, transports }) {
     const verdict = await policy.canOn(caller, 'ViewFile', { kind: 'file', id: params.id })

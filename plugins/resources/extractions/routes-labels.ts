@@ -7,7 +7,7 @@ const body = s.model(
   'NewExtractorLabel',
   s.Object({
     name: s.line(200),
-    category: s.Optional(s.String({ maxLength: 200 })),
+    category: s.Optional(s.Union([s.String({ maxLength: 200 }), s.Null()])),
     extractors: s.Array(s.String({ minLength: 1, maxLength: 200 }), { maxItems: 1000 }),
   }),
 )
@@ -30,7 +30,7 @@ const show = ({ id, name, category, extractors }: Label): s.Static<typeof ShownL
 })
 const read = ({ name, category, extractors }: s.Static<typeof body>) => ({
   name: name.trim(),
-  category: category === undefined || category === '' ? null : category,
+  category: category || null,
   extractors: [...new Set(extractors)],
 })
 

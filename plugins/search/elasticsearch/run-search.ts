@@ -32,10 +32,14 @@ const oldestFirst: Sort = [{ created: 'asc' }, { key: 'asc' }]
 
 const isPublic = term('isPublic', true)
 
+/** The spaces of files in a dataset include its author. */
+const isHidden = ({ author }: { readonly author?: string }): Clause =>
+  allOf([term('kind', 'file'), not({ exists: { field: 'spaces' } }), ...(author === undefined ? [] : [not(term('author', author))])])
+
 /** What the caller may view; undefined when that is nothing. */
 export function permittedBy(scope: SearchScope): Clause | undefined {
   const listed = term('isListed', true)
-  if (scope.all) return listed
+  if (scope.all) return scope.unplaced === undefined ? listed : allOf([listed, not(isHidden(scope.unplaced))])
   const { author, closedKinds = [], inPart = [], within } = scope
   const permits = [
     ...inSpaces(scope.spaces),

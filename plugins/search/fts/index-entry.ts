@@ -141,6 +141,8 @@ function addPlaces(document: SearchDocument, found: Found): void {
   found.flags.add(tokens.kind(document.kind))
   found.flags.add(tokens.author(document.creator))
   if (document.isPublic) found.flags.add(tokens.isPublic)
+  // The spaces of other files include the authors of their datasets.
+  if (document.kind === 'file' && document.spaces.length === 0) found.flags.add(tokens.isUnplaced)
   for (const id of document.spaces) found.flags.add(tokens.space(id))
   if (document.childOf.length > 0) found.flags.add(tokens.has('in'))
   for (const id of document.childOf) found.flags.add(tokens.within(id))

@@ -3,7 +3,7 @@ import type { NameRequest, SearchHits, SearchScope } from 'pounce/sdk/search'
 import { wordsOf } from 'pounce/sdk/search'
 import { phrase, WordCompiler } from './compile-words.ts'
 import { allOf, quote } from './condition.ts'
-import { permittedBy, rightsInSql, type ScopeFunction } from './rights.ts'
+import { isUnlimited, permittedBy, rightsInSql, type ScopeFunction } from './rights.ts'
 import { tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
 
@@ -31,10 +31,11 @@ export class NameLookup {
     const named = [...(longer.length > 0 ? [this.#words.inColumn('name', longer)] : []), ...single.map(word => phrase(word, 'name'))]
     return kinds.flatMap(kind => {
       const ofKind = [...named, quote(tokens.kind(kind))]
-      const newest = this.#newest(allOf(ofKind), scope.all ? limit : lookedAt)
-      const found = scope.all ? newest : this.#permitted(newest, scope, limit)
+      const isAll = isUnlimited(scope)
+      const newest = this.#newest(allOf(ofKind), isAll ? limit : lookedAt)
+      const found = isAll ? newest : this.#permitted(newest, scope, limit)
       const isEnough = found.length === limit || newest.length < lookedAt
-      return this.#hits(scope.all || isEnough ? found : this.#newest(allOf([...ofKind, permitted]), limit))
+      return this.#hits(isAll || isEnough ? found : this.#newest(allOf([...ofKind, permitted]), limit))
     })
   }
 

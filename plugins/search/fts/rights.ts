@@ -12,7 +12,7 @@ export interface Limits {
 
 /** What the caller may view, as an expression; undefined when that is nothing. */
 export function permittedBy(scope: SearchScope): string | undefined {
-  if (scope.all) return quote(tokens.all)
+  if (scope.all) return withoutHidden(quote(tokens.all), scope)
   const { author, closedKinds = [], inPart = [], within } = scope
   const closed = closedKinds.map(kind => quote(tokens.kind(kind)))
   const permits = [
@@ -25,6 +25,17 @@ export function permittedBy(scope: SearchScope): string | undefined {
   return allOf([anyOfMany(permits), ...(within ? [anySpace(within)] : [])])
 }
 
+/** Of what an expression finds, what a caller may view who may view everything but some files in no dataset. */
+export function withoutHidden(expression: string, scope: SearchScope): string {
+  if (!scope.all || scope.unplaced === undefined) return expression
+  const { author } = scope.unplaced
+  const unplaced = quote(tokens.isUnplaced)
+  return `(${expression} NOT ${author === undefined ? unplaced : `(${unplaced} NOT ${quote(tokens.author(author))})`})`
+}
+
+/** The caller may view every entry. */
+export const isUnlimited = (scope: SearchScope): boolean => scope.all && scope.unplaced === undefined
+
 const isSome = ({ kinds, spaces }: { readonly kinds: readonly string[]; readonly spaces: readonly string[] }): boolean =>
   kinds.length > 0 && spaces.length > 0
 
@@ -33,7 +44,10 @@ const anySpace = (spaces: readonly string[]): string => anyOfMany(spaces.map(spa
 /** The same rule, and the kinds, for entries that are looked at one by one; none where everything may be seen. */
 export function rightsInSql({ scope, kinds }: Pick<Limits, 'scope' | 'kinds'>): readonly SqlCondition[] {
   const ofKinds = kinds ? [{ sql: isOfKind, parameters: [JSON.stringify(kinds)] }] : []
-  if (scope.all) return ofKinds
+  if (scope.all) {
+    if (scope.unplaced === undefined) return ofKinds
+    return [{ sql: "(d.kind <> 'file' OR d.spaces <> '[]' OR d.author = ?)", parameters: [scope.unplaced.author ?? ''] }, ...ofKinds]
+  }
   const { author, closedKinds = [], inPart = [], within } = scope
   const permits = [
     ...(scope.includePublic ? [{ sql: `(d.public = 1 AND NOT ${isOfKind})`, parameters: [JSON.stringify(closedKinds)] }] : []),

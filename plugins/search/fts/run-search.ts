@@ -3,7 +3,7 @@ import type { SearchHits, SearchRequest } from 'pounce/sdk/search'
 import { type CompiledQuery, compileQuery, metadataPath } from './compile-query.ts'
 import { allOf, anyOf, type Parameter, quote, type Rows, type SqlCondition, split, waysToList } from './condition.ts'
 import { InvalidQuery } from './invalid-query.ts'
-import { type Limits, permittedBy, rightsInSql, type ScopeFunction } from './rights.ts'
+import { type Limits, permittedBy, rightsInSql, type ScopeFunction, withoutHidden } from './rights.ts'
 import { rank } from './schema.ts'
 import { fieldToken, isFixedField, isPlace, tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
@@ -92,8 +92,9 @@ export class SearchRun {
     const words = fts.filter(each => each !== quote(tokens.all))
     const kinds = limits.kinds && anyOf(limits.kinds.map(kind => quote(tokens.kind(kind))))
     // Every entry has the word for all: beside others it only costs.
-    const permitted = words.length > 0 && limits.scope.all ? [] : [limits.permitted]
-    const whole = allOf([...words, ...permitted, ...(kinds ? [kinds] : [])])
+    const asked = [...words, ...(kinds ? [kinds] : [])]
+    const isBeside = words.length > 0 && limits.scope.all
+    const whole = isBeside ? withoutHidden(allOf(asked), limits.scope) : allOf([...asked, limits.permitted])
     const led = { from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [whole] }
     const most = words.length > 0 ? listedAtMost.withWords : listedAtMost.withoutWords
     const listing = waysToList(sql).find(({ rows }) => this.#isAtMost(rows, most))

@@ -1,5 +1,5 @@
 /** Raised when the tables or the way entries are made change: an index of another version is emptied and rebuilt. */
-export const schemaVersion = 6
+export const schemaVersion = 7
 
 /** The columns with text, and how much a hit in each counts. */
 export const columns = {

@@ -4,7 +4,7 @@ import { compareText } from 'pounce/sdk/kit'
 import type { SearchScope } from 'pounce/sdk/search'
 import { allOf, quote, type SqlCondition } from './condition.ts'
 import { PreparedStatements } from './prepared-statements.ts'
-import { permittedBy, rightsInSql, type ScopeFunction } from './rights.ts'
+import { isUnlimited, permittedBy, rightsInSql, type ScopeFunction } from './rights.ts'
 import { anyKind, foldTag } from './tag-counts.ts'
 import { tokens } from './tokens.ts'
 
@@ -60,7 +60,7 @@ export class TagSuggestions {
   #mostUsed({ prefix, scope, limit, kind }: TagQuestion): readonly TagCount[] | undefined {
     const begin = foldTag(prefix)
     const named = [kind ?? anyKind, begin, begin + afterAll] as const
-    const countOf = scope.all ? undefined : this.#visibleCounts(scope, kind)
+    const countOf = isUnlimited(scope) ? undefined : this.#visibleCounts(scope, kind)
     const top = new MostUsed(limit)
     const take = (tag: string, docs: number): void => top.add(tag, countOf ? countOf(tag) : docs)
     if (!this.#isMany(named)) {

@@ -12,6 +12,8 @@ export const tokens = {
   space: (id: string) => `_s${alnum(id)}`,
   author: (id: string) => `_a${alnum(id)}`,
   isPublic: '_public',
+  /** A file in no dataset. */
+  isUnplaced: '_unplaced',
   within: (id: string) => `_i${alnum(id)}`,
   /** The field is there. */
   has: (field: string) => (isPlace(field) ? `_x_${field}` : `_x${field}`),

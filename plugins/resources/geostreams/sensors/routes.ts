@@ -25,7 +25,7 @@ export const createSensor = route({
     right: 'AddGeoStream',
     unscoped: 'The sensor is new; the handler checks AddResourceToSpace on the spaces that the body names.',
   },
-  body: s.model('NewSensor', s.Object({ name: s.line(), type: s.Optional(s.String()), geometry: free, properties: free, spaces })),
+  body: s.model('NewSensor', s.Object({ name: s.line(), type: s.String({ maxLength: 200 }), geometry: free, properties: free, spaces })),
   responses: { 200: SensorJson },
   throws: [Invalid, NotFound, Forbidden],
   async handle({ body, caller }, { life, view }) {

@@ -109,7 +109,7 @@ export const createStream = route({
   },
   body: s.model(
     'NewStream',
-    s.Object({ name: s.line(), type: s.Optional(s.String()), geometry: free, properties: free, sensor_id: wireNumber('the sensor') }),
+    s.Object({ name: s.line(), type: s.String({ maxLength: 200 }), geometry: free, properties: free, sensor_id: wireNumber('the sensor') }),
   ),
   responses: { 200: StreamJson },
   throws: [Invalid, NotFound, Forbidden],
