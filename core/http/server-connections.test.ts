@@ -87,7 +87,10 @@ test('requests that are shaped for smuggling are 400 and the end of the connecti
     t.is(refused(t, received).status, 400, JSON.stringify(shape))
     t.is(received.match(/^HTTP/gm)?.length, 1, JSON.stringify(shape))
   }
-  t.regex(await (await send(`${start}Transfer-Encoding: Chunked\r\nConnection: close\r\n\r\n2\r\n""\r\n0\r\n\r\n`)).closed(), /^HTTP\/1\.1 200 /)
+  t.regex(
+    await (await send(`${start}Transfer-Encoding: Chunked\r\nConnection: close\r\n\r\n2\r\n""\r\n0\r\n\r\n`)).closed(),
+    /^HTTP\/1\.1 200 /,
+  )
 })
 
 test('a request without a Host is 400, and an unknown expectation is ignored', async t => {
