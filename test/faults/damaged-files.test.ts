@@ -106,6 +106,18 @@ test('the doctor finds bytes that are missing or cut short without reading any, 
   for (const subset of ['0/2', '3/2', 'x', '1/0']) await t.throwsAsync(doctor({ subset }), { message: /subset must be/ })
 })
 
+test('a download of bytes that are missing is 404 and marks the file, unless it is archived', async t => {
+  const { server, call, id, since, mails } = await setUp(t)
+  await rm(await onlyFile(server.folder, 'files'))
+  await ok(call(`/api/files/${id}/archive`, { method: 'POST' }))
+  t.is((await call(`/api/files/${id}/blob`)).status, 404)
+  await ok(call(`/api/files/${id}/unarchive`, { method: 'POST' }))
+  t.is(await since(), undefined)
+  t.is((await call(`/api/files/${id}/blob`)).status, 404)
+  t.truthy(await until('the file is marked', since))
+  t.is(await mails(), 1)
+})
+
 test('an archive that meets damage marks the file', async t => {
   const { server, call, since } = await setUp(t)
   await damage(server.folder, 'files', 200_000)
