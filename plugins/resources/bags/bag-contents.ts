@@ -49,9 +49,13 @@ const foldersOf = (paths: Iterable<readonly string[]>): readonly (readonly strin
   return [...found.values()]
 }
 
-/** v1 takes any bag with `metadata/datacite.xml`; of other makers' bags with one, those count in which a file is described. */
+/**
+ * v1 takes any bag with `metadata/datacite.xml`; of other makers' bags with one, those count in which a file is described. What is no bag but for that file
+ * is meant for v1 as well, also when all that is described is missing.
+ */
 const isOfClowder = (bag: ReceivedBag): boolean =>
   ['data/_info.json', 'data/_dataset_metadata.json', 'metadata/clowder.xml'].some(path => bag.has(path)) ||
+  (bag.isV1 && bag.payload.some(path => path.endsWith(infoEnding))) ||
   (bag.has('metadata/datacite.xml') && bag.payload.some(path => bag.has(path + infoEnding)))
 
 /**

@@ -120,6 +120,9 @@ export const describeDataset = async (
     bag.folder,
     archiveName.replace(/\.zip$/i, ''),
   ]
+  // In a bag that has no bagit.txt the title is what makes it one.
+  if (bag.isV1 && !bag.has('bagit.txt') && line(names[0], 500) === '' && line(names[1], 500) === '')
+    throw new Invalid('No dataset info found in metadata/datacite.xml')
   const descriptions = [texts(datacite, 'description').at(-1), info['description'], bag.info.get('external-description')]
   const subjects = [...tagsIn(clowder), ...texts(datacite, 'subject')]
   return {
