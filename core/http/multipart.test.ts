@@ -167,6 +167,18 @@ test('parts beyond the limit are refused', async t => {
   t.regex(json.message ?? '', /at most 5 parts/)
 })
 
+test('headers of a part beyond the limits are refused, also where they never end', async t => {
+  const { post } = await server(t)
+  const file = (headers: string): string => part('form-data; name="f"; filename="a"', 'x', headers)
+  t.is((await post(file(`X: ${'a'.repeat(16_000)}\r\n`) + end)).status, 200)
+  t.is((await post(file('X: a\r\n'.repeat(49)) + end)).status, 200)
+  for (const headers of [`X: ${'a'.repeat(17_000)}\r\n`, `X: ${'a'.repeat(4 * 1024 * 1024)}\r\n`, 'X: a\r\n'.repeat(50)]) {
+    const { status, json } = await post(file(headers) + end)
+    t.is(status, 413, `${headers.length} characters`)
+    t.regex(json.message ?? '', /headers of a part must be at most/)
+  }
+})
+
 test('another media type is 415, a missing boundary 400', async t => {
   const { post } = await server(t)
   t.is((await post('{}', '/read', { 'content-type': 'application/json' })).status, 415)

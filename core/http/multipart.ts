@@ -23,7 +23,9 @@ interface Slot {
 }
 
 const maxFieldBytes = 1024 * 1024
+/** Of one part. */
 const maxHeaderBytes = 16 * 1024
+const maxHeaderLines = 50
 
 /**
  * Reads a multipart body as it comes, with back-pressure: no more than a few hundred kilobytes are ever held. What is broken or cut short
@@ -37,6 +39,8 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
   readonly #files = new Set<PartBytes>()
   #count = 0
   #isHeaderDue = false
+  /** Of chunks that held nothing but a part of a header. */
+  #headerBytes = -1
   #isFinished = false
   #isBodyRead = false
   #isStarted = false
@@ -55,9 +59,10 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
       throw new Unsupported('Compressed bodies are not supported: send it without Content-Encoding')
     this.#request = request
     this.#maxParts = maxParts
-    this.#parser = new (loadBusboy().Dicer)({ boundary, maxHeaderPairs: 50, maxHeaderSize: maxHeaderBytes } as ConstructorParameters<
-      typeof Dicer
-    >[0])
+    // The parser cuts off what is beyond its limits without a word: they are above those that are checked here.
+    this.#parser = new (loadBusboy().Dicer)({
+      ...{ boundary, maxHeaderPairs: maxHeaderLines + 1, maxHeaderSize: 64 * maxHeaderBytes },
+    } as ConstructorParameters<typeof Dicer>[0])
   }
 
   [Symbol.asyncIterator](): this {
@@ -110,7 +115,10 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     if (req.destroyed) tooShort()
     this.#request.invite()
     req.pipe(this.#parser)
-    req.on('data', (chunk: Buffer) => youngGarbage.passed(chunk.length))
+    req.on('data', (chunk: Buffer) => {
+      youngGarbage.passed(chunk.length)
+      this.#countHeader(chunk.length)
+    })
     // After `pipe`, whose own listener stops the reading: what follows the last part is read and dropped.
     this.#parser.on('finish', () => {
       if (this.#isHeaderDue) tooShort()
@@ -118,6 +126,14 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
       req.resume()
       this.#wake?.()
     })
+  }
+
+  /** A header that does not end is refused before it has come. The first chunk may have begun with the content before it, and does not count. */
+  #countHeader(length: number): void {
+    if (!this.#isHeaderDue) this.#headerBytes = -1
+    else if (this.#headerBytes < 0) this.#headerBytes = 0
+    else this.#headerBytes += length
+    if (this.#headerBytes > maxHeaderBytes) this.#fail(tooLargeHeader())
   }
 
   #open(source: Readable): void {
@@ -229,8 +245,13 @@ interface PartHeader {
   readonly contentType: string
 }
 
-/** Reads a part's header, given as values in Latin-1 (as bytes) by lower-case name. Throws `Invalid`. */
+const tooLargeHeader = (): TooLarge =>
+  new TooLarge(`The headers of a part must be at most ${maxHeaderBytes} bytes in ${maxHeaderLines} lines`)
+
+/** Reads a part's header, given as values in Latin-1 (as bytes) by lower-case name. Throws `Invalid`, and `TooLarge` beyond the limits. */
 const partHeader = (header: Readonly<Record<string, readonly string[] | undefined>>): PartHeader => {
+  const lines = Object.entries(header).flatMap(([name, values = []]) => values.map(value => name.length + value.length + ': \r\n'.length))
+  if (lines.length > maxHeaderLines || lines.reduce((sum, length) => sum + length, 0) > maxHeaderBytes) throw tooLargeHeader()
   const disposition = header['content-disposition']?.[0]
   if (disposition === undefined) throw new Invalid('Each part of the body needs a Content-Disposition header')
   const { type, parameters } = parseDisposition(quoted(disposition), { extended: false })

@@ -41,7 +41,9 @@ const problemAnswer = (thrown: unknown, request: RequestContext, log: Log): Text
   if (problem.status >= 500 && problem.status !== 503) {
     log.error('request failed', { requestId: request.id, method: request.req.method, path: request.target.redactedPath, error: thrown })
   }
-  const { status, code, message, details } = problem
+  const { status, code, message } = problem
+  // What a 500 has besides its message, such as where damaged bytes lie, is for the log.
+  const details = status === 500 ? undefined : problem.details
   const wantsProblemJson = request.req.headers.accept?.includes('application/problem+json') ?? false
   const body = wantsProblemJson
     ? {

@@ -71,6 +71,12 @@ test('requests that are shaped for smuggling are 400 and the end of the connecti
     `${start}Transfer-Encoding: chunked, identity\r\n\r\n`,
     `${start}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
     `${start}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`,
+    `${start}Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n""\r\n0\r\n\r\n${hello}`,
+    `${start.replace('1.1', '1.0')}Transfer-Encoding: chunked\r\n\r\n2\r\n""\r\n0\r\n\r\n`,
+    `${start}Host: y\r\nContent-Length: 2\r\n\r\n""${hello}`,
+    'GET /hello HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n',
+    `${start}Host: y\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+    'GET /hello HTTP/2.0\r\nHost: x\r\n\r\n',
     'GET /he llo HTTP/1.1\r\nHost: x\r\n\r\n',
     'nonsense\r\n\r\n',
     'GET /hello HTTP/1.1\r\nHost: x\r\nBad\u0000Name: x\r\n\r\n',
@@ -79,7 +85,12 @@ test('requests that are shaped for smuggling are 400 and the end of the connecti
     const received = await (await send(shape)).closed()
     t.regex(received, /^HTTP\/1\.1 400 [\s\S]*Connection: close/i, JSON.stringify(shape))
     t.is(refused(t, received).status, 400, JSON.stringify(shape))
+    t.is(received.match(/^HTTP/gm)?.length, 1, JSON.stringify(shape))
   }
+  t.regex(
+    await (await send(`${start}Transfer-Encoding: Chunked\r\nConnection: close\r\n\r\n2\r\n""\r\n0\r\n\r\n`)).closed(),
+    /^HTTP\/1\.1 200 /,
+  )
 })
 
 test('a request without a Host is 400, and an unknown expectation is ignored', async t => {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Ids, Log } from 'pounce/sdk'
 import { networkOf } from 'pounce/sdk/kit'
@@ -177,6 +177,10 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
     log.debug('connection refused', { requestId, status: refusal[0], code: refusal[1] })
     write(socket, refusal, requestId)
   }
+  const listen: RequestListener = (req, res) => {
+    if (isAmbiguous(req)) refuseInOrder(res, notHttp, ids.next())
+    else listener(req, res)
+  }
   const server = http.createServer(
     {
       maxHeaderSize: maxHeaderBytes,
@@ -188,7 +192,7 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
       // Node would refuse with nothing in the answer; `AllowedHosts` does.
       requireHostHeader: false,
     },
-    listener,
+    listen,
   )
   server.maxConnections = config.maxConnections
   server.timeout = config.silentTransferMs
@@ -204,10 +208,10 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
   })
   server.on('checkContinue', (req: IncomingMessage, res) => {
     markContinueDue(req)
-    listener(req, res)
+    listen(req, res)
   })
   // Node would answer 417 with nothing in it to another expectation than `100-continue`, which need not be met (RFC 9110, 10.1.1).
-  server.on('checkExpectation', listener)
+  server.on('checkExpectation', listen)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const request = busy(socket)
     if (request) log.debug('connection failed', { error })
@@ -236,8 +240,30 @@ export const refuseSlowBody = (request: RequestContext, message: string): void =
   request.abort()
 }
 
-const write = (socket: Socket, [status, code, message]: Refusal, requestId: string): void => {
-  const body = JSON.stringify({ status: 'error', message, code, requestId })
+/**
+ * True of a request that a proxy may read otherwise than this server: several hosts (RFC 9112, 3.2), a body of which the length is said by other codings
+ * than `chunked`, or by any in HTTP/1.0 (6.1), another version. Node's parser refuses the rest.
+ */
+const isAmbiguous = ({ headers, httpVersion, httpVersionMajor, rawHeaders }: IncomingMessage): boolean => {
+  const coding = headers['transfer-encoding']
+  if (httpVersionMajor !== 1) return true
+  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) return true
+  const isHost = (name: string, index: number): boolean => index % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host'
+  return rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost)
+}
+
+const bodyOf = ([, code, message]: Refusal, requestId: string): string => JSON.stringify({ status: 'error', message, code, requestId })
+
+/** Answers after what was sent before on the connection, and closes it. */
+const refuseInOrder = (res: ServerResponse, refusal: Refusal, requestId: string): void => {
+  const body = bodyOf(refusal, requestId)
+  const headers = { 'Content-Type': 'application/json', 'X-Request-Id': requestId, 'Content-Length': body.length, Connection: 'close' }
+  res.writeHead(refusal[0], headers).end(body)
+}
+
+const write = (socket: Socket, refusal: Refusal, requestId: string): void => {
+  const [status] = refusal
+  const body = bodyOf(refusal, requestId)
   const retry = status === 429 ? 'Retry-After: 5\r\n' : ''
   const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nContent-Type: application/json\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${body.length}\r\n${retry}Connection: close\r\n\r\n`
   socket.end(head + body, () => socket.destroy())

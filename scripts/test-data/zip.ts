@@ -9,6 +9,7 @@ export interface ZipEntry {
 
 const dosDate = ((2026 - 1980) << 9) | (3 << 5) | 14
 const dosTime = (9 << 11) | (26 << 5)
+/** The flag of names in UTF-8; others are in the code page of DOS. */
 const utf8Names = 0x0800
 
 /** A ZIP archive, deflated, each entry dated 2026-03-14 09:26. The same entries always give the same bytes. */
@@ -21,7 +22,7 @@ export function zip(entries: readonly ZipEntry[]): Buffer {
     const packed = deflateRawSync(entry.bytes)
     const shared = Buffer.alloc(26)
     shared.writeUInt16LE(20, 0)
-    shared.writeUInt16LE(utf8Names | (entry.fields?.flags ?? 0), 2)
+    shared.writeUInt16LE(entry.fields?.flags ?? utf8Names, 2)
     shared.writeUInt16LE(8, 4)
     shared.writeUInt16LE(dosTime, 6)
     shared.writeUInt16LE(dosDate, 8)

@@ -137,7 +137,7 @@ export const BlobOwners = contributions<BlobOwner>('blobOwners')
 export interface DamageReports {
   /** `found`: by a reader, or by the regular verification. Never rejects; repeated reports have no effect. */
   damaged(key: string, found: 'read' | 'scrub'): Promise<void>
-  /** Opens bytes and reports when that, or reading them later, fails with `CorruptContent`. */
+  /** Opens bytes and reports when they are missing, or when opening or reading them fails with `CorruptContent`. */
   open(key: string, get: () => Promise<Readable | undefined>): Promise<Readable | undefined>
 }
 export const DamageReports = port<DamageReports>('damageReports')

@@ -48,6 +48,7 @@ const hostile: readonly (readonly [string, () => Buffer, RegExp])[] = [
   ['a path with a drive', () => withEntry('C:/windows/x'), /"C:\/windows\/x" has an absolute path/],
   ['a path with backslashes', () => withEntry('data\\..\\x'), /has a backslash/],
   ['control characters', () => withEntry('data/a\u0007b'), /control characters/],
+  ['control characters in a name of the old code page', () => withEntry('data/a\u0007b', { flags: 0 }), /control characters/],
   ['a link', () => withEntry('data/link', { unixMode: 0o120777 }), /"data\/link" is a link or a device/],
   ['a device', () => withEntry('data/null', { unixMode: 0o020666 }), /"data\/null" is a link or a device/],
   ['a folder that is a file', () => withEntry('data/dir', { unixMode: 0o040755 }), /is a folder by its type/],

@@ -56,6 +56,8 @@ test('a small file with a damaged byte is refused, and its neighbours are delive
   await damage(server.folder, 'segments', at)
   t.deepEqual(await taken(call, `/api/files/${id}/blob`), corrupt)
   t.deepEqual(await taken(call, `/api/files/${id}/blob`, 'bytes=0-2'), corrupt)
+  const refused = (await (await call(`/api/files/${id}/blob`)).json()) as object
+  t.deepEqual(Object.keys(refused).toSorted(), ['code', 'message', 'requestId', 'status'], 'nothing of where the bytes lie')
   t.is(String(await taken(call, `/api/files/${before}/blob`)), 'a file before')
   t.is(String(await taken(call, `/api/files/${after}/blob`)), 'a file after')
   const archive = await taken(call, `/api/datasets/${dataset}/download`)

@@ -1,7 +1,8 @@
+import { rm, truncate } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
 import { Commands, Mailer } from 'pounce/sdk'
 import { bootForTest, FixedClock, MemoryMailer } from 'pounce/sdk/testing'
-import { damage } from '../support/damage.ts'
+import { damage, onlyFile } from '../support/damage.ts'
 import { mailsTo } from '../support/mails.ts'
 import { newDataset, ok, upload } from '../support/scene.ts'
 import { until } from '../support/until.ts'
@@ -25,14 +26,16 @@ const setUp = async (t: ExecutionContext) => {
     const lines = await ok<{ type: string; subject: { id: string } | null }[]>(call('/api/admin/audit?limit=100'))
     return lines.filter(({ subject, type }) => subject?.id === id && type.startsWith('file.')).map(({ type }) => type)
   }
-  const command = async (name: string) => {
+  const command = async (name: string, options: Readonly<Record<string, string | boolean>> = {}) => {
     const found = server
       .get(Commands)
       .all()
       .filter(each => each.name === name)
-    return (await Promise.all(found.map(each => each.run({ arguments: {}, options: {} }, () => undefined)))).flat()
+    return (await Promise.all(found.map(each => each.run({ arguments: {}, options }, () => undefined)))).flat()
   }
-  return { server, call, clock, id, since, read, mails, audited, command }
+  const doctor = async (options: Readonly<Record<string, string | boolean>> = {}) =>
+    (await command('doctor', options)).find(({ check }) => check === 'stored bytes')
+  return { server, call, clock, id, since, read, mails, audited, command, doctor }
 }
 
 test('damage that a download meets marks the file and is reported once, and a check of repaired bytes removes the mark', async t => {
@@ -69,6 +72,50 @@ test('damage that a download meets marks the file and is reported once, and a ch
     (await command('doctor')).find(({ check }) => check === 'stored bytes'),
     { ok: true },
   )
+})
+
+test('the doctor finds damage that nobody has met, and marks it only when told to repair', async t => {
+  const { server, id, since, doctor } = await setUp(t)
+  t.like(await doctor({ 'read-data': true }), { ok: true, detail: '1 files read' })
+  await damage(server.folder, 'files', 200_000)
+  t.like(await doctor(), { ok: true })
+  const found = await doctor({ 'read-data': true })
+  t.false(found?.['ok'])
+  t.regex(String(found?.['detail']), new RegExp(`${id} \\(.*, damaged\\)`))
+  t.is(await since(), undefined)
+  const halves = await Promise.all(['1/2', '2/2'].map(subset => doctor({ 'read-data': true, subset })))
+  t.deepEqual(halves.map(row => row?.['ok']).toSorted(), [false, true])
+  await doctor({ 'read-data': true, repair: true })
+  t.truthy(await since())
+  await damage(server.folder, 'files', 200_000)
+  t.false((await doctor({ 'read-data': true }))?.['ok'])
+  t.like(await doctor({ 'read-data': true, repair: true }), { ok: true })
+  t.is(await since(), undefined)
+})
+
+test('the doctor finds bytes that are missing or cut short without reading any, and deletes nothing', async t => {
+  const { server, call, id, since, doctor } = await setUp(t)
+  await truncate(await onlyFile(server.folder, 'files'), 1000)
+  t.regex(String((await doctor())?.['detail']), new RegExp(`${id} \\(.*, damaged\\)`))
+  await rm(await onlyFile(server.folder, 'files'))
+  const row = await doctor({ repair: true })
+  t.false(row?.['ok'])
+  t.regex(String(row?.['detail']), new RegExp(`${id} \\(.*, missing\\)`))
+  t.truthy(await since())
+  t.like(await ok<{ filename: string }>(call(`/api/files/${id}/metadata`)), { filename: 'large.bin' })
+  for (const subset of ['0/2', '3/2', 'x', '1/0']) await t.throwsAsync(doctor({ subset }), { message: /subset must be/ })
+})
+
+test('a download of bytes that are missing is 404 and marks the file, unless it is archived', async t => {
+  const { server, call, id, since, mails } = await setUp(t)
+  await rm(await onlyFile(server.folder, 'files'))
+  await ok(call(`/api/files/${id}/archive`, { method: 'POST' }))
+  t.is((await call(`/api/files/${id}/blob`)).status, 404)
+  await ok(call(`/api/files/${id}/unarchive`, { method: 'POST' }))
+  t.is(await since(), undefined)
+  t.is((await call(`/api/files/${id}/blob`)).status, 404)
+  t.truthy(await until('the file is marked', since))
+  t.is(await mails(), 1)
 })
 
 test('an archive that meets damage marks the file', async t => {

@@ -1,12 +1,17 @@
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Changes one byte of the only file below a folder of the byte store; the second time it is as it was. */
-export const damage = async (folder: string, below: string, at: number): Promise<void> => {
+/** The path of the only file below a folder of the byte store. */
+export const onlyFile = async (folder: string, below: string): Promise<string> => {
   const names = (await readdir(join(folder, 'blobs', below), { recursive: true, withFileTypes: true })).filter(entry => entry.isFile())
   const [only] = names
   if (!only || names.length !== 1) throw new Error(`${names.length} files below ${below}`)
-  const file = await open(join(only.parentPath, only.name), 'r+')
+  return join(only.parentPath, only.name)
+}
+
+/** Changes one byte of the only file below a folder of the byte store; the second time it is as it was. */
+export const damage = async (folder: string, below: string, at: number): Promise<void> => {
+  const file = await open(await onlyFile(folder, below), 'r+')
   const byte = Buffer.alloc(1)
   await file.read(byte, 0, 1, at)
   await file.write(Buffer.from([byte.readUInt8() ^ 1]), 0, 1, at)

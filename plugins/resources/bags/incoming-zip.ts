@@ -30,7 +30,7 @@ export class IncomingZip {
     const { size } = await file.stat()
     try {
       const zip = await fromFdPromise(file.fd, { autoClose: false, decodeStrings: false, validateEntrySizes: true })
-      const directory = new ZipDirectoryReader(size)
+      const directory = new ZipDirectoryReader(size, zip.entryCount)
       for await (const entry of zip.eachEntry()) {
         signal.throwIfAborted()
         directory.add(entry, getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true))

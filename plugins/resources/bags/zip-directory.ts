@@ -32,11 +32,15 @@ const refuse = (name: string, reason: string): never => {
   throw new Invalid(`Invalid archive: the entry ${shown(name)} ${reason}`)
 }
 
+const tooMany = (): Invalid => new Invalid(`Invalid archive: more than ${mostEntries} entries and folders`)
+
 const refuseBoth = (path: string): never => refuse(path, 'is a file, and a folder')
 
 /** The name as a path; v1 writes two slashes where one is meant. */
-const pathOf = (name: string): string => {
-  if (/[\u0000-\u001f\u007f]/.test(name)) refuse(name, 'has control characters in its name')
+const pathOf = (name: string, raw: Uint8Array): string => {
+  // The code page of names that are not marked as UTF-8 has pictures in the place of control characters.
+  if (/[\u0000-\u001f\u007f]/.test(name) || raw.some(byte => byte < 0x20 || byte === 0x7f))
+    refuse(name, 'has control characters in its name')
   if (!name.isWellFormed()) refuse(name, 'has a name that is not Unicode text')
   if (name.includes('\\')) refuse(name, 'has a backslash in its name')
   if (name.startsWith('/') || /^[A-Za-z]:/.test(name)) refuse(name, 'has an absolute path')
@@ -77,7 +81,9 @@ export class ZipDirectoryReader implements ZipDirectory {
   #packedBytes = 0
   #unpackedBytes = 0
 
-  constructor(archiveBytes: number) {
+  /** Throws `Invalid` when the archive says that it has too many entries. No more are read than it says. */
+  constructor(archiveBytes: number, entryCount: number) {
+    if (entryCount > mostEntries) throw tooMany()
     this.#archiveBytes = archiveBytes
   }
 
@@ -85,7 +91,7 @@ export class ZipDirectoryReader implements ZipDirectory {
   add(entry: Entry, name: string): void {
     this.#count += 1
     this.#checkCount()
-    const path = pathOf(name)
+    const path = pathOf(name, entry.fileNameRaw)
     if (path === '' || path === '/') refuse(name, 'has no name')
     checkKind(entry, name)
     if (path.endsWith('/')) {
@@ -119,9 +125,7 @@ export class ZipDirectoryReader implements ZipDirectory {
 
   /** Folders that only paths name are made like any other, so they count like any other. */
   #checkCount(): void {
-    if (this.#count + this.#impliedFolders > mostEntries) {
-      throw new Invalid(`Invalid archive: more than ${mostEntries} entries and folders`)
-    }
+    if (this.#count + this.#impliedFolders > mostEntries) throw tooMany()
   }
 
   /** A folder and all that it is in. What is above a known one is known. */

@@ -9,6 +9,7 @@ import {
   DocumentStore,
   eq,
   event,
+  type FileRecord,
   Log,
   Metrics,
   type Stored,
@@ -42,11 +43,7 @@ export class FileDamage implements DamageReports {
 
   async damaged(key: string, found: 'read' | 'scrub'): Promise<void> {
     this.#metrics.count('damaged_reads_total', { found })
-    try {
-      for await (const { id } of this.#documents.scan(files, { using: 'byBlob', where: eq('blob', key) })) await this.#mark(id, key, found)
-    } catch (error) {
-      this.#log.error('Failed to mark damaged bytes', { blob: key, error })
-    }
+    await this.#markAll(key, found, () => true)
   }
 
   async open(key: string, get: () => Promise<Readable | undefined>): Promise<Readable | undefined> {
@@ -54,7 +51,10 @@ export class FileDamage implements DamageReports {
       if (error instanceof CorruptContent) void this.damaged(key, 'read')
     }
     try {
-      return (await get())?.once('error', report)
+      const bytes = await get()
+      // Of a file that was deleted meanwhile there is no record left to mark; the bytes of an archived one may be elsewhere.
+      if (!bytes) void this.#markAll(key, 'read', ({ status }) => status !== 'ARCHIVED')
+      return bytes?.once('error', report)
     } catch (error) {
       report(error)
       throw error
@@ -76,6 +76,15 @@ export class FileDamage implements DamageReports {
     if ((await this.since(file)) === undefined) return
     await ifThere(this.#documents.commit({ tombstone: file, in: damagedFiles }, [event('file.repaired', { kind: 'file', id: file }, {})]))
     this.#log.info('The bytes of a damaged file are valid again', { file })
+  }
+
+  async #markAll(key: string, found: 'read' | 'scrub', isMarked: (file: FileRecord) => boolean): Promise<void> {
+    try {
+      for await (const file of this.#documents.scan(files, { using: 'byBlob', where: eq('blob', key) }))
+        if (isMarked(file)) await this.#mark(file.id, key, found)
+    } catch (error) {
+      this.#log.error('Failed to mark damaged bytes', { blob: key, error })
+    }
   }
 
   async #mark(id: string, blob: string, found: 'read' | 'scrub'): Promise<void> {

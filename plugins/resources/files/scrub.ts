@@ -45,6 +45,13 @@ export interface ScrubReport {
 
 type File = FileRecord & Stored
 
+type Fault = 'damaged' | 'missing'
+
+interface Pace {
+  readonly mibPerSecond?: number
+  readonly signal?: AbortSignal
+}
+
 /** Reads the stored bytes of all files again and again, so that damage shows while there still is a backup. */
 export class Scrub {
   #settings: s.Static<typeof config>
@@ -114,7 +121,7 @@ export class Scrub {
     const next = this.#ids.next()
     for await (const file of this.#documents.walk(files, after)) {
       if (signal?.aborted || file.id > next) break
-      report[await this.#check(file, mibPerSecond, signal)] += 1
+      report[await this.#check(file, { mibPerSecond, ...(signal ? { signal } : {}) })] += 1
       report.bytes += file.sizeBytes
       if (performance.now() - saved < savedEveryMs || signal?.aborted) continue
       await reached(file.id)
@@ -124,27 +131,33 @@ export class Scrub {
     return { ...report, files: report.files + report.damaged + report.missing }
   }
 
-  async #check(
-    { id, blob, status }: File,
-    mibPerSecond: number,
-    signal: AbortSignal | undefined,
-  ): Promise<'files' | 'damaged' | 'missing'> {
-    try {
-      await this.#read(blob, mibPerSecond, signal)
-    } catch (error) {
-      if (!(error instanceof CorruptContent) && !(error instanceof NotFound)) throw error
-      // The bytes of an archived file may be elsewhere.
-      if (error instanceof NotFound && status === 'ARCHIVED') return 'files'
-      // It may have been deleted meanwhile.
-      if ((await this.#documents.get(files, id))?.blob !== blob) return 'files'
-      await this.#damage.damaged(blob, 'scrub')
-      return error instanceof NotFound ? 'missing' : 'damaged'
-    }
-    if (!signal?.aborted) await this.#damage.repaired(id)
-    return 'files'
+  /** What is wrong with the stored bytes of a file; undefined when nothing is. Marks nothing. */
+  async faultOf(
+    file: File,
+    { isRead, ...pace }: { readonly isRead: boolean; readonly mibPerSecond?: number; readonly signal?: AbortSignal },
+  ): Promise<Fault | undefined> {
+    const fault = await faultIn(isRead ? this.#read(file.blob, pace) : this.#measure(file))
+    if (fault === undefined) return undefined
+    // The bytes of an archived file may be elsewhere.
+    if (fault === 'missing' && file.status === 'ARCHIVED') return undefined
+    // It may have been deleted meanwhile.
+    return (await this.#documents.get(files, file.id))?.blob === file.blob ? fault : undefined
   }
 
-  async #read(blob: string, mibPerSecond: number, signal: AbortSignal | undefined): Promise<void> {
+  async #check(file: File, pace: Pace): Promise<'files' | Fault> {
+    const fault = await this.faultOf(file, { isRead: true, ...pace })
+    if (fault !== undefined) await this.#damage.damaged(file.blob, 'scrub')
+    else if (!pace.signal?.aborted) await this.#damage.repaired(file.id)
+    return fault ?? 'files'
+  }
+
+  async #measure({ blob, sizeBytes }: File): Promise<void> {
+    const facts = await this.#blobs.stat(blob)
+    if (!facts) throw new NotFound('file')
+    if (facts.sizeBytes !== sizeBytes) throw new CorruptContent()
+  }
+
+  async #read(blob: string, { mibPerSecond = Number.POSITIVE_INFINITY, signal }: Pace): Promise<void> {
     const bytes = await this.#blobs.get(blob)
     if (!bytes) throw new NotFound('file')
     const begin = performance.now()
@@ -170,6 +183,17 @@ export class Scrub {
     }
   }
 }
+const faultIn = async (check: Promise<void>): Promise<Fault | undefined> => {
+  try {
+    await check
+    return undefined
+  } catch (error) {
+    if (error instanceof CorruptContent) return 'damaged'
+    if (error instanceof NotFound) return 'missing'
+    throw error
+  }
+}
+
 wire(Scrub, Config, DocumentStore, BlobStore, FileDamage, Ids, Clock, Log, Metrics)
 
 /** `pounce files scrub`. */
@@ -188,25 +212,3 @@ export class ScrubCommand implements Command {
   }
 }
 wire(ScrubCommand, Scrub)
-
-const mostNamed = 20
-
-/** The part of `pounce doctor` that names damaged files. */
-export class DamageDoctor implements Command {
-  readonly name = 'doctor'
-  readonly summary = 'Check the installation for problems; changes nothing unless an option says so'
-  #damage: FileDamage
-
-  constructor(damage: FileDamage) {
-    this.#damage = damage
-  }
-
-  async run(_input: unknown, progress: (message: string) => void): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    progress('damaged files')
-    const marked = await this.#damage.marked(mostNamed)
-    const named = marked.map(({ id, blob, at }) => `${id} (${blob}, since ${at})`).join(', ')
-    const detail = marked.length === mostNamed ? `${named} and maybe more` : named
-    return [{ check: 'stored bytes', ok: marked.length === 0, ...(detail === '' ? {} : { detail }) }]
-  }
-}
-wire(DamageDoctor, FileDamage)

@@ -18,5 +18,6 @@ export const plugin = definePlugin({
   routes,
   collections: [webhooks, deliveries],
   handlers: [on('webhook.removed', RemoveDeliveries, 'remove-deliveries')],
+  formerHandlers: ['enqueue-deliveries'],
   periodic: [{ name: 'retention', everyMs: 5 * minuteMs, task: DeliveryRetention }],
 })

@@ -45,7 +45,16 @@ test('names of keys are unique for each person, and those with an underscore fir
   const statuses = await Promise.all(Array.from({ length: 8 }, () => create(one.call, 'name=same')))
   t.deepEqual(statuses.toSorted(), [200, ...Array<number>(7).fill(400)])
   t.is(await create(other.call, 'name=same'), 200)
-  for (const query of ['name=_extraction_key', 'name=', '', `name=${'x'.repeat(201)}`, 'name=a%00b', 'name=ok&scope=everything'])
+  for (const query of [
+    'name=_extraction_key',
+    'name=',
+    'name=..',
+    'name=.',
+    '',
+    `name=${'x'.repeat(201)}`,
+    'name=a%00b',
+    'name=ok&scope=everything',
+  ])
     t.is(await create(one.call, query), 400, query)
   const again = await one.call('/api/users/keys?name=same', { method: 'POST' })
   t.is(((await again.json()) as { message: string }).message, 'Key with name same already exists')
