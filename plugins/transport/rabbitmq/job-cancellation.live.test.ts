@@ -22,7 +22,7 @@ async function setUp(t: ExecutionContext, jobs: number) {
   const all = Array.from({ length: jobs }, (_, n) => jobFor(n + 1, { target: file(1) }))
   for (let at = 0; at < jobs; at += 1000) await kernel.transport.publish(all.slice(at, at + 1000))
   await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === jobs)
-  /** As if nothing had been heard of the job for a while. */
+  /** As if the job had no status for a while. */
   const quiet = async (n: number): Promise<void> => {
     const long = '2026-01-01T00:00:00.000Z'
     await documents.commit({ update: jobFor(n).id, in: busJobs, set: { published: long, heard: long } })
@@ -82,7 +82,7 @@ live('a job that an extractor is processing is running, with or without a status
   t.deepEqual(await idsOf(transport, file(1)), [all[0]?.id])
 })
 
-live('a job that an extractor has fetched by itself is running, until nothing was heard of it for a while', async t => {
+live('a job that an extractor has fetched by itself is running, until it had no status for a while', async t => {
   const { broker, transport, quiet } = await setUp(t, 3)
   await transport.listen(new TestListener(''))
   for (const noAck of [true, false]) t.truthy(await broker.channel.get('some.extractor', { noAck }))
