@@ -86,6 +86,17 @@ test('a heartbeat that is broken, or claims what is not its own, changes nothing
   t.deepEqual(await shown(ann.call, 'pounce.image'), image)
 })
 
+test('a heartbeat counts though one of the same name and version was broken, or said the same as before', async t => {
+  await bus.introduce(extractorInfo('r.corrected', { repository: 'none' }))
+  t.is((await ann.call('/api/extractors/r.corrected')).status, 404)
+  await bus.introduce(extractorInfo('r.corrected'))
+  t.like(await shown(ann.call, 'r.corrected'), { version: '1.0' })
+  const info = extractorInfo('r.repeated', { unique_key: 'k1' })
+  for (let n = 0; n < 2; n += 1) await bus.introduce(info, ann.email)
+  await bus.introduce({ ...info, description: 'changed' }, ann.email)
+  t.like(await shown(ann.call, 'r.repeated?extractor_key=k1'), { description: 'changed' })
+})
+
 test('a private extractor is listed, shown and changed by its owner only', async t => {
   const info = extractorInfo('r.secret', { unique_key: 'k1' })
   await bus.introduce(info, ann.email)

@@ -4,7 +4,7 @@ import { bootForTest, FixedClock } from 'pounce/sdk/testing'
 import { previews, thumbnails, tiles } from '../../plugins/resources/previews/collections.ts'
 import { allIds, callsOf } from '../support/calls.ts'
 import { answering, previewOf, sectionOf, send, thumbnailOf } from '../support/derived.ts'
-import { formWith, unknownId, upload } from '../support/scene.ts'
+import { formWith, refusal, unknownId, upload } from '../support/scene.ts'
 import { newCollection, newDataset, somebody } from '../support/spaces-and-people.ts'
 
 const server = await bootForTest()
@@ -309,6 +309,8 @@ test('a body without a file is refused, and leaves nothing', async t => {
     form.append('title', 'nothing')
     t.is((await ann.call(path, { method: 'POST', body: form })).status, 400, path)
     t.is((await ann.call(path, { method: 'POST', body: formWith('', 'empty.png', 'image/png') })).status, 400, path)
+    const other = { method: 'POST', body: formWith('bytes', 'other.png', 'image/png', 'image') } as const
+    t.regex((await refusal(ann.call(path, other))).message, /^File not attached/, path)
     t.is((await server.as()(path, { method: 'POST', body: formWith('x', 'x.png', 'image/png') })).status, 401, path)
   }
 })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Log, Problem, Users, wire } from 'pounce/sdk'
 import type { Heartbeat } from 'pounce/sdk/kit'
 import { StoredExtractors } from './stored-extractors.ts'
@@ -6,9 +7,9 @@ import { StoredExtractors } from './stored-extractors.ts'
 const quietMs = 60_000
 const mostQuiet = 2000
 
-const textOf = (info: unknown, member: string): string => {
-  const value = typeof info === 'object' && info !== null ? (info as Readonly<Record<string, unknown>>)[member] : undefined
-  return typeof value === 'string' ? value : JSON.stringify(value ?? null).slice(0, 100)
+const nameIn = (info: unknown): string => {
+  const name = typeof info === 'object' && info !== null && 'name' in info ? info.name : undefined
+  return typeof name === 'string' ? name : JSON.stringify(name ?? null).slice(0, 100)
 }
 
 /**
@@ -19,7 +20,7 @@ export class ExtractorHeartbeats {
   #extractors: StoredExtractors
   #users: Users
   #log: Log
-  /** What was seen, and until when it need not be looked at; oldest first. */
+  /** Digests of what was seen, and until when it need not be looked at; oldest first. */
   #quiet = new Map<string, number>()
   #changes = -1
 
@@ -31,8 +32,9 @@ export class ExtractorHeartbeats {
 
   /** A broken or refused one is one line in the log, and nothing else. */
   async heard(heartbeat: Heartbeat): Promise<void> {
-    const { info, queue, owner = '', isBuiltIn } = heartbeat
-    const seen = [queue, owner, ...['name', 'version', 'unique_key'].map(member => textOf(info, member)), isBuiltIn].join('\n')
+    const { info } = heartbeat
+    // All that it says: one that was refused may come back corrected, and a private one changed, under the same version.
+    const seen = createHash('sha256').update(JSON.stringify(heartbeat)).digest('base64')
     if (this.#isQuiet(seen)) return
     try {
       await this.#register(heartbeat)
@@ -40,7 +42,7 @@ export class ExtractorHeartbeats {
       if (!(error instanceof Problem) || error.status >= 500) throw error
       // Not its queue: that of a private one holds its key.
       this.#log.warn('invalid extractor registration ignored', {
-        extractor: textOf(info, 'name'),
+        extractor: nameIn(info),
         reason: error.message,
       })
     }

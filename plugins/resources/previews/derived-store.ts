@@ -60,14 +60,14 @@ export class DerivedStore {
     this.#log = log
   }
 
-  /** Takes the one file of a body; anything else leaves nothing behind. */
+  /** Takes the one file of a body that is named as v1 names it, in any case; anything else leaves nothing behind. */
   async receive(parts: Parts, signal: AbortSignal): Promise<Received> {
     const fields = new Map<string, string>()
     let received: Omit<Received, 'fields'> | undefined
     try {
       for await (const part of parts) {
         if (part.kind === 'field') fields.set(part.field, part.value)
-        else if (received) part.skip()
+        else if (received || part.field.toLowerCase() !== 'file') part.skip()
         else {
           received = { bytes: await this.#blobs.put(part.stream, { signal }), filename: part.filename, contentType: part.contentType }
         }

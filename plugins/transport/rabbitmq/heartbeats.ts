@@ -19,28 +19,30 @@ export interface HeartbeatsParts {
 export const heartbeatExchange = 'extractors'
 
 const mostBytes = 2 ** 20
+const mostQueues = 5000
 /** Maximum number of cached heartbeats, and of their characters altogether. */
 const mostKnown = 5000
 const mostCharacters = 32 * 2 ** 20
-/** An unchanged one is passed on again after this, so that an extractor that was removed manually comes back. */
-const freshMs = 600_000
 const mostWaiting = 1000
 const tries = 10
 const longestPauseMs = 5000
 
-/** Descriptions that extractors send every few minutes, mostly unchanged: only changes are passed on. */
+/**
+ * Descriptions that extractors send every few minutes. All are passed on, unless they come faster than the listener takes them: what is unchanged, and
+ * whether an admin has deleted it meanwhile, only the listener can tell.
+ */
 export class Heartbeats implements Tenant {
   #parts: HeartbeatsParts
   #stopping = new AbortController()
   #isWanted = false
   /** The connection on which they are, or will be, received. */
   #heardOn: ChannelModel | undefined
-  /** Text of heartbeats and when it was first received; the oldest first. */
-  #known = new Map<string, number>()
-  #characters = 0
   #queues = new Set<string>()
+  /** Heartbeats by their text, the oldest first: most come unchanged, and reading them is most of the work. */
+  #known = new Map<string, Heartbeat>()
+  #characters = 0
   /** Heartbeats that are not yet passed to the listener, by queue; the latest counts. */
-  #changes = new Map<string, { readonly heartbeat: Heartbeat; readonly text: string }>()
+  #waiting = new Map<string, Heartbeat>()
   #telling: Promise<void> | undefined
 
   constructor(parts: HeartbeatsParts) {
@@ -76,16 +78,12 @@ export class Heartbeats implements Tenant {
   /** Public for those who measure it. */
   heard(content: Buffer): void {
     this.#parts.metrics.count('rabbitmq_heartbeats_total')
-    const text = content.toString('latin1')
-    const since = this.#known.get(text)
-    if (since !== undefined && performance.now() - since < freshMs) return
     try {
-      const heartbeat = readHeartbeat(content)
-      if (this.#changes.size >= mostWaiting && !this.#changes.has(heartbeat.queue))
+      const heartbeat = this.#read(content)
+      if (this.#waiting.size >= mostWaiting && !this.#waiting.has(heartbeat.queue))
         throw new Error(`${mostWaiting} other registrations are pending`)
-      this.#remember(text)
-      if (this.#queues.size < mostKnown) this.#queues.add(heartbeat.queue)
-      this.#changes.set(heartbeat.queue, { heartbeat, text })
+      if (this.#queues.size < mostQueues) this.#queues.add(heartbeat.queue)
+      this.#waiting.set(heartbeat.queue, heartbeat)
       this.#telling ??= this.#tellAll().finally(() => {
         this.#telling = undefined
       })
@@ -114,29 +112,30 @@ export class Heartbeats implements Tenant {
     )
   }
 
-  #remember(text: string): void {
-    this.#drop(text)
-    this.#known.set(text, performance.now())
+  #read(content: Buffer): Heartbeat {
+    const text = content.toString('latin1')
+    const known = this.#known.get(text)
+    if (known) return known
+    const heartbeat = readHeartbeat(content)
+    this.#known.set(text, heartbeat)
     this.#characters += text.length
     for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= mostKnown && this.#characters <= mostCharacters) return
-      this.#drop(oldest)
+      if (this.#known.size <= mostKnown && this.#characters <= mostCharacters) break
+      this.#known.delete(oldest)
+      this.#characters -= oldest.length
     }
-  }
-
-  #drop(text: string): void {
-    if (this.#known.delete(text)) this.#characters -= text.length
+    return heartbeat
   }
 
   async #tellAll(): Promise<void> {
     const { signal } = this.#stopping
-    for (let failures = 0; this.#changes.size > 0 && !signal.aborted; ) {
-      const [queue, change] = this.#changes.entries().next().value ?? []
-      if (queue === undefined || !change) return
+    for (let failures = 0; this.#waiting.size > 0 && !signal.aborted; ) {
+      const [queue, heartbeat] = this.#waiting.entries().next().value ?? []
+      if (queue === undefined || !heartbeat) return
       try {
-        await this.#parts.take(change.heartbeat)
+        await this.#parts.take(heartbeat)
         failures = 0
-        if (this.#changes.get(queue) === change) this.#changes.delete(queue)
+        if (this.#waiting.get(queue) === heartbeat) this.#waiting.delete(queue)
       } catch (error) {
         failures += 1
         // Not its queue: that of a private extractor holds its key.
@@ -144,8 +143,7 @@ export class Heartbeats implements Tenant {
         // The next heartbeat, within minutes, is then as good as the first.
         const isGivenUp = !isUnavailable(error) && failures >= tries
         if (isGivenUp) {
-          this.#drop(change.text)
-          if (this.#changes.get(queue) === change) this.#changes.delete(queue)
+          if (this.#waiting.get(queue) === heartbeat) this.#waiting.delete(queue)
           failures = 0
         } else await pause(Math.min(longestPauseMs, 100 * 2 ** failures), undefined, { signal }).catch(() => undefined)
       }

@@ -22,7 +22,12 @@ async function setUp(t: ExecutionContext, jobs: number) {
   const all = Array.from({ length: jobs }, (_, n) => jobFor(n + 1, { target: file(1) }))
   for (let at = 0; at < jobs; at += 1000) await kernel.transport.publish(all.slice(at, at + 1000))
   await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === jobs)
-  return { broker, all, documents, ...kernel }
+  /** As if the job had no status for a while. */
+  const quiet = async (n: number): Promise<void> => {
+    const long = '2026-01-01T00:00:00.000Z'
+    await documents.commit({ update: jobFor(n).id, in: busJobs, set: { published: long, heard: long } })
+  }
+  return { broker, all, quiet, ...kernel }
 }
 
 const msgid = (content: Buffer): string => JSON.parse(String(content)).msgid
@@ -77,8 +82,31 @@ live('a job that an extractor is processing is running, with or without a status
   t.deepEqual(await idsOf(transport, file(1)), [all[0]?.id])
 })
 
+live('a job that an extractor has fetched by itself is running, until it had no status for a while', async t => {
+  const { broker, transport, quiet } = await setUp(t, 3)
+  await transport.listen(new TestListener(''))
+  for (const noAck of [true, false]) t.truthy(await broker.channel.get('some.extractor', { noAck }))
+  for (const n of [1, 2]) t.is(await transport.cancel(jobFor(n).id), 'running')
+  const reply = {
+    file_id: hex(1),
+    extractor_id: 'some.extractor',
+    job_id: jobFor(1).id,
+    status: 'StatusMessage.start: x',
+    start: '2026-01-01T00:00:00Z',
+  }
+  broker.channel.sendToQueue('clowder.abcdefghij', Buffer.from(JSON.stringify(reply)))
+  await eventually(async () => (await transport.pending(file(1))).some(({ state }) => state === 'running'))
+  t.is(await transport.cancel(jobFor(1).id), 'running')
+  t.is(await transport.cancel(jobFor(3).id), 'cancelled')
+  // Two are fetched, and one of those is not acknowledged.
+  await quiet(2)
+  const queue = `queues/${new URL(broker.uri).pathname.slice(1)}/some.extractor`
+  await eventually(async () => ((await broker.ask(queue)) as { messages_unacknowledged?: number }).messages_unacknowledged === 1, 10_000)
+  t.is(await transport.cancel(jobFor(2).id), 'running')
+})
+
 live('a job whose extractor died while processing it is cancelled, in its queue or gone from it', async t => {
-  const { broker, transport } = await setUp(t, 2)
+  const { broker, transport, quiet } = await setUp(t, 2)
   await transport.listen(new TestListener(''))
   for (const n of [1, 2]) {
     const reply = { file_id: hex(1), extractor_id: 'some.extractor', job_id: jobFor(n).id, status: 'StatusMessage.start: x', start: '' }
@@ -88,25 +116,28 @@ live('a job whose extractor died while processing it is cancelled, in its queue 
   t.is(await transport.cancel(jobFor(1).id), 'cancelled')
   t.is((await broker.waiting('some.extractor')).length, 1)
   await broker.channel.purgeQueue('some.extractor')
-  t.is(await transport.cancel(jobFor(2).id), 'cancelled')
+  t.is(await transport.cancel(jobFor(2).id), 'running')
+  await quiet(2)
+  await eventually(async () => (await transport.cancel(jobFor(2).id)) === 'cancelled')
   t.deepEqual(await idsOf(transport, file(1)), [])
 })
 
-live('a job whose queue was deleted or emptied is cancelled', async t => {
-  const { broker, transport } = await setUp(t, 2)
+live('a job whose queue was emptied is cancelled after a while, one whose queue was deleted at once', async t => {
+  const { broker, transport, quiet } = await setUp(t, 2)
   await broker.channel.purgeQueue('some.extractor')
-  t.is(await transport.cancel(jobFor(1).id), 'cancelled')
+  await quiet(1)
+  await eventually(async () => (await transport.cancel(jobFor(1).id)) === 'cancelled')
   await broker.channel.deleteQueue('some.extractor')
   t.is(await transport.cancel(jobFor(2).id), 'cancelled')
   t.deepEqual(await idsOf(transport, file(1)), [])
 })
 
 live('a job that was lost at the broker is cancelled though its extractor listens, once that has been idle', async t => {
-  const { broker, transport, documents } = await setUp(t, 2)
+  const { broker, transport, quiet } = await setUp(t, 2)
   await broker.channel.purgeQueue('some.extractor')
   await broker.channel.consume('some.extractor', () => undefined)
   t.is(await transport.cancel(jobFor(1).id), 'running')
-  await documents.commit({ update: jobFor(1).id, in: busJobs, set: { published: '2026-01-01T00:00:00.000Z' } })
+  await quiet(1)
   await eventually(async () => (await transport.cancel(jobFor(1).id)) === 'cancelled')
   t.is((await idsOf(transport, file(1))).length, 1)
 })

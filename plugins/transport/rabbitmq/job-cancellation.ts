@@ -67,24 +67,26 @@ export class JobCancellation {
     const queue = isAside ? `error.${job.queue}` : job.queue
     const limits = { timeMs: searchMs, answerMs: timeoutMs, wanted: 1 }
     // Before the search, which holds messages itself.
-    const isIdle = isQuiet(job) && (await this.#isIdle(queue))
+    const isQuiet = isAside || hasBeenQuiet(job)
+    const taken = isQuiet && !isAside ? await this.#unacknowledged(queue) : undefined
     const search = await searchQueue(model, queue, content => isMessageOf(content, job.id), limits)
     if (!search) return true
     const [message] = search.found
     if (message) search.take(message)
     // Closed before the record is deleted: the broker has then removed the message.
     await search.close()
-    // In no queue, and no extractor that could be processing it.
-    return message !== undefined || isAside || (search.isComplete && (search.consumers === 0 || isIdle))
+    if (message || isAside) return true
+    // In no queue, and no extractor that could be processing it: one that fetches its messages one by one is no consumer of the queue.
+    return search.isComplete && isQuiet && (taken ?? search.consumers) === 0
   }
 
-  /** True when the broker says that no extractor is processing a message of the queue. */
-  async #isIdle(queue: string): Promise<boolean> {
+  /** How many messages of the queue extractors are processing; undefined when the broker does not say. */
+  async #unacknowledged(queue: string): Promise<number | undefined> {
     try {
-      return (await this.#management.unacknowledged(queue)) === 0
+      return await this.#management.unacknowledged(queue)
     } catch (error) {
       this.#log.debug('The management plugin of the broker does not say what is being processed', { queue, error })
-      return false
+      return undefined
     }
   }
 }
@@ -92,5 +94,6 @@ export class JobCancellation {
 /** Longer than the facts of the management plugin are old. */
 const quietMs = 15_000
 
-/** An extractor that has just taken a job says so. */
-const isQuiet = ({ heard, published }: StoredJob): boolean => Date.parse(heard ?? published) < Date.now() - quietMs
+/** An extractor that has just taken a job says so; the time of what it said is that of its own clock. */
+const hasBeenQuiet = ({ heard, published }: StoredJob): boolean =>
+  Math.max(Date.parse(heard ?? published), Date.parse(published)) < Date.now() - quietMs

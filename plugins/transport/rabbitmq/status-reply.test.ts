@@ -63,7 +63,7 @@ test('what cannot be understood is refused with the reason', t => {
     ['{"file_id":"f","extractor_id":"e","status":5}', /status/],
     ['{"file_id":"f","extractor_id":"e","status":"s","__proto__":{}}', /__proto__/],
     [`{"file_id":"f","x":${'['.repeat(100)}${']'.repeat(100)}}`, /nested/],
-    [' '.repeat(2 ** 20 + 1), /bytes/],
+    [' '.repeat(2 ** 24 + 1), /bytes/],
   ]
   for (const [text, message] of refused) t.throws(() => readReply(Buffer.from(text), now), { message })
 })
@@ -73,4 +73,16 @@ test('a long text is cut, and can be stored', t => {
   t.true(status.startsWith('ab '))
   t.is(status.length, 10_000)
   t.true(status.isWellFormed())
+})
+
+test('an error with megabytes of text, which pyclowder sends twice, is still an error', t => {
+  const text = `StatusMessage.error: ${'é'.repeat(2 ** 20)}`
+  const { status } = read({ status: text, message: text })
+  t.is(meaningOf(status), 'error')
+  t.is(status.length, 10_000)
+})
+
+test('a key at the place where a text is cut stays hidden', t => {
+  const { status } = read({ status: `StatusMessage.error: ${'x'.repeat(9970)}?key=0123456789abcdef` })
+  t.false(status.includes('0123'))
 })

@@ -2,7 +2,8 @@ import { defaultJsonLimits, type JobStatus, parseJson, saysDone } from 'pounce/s
 import { maskKeys } from './mask-keys.ts'
 
 const mostCharacters = 10_000
-const mostBytes = 2 ** 20
+/** pyclowder puts the whole output of a failed program into its status, and that twice into the reply. */
+const mostBytes = 2 ** 24
 
 /** What a status says of its job. `error`: the extractor has given up, and has put the message into its error queue. */
 export type Meaning = 'done' | 'error' | 'under way'
@@ -34,8 +35,12 @@ const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= 200 && !/[\u0000-\u001f\u007f]/.test(value)
 
 /** In upper case "done" anywhere makes it exactly `DONE` (reference, extraction §3.2). */
-const statusOf = (text: string): string =>
-  saysDone(text) ? 'DONE' : maskKeys(text.replaceAll('\u0000', '')).slice(0, mostCharacters).toWellFormed()
+function statusOf(text: string): string {
+  if (saysDone(text)) return 'DONE'
+  // Not all of a text of megabytes: masking what is cut off anyway would stop everything else meanwhile.
+  const beginning = text.slice(0, 2 * mostCharacters).replaceAll('\u0000', '')
+  return maskKeys(beginning).slice(0, mostCharacters).toWellFormed()
+}
 
 const form = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s?(?:(Z|UTC)|([+-])(\d\d):?(\d\d)?)?$/i
 
