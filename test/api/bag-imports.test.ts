@@ -150,14 +150,6 @@ test('files of a bag with datacite.xml are described without a description of th
   t.like(await importBag(ann, zipOf(bare)), { status: 400, message: 'Not all files found in archive (gone.txt missing)' })
 })
 
-test('an archive without bagit.txt needs a title in its datacite.xml', async t => {
-  const ann = await somebody(server)
-  const archive = (datacite: string): Buffer => zipOf({ 'metadata/datacite.xml': datacite, 'data/a.txt': 'a' })
-  t.is((await importBag(ann, archive('<resource><title>T</title></resource>'))).status, 200)
-  for (const datacite of ['<resource/>', '<resource><title> </title></resource>', 'no XML'])
-    t.like(await importBag(ann, archive(datacite)), { status: 400, message: 'No dataset info found in metadata/datacite.xml' })
-})
-
 test('an archive with nothing but datacite.xml beside its files is read as v1 reads it', async t => {
   const ann = await somebody(server)
   const read = (datacite: string, payload: Record<string, string>) =>

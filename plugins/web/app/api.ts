@@ -102,7 +102,7 @@ export interface Models {
   NewDataset: { readonly name: string; readonly description?: string | null; readonly space?: (string | readonly (string)[] | null); readonly collection?: (string | readonly (string)[] | null); readonly access?: "PUBLIC" | "PRIVATE" | "DEFAULT" | null; readonly existingfiles?: string | null }
   NewDatasetOfFile: { readonly name: string; readonly file_id: string; readonly description?: string | null; readonly space?: string | null }
   NewDownloadLink: { readonly link: string; readonly expire: string; readonly id: string }
-  NewExtractorLabel: { readonly name: string; readonly category?: string; readonly extractors: readonly (string)[] }
+  NewExtractorLabel: { readonly name: string; readonly category?: string | null; readonly extractors: readonly (string)[] }
   NewFolder: { readonly name: string; readonly parentId: string; readonly parentType: "dataset" | "folder" }
   NewFolderPath: { readonly path: string; readonly parentId?: string }
   NewGroup: { readonly name: string; readonly description?: string; readonly source?: string; readonly external?: string }
@@ -114,9 +114,9 @@ export interface Models {
   NewRole: { readonly name: string; readonly description?: string; readonly permissions: readonly (string)[] }
   NewSavedSearch: { readonly name: string; readonly query: string }
   NewSection: { readonly file_id?: string; readonly area?: (Models['Area'] | null); readonly startTime?: number | null; readonly endTime?: number | null; readonly order?: number | null; readonly description?: string | null }
-  NewSensor: { readonly name: string; readonly type?: string; readonly geometry: Readonly<Record<string, unknown>>; readonly properties: Readonly<Record<string, unknown>>; readonly spaces?: readonly (string)[] }
+  NewSensor: { readonly name: string; readonly type: string; readonly geometry: Readonly<Record<string, unknown>>; readonly properties: Readonly<Record<string, unknown>>; readonly spaces?: readonly (string)[] }
   NewSpace: { readonly name: string; readonly description: string }
-  NewStream: { readonly name: string; readonly type?: string; readonly geometry: Readonly<Record<string, unknown>>; readonly properties: Readonly<Record<string, unknown>>; readonly sensor_id: (string | number) }
+  NewStream: { readonly name: string; readonly type: string; readonly geometry: Readonly<Record<string, unknown>>; readonly properties: Readonly<Record<string, unknown>>; readonly sensor_id: (string | number) }
   NewUser: { readonly email: string; readonly password?: string; readonly firstName: string; readonly lastName: string }
   NewUserMetadata: { readonly "@context"?: (string | Readonly<Record<string, unknown>> | readonly (unknown)[]) | null; readonly file_id?: string; readonly dataset_id?: string; readonly collection_id?: string; readonly space_id?: string; readonly content: (Readonly<Record<string, unknown>> | readonly (unknown)[]) }
   NewVocabulary: { readonly name: string; readonly description?: string; readonly keys?: string; readonly tags?: string; readonly terms?: readonly (Models['NewVocabularyTerm'])[] }
@@ -632,7 +632,7 @@ export interface Operations {
   'PUT /api/extractors/labels/{label}': { path: { label: string }; query: Record<never, never>; body: Models['NewExtractorLabel']; answer: Models['ExtractorLabel'] }
   'DELETE /api/datasets/{id}/extractions/{job}': { path: { id: string; job: string }; query: Record<never, never>; body: { readonly extractor?: string }; answer: { readonly status: "OK" } }
   'DELETE /api/files/{id}/extractions/{job}': { path: { id: string; job: string }; query: Record<never, never>; body: { readonly extractor?: string }; answer: { readonly status: "OK" } }
-  'GET /api/extractions/{id}/status': { path: { id: string }; query: Record<never, never>; body: undefined; answer: (Readonly<Record<string, string>> | "no file") }
+  'GET /api/extractions/{id}/status': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Readonly<Record<string, string>> | string }
   'GET /api/datasets/{id}/isBeingProcessed': { path: { id: string }; query: Record<never, never>; body: undefined; answer: { readonly isBeingProcessed: string } }
   'GET /api/files/{id}/isBeingProcessed': { path: { id: string }; query: Record<never, never>; body: undefined; answer: { readonly isBeingProcessed: string } }
   'GET /api/datasets/{id}/extractions': { path: { id: string }; query: Record<never, never>; body: undefined; answer: readonly (Models['ResourceExtraction'])[] }
