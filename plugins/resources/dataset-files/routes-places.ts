@@ -1,5 +1,5 @@
 import { Conflict, Folders, Forbidden, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
-import { pathFlag } from 'pounce/sdk/kit'
+import { optionalOrNull, pathFlag } from 'pounce/sdk/kit'
 import { FilePlaces, placeOf } from './file-places.ts'
 
 const route = routesFor('datasets', { places: FilePlaces, folders: Folders })
@@ -82,7 +82,7 @@ export const moveFileToFolder = route({
   permission: { right: 'AddResourceToDataset', on: ref('dataset', 'dataset') },
   alsoRequires: [{ right: 'ViewFile', on: ref('file', 'file') }],
   params: s.Object({ dataset: s.id(), toFolder: s.id('folder'), file: s.id() }),
-  body: s.Object({ folderId: s.Optional(s.Union([s.String({ maxLength: 100 }), s.Null()])) }),
+  body: s.Object({ folderId: optionalOrNull(s.String({ maxLength: 100 })) }),
   responses: { 200: s.model('FileMove', s.Object({ status: s.String(), fileName: s.String(), folderName: s.String() })) },
   throws: [NotFound, Invalid, Conflict],
   async handle({ params: { dataset, toFolder, file }, body, caller }, { places, folders }) {

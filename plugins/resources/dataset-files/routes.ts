@@ -1,4 +1,5 @@
 import { Invalid, NotFound, ref, routesFor, s, signedIn } from 'pounce/sdk'
+import { optionalOrNull } from 'pounce/sdk/kit'
 import { DatasetCreation } from './dataset-creation.ts'
 
 const route = routesFor('datasets', { creation: DatasetCreation })
@@ -7,7 +8,7 @@ const made = { 200: s.Object({ id: s.String() }) }
 const oneOrMore = s.Optional(
   s.Union([s.String(), s.Array(s.String(), { maxItems: 1000 }), s.Null()], { description: 'Ids; `default` means none' }),
 )
-const description = s.Optional(s.Union([s.prose(), s.Null()]))
+const description = optionalOrNull(s.prose())
 const existingfiles = s.String({ maxLength: 25_000, description: 'Ids of existing files, separated by commas' })
 
 const idsOf = (given: string | readonly string[] | null | undefined): readonly string[] => {
@@ -34,7 +35,7 @@ export const createEmptyDataset = route({
       space: oneOrMore,
       collection: oneOrMore,
       access: s.Optional(s.Union([s.Literal('PUBLIC'), s.Literal('PRIVATE'), s.Literal('DEFAULT'), s.Null()])),
-      existingfiles: s.Optional(s.Union([existingfiles, s.Null()])),
+      existingfiles: optionalOrNull(existingfiles),
     }),
   ),
   responses: made,
@@ -62,7 +63,7 @@ export const createDataset = route({
   },
   body: s.model(
     'NewDatasetOfFile',
-    s.Object({ name: s.line(), file_id: s.String(), description, space: s.Optional(s.Union([s.String(), s.Null()])) }),
+    s.Object({ name: s.line(), file_id: s.String(), description, space: optionalOrNull(s.String()) }),
   ),
   responses: made,
   throws: [Invalid, NotFound],

@@ -1,4 +1,5 @@
 import { Conflict, Invalid, NotFound, routesFor, s } from 'pounce/sdk'
+import { optionalOrNull } from 'pounce/sdk/kit'
 import { type Label, StoredLabels } from './stored-labels.ts'
 
 const route = routesFor('extractors', { labels: StoredLabels })
@@ -7,7 +8,7 @@ const body = s.model(
   'NewExtractorLabel',
   s.Object({
     name: s.line(200),
-    category: s.Optional(s.Union([s.String({ maxLength: 200 }), s.Null()])),
+    category: optionalOrNull(s.String({ maxLength: 200 })),
     extractors: s.Array(s.String({ minLength: 1, maxLength: 200 }), { maxItems: 1000 }),
   }),
 )
