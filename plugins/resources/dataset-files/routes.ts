@@ -61,10 +61,7 @@ export const createDataset = route({
     right: 'CreateDataset',
     unscoped: 'The dataset is new; the handler checks the rights on the file and the spaces that the body names.',
   },
-  body: s.model(
-    'NewDatasetOfFile',
-    s.Object({ name: s.line(), file_id: s.String(), description, space: optionalOrNull(s.String()) }),
-  ),
+  body: s.model('NewDatasetOfFile', s.Object({ name: s.line(), file_id: s.String(), description, space: optionalOrNull(s.String()) })),
   responses: made,
   throws: [Invalid, NotFound],
   async handle({ body: { name, description, space, file_id: file }, caller }, { creation }) {
