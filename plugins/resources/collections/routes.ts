@@ -199,11 +199,11 @@ export const unfollowCollection = route({
   summary: 'Unfollow a collection',
   permission: 'signedIn',
   params,
-  responses: { 200: s.success() },
+  responses: { 200: s.empty() },
   throws: [NotFound],
   async handle({ params, caller }, { users, policy }) {
     await unfollow(users, policy, caller, { kind: 'collection', id: params.id })
-    return { status: 200, body: { status: 'success' } }
+    return { status: 200, body: undefined }
   },
 })
 

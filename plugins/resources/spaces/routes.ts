@@ -178,10 +178,10 @@ export const unfollowSpace = route({
   summary: 'Unfollow a space',
   permission: 'signedIn',
   params,
-  responses: { 200: s.success() },
+  responses: { 200: s.empty() },
   throws: [NotFound],
   async handle({ params, caller }, { users, policy }) {
     await unfollow(users, policy, caller, { kind: 'space', id: params.id })
-    return { status: 200, body: { status: 'success' } }
+    return { status: 200, body: undefined }
   },
 })

@@ -307,7 +307,7 @@ export interface Operations {
   'GET /api/spaces/{id}': { path: { id: string }; query: { view?: "full" | undefined }; body: undefined; answer: (Models['Space'] | Models['FullSpace']) }
   'POST /api/spaces/{id}/follow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['FollowResult'] }
   'GET /api/spaces/canEdit': { path: Record<never, never>; query: { when?: string | undefined; date?: string | undefined; title?: string | undefined; limit?: number | undefined; after?: string | undefined; sort?: "name" | "created" | "modified" | undefined; order?: "asc" | "desc" | undefined; whose?: "mine" | "shared" | "public" | undefined; total?: boolean | undefined; view?: "full" | undefined }; body: undefined; answer: readonly ((Models['Space'] | Models['FullSpace']))[] }
-  'POST /api/spaces/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
+  'POST /api/spaces/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'POST /api/spaces/{id}/update': { path: { id: string }; query: Record<never, never>; body: Models['SpaceChange']; answer: Models['Success'] }
   'PUT /api/spaces/{id}/verify': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
   'POST /api/spaces/{id}/acceptRequest': { path: { id: string }; query: { user: string; role?: string | undefined }; body: undefined; answer: Models['Success'] }
@@ -340,7 +340,7 @@ export interface Operations {
   'GET /api/collections/listTrash': { path: Record<never, never>; query: { limit?: number | undefined; after?: string | undefined; view?: "full" | undefined }; body: undefined; answer: readonly ((Models['CollectionDetails'] | Models['FullCollection']))[] }
   'PUT /api/collections/{id}/title': { path: { id: string }; query: Record<never, never>; body: { readonly name: string }; answer: Models['Success'] }
   'PUT /api/collections/restore/{id}': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
-  'POST /api/collections/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: Models['Success'] }
+  'POST /api/collections/{id}/unfollow': { path: { id: string }; query: Record<never, never>; body: undefined; answer: undefined }
   'GET /api/collections/allCollections': { path: Record<never, never>; query: { limit?: number | undefined; showAll?: boolean | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['CollectionDetails'])[] }
   'GET /api/collections/list': { path: Record<never, never>; query: { when?: string | undefined; date?: string | undefined; title?: string | undefined; exact?: boolean | undefined; limit?: number | undefined; after?: string | undefined; sort?: "name" | "created" | "modified" | undefined; order?: "asc" | "desc" | undefined; whose?: "mine" | "shared" | "public" | undefined; total?: boolean | undefined; view?: "full" | undefined }; body: undefined; answer: readonly ((Models['Collection'] | Models['FullCollection']))[] }
   'GET /api/collections/canEdit': { path: Record<never, never>; query: { when?: string | undefined; date?: string | undefined; title?: string | undefined; exact?: boolean | undefined; limit?: number | undefined; after?: string | undefined }; body: undefined; answer: readonly (Models['Collection'])[] }
