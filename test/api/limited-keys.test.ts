@@ -100,6 +100,7 @@ test('what it makes goes into its space, or is not made', async t => {
   t.is(begun.status, 403)
   t.is(await statusOf(held.post('/api/datasets/createempty', { name: 'at home', space: [inside] })), 200)
   t.is(await statusOf(held.post('/api/collections/newCollectionWithParent', { name: 'adrift', parentId: there.collection })), 404)
+  t.is(await statusOf(held.post('/api/collections/newCollectionWithParent', { name: 'adrift' })), 403)
   t.deepEqual(await idsOf(ann.get('/api/datasets?title=adrift&limit=0')), [])
   t.deepEqual(await idsOf(ann.get('/api/collections?title=adrift&limit=0')), [])
 })
