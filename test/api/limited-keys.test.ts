@@ -110,6 +110,8 @@ test('a limited key moves nothing out of its space, and does not see what it rem
   t.is(await statusOf(held.post(`/api/spaces/${outside}/addDatasetToSpace/${dataset}`)), 404)
   t.is(await statusOf(held.post(`/api/datasets/${dataset}/copyDatasetToSpace/${outside}`)), 404)
   t.is(await statusOf(held.post(`/api/spaces/${inside}/addDatasetToSpace/${nowhere.dataset}`)), 404)
+  t.is(await statusOf(ann.post(`/api/spaces/${outside}/addDatasetToSpace/${dataset}`)), 200)
+  t.is(await statusOf(held.post(`/api/spaces/${outside}/removeDataset/${dataset}`)), 404)
   t.is(await statusOf(held.post(`/api/spaces/${inside}/removeDataset/${dataset}`)), 200)
   t.is(await statusOf(held.get(`/api/datasets/${dataset}`)), 404)
   t.is(await statusOf(ann.get(`/api/datasets/${dataset}`)), 200)
