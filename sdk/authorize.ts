@@ -30,18 +30,25 @@ export const authorize = async (policy: Policy, caller: Caller, permission: Perm
 export interface Detached extends Ref {
   readonly author: string
   readonly permission: Permission
+  readonly isIn: boolean
 }
 
-/** Refuses who may not take a resource out of a container: its author may, everyone else needs the permission on the container. */
+/**
+ * Refuses who may not take a resource out of a container: its author may, everyone else needs the permission on the container. A container that is hidden
+ * from the author is answered like an unknown one, unless the resource is in it; a limited key, and what is in the trash, change nothing in hidden ones.
+ */
 export const authorizeDetach = async (
   policy: Policy,
   caller: Caller,
   permission: Permission,
-  container: Ref,
-  { kind, id, author, permission: own }: Detached,
+  container: Ref & { readonly kind: 'space' | 'collection' },
+  { kind, id, author, permission: own, isIn }: Detached,
 ): Promise<void> => {
+  const isAuthor = author === caller.user?.id
+  const isWithdrawn = isAuthor && isIn && caller.limits === undefined && !(await policy.isInTrash(container))
+  if (!isWithdrawn) await authorize(policy, caller, container.kind === 'space' ? 'ViewSpace' : 'ViewCollection', container, 'frozen')
   // The author's own right is requested too: it is what a ReadOnly account and an extraction key do not hold.
-  const isOwn = author === caller.user?.id && (await policy.canOn(caller, own, { kind, id })) === 'yes'
+  const isOwn = isAuthor && (await policy.canOn(caller, own, { kind, id })) === 'yes'
   if (!isOwn) await authorize(policy, caller, permission, container)
 }
 

@@ -61,13 +61,21 @@ test('a collection that is not well described is refused and not made', async t 
   const wrong = [{}, { name: '' }, { name: 'a\u0000b' }, { name: 'x'.repeat(501) }, { name: 1 }, { name: 'n', description: null }]
   for (const json of wrong) t.is((await ann.post('/api/collections', json)).status, 400, JSON.stringify(json).slice(0, 50))
   for (const space of [unknownId, 'nonsense', '{"$ne":1}']) t.is((await ann.post('/api/collections', { name: 'n', space })).status, 404)
-  t.is((await ann.post('/api/collections/newCollectionWithParent', { name: 'n' })).status, 400)
   for (const parentId of [unknownId, 'nonsense', [unknownId]]) {
     t.is((await ann.post('/api/collections/newCollectionWithParent', { name: 'n', parentId })).status, 404)
   }
   t.is((await nobody.post('/api/collections', { name: 'n' })).status, 401)
   t.deepEqual(await idsOf(ann.get('/api/collections/canEdit')), [])
   t.is((await ann.post('/api/collections', { name: 'n', space: 'default' })).status, 200)
+})
+
+test('a collection that names no parent has none', async t => {
+  const ann = await somebody(server)
+  const space = await newSpace(ann)
+  const id = await idOf(ann.post('/api/collections/newCollectionWithParent', { name: 'n', space }))
+  t.like(await single(ann, id), { name: 'n', parent_collection_ids: 'List()', spaces: `List(${space})`, root_flag: 'true' })
+  t.is((await ann.post('/api/collections/newCollectionWithParent', { name: 'n' })).status, 200)
+  t.is((await ann.post('/api/collections/newCollectionWithParent', { name: 'n', parentId: [] })).status, 400)
 })
 
 test('malformed, unknown and removed ids are answered alike', async t => {
@@ -312,7 +320,7 @@ test('following is noted and undone, also when the collection can no longer be s
   const id = await newCollection(ann)
   t.deepEqual((await ann.post(`/api/collections/${id}/follow`)).body, ok)
   for (let n = 0; n < 2; n++) await ann.remove(`/api/collections/${id}`)
-  t.deepEqual((await ann.post(`/api/collections/${id}/unfollow`)).body, '')
+  t.like(await ann.post(`/api/collections/${id}/unfollow`), { status: 200, body: '' })
   t.is((await ann.post(`/api/collections/${id}/unfollow`)).status, 404)
   t.is((await ann.post(`/api/collections/${id}/follow`)).status, 404)
 })

@@ -1,13 +1,12 @@
 import test from 'ava'
 import { anonymousUserId } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
-import { type Answer, callsOf } from '../support/calls.ts'
+import type { Answer } from '../support/calls.ts'
 import { newDataset, newSpace, somebody } from '../support/spaces-and-people.ts'
 
 const server = await bootForTest({ config: { access: { private: true } } })
 const unknownId = 'f'.repeat(24)
 const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
-const admin = callsOf(server.as(server.admin.key))
 test.after.always(() => server.stop())
 
 /** What came back, but for the id of the request and the ids that were sent. */
@@ -16,7 +15,7 @@ const plain = ({ status, body }: Answer, id: string): unknown => ({
   text: JSON.stringify({ ...(body as object), requestId: '' }).replaceAll(id, 'ID'),
 })
 
-test.serial('who may not be seen is answered like who does not exist, by every route that takes the id of a person', async t => {
+test.serial('who may not be seen is answered like who does not exist, by every route but updateUsers', async t => {
   const space = await newSpace(ann)
   t.is((await ann.get(`/api/users/${bob.id}`)).status, 404)
   const asked: readonly ((id: string) => Promise<Answer>)[] = [
@@ -25,7 +24,6 @@ test.serial('who may not be seen is answered like who does not exist, by every r
     id => ann.put(`/api/users/${id}`, { firstName: 'A' }),
     id => ann.post(`/api/users/${id}/updateName?firstName=A&lastName=B`),
     id => ann.post(`/api/spaces/${space}/invite`, { userIds: [id] }),
-    id => ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Viewer: id } }),
     id => ann.put(`/api/spaces/${space}/members/${id}`, { role: 'Viewer' }),
     id => ann.remove(`/api/spaces/${space}/members/${id}`),
     id => ann.post(`/api/spaces/${space}/removeUser?removeUser=${id}`),
@@ -67,12 +65,26 @@ test.serial('metadata that names who may not be seen as its agent is taken like 
   for (const place of [bob.id, `email/${bob.email}`, 'email/nobody-has-it@example.org']) t.deepEqual(await told(place), unknown, place)
 })
 
-test.serial('visible people are added by id, and members stay', async t => {
-  const [space, other] = [await newSpace(ann), await newSpace(ann)]
-  const path = `/api/spaces/${space}/members/${bob.id}?superAdmin=true`
-  t.is((await admin.put(path, { role: 'Viewer' })).status, 200)
+test.serial('updateUsers adds people by id, also those whom the owner of the space may not look at', async t => {
+  const [one, other] = [await newSpace(ann), await newSpace(ann)]
+  const assign = async (id: string) => (await ann.post(`/api/spaces/${one}/updateUsers`, { rolesandusers: { Viewer: id } })).status
+  t.is((await ann.get(`/api/users/${bob.id}`)).status, 404)
+  t.is(await assign(unknownId), 400)
+  t.is(await assign(bob.id), 200)
+  t.is((await bob.get(`/api/spaces/${one}`)).status, 200)
   t.is((await ann.get(`/api/users/${bob.id}`)).status, 200)
   t.is((await ann.put(`/api/spaces/${other}/members/${bob.id}`, { role: 'Editor' })).status, 200)
-  t.is((await ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Editor: bob.id } })).status, 200)
-  for (const each of [space, other]) t.is((await ann.remove(`/api/spaces/${each}/members/${bob.id}`)).status, 200)
+  for (const each of [one, other]) t.is((await ann.remove(`/api/spaces/${each}/members/${bob.id}`)).status, 200)
+})
+
+test.serial('people whom one may not look at are added as often as people can be invited', async t => {
+  const [eve, fay] = [await somebody(server, 'eve'), await somebody(server, 'fay')]
+  const space = await newSpace(eve)
+  const assign = async (...ids: string[]) =>
+    (await eve.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Viewer: ids.join() } })).status
+  const emails = Array.from({ length: 99 }, (_, n) => `guest${n}@elsewhere.example`)
+  t.is((await eve.post(`/api/spaces/${space}/invite`, { emails })).status, 200)
+  for (const _ of [1, 2]) t.is(await assign(fay.id), 200)
+  t.is(await assign(fay.id, bob.id), 429)
+  t.is(await assign(fay.id), 200)
 })

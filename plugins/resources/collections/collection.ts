@@ -1,5 +1,5 @@
 import { type CollectionRecord, collection, configPort, type Stored, s } from 'pounce/sdk'
-import { capabilitiesBy, type Detached, inEachOrder, trashIndexes, trashSettings } from 'pounce/sdk/kit'
+import { capabilitiesBy, inEachOrder, trashIndexes, trashSettings } from 'pounce/sdk/kit'
 
 export type Collected = CollectionRecord & Stored
 
@@ -24,7 +24,7 @@ export const collections = collection<CollectionRecord>()('collections', {
 })
 
 /** A collection that is to be taken out of a space or of another collection. */
-export const asDetached = ({ id, author }: Collected): Detached => ({ kind: 'collection', id, author, permission: 'DeleteCollection' })
+export const asDetached = ({ id, author }: Collected) => ({ kind: 'collection', id, author, permission: 'DeleteCollection' }) as const
 
 export const config = s.Object(trashSettings('collection'))
 

@@ -72,7 +72,9 @@ export const removeSubCollection = route({
   async handle({ params, caller }, { collections, tree, policy }) {
     const child = await collections.get(params.child)
     if (!child) throw new NotFound('collection')
-    await authorizeDetach(policy, caller, 'RemoveResourceFromCollection', { kind: 'collection', id: params.id }, asDetached(child))
+    const parent = { kind: 'collection', id: params.id } as const
+    const isIn = child.parents.includes(params.id)
+    await authorizeDetach(policy, caller, 'RemoveResourceFromCollection', parent, { ...asDetached(child), isIn })
     await tree.removeChild(params.id, params.child, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
@@ -180,10 +182,7 @@ export const removeCollectionFromSpace = ofSpaces({
     'Requires the right to remove from the space, or being the author of the collection. `removeDatasets=true` also removes its datasets, unless another collection of the space contains them; this requires the right on the space.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  alsoRequires: [
-    { right: 'ViewSpace', on: ref('space', 'id') },
-    { right: 'ViewCollection', on: ref('collection', 'collection') },
-  ],
+  alsoRequires: [{ right: 'ViewCollection', on: ref('collection', 'collection') }],
   params: inSpace,
   query: s.Object({ removeDatasets: s.Boolean() }),
   responses: { 200: s.String() },
@@ -191,9 +190,11 @@ export const removeCollectionFromSpace = ofSpaces({
   async handle({ params, query, caller }, { collections, lists, tree, policy }) {
     const space = { kind: 'space', id: params.id } as const
     const found = await collections.get(params.collection)
-    if (!found?.spaces.includes(params.id)) throw new NotFound('collection')
+    if (!found) throw new NotFound('collection')
+    const isIn = found.spaces.includes(params.id)
     if (query.removeDatasets) await authorize(policy, caller, 'RemoveResourceFromSpace', space)
-    else await authorizeDetach(policy, caller, 'RemoveResourceFromSpace', space, asDetached(found))
+    else await authorizeDetach(policy, caller, 'RemoveResourceFromSpace', space, { ...asDetached(found), isIn })
+    if (!isIn) throw new NotFound('collection')
     if (await lists.hasParentIn(found, params.id)) throw new Invalid('The collection is in the space through a parent collection')
     await tree.leaveSpace(found.id, params.id, { withDatasets: query.removeDatasets, actor: caller.user?.id })
     return { status: 200, body: 'success' }

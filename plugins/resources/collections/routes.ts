@@ -77,7 +77,7 @@ export const createCollectionWithParent = route({
   method: 'POST',
   path: '/api/collections/newCollectionWithParent',
   summary: 'Create a collection in a parent collection',
-  description: 'It is added to the spaces of its parent.',
+  description: 'It is added to the spaces of its parent. Without `parentId` it has no parent.',
   permission: {
     right: 'CreateCollection',
     unscoped: 'The collection is new; the handler checks the rights on the parent and the space that the body names.',
@@ -88,18 +88,21 @@ export const createCollectionWithParent = route({
       name: named.name,
       description: s.Optional(named.description),
       space,
-      parentId: s.Union([s.String(), s.Array(s.String(), { minItems: 1, maxItems: 1 })], {
-        description: 'Id of the parent, as text or as the only element of a list as pyclowder sends it',
-      }),
+      parentId: s.Optional(
+        s.Union([s.String(), s.Array(s.String(), { minItems: 1, maxItems: 1 })], {
+          description: 'Id of the parent, as text or as the only element of a list as pyclowder sends it',
+        }),
+      ),
     }),
   ),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { life, policy }) {
     const author = signedIn(caller).id
-    const parent = typeof body.parentId === 'string' ? body.parentId : body.parentId[0]
+    const parent = typeof body.parentId === 'string' ? body.parentId : body.parentId?.[0]
     const space = spaceIn(body.space)
-    await authorize(policy, caller, 'AddResourceToCollection', { kind: 'collection', id: parent ?? '' })
+    requirePlaced(caller, parent !== undefined || space !== undefined)
+    if (parent !== undefined) await authorize(policy, caller, 'AddResourceToCollection', { kind: 'collection', id: parent })
     if (space !== undefined) await authorize(policy, caller, 'AddResourceToSpace', { kind: 'space', id: space })
     const { id } = await life.create({ name: body.name, description: body.description ?? '', author, space, parent })
     return { status: 200, body: { id } }

@@ -17,7 +17,6 @@ import {
   answerList,
   authorizeDetach,
   countIn,
-  type Detached,
   type ListQuery,
   listParameters,
   pathFlag,
@@ -28,7 +27,7 @@ import { DatasetLists } from './dataset-lists.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 import { DatasetView, DatasetViews } from './dataset-view.ts'
 
-const asDetached = ({ id, author }: DatasetRecord & Stored): Detached => ({ kind: 'dataset', id, author, permission: 'DeleteDataset' })
+const asDetached = ({ id, author }: DatasetRecord & Stored) => ({ kind: 'dataset', id, author, permission: 'DeleteDataset' }) as const
 
 const needs = {
   datasets: Datasets,
@@ -93,21 +92,20 @@ export const removeDatasetFromSpace = ofSpaces({
   method: 'POST',
   path: '/api/spaces/:id/removeDataset/:dataset',
   summary: 'Remove a dataset from a space',
-  description: 'Requires the right to remove from the space, or being the author of the dataset.',
+  description:
+    'Requires the right to remove from the space, or being the author of the dataset, also of one in a space that is hidden from the caller.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  alsoRequires: [
-    { right: 'ViewSpace', on: ref('space', 'id') },
-    { right: 'ViewDataset', on: ref('dataset', 'dataset') },
-  ],
+  alsoRequires: [{ right: 'ViewDataset', on: ref('dataset', 'dataset') }],
   params: pair,
   responses: { 200: s.Object({ isTrial: s.String() }) },
   throws: [NotFound, Forbidden],
   async handle({ params, caller }, { datasets, places, policy }) {
     const space = { kind: 'space', id: params.id } as const
     const dataset = await existing(datasets, params.dataset)
-    await authorizeDetach(policy, caller, 'RemoveResourceFromSpace', space, asDetached(dataset))
-    if (!dataset.spaces.includes(params.id)) throw new NotFound('dataset')
+    const isIn = dataset.spaces.includes(params.id)
+    await authorizeDetach(policy, caller, 'RemoveResourceFromSpace', space, { ...asDetached(dataset), isIn })
+    if (!isIn) throw new NotFound('dataset')
     const { access } = await places.leave(params.dataset, space, caller.user?.id)
     return { status: 200, body: { isTrial: String(access === 'TRIAL') } }
   },
@@ -159,16 +157,12 @@ const leaveCollection = async (
 ): Promise<{ readonly status: 200; readonly body: { readonly status: string } }> => {
   const collection = { kind: 'collection', id } as const
   const record = await existing(datasets, dataset)
-  await authorizeDetach(policy, caller, 'RemoveResourceFromCollection', collection, asDetached(record))
-  if (!record.collections.includes(id) && !ignoreNotFound) throw new NotFound('dataset')
+  const isIn = record.collections.includes(id)
+  await authorizeDetach(policy, caller, 'RemoveResourceFromCollection', collection, { ...asDetached(record), isIn })
+  if (!isIn && !ignoreNotFound) throw new NotFound('dataset')
   await places.leave(dataset, collection, caller.user?.id)
   return { status: 200, body: { status: 'success' } }
 }
-
-const bothSeen = [
-  { right: 'ViewCollection', on: ref('collection', 'id') },
-  { right: 'ViewDataset', on: ref('dataset', 'dataset') },
-] as const
 
 export const removeDatasetFromCollection = ofCollections({
   method: 'DELETE',
@@ -177,7 +171,7 @@ export const removeDatasetFromCollection = ofCollections({
   description: 'Requires the right to remove from the collection, or being the author of the dataset.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  alsoRequires: bothSeen,
+  alsoRequires: [{ right: 'ViewDataset', on: ref('dataset', 'dataset') }],
   params: pair,
   query: s.Object({ ignoreNotFound: s.flag(true) }),
   responses: { 200: s.success() },
@@ -193,7 +187,7 @@ export const removeDatasetFromCollectionByPost = ofCollections({
   summary: 'Remove a dataset from a collection (old path)',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  alsoRequires: bothSeen,
+  alsoRequires: [{ right: 'ViewDataset', on: ref('dataset', 'dataset') }],
   params: s.Object({ id: s.id(), dataset: s.id(), ignoreNotFound: s.String({ description: '`true` or `false`' }) }),
   responses: { 200: s.success() },
   throws: [Invalid, NotFound, Forbidden],

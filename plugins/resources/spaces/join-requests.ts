@@ -13,7 +13,7 @@ import {
 } from 'pounce/sdk'
 import { updateWithRetry } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
-import { InvitationRateLimit } from './invitations.ts'
+import { InvitationRateLimit } from './invitation-rate-limit.ts'
 import { SpaceMembers } from './space-members.ts'
 import { spaces } from './stored-spaces.ts'
 

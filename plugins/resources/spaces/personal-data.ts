@@ -1,6 +1,7 @@
 import { eq } from 'pounce/sdk'
 import { personalRecords } from 'pounce/sdk/kit'
-import { invitations, quotas } from './invitations.ts'
+import { quotas } from './invitation-rate-limit.ts'
+import { invitations } from './invitations.ts'
 
 /** Invitations to the address. */
 export const PersonalInvitations = personalRecords({

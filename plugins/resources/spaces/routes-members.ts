@@ -105,7 +105,7 @@ export const updateSpaceUsers = route({
   path: '/api/spaces/:id/updateUsers',
   summary: 'Set the members and roles of a space',
   description:
-    'For each named role: unlisted users lose it and leave, listed ones get it. Other roles stay unchanged. New members are users whom the caller may view; others are invited by email. At least one user who can edit the space must remain.',
+    'For each named role: unlisted users lose it and leave, listed ones get it. Other roles stay unchanged. New members whom the caller may not view count as invitations (`invitationsPerHour`). At least one user who can edit the space must remain.',
   permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
   body: s.Object({
@@ -115,7 +115,7 @@ export const updateSpaceUsers = route({
     }),
   }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid, Conflict],
+  throws: [NotFound, Invalid, Conflict, TooMany],
   async handle({ params, body, caller }, { members }) {
     await members.assign(params.id, body.rolesandusers, caller)
     return { status: 200, body: { status: 'success' } }

@@ -2,6 +2,7 @@ import {
   type After,
   type Caller,
   Conflict,
+  configPort,
   Invalid,
   NotFound,
   Policy,
@@ -9,11 +10,14 @@ import {
   Spaces,
   type Stored,
   s,
+  signedIn,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
 import type { MembershipChange } from 'pounce/sdk/kit'
+import { config, type Settings } from './config.ts'
+import { InvitationRateLimit } from './invitation-rate-limit.ts'
 
 type Role = RoleRecord & Stored
 type User = UserRecord & Stored
@@ -30,20 +34,23 @@ const roleIn = (user: UserRecord | undefined, space: string): string | undefined
 
 /** Who belongs to a space, in which role. There always is someone who can edit it, once there was. */
 export class SpaceMembers {
+  #perHour: number
   #users: Users
   #spaces: Spaces
   #policy: Policy
+  #rateLimit: InvitationRateLimit
 
-  constructor(users: Users, spaces: Spaces, policy: Policy) {
+  constructor({ invitationsPerHour }: Settings, users: Users, spaces: Spaces, policy: Policy, rateLimit: InvitationRateLimit) {
+    this.#perHour = invitationsPerHour
     this.#users = users
     this.#spaces = spaces
     this.#policy = policy
+    this.#rateLimit = rateLimit
   }
 
   /**
    * Makes exactly the named users the holders of each named role (`{Admin: 'id,id', Viewer: ''}`): others lose it and leave, holders of
-   * roles that are not named stay. Anything unknown, and
-   * anyone whom the caller may not look at, is `Invalid`, before anything is changed.
+   * roles that are not named stay. Anything unknown is `Invalid`, before anything is changed; `TooMany` for too many whom the caller may not look at.
    */
   async assign(space: string, wanted: Readonly<Record<string, string>>, caller: Caller): Promise<void> {
     const roles = await this.#rolesNamed(Object.keys(wanted))
@@ -70,7 +77,7 @@ export class SpaceMembers {
    */
   async setRole(space: string, user: string, role: string, caller: Caller): Promise<void> {
     const { id } = await this.roleOf(role)
-    const record = (await this.#seen(caller, space, [user])).get(user)
+    const record = (await this.#seen(caller, space, await this.#users.getMany([user]))).get(user)
     if (!record) throw new NotFound('user')
     await this.#change(space, new Map([[record, id]]), caller.user?.id)
   }
@@ -148,27 +155,30 @@ export class SpaceMembers {
     return new Map([...roles].filter(([name]) => names.includes(name)))
   }
 
-  /** Members of the space, and of others those whom the caller may look at. */
-  async #seen(caller: Caller, space: string, ids: readonly string[]): Promise<ReadonlyMap<string, User>> {
-    const found = await this.#users.getMany(ids)
-    const strangers = ids.filter(id => roleIn(found.get(id), space) === undefined)
+  /** Of these accounts the members of the space, and those whom the caller may look at. */
+  async #seen(caller: Caller, space: string, found: ReadonlyMap<string, User>): Promise<ReadonlyMap<string, User>> {
+    const strangers = [...found.values()].filter(user => roleIn(user, space) === undefined).map(({ id }) => id)
     const seen = await this.#policy.allowed(caller, 'ViewUser', 'user', strangers)
     return new Map([...found].filter(([id, user]) => seen.has(id) || roleIn(user, space) !== undefined))
   }
 
+  /** Those whom the caller may not look at count as invitations: a member can be looked at, so ids could be guessed to list the accounts of a private server. */
   async #known(caller: Caller, space: string, ids: readonly string[]): Promise<readonly User[]> {
     if (ids.length > mostNamed) throw new Invalid(`At most ${mostNamed} users per request`)
     const known: User[] = []
+    let unseen = 0
     for (let at = 0; at < ids.length; at += 1000) {
       const some = ids.slice(at, at + 1000)
-      const found = await this.#seen(caller, space, some.filter(s.isId))
+      const found = await this.#users.getMany(some.filter(s.isId))
       if (found.size < some.length) throw new Invalid('One of the users does not exist')
+      unseen += found.size - (await this.#seen(caller, space, found)).size
       known.push(...found.values())
     }
+    if (unseen > 0) await this.#rateLimit.take('invite', signedIn(caller).id, unseen, this.#perHour)
     return known
   }
 }
-wire(SpaceMembers, Users, Spaces, Policy)
+wire(SpaceMembers, configPort(config), Users, Spaces, Policy, InvitationRateLimit)
 const listed = (list: string): readonly string[] => [
   ...new Set(
     list

@@ -28,7 +28,7 @@ export const needsOfThings: Needs = {
     'signedIn; ViewCollection collection=id; ViewCollection collection=child; RemoveResourceFromCollection collection=id | owner:RemoveResourceFromCollection collection=child',
   addCollectionToSpace: 'AddResourceToSpace space=id; ViewCollection collection=collection; owner:AddResourceToSpace collection=collection',
   removeCollectionFromSpace:
-    'signedIn; ViewSpace space=id; ViewCollection collection=collection; RemoveResourceFromSpace space=id | owner:RemoveResourceFromSpace collection=collection',
+    'signedIn; ViewCollection collection=collection; ViewSpace space=id | owner:RemoveResourceFromSpace collection=collection; RemoveResourceFromSpace space=id | owner:RemoveResourceFromSpace collection=collection',
   removeFromSpaceAllowed: 'AddResourceToSpace space=space; ViewCollection collection=id',
   setRootFlag: 'AddResourceToSpace space=space; ViewCollection collection=id',
   unsetRootFlag: 'AddResourceToSpace space=space; ViewCollection collection=id',
@@ -58,11 +58,11 @@ export const needsOfThings: Needs = {
   listCollectionDatasets: 'ViewCollection collection=id',
   listSpaceDatasets: 'ViewSpace space=id',
   removeDatasetFromCollection:
-    'signedIn; ViewCollection collection=id; ViewDataset dataset=dataset; RemoveResourceFromCollection collection=id | owner:RemoveResourceFromCollection dataset=dataset',
+    'signedIn; ViewDataset dataset=dataset; ViewCollection collection=id | owner:RemoveResourceFromCollection dataset=dataset; RemoveResourceFromCollection collection=id | owner:RemoveResourceFromCollection dataset=dataset',
   removeDatasetFromCollectionByPost:
-    'signedIn; ViewCollection collection=id; ViewDataset dataset=dataset; RemoveResourceFromCollection collection=id | owner:RemoveResourceFromCollection dataset=dataset',
+    'signedIn; ViewDataset dataset=dataset; ViewCollection collection=id | owner:RemoveResourceFromCollection dataset=dataset; RemoveResourceFromCollection collection=id | owner:RemoveResourceFromCollection dataset=dataset',
   removeDatasetFromSpace:
-    'signedIn; ViewSpace space=id; ViewDataset dataset=dataset; RemoveResourceFromSpace space=id | owner:RemoveResourceFromSpace dataset=dataset',
+    'signedIn; ViewDataset dataset=dataset; ViewSpace space=id | owner:RemoveResourceFromSpace dataset=dataset; RemoveResourceFromSpace space=id | owner:RemoveResourceFromSpace dataset=dataset',
   clearOldDatasetsTrash: 'serverAdmin',
   emptyDatasetTrash: 'DeleteDataset',
   listDatasetTrash: 'signedIn',
