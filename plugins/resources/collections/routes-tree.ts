@@ -191,10 +191,12 @@ export const removeCollectionFromSpace = ofSpaces({
     const space = { kind: 'space', id: params.id } as const
     const found = await collections.get(params.collection)
     if (!found) throw new NotFound('collection')
-    const isIn = found.spaces.includes(params.id)
+    if (!found.spaces.includes(params.id)) {
+      await authorize(policy, caller, 'ViewSpace', space)
+      throw new NotFound('collection')
+    }
     if (query.removeDatasets) await authorize(policy, caller, 'RemoveResourceFromSpace', space)
-    else await authorizeDetach(policy, caller, 'RemoveResourceFromSpace', space, { ...asDetached(found), isIn })
-    if (!isIn) throw new NotFound('collection')
+    else await authorizeDetach(policy, caller, 'RemoveResourceFromSpace', space, { ...asDetached(found), isIn: true })
     if (await lists.hasParentIn(found, params.id)) throw new Invalid('The collection is in the space through a parent collection')
     await tree.leaveSpace(found.id, params.id, { withDatasets: query.removeDatasets, actor: caller.user?.id })
     return { status: 200, body: 'success' }
