@@ -88,7 +88,7 @@ const letterOf = (
   if (right === 'blind') return 'b'
   if (right === 'known') return isAbsent(state) ? 'x' : 'y'
   // A download is counted, and only looks all the same.
-  const isLooking = isReading(route) || (route.declaration.method === 'GET' && looks(right))
+  const isLooking = by === 'reading' || isReading(route) || (route.declaration.method === 'GET' && looks(right))
   return onThing(mode, caller, right, by, { kind, state }, isLooking)
 }
 

@@ -10,7 +10,7 @@ import { sendings } from './sent.ts'
 import { thingKinds } from './things.ts'
 
 const kinds: readonly string[] = thingKinds
-const bys: readonly string[] = ['anybody', 'owner', 'author', 'live']
+const bys: readonly string[] = ['anybody', 'owner', 'author', 'live', 'reading']
 const routes = await routesOf(await matrixPlugins())
 
 test('every route has its place in the oracle', t => {

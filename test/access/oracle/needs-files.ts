@@ -35,7 +35,7 @@ export const needsOfFiles: Needs = {
   listDatasetUsers: 'ViewDataset dataset=id',
   listFileUsers: 'ViewFile file=id',
   // downloads
-  createArchive: 'reader; DownloadFiles file=file',
+  createArchive: 'reader; reading:DownloadFiles file=file',
   downloadArchive: 'reader',
   // bulk
   createBulkJob: 'account; ViewDataset dataset=dataset',

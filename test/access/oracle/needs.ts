@@ -8,7 +8,8 @@ import type { By } from './rights.ts'
 /**
  * Route → what it takes, in the order in which it is checked. `signedIn`, `serverAdmin`: a word. `CreateDataset`: a permission, on nothing in
  * particular. `EditFile file=id`: a permission on the file that the parameter `id` names, of the path, the query or the body. `a | b`: either
- * will do. `owner:P`: P, because one owns it or is in superadmin mode. `author:P`: P, because one is its author and nothing else. `live:P`: P, which in the trash is a change like any other. Besides permissions: the words of `verdicts.ts`, `part` (must lie in what was named before), `known` (any that there is), `blind`
+ * will do. `owner:P`: P, because one owns it or is in superadmin mode. `author:P`: P, because one is its author and nothing else. `live:P`: P, which in the trash is a change like any other.
+ * `reading:P`: P, with which a POST only looks (0026: downloads of what is in the trash are allowed). Besides permissions: the words of `verdicts.ts`, `part` (must lie in what was named before), `known` (any that there is), `blind`
  * (never looked up: the same answer whether there is one or not), `each` (of a batch: those that may not are left out, or all is refused).
  */
 export type Needs = Readonly<Record<string, string>>

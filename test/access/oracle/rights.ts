@@ -90,8 +90,11 @@ const holdsOnUser = (mode: Mode, caller: Column, permission: string, thing: Thin
   return permission === 'ViewUser' && (mode === 'public' || (thing.state === 'lab' && role !== undefined))
 }
 
-/** `owner`: no one but owners and superadmin mode. `author`: no one but the author. `live`: anyone, on what is not in the trash. */
-export type By = 'anybody' | 'owner' | 'author' | 'live'
+/**
+ * `owner`: no one but owners and superadmin mode. `author`: no one but the author. `live`: anyone, on what is not in the trash. `reading`: anyone, and it
+ * only looks, whatever the method says.
+ */
+export type By = 'anybody' | 'owner' | 'author' | 'live' | 'reading'
 
 /** Superadmin and owner: always. Else a role in the resource's spaces, or it is public and the permission READONLY (api-platform §2, resource rules). */
 export const holds = (mode: Mode, caller: Column, permission: string, thing: Thing, by: By = 'anybody'): boolean => {
