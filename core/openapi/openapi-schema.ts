@@ -164,9 +164,10 @@ const kept = (source: Source): Record<string, unknown> => {
 /** The schema of null alone. */
 const onlyNull: OpenapiSchema = { type: 'string', nullable: true, enum: [null] }
 
-/** An `enum` has to list null too. */
+/** `nullable` stands beside a type only; an `enum` has to list null too. */
 const orNull = (schema: OpenapiSchema): OpenapiSchema => {
-  const { enum: values } = schema
+  const { anyOf: choices, enum: values } = schema
+  if (Array.isArray(choices)) return { ...schema, anyOf: [...choices, onlyNull] }
   return { ...schema, nullable: true, ...(Array.isArray(values) && !values.includes(null) ? { enum: [...values, null] } : {}) }
 }
 

@@ -325,6 +325,9 @@ test('schemas become schemas of OpenAPI 3.0', t => {
     nullable: true,
   })
   t.deepEqual(schemas.of({ anyOf: [{ enum: ['a'] }, { type: 'null' }] }), { enum: ['a', null], type: 'string', nullable: true })
+  t.deepEqual(schemas.of(s.Union([s.Union([s.String(), s.Integer()]), s.Null()])), {
+    anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'string', nullable: true, enum: [null] }],
+  })
   t.deepEqual(schemas.of({ type: ['string', 'null'], description: 'x' }), { type: 'string', nullable: true, description: 'x' })
   t.deepEqual(schemas.of({ type: 'object', patternProperties: { '^.*$': { type: 'number' } } }), {
     type: 'object',

@@ -107,7 +107,7 @@ export interface Models {
   NewFolderPath: { readonly path: string; readonly parentId?: string }
   NewGroup: { readonly name: string; readonly description?: string; readonly source?: string; readonly external?: string }
   NewInvitation: { readonly emails?: readonly (string)[]; readonly userIds?: readonly (string)[]; readonly role?: string; readonly message?: string }
-  NewMetadata: { readonly "@context"?: (string | Readonly<Record<string, unknown>> | readonly (unknown)[]) | null; readonly agent: { readonly "@type": string; readonly name?: string | null; readonly extractor_id?: string | null; readonly user_id?: string | null }; readonly content: (Readonly<Record<string, unknown>> | readonly (unknown)[]); readonly created_at?: unknown }
+  NewMetadata: { readonly "@context"?: (string | Readonly<Record<string, unknown>> | readonly (unknown)[] | null); readonly agent: { readonly "@type": string; readonly name?: string | null; readonly extractor_id?: string | null; readonly user_id?: string | null }; readonly content: (Readonly<Record<string, unknown>> | readonly (unknown)[]); readonly created_at?: unknown }
   NewMetadataDefinition: { readonly label: string; readonly type: string; readonly uri?: string | null; readonly description?: string | null; readonly definitions_url?: string | null; readonly query_parameter?: string | null }
   NewPasskey: { readonly enrolment: string; readonly name: string; readonly passkey: Models['PasskeyRegistration'] }
   NewRelation: { readonly source: { readonly id: string; readonly resourceType: string }; readonly target: { readonly id: string; readonly resourceType: string }; readonly rdfType?: string | null }
@@ -118,7 +118,7 @@ export interface Models {
   NewSpace: { readonly name: string; readonly description: string }
   NewStream: { readonly name: string; readonly type: string; readonly geometry: Readonly<Record<string, unknown>>; readonly properties: Readonly<Record<string, unknown>>; readonly sensor_id: (string | number) }
   NewUser: { readonly email: string; readonly password?: string; readonly firstName: string; readonly lastName: string }
-  NewUserMetadata: { readonly "@context"?: (string | Readonly<Record<string, unknown>> | readonly (unknown)[]) | null; readonly file_id?: string; readonly dataset_id?: string; readonly collection_id?: string; readonly space_id?: string; readonly content: (Readonly<Record<string, unknown>> | readonly (unknown)[]) }
+  NewUserMetadata: { readonly "@context"?: (string | Readonly<Record<string, unknown>> | readonly (unknown)[] | null); readonly file_id?: string; readonly dataset_id?: string; readonly collection_id?: string; readonly space_id?: string; readonly content: (Readonly<Record<string, unknown>> | readonly (unknown)[]) }
   NewVocabulary: { readonly name: string; readonly description?: string; readonly keys?: string; readonly tags?: string; readonly terms?: readonly (Models['NewVocabularyTerm'])[] }
   NewVocabularyTerm: { readonly key: string; readonly units?: string; readonly default_value?: string; readonly description?: string }
   NewWebhook: { readonly url: string; readonly description?: string; readonly filter?: Models['EventFilter'] }
