@@ -109,7 +109,7 @@ export class FileDownloads {
     requireUsable(file)
   }
 
-  /** As `demand`, of those who hold a link and may not see the file: the signature is not shown to them. */
+  /** As `authorize`, of those who hold a link and may not see the file: the signature is not shown to them. */
   requireUsable(file: File): void {
     if (file.scan?.state === 'infected') throw new Quarantined(file.name, undefined)
     requireUsable(file)
