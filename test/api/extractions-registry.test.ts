@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { extractorInfo } from '../support/extractor-info.ts'
@@ -60,6 +61,17 @@ test('a later heartbeat replaces a public extractor only when its version differ
   t.like(await shown(ann.call, 'r.versions'), { id, description: 'Counts leaves' })
   await bus.introduce(extractorInfo('r.versions', { version: '1.1', description: 'changed' }))
   t.like(await shown(ann.call, 'r.versions'), { id, description: 'changed', version: '1.1' })
+})
+
+test('a heartbeat that says nothing new writes nothing, also after another extractor was registered', async t => {
+  const info = extractorInfo('r.unchanged')
+  await bus.introduce(info)
+  const { updated } = await shown(ann.call, 'r.unchanged')
+  await pause(5)
+  await bus.introduce(info)
+  await bus.introduce(extractorInfo('r.other'))
+  await bus.introduce(info)
+  t.is((await shown(ann.call, 'r.unchanged'))['updated'], updated)
 })
 
 test('a heartbeat that is broken, or claims what is not its own, changes nothing', async t => {
