@@ -79,9 +79,15 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   t.is(await activeRow(page), nameOf(1))
   await press('End')
   await until('the last row', async () => (await activeRow(page)) === 'README.md')
-  await press('Home')
-  await page.keyboard.type('plot 12')
-  await until('the typed name', async () => (await activeRow(page)) === nameOf(12))
+  // A busy machine may pause between two keys for longer than a name may take to type: then it is typed again.
+  const goTo = (name: string): Promise<boolean> =>
+    until(`the row of ${name}`, async () => {
+      await press('Escape', 'Home')
+      await page.keyboard.type(name)
+      return (await activeRow(page)).startsWith(name)
+    })
+  await goTo('plot 12')
+  t.is(await activeRow(page), nameOf(12))
 
   // Ranges, all, and all but one.
   await press(' ', 'Shift+ArrowDown', 'Shift+ArrowDown')
@@ -92,8 +98,7 @@ inBrowser('files are walked, found, sorted, chosen, tagged, renamed, moved and d
   t.is(await page.locator('.selection-bar').count(), 0)
 
   // Tags for chosen files.
-  await press('Home')
-  await page.keyboard.type('plot 12')
+  await goTo('plot 12')
   await press(' ', 'Shift+ArrowDown')
   await page.getByRole('toolbar').getByRole('button', { name: 'Tag', exact: true }).click()
   await page.getByLabel('Tags').fill('beech, leaf area')

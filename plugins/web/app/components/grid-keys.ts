@@ -12,12 +12,12 @@ export type OpenMenu<T> = (place: MenuPlace<T>) => void
 export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu: OpenMenu<T>): ((event: KeyboardEvent) => void) => {
   const typed = useRef({ text: '', at: 0 })
 
-  const isTyping = (): boolean => typed.current.text !== '' && Date.now() - typed.current.at < 700
+  // By when keys were pressed: those that wait for a busy page still belong together.
+  const isTyping = (event: KeyboardEvent): boolean => typed.current.text !== '' && event.timeStamp - typed.current.at < 700
 
-  const findByName = (text: string): boolean => {
-    const now = Date.now()
-    const isNew = !isTyping()
-    typed.current = { text: isNew ? text : typed.current.text + text, at: now }
+  const findByName = (event: KeyboardEvent): boolean => {
+    const isNew = !isTyping(event)
+    typed.current = { text: isNew ? event.key : typed.current.text + event.key, at: event.timeStamp }
     const wanted = typed.current.text.toLocaleLowerCase()
     const first = isNew ? focus.active + 1 : focus.active
     for (let step = 0; step < Math.min(props.count, 200_000); step++) {
@@ -74,7 +74,7 @@ export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, ope
     }
     if (row === undefined) return false
     // A space belongs to what is typed where a name goes on with it.
-    if (key === ' ' && isTyping() && findByName(key)) return true
+    if (key === ' ' && isTyping(event) && findByName(event)) return true
     if (key === ' ' && props.selection) {
       if (shiftKey) void chooseRange(props, focus.anchor.current, focus.active, props.selection)
       else toggle(props, row)
@@ -110,7 +110,7 @@ export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, ope
       move(next, event.shiftKey)
     } else if (isPlain && event.key.length === 1 && event.key !== ' ' && event.key !== '/' && event.key !== '?') {
       event.preventDefault()
-      findByName(event.key)
+      findByName(event)
     }
   }
 }
