@@ -78,9 +78,7 @@ class AckBatcher {
   /** Resolves when the events are settled for good, or were given up at the stop. */
   done(ids: readonly string[]): Promise<void> {
     const settled = new Promise<void>(resolve => this.#waiting.push({ ids, settled: resolve }))
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined
-    })
+    this.#running ??= this.#run()
     return settled
   }
 
@@ -93,6 +91,8 @@ class AckBatcher {
       await this.#settle(batch.flatMap(({ ids }) => ids))
       for (const { settled } of batch) settled()
     }
+    // In the same turn as the last check: an acknowledgement that arrives a microtask later must start another run.
+    this.#running = undefined
   }
 
   async #settle(ids: readonly string[]): Promise<void> {

@@ -106,6 +106,24 @@ test('what is done in one turn is settled in one call', async t => {
   t.true(outbox.doneCalls.length <= 10, `${outbox.doneCalls.length} calls`)
 })
 
+// Once, an acknowledgement that arrived just as the previous one ended waited for the next event of the consumer.
+for (const turns of Array.from({ length: 40 }, (_, at) => at))
+  test(`an event is acknowledged that was handled ${turns} microtasks before the acknowledgement of another one ended`, async t => {
+    const isHandled = Promise.withResolvers<void>()
+    const { outbox, dispatch } = await dispatching(
+      t,
+      oneByOne(({ subject }) => (subject.id === 'late' ? isHandled.promise : Promise.resolve())),
+    )
+    const done = outbox.done.bind(outbox)
+    outbox.done = async (consumer, ids) => {
+      await done(consumer, ids)
+      isHandled.resolve()
+      for (let turn = 0; turn < turns; turn += 1) await undefined
+    }
+    outbox.add([news('early', 0), news('late', 0)])
+    await t.notThrowsAsync(dispatch.drained(2000))
+  })
+
 test('a failing handler is tried again until it succeeds', async t => {
   let tries = 0
   const { outbox, dispatch } = await dispatching(
