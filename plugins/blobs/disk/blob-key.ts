@@ -26,8 +26,9 @@ export interface SegmentKey {
 
 export type BlobKey = FileKey | SegmentKey
 
-const fileForm = /^([fb])\/([0-9a-f]{2})\/([0-9a-z]{1,11})-([0-9a-f]{16})-([0-9a-z]{1,10})-([0-9a-f]{64})$/
-const segmentForm = /^s\/([0-9a-f]{8})\/([0-9a-z]{1,6})-([0-9a-z]{1,4})-([0-9a-f]{64})$/
+// Canonical forms only: one key for each blob. Numbers have no leading zero, and a file's folder is the beginning of its random part.
+const fileForm = /^([fb])\/([0-9a-f]{2})\/(0|[1-9a-z][0-9a-z]{0,10})-(\2[0-9a-f]{14})-(0|[1-9a-z][0-9a-z]{0,9})-([0-9a-f]{64})$/
+const segmentForm = /^s\/([0-9a-f]{8})\/(0|[1-9a-z][0-9a-z]{0,5})-(0|[1-9a-z][0-9a-z]{0,3})-([0-9a-f]{64})$/
 
 const base36 = (n: number): string => n.toString(36)
 
@@ -42,14 +43,15 @@ export const fileName = (key: FileKey): string => `${base36(key.modified.getTime
 
 /** What a key says, or undefined when this store never made it. Nothing else of a key ever reaches a path. */
 export function parseKey(text: string): BlobKey | undefined {
-  const key = parseFileKey(text) ?? parseSegmentKey(text)
-  return key && formatKey(key) === text ? key : undefined
+  return parseFileKey(text) ?? parseSegmentKey(text)
 }
 
 function parseFileKey(text: string): FileKey | undefined {
-  const [, kind, folder, time, random, size, sha256] = fileForm.exec(text) ?? []
-  if (!folder || !time || !random || !size || !sha256) return undefined
+  const [, kind, , time, random, size, sha256] = fileForm.exec(text) ?? []
+  if (!time || !random || !size || !sha256) return undefined
   const modified = new Date(Number.parseInt(time, 36))
+  // Eleven digits can be more than a date holds.
+  if (Number.isNaN(modified.getTime())) return undefined
   return { in: kind === 'f' ? 'file' : 'beginning', modified, random, sizeBytes: Number.parseInt(size, 36), sha256 }
 }
 

@@ -8,3 +8,29 @@ const makeStore = async (t: Parameters<typeof freshStore>[0]) => (await freshSto
 blobStoreContract(test, makeStore)
 blobStoreLocalPathContract(test, makeStore)
 blobStoreCrc32Contract(test, makeStore)
+
+test('a blob has one key: other spellings of its numbers or its folder are absent', async t => {
+  const store = await makeStore(t)
+  const small = await store.put(Buffer.from('small'))
+  const big = await store.put(Buffer.alloc(100_000, 'big'))
+  const [, segment = '', offset = '', rest = ''] = /^s\/([^/]+)\/([^-]+)-(.+)$/.exec(small.key) ?? []
+  const [, folder = '', time = '', afterTime = ''] = /^f\/([^/]+)\/([^-]+)-(.+)$/.exec(big.key) ?? []
+  t.not(segment, '')
+  t.not(folder, '')
+  const otherFolder = folder === '00' ? '01' : '00'
+  const spellings = [
+    `s/${segment}/0${offset}-${rest}`,
+    `s/${segment}/${offset}-0${rest}`,
+    `s/${segment}/${offset}-${rest.toUpperCase()}`,
+    `f/${folder}/0${time}-${afterTime}`,
+    `f/${folder}/${time.padStart(11, 'z')}-${afterTime}`,
+    `f/${otherFolder}/${time}-${afterTime}`,
+  ]
+  for (const key of spellings) {
+    t.is(await store.get(key), undefined, key)
+    t.is(await store.stat(key), undefined, key)
+    await store.remove(key)
+  }
+  t.is((await store.stat(small.key))?.sizeBytes, 5)
+  t.is((await store.stat(big.key))?.sizeBytes, 100_000)
+})
