@@ -39,7 +39,7 @@ const names: Readonly<Record<string, string>> = {
   ')': 'a closing parenthesis',
   '[': 'a class such as [a-z]',
 }
-const untold = new Set(['a blank', '^', '-', '?:'])
+const untold = new Set(['a blank', ':', '^', '-', '?:'])
 
 function inWords(expected: readonly Expectation[]): readonly string[] {
   const words = expected.map(({ description, text }) => description ?? names[text ?? ''] ?? text ?? '')

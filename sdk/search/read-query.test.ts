@@ -39,6 +39,8 @@ const readings: readonly (readonly [text: string, query: SearchQuery])[] = [
   ['https://example.org/a?b=c&d', phrase('https://example.org/a?b=c&d')],
   ['Funding__Institution:Illinois', contains('Funding Institution', 'Illinois')],
   ['"Funding Institution":"University of Illinois"', { op: 'phrase', field: 'Funding Institution', text: 'University of Illinois' }],
+  ['"a.b": "x y": "c":"z":', and({ op: 'phrase', field: 'a.b', text: 'x y' }, { op: 'phrase', field: 'c', text: 'z' })],
+  ['("a":"x":|"y":)', or({ op: 'phrase', field: 'a', text: 'x' }, { op: 'phrase', field: 'a', text: 'y' })],
   ['depth>=12.5', field('depth', 'atLeast', '12.5')],
   ['depth < -3', field('depth', 'less', '-3')],
   ['depth:"12.50"', or({ op: 'phrase', field: 'depth', text: '12.50' }, field('depth', 'equals', '12.50'))],
@@ -98,6 +100,7 @@ const refusals: readonly (readonly [text: string, position: number, message: Reg
   ['/a{999}/', 2, /at most 100/],
   ['/(((a{50}){50}){50})/', 2, /too many/],
   ['/(.*a.{20}){2}/', 2, /too many alternatives/],
+  ['"a":"b":"c"', 8, /expected AND, .* the end or \| where : stands/],
   ['""==a', 1, /Missing field/],
   ['"":"a"', 1, /Missing field/],
 ]

@@ -123,9 +123,13 @@ test('some files, or one folder, can be had as well; nothing of another dataset'
   t.deepEqual([...(await unzip(await bytesOf(folder))).keys()], ['inner/deep.txt'])
   await server.drained()
   t.is((await server.get(Files).get(root))?.statistics.downloads, 1)
+  const asJson = encodeURIComponent(JSON.stringify([root, deep]))
+  const listed = await ann.call(`/api/datasets/${dataset}/downloadPartial?fileList=${asJson}`)
+  t.deepEqual([...(await unzip(await bytesOf(listed))).keys()], ['deep.txt', 'root.txt'])
   for (const path of [
     `downloadPartial?fileList=${root},${foreign}`,
     `downloadPartial?fileList=${unknownId}`,
+    `downloadPartial?fileList=${encodeURIComponent(JSON.stringify([root, foreign]))}`,
     `downloadFolder?folderId=${unknownId}`,
     'downloadFolder?folderId=nonsense',
     `downloadFolder?folderId=${await newFolder(ann, other, 'f')}`,

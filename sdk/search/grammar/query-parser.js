@@ -176,37 +176,38 @@ function peg$parse(input, options) {
   const peg$c8 = "<=";
   const peg$c9 = ">=";
   const peg$c10 = "CONTAINS";
-  const peg$c11 = "://";
-  const peg$c12 = "\"";
-  const peg$c13 = "\\";
-  const peg$c14 = "/";
-  const peg$c15 = "!";
-  const peg$c16 = "=";
-  const peg$c17 = "^";
-  const peg$c18 = "$";
-  const peg$c19 = ".";
-  const peg$c20 = "\\d";
-  const peg$c21 = "\\w";
-  const peg$c22 = "?:";
-  const peg$c23 = "[";
-  const peg$c24 = "]";
-  const peg$c25 = "-";
-  const peg$c26 = "*";
-  const peg$c27 = "+";
-  const peg$c28 = "?";
-  const peg$c29 = "{";
-  const peg$c30 = "}";
-  const peg$c31 = ",}";
-  const peg$c32 = ",";
+  const peg$c11 = ":";
+  const peg$c12 = "://";
+  const peg$c13 = "\"";
+  const peg$c14 = "\\";
+  const peg$c15 = "/";
+  const peg$c16 = "!";
+  const peg$c17 = "=";
+  const peg$c18 = "^";
+  const peg$c19 = "$";
+  const peg$c20 = ".";
+  const peg$c21 = "\\d";
+  const peg$c22 = "\\w";
+  const peg$c23 = "?:";
+  const peg$c24 = "[";
+  const peg$c25 = "]";
+  const peg$c26 = "-";
+  const peg$c27 = "*";
+  const peg$c28 = "+";
+  const peg$c29 = "?";
+  const peg$c30 = "{";
+  const peg$c31 = "}";
+  const peg$c32 = ",}";
+  const peg$c33 = ",";
 
   const peg$r0 = /^[:<->]/;
-  const peg$r1 = /^[a-z]/i;
-  const peg$r2 = /^[a-z0-9+.\-]/i;
-  const peg$r3 = /^[^ \t\r\n"|()]/;
-  const peg$r4 = /^["\\]/;
-  const peg$r5 = /^[^"]/;
-  const peg$r6 = /^[^\/ \t\r\n]/;
-  const peg$r7 = /^[\t-\r )|\x85\xA0\u1680\u2000-\u200A\u2028-\u2029\u202F\u205F\u3000\uFEFF]/;
+  const peg$r1 = /^[\t-\r )|\x85\xA0\u1680\u2000-\u200A\u2028-\u2029\u202F\u205F\u3000\uFEFF]/;
+  const peg$r2 = /^[a-z]/i;
+  const peg$r3 = /^[a-z0-9+.\-]/i;
+  const peg$r4 = /^[^ \t\r\n"|()]/;
+  const peg$r5 = /^["\\]/;
+  const peg$r6 = /^[^"]/;
+  const peg$r7 = /^[^\/ \t\r\n]/;
   const peg$r8 = /^[\t-\r "(-)|\x85\xA0\u1680\u2000-\u200A\u2028-\u2029\u202F\u205F\u3000\uFEFF]/;
   const peg$r9 = /^[^ \t\n\v\f\r\x85\xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF"()|:=<>!]/;
   const peg$r10 = /^[^ \t\n\v\f\r\x85\xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF"()|<>]/;
@@ -233,52 +234,53 @@ function peg$parse(input, options) {
   const peg$e12 = peg$literalExpectation("CONTAINS", false);
   const peg$e13 = peg$otherExpectation("a word");
   const peg$e14 = peg$otherExpectation("a value");
-  const peg$e15 = peg$classExpectation([["a", "z"]], false, true, false);
-  const peg$e16 = peg$classExpectation([["a", "z"], ["0", "9"], "+", ".", "-"], false, true, false);
-  const peg$e17 = peg$literalExpectation("://", false);
-  const peg$e18 = peg$classExpectation([" ", "\t", "\r", "\n", "\"", "|", "(", ")"], true, false, false);
-  const peg$e19 = peg$otherExpectation("a phrase in quotation marks");
-  const peg$e20 = peg$literalExpectation("\"", false);
-  const peg$e21 = peg$literalExpectation("\\", false);
-  const peg$e22 = peg$classExpectation(["\"", "\\"], false, false, false);
-  const peg$e23 = peg$classExpectation(["\""], true, false, false);
-  const peg$e24 = peg$otherExpectation("an /expression/");
-  const peg$e25 = peg$literalExpectation("/", false);
-  const peg$e26 = peg$anyExpectation();
-  const peg$e27 = peg$classExpectation(["/", " ", "\t", "\r", "\n"], true, false, false);
-  const peg$e28 = peg$classExpectation([["\t", "\r"], " ", ")", "|", "\x85", "\xA0", "\u1680", ["\u2000", "\u200A"], ["\u2028", "\u2029"], "\u202F", "\u205F", "\u3000", "\uFEFF"], false, false, false);
-  const peg$e29 = peg$classExpectation([["\t", "\r"], " ", "\"", ["(", ")"], "|", "\x85", "\xA0", "\u1680", ["\u2000", "\u200A"], ["\u2028", "\u2029"], "\u202F", "\u205F", "\u3000", "\uFEFF"], false, false, false);
-  const peg$e30 = peg$literalExpectation("!", false);
-  const peg$e31 = peg$literalExpectation("=", false);
-  const peg$e32 = peg$classExpectation([" ", "\t", "\n", "\v", "\f", "\r", "\x85", "\xA0", "\u1680", ["\u2000", "\u200A"], "\u2028", "\u2029", "\u202F", "\u205F", "\u3000", "\uFEFF", "\"", "(", ")", "|", ":", "=", "<", ">", "!"], true, false, false);
-  const peg$e33 = peg$classExpectation([" ", "\t", "\n", "\v", "\f", "\r", "\x85", "\xA0", "\u1680", ["\u2000", "\u200A"], "\u2028", "\u2029", "\u202F", "\u205F", "\u3000", "\uFEFF", "\"", "(", ")", "|", "<", ">"], true, false, false);
-  const peg$e34 = peg$classExpectation([" ", "\t", "\n", "\v", "\f", "\r", "\x85", "\xA0", "\u1680", ["\u2000", "\u200A"], "\u2028", "\u2029", "\u202F", "\u205F", "\u3000", "\uFEFF"], false, false, false);
-  const peg$e35 = peg$otherExpectation("the end");
-  const peg$e36 = peg$literalExpectation("^", false);
-  const peg$e37 = peg$literalExpectation("$", false);
-  const peg$e38 = peg$otherExpectation("a letter");
-  const peg$e39 = peg$literalExpectation(".", false);
-  const peg$e40 = peg$literalExpectation("\\d", false);
-  const peg$e41 = peg$literalExpectation("\\w", false);
-  const peg$e42 = peg$literalExpectation("?:", false);
-  const peg$e43 = peg$literalExpectation("[", false);
-  const peg$e44 = peg$literalExpectation("]", false);
-  const peg$e45 = peg$literalExpectation("-", false);
-  const peg$e46 = peg$otherExpectation("a character of a class");
-  const peg$e47 = peg$classExpectation([["a", "z"], ["A", "Z"], ["0", "9"], ["\uD800", "\uDFFF"]], true, false, false);
-  const peg$e48 = peg$classExpectation([["\uD800", "\uDBFF"]], false, false, false);
-  const peg$e49 = peg$classExpectation([["\uDC00", "\uDFFF"]], false, false, false);
-  const peg$e50 = peg$classExpectation(["\\", "]", ["\uD800", "\uDFFF"]], true, false, false);
-  const peg$e51 = peg$classExpectation(["\\", ".", "(", ")", "[", "]", "{", "}", "*", "+", "?", "|", "^", "$", ["\uD800", "\uDFFF"]], true, false, false);
-  const peg$e52 = peg$otherExpectation("a count (* + ? {n} {n,} {n,m})");
-  const peg$e53 = peg$literalExpectation("*", false);
-  const peg$e54 = peg$literalExpectation("+", false);
-  const peg$e55 = peg$literalExpectation("?", false);
-  const peg$e56 = peg$literalExpectation("{", false);
-  const peg$e57 = peg$literalExpectation("}", false);
-  const peg$e58 = peg$literalExpectation(",}", false);
-  const peg$e59 = peg$literalExpectation(",", false);
-  const peg$e60 = peg$classExpectation([["0", "9"]], false, false, false);
+  const peg$e15 = peg$literalExpectation(":", false);
+  const peg$e16 = peg$classExpectation([["\t", "\r"], " ", ")", "|", "\x85", "\xA0", "\u1680", ["\u2000", "\u200A"], ["\u2028", "\u2029"], "\u202F", "\u205F", "\u3000", "\uFEFF"], false, false, false);
+  const peg$e17 = peg$anyExpectation();
+  const peg$e18 = peg$classExpectation([["a", "z"]], false, true, false);
+  const peg$e19 = peg$classExpectation([["a", "z"], ["0", "9"], "+", ".", "-"], false, true, false);
+  const peg$e20 = peg$literalExpectation("://", false);
+  const peg$e21 = peg$classExpectation([" ", "\t", "\r", "\n", "\"", "|", "(", ")"], true, false, false);
+  const peg$e22 = peg$otherExpectation("a phrase in quotation marks");
+  const peg$e23 = peg$literalExpectation("\"", false);
+  const peg$e24 = peg$literalExpectation("\\", false);
+  const peg$e25 = peg$classExpectation(["\"", "\\"], false, false, false);
+  const peg$e26 = peg$classExpectation(["\""], true, false, false);
+  const peg$e27 = peg$otherExpectation("an /expression/");
+  const peg$e28 = peg$literalExpectation("/", false);
+  const peg$e29 = peg$classExpectation(["/", " ", "\t", "\r", "\n"], true, false, false);
+  const peg$e30 = peg$classExpectation([["\t", "\r"], " ", "\"", ["(", ")"], "|", "\x85", "\xA0", "\u1680", ["\u2000", "\u200A"], ["\u2028", "\u2029"], "\u202F", "\u205F", "\u3000", "\uFEFF"], false, false, false);
+  const peg$e31 = peg$literalExpectation("!", false);
+  const peg$e32 = peg$literalExpectation("=", false);
+  const peg$e33 = peg$classExpectation([" ", "\t", "\n", "\v", "\f", "\r", "\x85", "\xA0", "\u1680", ["\u2000", "\u200A"], "\u2028", "\u2029", "\u202F", "\u205F", "\u3000", "\uFEFF", "\"", "(", ")", "|", ":", "=", "<", ">", "!"], true, false, false);
+  const peg$e34 = peg$classExpectation([" ", "\t", "\n", "\v", "\f", "\r", "\x85", "\xA0", "\u1680", ["\u2000", "\u200A"], "\u2028", "\u2029", "\u202F", "\u205F", "\u3000", "\uFEFF", "\"", "(", ")", "|", "<", ">"], true, false, false);
+  const peg$e35 = peg$classExpectation([" ", "\t", "\n", "\v", "\f", "\r", "\x85", "\xA0", "\u1680", ["\u2000", "\u200A"], "\u2028", "\u2029", "\u202F", "\u205F", "\u3000", "\uFEFF"], false, false, false);
+  const peg$e36 = peg$otherExpectation("the end");
+  const peg$e37 = peg$literalExpectation("^", false);
+  const peg$e38 = peg$literalExpectation("$", false);
+  const peg$e39 = peg$otherExpectation("a letter");
+  const peg$e40 = peg$literalExpectation(".", false);
+  const peg$e41 = peg$literalExpectation("\\d", false);
+  const peg$e42 = peg$literalExpectation("\\w", false);
+  const peg$e43 = peg$literalExpectation("?:", false);
+  const peg$e44 = peg$literalExpectation("[", false);
+  const peg$e45 = peg$literalExpectation("]", false);
+  const peg$e46 = peg$literalExpectation("-", false);
+  const peg$e47 = peg$otherExpectation("a character of a class");
+  const peg$e48 = peg$classExpectation([["a", "z"], ["A", "Z"], ["0", "9"], ["\uD800", "\uDFFF"]], true, false, false);
+  const peg$e49 = peg$classExpectation([["\uD800", "\uDBFF"]], false, false, false);
+  const peg$e50 = peg$classExpectation([["\uDC00", "\uDFFF"]], false, false, false);
+  const peg$e51 = peg$classExpectation(["\\", "]", ["\uD800", "\uDFFF"]], true, false, false);
+  const peg$e52 = peg$classExpectation(["\\", ".", "(", ")", "[", "]", "{", "}", "*", "+", "?", "|", "^", "$", ["\uD800", "\uDFFF"]], true, false, false);
+  const peg$e53 = peg$otherExpectation("a count (* + ? {n} {n,} {n,m})");
+  const peg$e54 = peg$literalExpectation("*", false);
+  const peg$e55 = peg$literalExpectation("+", false);
+  const peg$e56 = peg$literalExpectation("?", false);
+  const peg$e57 = peg$literalExpectation("{", false);
+  const peg$e58 = peg$literalExpectation("}", false);
+  const peg$e59 = peg$literalExpectation(",}", false);
+  const peg$e60 = peg$literalExpectation(",", false);
+  const peg$e61 = peg$classExpectation([["0", "9"]], false, false, false);
 
   function peg$f0(query) {    return query  }
   function peg$f1(first, rest) {    return rest.length === 0 ? first : { is: 'or', of: [first, ...rest] }  }
@@ -1106,7 +1108,71 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6;
 
     peg$silentFails++;
-    s0 = peg$parseQuoted();
+    s0 = peg$currPos;
+    s1 = peg$parseQuoted();
+    if (s1 !== peg$FAILED) {
+      s2 = peg$currPos;
+      if (input.charCodeAt(peg$currPos) === 58) {
+        s3 = peg$c11;
+        peg$currPos++;
+      } else {
+        s3 = peg$FAILED;
+        if (peg$silentFails === 0) { peg$fail(peg$e15); }
+      }
+      if (s3 !== peg$FAILED) {
+        s4 = peg$currPos;
+        peg$silentFails++;
+        s5 = input.charAt(peg$currPos);
+        if (peg$r1.test(s5)) {
+          peg$currPos++;
+        } else {
+          s5 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e16); }
+        }
+        if (s5 === peg$FAILED) {
+          s5 = peg$currPos;
+          peg$silentFails++;
+          if (input.length > peg$currPos) {
+            s6 = input.charAt(peg$currPos);
+            peg$currPos++;
+          } else {
+            s6 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e17); }
+          }
+          peg$silentFails--;
+          if (s6 === peg$FAILED) {
+            s5 = undefined;
+          } else {
+            peg$currPos = s5;
+            s5 = peg$FAILED;
+          }
+        }
+        peg$silentFails--;
+        if (s5 !== peg$FAILED) {
+          peg$currPos = s4;
+          s4 = undefined;
+        } else {
+          s4 = peg$FAILED;
+        }
+        if (s4 !== peg$FAILED) {
+          s3 = [s3, s4];
+          s2 = s3;
+        } else {
+          peg$currPos = s2;
+          s2 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s2;
+        s2 = peg$FAILED;
+      }
+      if (s2 === peg$FAILED) {
+        s2 = null;
+      }
+      s0 = s1;
+    } else {
+      peg$currPos = s0;
+      s0 = peg$FAILED;
+    }
     if (s0 === peg$FAILED) {
       s0 = peg$parseExpression();
       if (s0 === peg$FAILED) {
@@ -1173,56 +1239,56 @@ function peg$parse(input, options) {
     s1 = peg$currPos;
     s2 = peg$currPos;
     s3 = input.charAt(peg$currPos);
-    if (peg$r1.test(s3)) {
+    if (peg$r2.test(s3)) {
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e15); }
+      if (peg$silentFails === 0) { peg$fail(peg$e18); }
     }
     if (s3 !== peg$FAILED) {
       s4 = [];
       s5 = input.charAt(peg$currPos);
-      if (peg$r2.test(s5)) {
+      if (peg$r3.test(s5)) {
         peg$currPos++;
       } else {
         s5 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e16); }
+        if (peg$silentFails === 0) { peg$fail(peg$e19); }
       }
       while (s5 !== peg$FAILED) {
         s4.push(s5);
         s5 = input.charAt(peg$currPos);
-        if (peg$r2.test(s5)) {
+        if (peg$r3.test(s5)) {
           peg$currPos++;
         } else {
           s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e16); }
+          if (peg$silentFails === 0) { peg$fail(peg$e19); }
         }
       }
-      if (input.substr(peg$currPos, 3) === peg$c11) {
-        s5 = peg$c11;
+      if (input.substr(peg$currPos, 3) === peg$c12) {
+        s5 = peg$c12;
         peg$currPos += 3;
       } else {
         s5 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e17); }
+        if (peg$silentFails === 0) { peg$fail(peg$e20); }
       }
       if (s5 !== peg$FAILED) {
         s6 = [];
         s7 = input.charAt(peg$currPos);
-        if (peg$r3.test(s7)) {
+        if (peg$r4.test(s7)) {
           peg$currPos++;
         } else {
           s7 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e18); }
+          if (peg$silentFails === 0) { peg$fail(peg$e21); }
         }
         if (s7 !== peg$FAILED) {
           while (s7 !== peg$FAILED) {
             s6.push(s7);
             s7 = input.charAt(peg$currPos);
-            if (peg$r3.test(s7)) {
+            if (peg$r4.test(s7)) {
               peg$currPos++;
             } else {
               s7 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e18); }
+              if (peg$silentFails === 0) { peg$fail(peg$e21); }
             }
           }
         } else {
@@ -1268,11 +1334,11 @@ function peg$parse(input, options) {
     peg$silentFails++;
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 34) {
-      s1 = peg$c12;
+      s1 = peg$c13;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e20); }
+      if (peg$silentFails === 0) { peg$fail(peg$e23); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
@@ -1284,11 +1350,11 @@ function peg$parse(input, options) {
       }
       s2 = input.substring(s2, peg$currPos);
       if (input.charCodeAt(peg$currPos) === 34) {
-        s3 = peg$c12;
+        s3 = peg$c13;
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e20); }
+        if (peg$silentFails === 0) { peg$fail(peg$e23); }
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
@@ -1304,11 +1370,11 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       if (input.charCodeAt(peg$currPos) === 34) {
-        s1 = peg$c12;
+        s1 = peg$c13;
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e20); }
+        if (peg$silentFails === 0) { peg$fail(peg$e23); }
       }
       if (s1 !== peg$FAILED) {
         s2 = [];
@@ -1327,7 +1393,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e19); }
+      if (peg$silentFails === 0) { peg$fail(peg$e22); }
     }
 
     return s0;
@@ -1338,19 +1404,19 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 92) {
-      s1 = peg$c13;
+      s1 = peg$c14;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e21); }
+      if (peg$silentFails === 0) { peg$fail(peg$e24); }
     }
     if (s1 !== peg$FAILED) {
       s2 = input.charAt(peg$currPos);
-      if (peg$r4.test(s2)) {
+      if (peg$r5.test(s2)) {
         peg$currPos++;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e22); }
+        if (peg$silentFails === 0) { peg$fail(peg$e25); }
       }
       if (s2 !== peg$FAILED) {
         s1 = [s1, s2];
@@ -1365,11 +1431,11 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       s0 = input.charAt(peg$currPos);
-      if (peg$r5.test(s0)) {
+      if (peg$r6.test(s0)) {
         peg$currPos++;
       } else {
         s0 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e23); }
+        if (peg$silentFails === 0) { peg$fail(peg$e26); }
       }
     }
 
@@ -1382,22 +1448,22 @@ function peg$parse(input, options) {
     peg$silentFails++;
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 47) {
-      s1 = peg$c14;
+      s1 = peg$c15;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e25); }
+      if (peg$silentFails === 0) { peg$fail(peg$e28); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
       s3 = [];
       s4 = peg$currPos;
       if (input.charCodeAt(peg$currPos) === 92) {
-        s5 = peg$c13;
+        s5 = peg$c14;
         peg$currPos++;
       } else {
         s5 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e21); }
+        if (peg$silentFails === 0) { peg$fail(peg$e24); }
       }
       if (s5 !== peg$FAILED) {
         if (input.length > peg$currPos) {
@@ -1405,7 +1471,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s6 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e26); }
+          if (peg$silentFails === 0) { peg$fail(peg$e17); }
         }
         if (s6 !== peg$FAILED) {
           s5 = [s5, s6];
@@ -1420,11 +1486,11 @@ function peg$parse(input, options) {
       }
       if (s4 === peg$FAILED) {
         s4 = input.charAt(peg$currPos);
-        if (peg$r6.test(s4)) {
+        if (peg$r7.test(s4)) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e27); }
+          if (peg$silentFails === 0) { peg$fail(peg$e29); }
         }
       }
       if (s4 !== peg$FAILED) {
@@ -1432,11 +1498,11 @@ function peg$parse(input, options) {
           s3.push(s4);
           s4 = peg$currPos;
           if (input.charCodeAt(peg$currPos) === 92) {
-            s5 = peg$c13;
+            s5 = peg$c14;
             peg$currPos++;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e21); }
+            if (peg$silentFails === 0) { peg$fail(peg$e24); }
           }
           if (s5 !== peg$FAILED) {
             if (input.length > peg$currPos) {
@@ -1444,7 +1510,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e26); }
+              if (peg$silentFails === 0) { peg$fail(peg$e17); }
             }
             if (s6 !== peg$FAILED) {
               s5 = [s5, s6];
@@ -1459,11 +1525,11 @@ function peg$parse(input, options) {
           }
           if (s4 === peg$FAILED) {
             s4 = input.charAt(peg$currPos);
-            if (peg$r6.test(s4)) {
+            if (peg$r7.test(s4)) {
               peg$currPos++;
             } else {
               s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e27); }
+              if (peg$silentFails === 0) { peg$fail(peg$e29); }
             }
           }
         }
@@ -1477,21 +1543,21 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         if (input.charCodeAt(peg$currPos) === 47) {
-          s3 = peg$c14;
+          s3 = peg$c15;
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e25); }
+          if (peg$silentFails === 0) { peg$fail(peg$e28); }
         }
         if (s3 !== peg$FAILED) {
           s4 = peg$currPos;
           peg$silentFails++;
           s5 = input.charAt(peg$currPos);
-          if (peg$r7.test(s5)) {
+          if (peg$r1.test(s5)) {
             peg$currPos++;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e28); }
+            if (peg$silentFails === 0) { peg$fail(peg$e16); }
           }
           if (s5 === peg$FAILED) {
             s5 = peg$currPos;
@@ -1501,7 +1567,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e26); }
+              if (peg$silentFails === 0) { peg$fail(peg$e17); }
             }
             peg$silentFails--;
             if (s6 === peg$FAILED) {
@@ -1540,7 +1606,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e24); }
+      if (peg$silentFails === 0) { peg$fail(peg$e27); }
     }
 
     return s0;
@@ -1611,7 +1677,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e29); }
+      if (peg$silentFails === 0) { peg$fail(peg$e30); }
     }
     if (s1 === peg$FAILED) {
       s1 = peg$currPos;
@@ -1621,7 +1687,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e26); }
+        if (peg$silentFails === 0) { peg$fail(peg$e17); }
       }
       peg$silentFails--;
       if (s2 === peg$FAILED) {
@@ -1647,21 +1713,21 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 33) {
-      s1 = peg$c15;
+      s1 = peg$c16;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e30); }
+      if (peg$silentFails === 0) { peg$fail(peg$e31); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
       peg$silentFails++;
       if (input.charCodeAt(peg$currPos) === 61) {
-        s3 = peg$c16;
+        s3 = peg$c17;
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e31); }
+        if (peg$silentFails === 0) { peg$fail(peg$e32); }
       }
       peg$silentFails--;
       if (s3 === peg$FAILED) {
@@ -1687,7 +1753,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s0 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e32); }
+        if (peg$silentFails === 0) { peg$fail(peg$e33); }
       }
     }
 
@@ -1702,7 +1768,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s0 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e33); }
+      if (peg$silentFails === 0) { peg$fail(peg$e34); }
     }
 
     return s0;
@@ -1716,7 +1782,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s0 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e34); }
+      if (peg$silentFails === 0) { peg$fail(peg$e35); }
     }
 
     return s0;
@@ -1748,7 +1814,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e26); }
+      if (peg$silentFails === 0) { peg$fail(peg$e17); }
     }
     peg$silentFails--;
     if (s1 === peg$FAILED) {
@@ -1760,7 +1826,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e35); }
+      if (peg$silentFails === 0) { peg$fail(peg$e36); }
     }
 
     return s0;
@@ -1822,11 +1888,11 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 94) {
-      s1 = peg$c17;
+      s1 = peg$c18;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e36); }
+      if (peg$silentFails === 0) { peg$fail(peg$e37); }
     }
     if (s1 === peg$FAILED) {
       s1 = null;
@@ -1838,11 +1904,11 @@ function peg$parse(input, options) {
       s3 = peg$parsePart();
     }
     if (input.charCodeAt(peg$currPos) === 36) {
-      s3 = peg$c18;
+      s3 = peg$c19;
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e37); }
+      if (peg$silentFails === 0) { peg$fail(peg$e38); }
     }
     if (s3 === peg$FAILED) {
       s3 = null;
@@ -1920,11 +1986,11 @@ function peg$parse(input, options) {
     peg$silentFails++;
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 46) {
-      s1 = peg$c19;
+      s1 = peg$c20;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e39); }
+      if (peg$silentFails === 0) { peg$fail(peg$e40); }
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
@@ -1933,12 +1999,12 @@ function peg$parse(input, options) {
     s0 = s1;
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
-      if (input.substr(peg$currPos, 2) === peg$c20) {
-        s1 = peg$c20;
+      if (input.substr(peg$currPos, 2) === peg$c21) {
+        s1 = peg$c21;
         peg$currPos += 2;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e40); }
+        if (peg$silentFails === 0) { peg$fail(peg$e41); }
       }
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
@@ -1947,12 +2013,12 @@ function peg$parse(input, options) {
       s0 = s1;
       if (s0 === peg$FAILED) {
         s0 = peg$currPos;
-        if (input.substr(peg$currPos, 2) === peg$c21) {
-          s1 = peg$c21;
+        if (input.substr(peg$currPos, 2) === peg$c22) {
+          s1 = peg$c22;
           peg$currPos += 2;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e41); }
+          if (peg$silentFails === 0) { peg$fail(peg$e42); }
         }
         if (s1 !== peg$FAILED) {
           peg$savedPos = s0;
@@ -1973,7 +2039,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e38); }
+      if (peg$silentFails === 0) { peg$fail(peg$e39); }
     }
 
     return s0;
@@ -1983,12 +2049,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6, s7;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 2) === peg$c22) {
-      s1 = peg$c22;
+    if (input.substr(peg$currPos, 2) === peg$c23) {
+      s1 = peg$c23;
       peg$currPos += 2;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e42); }
+      if (peg$silentFails === 0) { peg$fail(peg$e43); }
     }
     if (s1 === peg$FAILED) {
       s1 = null;
@@ -2054,19 +2120,19 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 91) {
-      s1 = peg$c23;
+      s1 = peg$c24;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e43); }
+      if (peg$silentFails === 0) { peg$fail(peg$e44); }
     }
     if (s1 !== peg$FAILED) {
       if (input.charCodeAt(peg$currPos) === 94) {
-        s2 = peg$c17;
+        s2 = peg$c18;
         peg$currPos++;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e36); }
+        if (peg$silentFails === 0) { peg$fail(peg$e37); }
       }
       if (s2 === peg$FAILED) {
         s2 = null;
@@ -2083,11 +2149,11 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         if (input.charCodeAt(peg$currPos) === 93) {
-          s4 = peg$c24;
+          s4 = peg$c25;
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e44); }
+          if (peg$silentFails === 0) { peg$fail(peg$e45); }
         }
         if (s4 !== peg$FAILED) {
           peg$savedPos = s0;
@@ -2115,11 +2181,11 @@ function peg$parse(input, options) {
     s1 = peg$parseClassChar();
     if (s1 !== peg$FAILED) {
       if (input.charCodeAt(peg$currPos) === 45) {
-        s2 = peg$c25;
+        s2 = peg$c26;
         peg$currPos++;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e45); }
+        if (peg$silentFails === 0) { peg$fail(peg$e46); }
       }
       if (s2 !== peg$FAILED) {
         s3 = peg$parseClassChar();
@@ -2140,12 +2206,12 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
-      if (input.substr(peg$currPos, 2) === peg$c20) {
-        s1 = peg$c20;
+      if (input.substr(peg$currPos, 2) === peg$c21) {
+        s1 = peg$c21;
         peg$currPos += 2;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e40); }
+        if (peg$silentFails === 0) { peg$fail(peg$e41); }
       }
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
@@ -2172,11 +2238,11 @@ function peg$parse(input, options) {
     peg$silentFails++;
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 92) {
-      s1 = peg$c13;
+      s1 = peg$c14;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e21); }
+      if (peg$silentFails === 0) { peg$fail(peg$e24); }
     }
     if (s1 !== peg$FAILED) {
       s2 = input.charAt(peg$currPos);
@@ -2184,7 +2250,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e47); }
+        if (peg$silentFails === 0) { peg$fail(peg$e48); }
       }
       if (s2 !== peg$FAILED) {
         s0 = s2;
@@ -2204,7 +2270,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e48); }
+        if (peg$silentFails === 0) { peg$fail(peg$e49); }
       }
       if (s2 !== peg$FAILED) {
         s3 = input.charAt(peg$currPos);
@@ -2212,7 +2278,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e49); }
+          if (peg$silentFails === 0) { peg$fail(peg$e50); }
         }
         if (s3 !== peg$FAILED) {
           s2 = [s2, s3];
@@ -2236,14 +2302,14 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s0 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e50); }
+          if (peg$silentFails === 0) { peg$fail(peg$e51); }
         }
       }
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e46); }
+      if (peg$silentFails === 0) { peg$fail(peg$e47); }
     }
 
     return s0;
@@ -2254,11 +2320,11 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 92) {
-      s1 = peg$c13;
+      s1 = peg$c14;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e21); }
+      if (peg$silentFails === 0) { peg$fail(peg$e24); }
     }
     if (s1 !== peg$FAILED) {
       s2 = input.charAt(peg$currPos);
@@ -2266,7 +2332,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e47); }
+        if (peg$silentFails === 0) { peg$fail(peg$e48); }
       }
       if (s2 !== peg$FAILED) {
         s0 = s2;
@@ -2286,7 +2352,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e48); }
+        if (peg$silentFails === 0) { peg$fail(peg$e49); }
       }
       if (s2 !== peg$FAILED) {
         s3 = input.charAt(peg$currPos);
@@ -2294,7 +2360,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e49); }
+          if (peg$silentFails === 0) { peg$fail(peg$e50); }
         }
         if (s3 !== peg$FAILED) {
           s2 = [s2, s3];
@@ -2318,7 +2384,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s0 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e51); }
+          if (peg$silentFails === 0) { peg$fail(peg$e52); }
         }
       }
     }
@@ -2332,11 +2398,11 @@ function peg$parse(input, options) {
     peg$silentFails++;
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 42) {
-      s1 = peg$c26;
+      s1 = peg$c27;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e53); }
+      if (peg$silentFails === 0) { peg$fail(peg$e54); }
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
@@ -2346,11 +2412,11 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       if (input.charCodeAt(peg$currPos) === 43) {
-        s1 = peg$c27;
+        s1 = peg$c28;
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e54); }
+        if (peg$silentFails === 0) { peg$fail(peg$e55); }
       }
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
@@ -2360,11 +2426,11 @@ function peg$parse(input, options) {
       if (s0 === peg$FAILED) {
         s0 = peg$currPos;
         if (input.charCodeAt(peg$currPos) === 63) {
-          s1 = peg$c28;
+          s1 = peg$c29;
           peg$currPos++;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e55); }
+          if (peg$silentFails === 0) { peg$fail(peg$e56); }
         }
         if (s1 !== peg$FAILED) {
           peg$savedPos = s0;
@@ -2374,21 +2440,21 @@ function peg$parse(input, options) {
         if (s0 === peg$FAILED) {
           s0 = peg$currPos;
           if (input.charCodeAt(peg$currPos) === 123) {
-            s1 = peg$c29;
+            s1 = peg$c30;
             peg$currPos++;
           } else {
             s1 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e56); }
+            if (peg$silentFails === 0) { peg$fail(peg$e57); }
           }
           if (s1 !== peg$FAILED) {
             s2 = peg$parseNumber();
             if (s2 !== peg$FAILED) {
               if (input.charCodeAt(peg$currPos) === 125) {
-                s3 = peg$c30;
+                s3 = peg$c31;
                 peg$currPos++;
               } else {
                 s3 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e57); }
+                if (peg$silentFails === 0) { peg$fail(peg$e58); }
               }
               if (s3 !== peg$FAILED) {
                 peg$savedPos = s0;
@@ -2408,21 +2474,21 @@ function peg$parse(input, options) {
           if (s0 === peg$FAILED) {
             s0 = peg$currPos;
             if (input.charCodeAt(peg$currPos) === 123) {
-              s1 = peg$c29;
+              s1 = peg$c30;
               peg$currPos++;
             } else {
               s1 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e56); }
+              if (peg$silentFails === 0) { peg$fail(peg$e57); }
             }
             if (s1 !== peg$FAILED) {
               s2 = peg$parseNumber();
               if (s2 !== peg$FAILED) {
-                if (input.substr(peg$currPos, 2) === peg$c31) {
-                  s3 = peg$c31;
+                if (input.substr(peg$currPos, 2) === peg$c32) {
+                  s3 = peg$c32;
                   peg$currPos += 2;
                 } else {
                   s3 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e58); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e59); }
                 }
                 if (s3 !== peg$FAILED) {
                   peg$savedPos = s0;
@@ -2442,31 +2508,31 @@ function peg$parse(input, options) {
             if (s0 === peg$FAILED) {
               s0 = peg$currPos;
               if (input.charCodeAt(peg$currPos) === 123) {
-                s1 = peg$c29;
+                s1 = peg$c30;
                 peg$currPos++;
               } else {
                 s1 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e56); }
+                if (peg$silentFails === 0) { peg$fail(peg$e57); }
               }
               if (s1 !== peg$FAILED) {
                 s2 = peg$parseNumber();
                 if (s2 !== peg$FAILED) {
                   if (input.charCodeAt(peg$currPos) === 44) {
-                    s3 = peg$c32;
+                    s3 = peg$c33;
                     peg$currPos++;
                   } else {
                     s3 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e59); }
+                    if (peg$silentFails === 0) { peg$fail(peg$e60); }
                   }
                   if (s3 !== peg$FAILED) {
                     s4 = peg$parseNumber();
                     if (s4 !== peg$FAILED) {
                       if (input.charCodeAt(peg$currPos) === 125) {
-                        s5 = peg$c30;
+                        s5 = peg$c31;
                         peg$currPos++;
                       } else {
                         s5 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e57); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e58); }
                       }
                       if (s5 !== peg$FAILED) {
                         peg$savedPos = s0;
@@ -2499,7 +2565,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e52); }
+      if (peg$silentFails === 0) { peg$fail(peg$e53); }
     }
 
     return s0;
@@ -2516,7 +2582,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e60); }
+      if (peg$silentFails === 0) { peg$fail(peg$e61); }
     }
     if (s3 !== peg$FAILED) {
       s4 = input.charAt(peg$currPos);
@@ -2524,7 +2590,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e60); }
+        if (peg$silentFails === 0) { peg$fail(peg$e61); }
       }
       if (s4 === peg$FAILED) {
         s4 = null;
@@ -2534,7 +2600,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s5 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e60); }
+        if (peg$silentFails === 0) { peg$fail(peg$e61); }
       }
       if (s5 === peg$FAILED) {
         s5 = null;

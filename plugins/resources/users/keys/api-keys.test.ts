@@ -39,7 +39,7 @@ test('a key is shown whole when it is made and never again', async t => {
   t.false(JSON.stringify(await server.get(ApiKeys).of(person.id)).includes(key))
 })
 
-test('names of keys are unique for each person, and those with an underscore first are the system’s', async t => {
+test('names of keys are unique for each person, and _extraction_key is the system’s', async t => {
   const [one, other] = [await newPerson(server, 'names'), await newPerson(server, 'names')]
   const create = async (call: typeof one.call, query: string) => (await call(`/api/users/keys?${query}`, { method: 'POST' })).status
   const statuses = await Promise.all(Array.from({ length: 8 }, () => create(one.call, 'name=same')))
@@ -58,6 +58,17 @@ test('names of keys are unique for each person, and those with an underscore fir
     t.is(await create(one.call, query), 400, query)
   const again = await one.call('/api/users/keys?name=same', { method: 'POST' })
   t.is(((await again.json()) as { message: string }).message, 'Key with name same already exists')
+})
+
+// The mobile app of Clowder v1 makes one at every sign-in.
+test('a key may have a name that begins with an underscore', async t => {
+  const person = await newPerson(server, 'mobile')
+  const json = { name: '_1764348566000' }
+  const made = await person.call('/api/users/keys?name=_1764348566000', { method: 'POST', json })
+  t.is(made.status, 200)
+  const { key } = (await made.json()) as KeyJson
+  t.is((await server.as()(`/api/me?key=${key}`)).status, 200)
+  t.is((await person.call('/api/users/keys/_1764348566000', { method: 'DELETE' })).status, 204)
 })
 
 test('a revoked key is refused from the answer on', async t => {

@@ -45,12 +45,11 @@ export class ApiKeys {
     this.#log = log
   }
 
-  /** Makes a key; `Invalid` when the user has one of this name. Names that begin with `_` are the system's. */
+  /** Makes a key; `Invalid` when the user has one of this name, and for the name that Clowder v1 gave to keys of its own. */
   async create(user: string, name: string, reach: KeyReach, actor?: string): Promise<{ readonly key: string; readonly id: string }> {
-    if (!/^[^_\u0000-\u001f\u007f][^\u0000-\u001f\u007f]{0,199}$/u.test(name))
-      throw new Invalid('name must be 1 to 200 characters and not begin with an underscore')
-    // Clients shorten an address that ends so: the key could not be revoked by its name.
-    if (name === '.' || name === '..') throw new Invalid(`A key cannot be named ${name}`)
+    if (!/^[^\u0000-\u001f\u007f]{1,200}$/u.test(name)) throw new Invalid('name must be 1 to 200 characters')
+    // Clients shorten an address that ends with a dot: the key could not be revoked by its name.
+    if (['.', '..', '_extraction_key'].includes(name)) throw new Invalid(`A key cannot be named ${name}`)
     if ((await this.of(user)).length >= maxKeys) throw new Invalid(`Maximum of ${maxKeys} keys per user reached`)
     const now = this.#clock.now()
     if (reach.expires !== undefined && reach.expires <= now.toISOString()) throw new Invalid('expires must be in the future')
