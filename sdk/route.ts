@@ -179,7 +179,7 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   readonly jsonLimits?: Partial<Omit<JsonLimits, 'maxBytes'>>
   /** The handler may wait for minutes: a large body then holds no slot while it runs. */
   readonly isLong?: boolean
-  /** What v1 sends as status for a body that is missing or wrong, when it is not 400. */
+  /** The success responses by status, each with the schema of its body. */
   readonly responses: R
   /**
    * Problems that the handler may throw, besides those that follow from permission, input and method (`core/openapi/declared-answers.ts`). Enforced: in every
