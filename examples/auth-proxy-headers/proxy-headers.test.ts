@@ -18,7 +18,7 @@ type Sent = Readonly<Record<string, string>>
 
 const seconds = (at = Date.now()): string => String(Math.floor(at / 1000))
 
-/** What the proxy sends for a person. */
+/** The headers that the proxy sends for a user. */
 const headersOf = (user: string, { timestamp = seconds(), key = secret, address = client, groups = '' } = {}): Sent => {
   const named = {
     ...{ 'x-remote-user': user, 'x-remote-email': `${user}@example.org`, 'x-remote-first-name': 'Ada', 'x-remote-last-name': 'Lovelace' },
@@ -43,7 +43,7 @@ const cookieOf = (answer: Response): string =>
     .map(cookie => cookie.split(';')[0])
     .join('; ')
 
-/** Signs in as a browser does, and returns the cookie of its session. */
+/** Signs in like a browser, and returns the session cookie. */
 const signedIn = async (user: string): Promise<string> => {
   const start = await call('/api/login/proxy?returnTo=/datasets', headersOf(user))
   t302(start)

@@ -23,7 +23,7 @@ const [owner, editor, viewer, visitor, stranger] = [
 ]
 await idOf(admin.post('/api/roles', { name: 'Visitor', permissions: ['ViewSpace', 'ViewDataset'] }))
 
-/** A space of the owner with an editor, a viewer, and a visitor who sees the space but none of its instruments. */
+/** A space of the owner with an editor, a viewer, and a visitor who may view the space but none of its instruments. */
 const newLab = async (): Promise<string> => {
   const lab = await newSpace(owner)
   await letIn(owner, lab, 'Editor', editor)
@@ -163,7 +163,7 @@ test('the live stream and the feed say what happens to instruments, to those who
   t.deepEqual((await seen.first('instrument.updated', isOf('instrument.updated'))).data['fields'], ['model'])
   t.is((await editor.remove(`/api/instruments/${id}`)).status, 204)
   t.deepEqual((await seen.first('instrument.deleted', isOf('instrument.deleted'))).data, { id })
-  // What comes afterwards is there, so nothing about the instrument is on its way.
+  // A later event has arrived, so no event about the instrument is pending.
   await owner.post(`/api/spaces/${own}/update`, { name: 'renamed', description: '', timetolive: '24', enabled: false, access: 'PRIVATE' })
   await unseen.first('space.updated', ({ type, subject }) => type === 'space.updated' && subject === `space/${own}`)
   await server.drained()

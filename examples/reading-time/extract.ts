@@ -4,7 +4,7 @@ import type { Extract } from 'pounce/sdk'
 
 const wordsPerMinute = 200
 
-/** Runs in a process of its own, so a crash affects nothing else. */
+/** Runs in a separate process, so a crash affects nothing else. */
 export const extract: Extract = async ({ path, signal }) => {
   let words = 0
   for await (const line of createInterface({ input: createReadStream(path, { signal }) })) words += line.split(/\s+/).filter(Boolean).length

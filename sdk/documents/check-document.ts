@@ -2,7 +2,7 @@ import type { Collection, Index } from '../ports/document-store.ts'
 import { Invalid } from '../problem.ts'
 import { isPiecesPath } from './pieces.ts'
 
-/** Throws `Invalid` unless the id is 1 to 200 characters, none of them a control character or half a surrogate pair. */
+/** Throws `Invalid` unless the id is 1 to 200 characters without control characters and lone surrogates. */
 export const checkId = (id: unknown): void => {
   if (typeof id !== 'string' || id.length === 0 || id.length > 200 || /[\u0000-\u001f\u007f]/.test(id) || !id.isWellFormed()) {
     throw new Invalid('An id must be 1 to 200 characters without control characters')
@@ -20,7 +20,7 @@ const faultOf = ({ on, array, unique, sparse }: Index): string | undefined => {
   return undefined
 }
 
-/** Throws for a collection that no store can hold. */
+/** Throws for a collection declaration that is not valid in every store. */
 export const checkCollection = ({ name, indexes }: Collection<object>): void => {
   if (!/^[a-z][a-z0-9]*([.-][a-z0-9]+)*$/.test(name))
     throw new Error(`Invalid collection name ${name}: use lower-case words with dots or dashes`)

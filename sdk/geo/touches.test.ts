@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { GeoPosition } from '../ports/geo-store.ts'
 import { touches } from './touches.ts'
 
-/** A coarse grid, so that places lie on borders and corners often. */
+/** A coarse grid, so that positions are often on borders and corners. */
 const degrees = fc.integer({ min: -4, max: 4 })
 const place: fc.Arbitrary<GeoPosition> = fc.tuple(degrees, degrees)
 const box = fc.tuple(degrees, degrees, degrees, degrees).map(([west, south, east, north]) => {
@@ -57,7 +57,7 @@ const circleAt = (longitude: number, latitude: number, kilometres: number) => ({
 const lineOf = (...coordinates: GeoPosition[]) => ({ type: 'LineString', coordinates }) as const
 
 test('a line that bends around the Earth touches a large circle where it is nearest over the ground', t => {
-  // From far south to far north-east; nothing of it is near to the centre but places that a flat map does not take for the nearest.
+  // From far south to far north-east; the only points near the centre are ones that a flat map would not consider nearest.
   t.true(touches(lineOf([8.5, -53.4973], [180, 85]), circleAt(-145.009, -8.0485, 10_000)))
   // Across the antimeridian of the centre.
   t.true(touches(lineOf([100, 0], [180, 1]), circleAt(-179.5, 0.99, 60)))
@@ -74,7 +74,7 @@ test('a line touches a circle exactly when one of the many places along it does'
       const isTouched = (share: number) =>
         places.some(coordinates => touches({ type: 'Point', coordinates }, circleAt(longitude, latitude, kilometres * share)))
       const found = touches(lineOf(from, to), circleAt(longitude, latitude, kilometres))
-      // Between places that are up to 20 km apart, and near the edge, the two may differ.
+      // For edges up to 20 km long, and near the boundary, the two may differ.
       if (isTouched(0.99)) t.true(found)
       if (!isTouched(1.01 + 12 / kilometres)) t.false(found)
     }),
@@ -89,7 +89,7 @@ test('a circle of no size is a place, also on a line and at a pole', t => {
 })
 
 test('a line around a circle, a hair outside of it, does not touch it', t => {
-  // Every place of it might be the nearest one: looking at ever finer ones has to end.
+  // Every point of it might be the nearest one: the subdivision must terminate.
   const around = lineOf(...Array.from({ length: 361 }, (_, at) => [at - 180, 60]))
   t.false(touches(around, circleAt(0, 90, 3335.8)))
 })

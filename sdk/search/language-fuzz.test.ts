@@ -69,7 +69,7 @@ const queryText = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 60 }) },
 )
 
-/** Reads it; the refusal's place, or undefined when it could be read. */
+/** The position of the syntax error, or undefined if the text can be parsed. */
 function placeOf(text: string, read: (text: string) => unknown): number | undefined {
   try {
     read(text)

@@ -1,7 +1,7 @@
 import { contractTest, type TestRunner } from './any-runner.ts'
 import { type MakeBlobStore, testBytes } from './blob-store-contract.ts'
 
-/** The capability `temporaryUrl`: run it with a store that gives addresses of whatever is longer than 100 bytes. */
+/** The contract of the capability `temporaryUrl`, for a store that returns URLs for blobs longer than 100 bytes. */
 export function blobStoreTemporaryUrlContract(runner: TestRunner, makeStore: MakeBlobStore): void {
   const test = contractTest(runner)
   const answer = { filename: 'größe "1".html', contentType: 'text/html', expiresInMs: 60_000 }

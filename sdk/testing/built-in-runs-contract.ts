@@ -6,7 +6,7 @@ import type { Heartbeat, Job, JobResult, JobStatus, TransportListener } from '..
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { eventually, file, hex, idsOf, jobFor, type MakeTransport } from './transport-contract.ts'
 
-/** One extractor for all tests: its parameters say what it does. */
+/** One extractor for all tests, controlled by its parameters. */
 const script = `
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -46,7 +46,7 @@ const extractorNamed = (name: string, timeoutMs = 30_000): Extractor => ({
 
 const queue = 'contract.extractor'
 
-/** Records what it receives; `on…` replace or prepare its response. */
+/** Records what it receives; the `on…` members override responses. */
 class Recorder implements TransportListener {
   readonly statuses: JobStatus[] = []
   readonly results: { readonly job: string; readonly output: JobResult['output']; readonly previews: readonly string[] }[] = []
@@ -77,13 +77,13 @@ class Recorder implements TransportListener {
     return blob === undefined ? undefined : { filename: 'notes.txt', contentType: 'text/plain', sizeBytes: Buffer.byteLength('good'), blob }
   }
 
-  /** What was said of a job, in order. */
+  /** The status messages of a job, in order. */
   saidOf(job: Job): readonly string[] {
     return this.statuses.filter(({ jobId }) => jobId === job.id).map(({ status }) => status)
   }
 }
 
-/** What a Transport promises besides when it runs built-in extractors itself. */
+/** The additional contract of Transports that run built-in extractors. */
 export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTransport): void {
   const test = contractTest(runner)
   const run = (n: number, parameters: Job['parameters'] = {}): Job => jobFor(n, { queue, parameters })

@@ -12,7 +12,7 @@ const refused = async (t: TestContext, commit: Promise<unknown>, reason: Refusal
   t.is(error?.reason, reason)
 }
 
-/** A document after one update of it. */
+/** A document after one update. */
 const updated = async (store: DocumentStore, before: Note, update: Update): Promise<unknown> => {
   await store.commit({ insert: { id: 'a', ...before }, into: notes })
   await store.commit({ update: 'a', in: notes, ...update })

@@ -24,7 +24,7 @@ import { type Note, notes } from './notes.ts'
 type Open = (t: TestContext) => Promise<DocumentStore>
 type Kept = Note & Stored
 
-/** Ids of every page, and that no page but the last is short. */
+/** The ids of all pages; asserts that only the last page is short. */
 const idsOfPages = async (t: TestContext, store: DocumentStore, query: Find): Promise<readonly string[]> => {
   const ids: string[] = []
   let after: After | undefined
@@ -44,7 +44,7 @@ const idsOfScan = async (store: DocumentStore, query: Omit<Find, 'limit' | 'afte
   return ids
 }
 
-/** What a page should hold, found by looking at every document. */
+/** The expected content of a page, found by a full scan. */
 const bruteForce = (all: readonly Kept[], where: Where | undefined, sort: Find['sort']): readonly string[] => {
   const sign = sort?.order === 'descending' ? -1 : 1
   const sortValue = (document: Kept): Scalar => (sort ? ((valueAt(document, sort.by) ?? null) as Scalar) : null)
@@ -54,7 +54,7 @@ const bruteForce = (all: readonly Kept[], where: Where | undefined, sort: Find['
     .map(({ id }) => id)
 }
 
-/** 240 notes in 12 spaces, 4 at each time, by 5 authors; every tenth is trashed, every seventh public. */
+/** 240 notes in 12 spaces, 4 per time, by 5 authors; every tenth is trashed, every seventh public. */
 const fill = async (store: DocumentStore): Promise<readonly Kept[]> => {
   const items = Array.from({ length: 240 }, (_, n) => {
     const id = `n${(n * 7919) % 1000}`.padEnd(5, 'x')
@@ -88,7 +88,7 @@ const twelve = Array.from({ length: 12 }, (_, n) => `s${n}`)
 const many = Array.from({ length: 60 }, (_, n) => `s${n}`)
 const veryMany = Array.from({ length: 3000 }, (_, n) => `d${n + 2}`)
 
-/** Queries whose pages must be what brute force finds. */
+/** Queries whose pages must equal those of a full scan. */
 const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[] = [
   ['all by id', { using: 'byName' }],
   ['one name by id', { using: 'byName', where: eq('name', 'name 3') }],

@@ -12,7 +12,7 @@ const fill = async (store: DocumentStore, documents: Readonly<Record<string, Not
   }
 }
 
-/** All pieces as one text; each piece must hold something. */
+/** All chunks as one text; each must be non-empty. */
 const textOf = async (t: TestContext, pieces: AsyncIterable<Uint8Array>, between: string): Promise<string> => {
   const texts: string[] = []
   for await (const piece of pieces) {
@@ -73,7 +73,7 @@ const asCsv: readonly string[] = [
   '"note","umlaut","Ä😀",,,,,"","","a, b, @x",',
 ]
 
-/** Promises of `lines`. */
+/** The contract of `lines`. */
 export function documentLinesContract(test: ContractTest, open: Open): void {
   test('lines are CSV that no spreadsheet takes for formulas', async t => {
     const store = await open(t)

@@ -34,10 +34,10 @@ const serve = async (t: TestContext, listener: RequestListener): Promise<{ reado
 
 const textOf = async (answer: ReturnType<Fetch['below']>): Promise<string> => (await buffer((await answer).body)).toString()
 
-/** Paths that are requested as they are. */
+/** Paths that are requested unchanged. */
 const harmless = ['', '/', '/a', '/a/', '/a/b.c', '/a%20b', '/@me', '/a%2Fb', '/%C3%A4', '/...', '/a..b', '/a:b;c=1', "/it's"]
 
-/** Paths that lead out, or may do so once someone decodes them again. */
+/** Paths that leave the base path, or may do so if decoded again. */
 const leadingOut = [
   ...[
     '/..',
@@ -83,7 +83,7 @@ const leadingOut = [
   ],
 ]
 
-/** Promises of `below`. */
+/** The contract of `below`. */
 export function fetchBelowContract(runner: TestRunner, make: (allow: readonly string[]) => Fetch): void {
   const test = contractTest(runner)
   test('fetch: what is below an address of the configuration may be requested, wherever that is', async t => {

@@ -5,12 +5,12 @@ import type { Fetch } from '../ports/kernel.ts'
 import { Forbidden, Invalid, TooLarge, Unreachable } from '../problem.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
-/** Makes a Fetch that may also reach the hosts and networks listed, such as `127.0.0.1`. */
+/** Creates a Fetch that may also access the given hosts and networks, such as `127.0.0.1`. */
 export type MakeFetch = (allow: readonly string[]) => Fetch
 
 const limits = { maxBytes: 1000, timeoutMs: 5000 }
 
-/** Serves on 127.0.0.1 until the test ends; `seen` are the requests that came. */
+/** Serves on 127.0.0.1 until the test ends; `seen` are the received requests. */
 async function serve(t: TestContext, listener: RequestListener): Promise<{ port: number; url: string; seen: IncomingMessage[] }> {
   const seen: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -26,7 +26,7 @@ async function serve(t: TestContext, listener: RequestListener): Promise<{ port:
   return { port, url: `http://127.0.0.1:${port}`, seen }
 }
 
-/** Ways to write addresses of this machine. */
+/** Spellings of loopback addresses. */
 const loopback = [
   ...[
     '127.0.0.1',
@@ -91,7 +91,7 @@ const inside = [
 const readable = async (fetch: Fetch, url: string, options = limits): Promise<string> =>
   (await buffer((await fetch.get(url, options)).body)).toString()
 
-/** What every Fetch promises. Uses this machine's loopback only. */
+/** The contract of Fetch. Uses only the loopback interface. */
 export function fetchContract(runner: TestRunner, make: MakeFetch): void {
   const test = contractTest(runner)
   test('fetch: addresses that are not public are refused before anything is sent, however they are written', async t => {
@@ -227,7 +227,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
       }, 500)
       response.on('close', () => clearInterval(drip))
     })
-    // Silence that ends a transfer is several times as long as the pauses of one that moves, and shorter than the whole of that.
+    // The silence that ends a transfer is several times longer than the pauses of an active one, and shorter than that transfer.
     const options = { maxBytes: 1000, timeoutMs: 60_000, silenceMs: 3000 }
     const fetch = make(['127.0.0.1'])
     const moves = async (): Promise<void> => {

@@ -40,7 +40,7 @@ const serve = async (
   return { port, url: `http://127.0.0.1:${port}`, seen }
 }
 
-/** What every Fetch promises of `post` and `check`. Uses this machine's loopback only. */
+/** The contract of `post` and `check`. Uses only the loopback interface. */
 export function fetchPostContract(runner: TestRunner, make: (allow: readonly string[]) => Fetch & { dispose?(): void }): void {
   const test = contractTest(runner)
   const made = (t: TestContext, allow: readonly string[]): Fetch => {

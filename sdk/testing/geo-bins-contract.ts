@@ -7,18 +7,18 @@ type Open = (t: TestContext) => Promise<GeoStore>
 
 const at = (text: string): number => Date.parse(text)
 
-/** A reading `v` at a time. */
+/** A datapoint with the value `v` at a time. */
 const reading = (id: number, start: string, v: number, changes: Partial<Datapoint> = {}): Datapoint =>
   pointAt(id, { startMs: at(start), endMs: at(start), properties: { v }, ...changes })
 
 const binsOf = async (store: GeoStore, binning: GeoBinning, filter: GeoFilter = {}): Promise<readonly GeoBin[]> =>
   (await Array.fromAsync(store.bins({ filter, binning }))).flat()
 
-/** Beginning and end as text, and the number of readings. */
+/** Start and end as text, and the number of datapoints. */
 const spans = (bins: readonly GeoBin[]) =>
   bins.map(({ fromMs, toMs, count }) => [new Date(fromMs).toISOString().slice(0, 16), new Date(toMs).toISOString().slice(0, 16), count])
 
-/** A moment, and the span of each kind that holds it. */
+/** A time, and the span of each kind that contains it. */
 const named: readonly (readonly [string, GeoBinning['time'], string, string])[] = [
   ['2017-01-25T09:41:59.999Z', 'minute', '2017-01-25T09:41', '2017-01-25T09:42'],
   ['2017-01-25T09:41:30Z', 'hour', '2017-01-25T09:00', '2017-01-25T10:00'],
@@ -40,7 +40,7 @@ const named: readonly (readonly [string, GeoBinning['time'], string, string])[] 
   ['2017-01-24T23:30:00Z', { everyMs: 90 * 60_000, originMs: at('2017-01-25T00:00:00Z') }, '2017-01-24T22:30', '2017-01-25T00:00'],
 ]
 
-/** What every GeoStore promises of sums. */
+/** The contract of GeoStore bins. */
 export function geoBinsContract(test: ContractTest, open: Open): void {
   test('bins sum up the numbers of each property of each stream, in order', async t => {
     const store = await open(t)

@@ -15,7 +15,7 @@ const square = (west: number, south: number, size: number) => [
 ]
 const place = (longitude: number, latitude: number): Geometry => ({ type: 'Point', coordinates: [longitude, latitude] })
 
-/** Places by the id of their point. */
+/** Geometries by datapoint id. */
 const places: readonly Geometry[] = [
   place(10, 50),
   place(0, 0),
@@ -154,7 +154,7 @@ const wrong: readonly (readonly [string, GeoFilter])[] = [
   ['a value that JSON does not know', { attributes: [{ key: 'a', contains: Number.NaN }] }],
 ]
 
-/** What every GeoStore promises of filters. */
+/** The contract of GeoStore filters. */
 export function geoFilterContract(test: ContractTest, open: Open): void {
   test('streams choose their points, and no stream none', async t => {
     const store = await open(t)
@@ -276,7 +276,7 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
       months: { from: 1, to: 1 },
       attributes: [{ key: 'mark' }],
     }
-    // Odd, a multiple of 3, and 0 or 1 more than a multiple of 5.
+    // Odd multiples of 3 that are 0 or 1 more than a multiple of 5.
     const expected = [21, 45, 51, 75, 81, 105, 111, 135, 141].map(at => at + 1)
     t.deepEqual(await idsIn(store, filter), expected)
     const { points: found, next } = await store.find({ filter, limit: 4, sort: { by: 'start', order: 'descending' } })

@@ -5,15 +5,15 @@ import { geoBinsContract } from './geo-bins-contract.ts'
 import { geoFilterContract } from './geo-filter-contract.ts'
 import { idsIn, pinned, pointAt } from './geo-points.ts'
 
-/** A store and what the contract needs around it. */
+/** A store under test. */
 export interface GeoStoreUnderTest {
   /** Started and empty. */
   readonly store: GeoStore
-  /** Ends the store as a stopping kernel does, and starts another one on the same points. */
+  /** Stops the store as a stopping kernel does, and starts another one with the same data. */
   reopen(): Promise<GeoStore>
 }
 
-/** Gives a fresh store. It may use `t.teardown`. */
+/** Returns a fresh store; may use `t.teardown`. */
 export type MakeGeoStore = (t: TestContext) => Promise<GeoStoreUnderTest>
 
 const ring = [
@@ -103,7 +103,7 @@ const odd: Datapoint['properties'] = {
   ...(JSON.parse('{"__proto__": {"x": 1}, "constructor": 2}') as Datapoint['properties']),
 }
 
-/** Points that a store must refuse: what is wrong, and what the reason names. */
+/** Datapoints that a store must reject, and what the reason must mention. */
 const refused: readonly (readonly [Partial<Datapoint> | Readonly<Record<string, unknown>>, RegExp])[] = [
   [{ id: 0 }, /^id /],
   [{ id: 1.5 }, /^id /],
@@ -163,7 +163,7 @@ const refused: readonly (readonly [Partial<Datapoint> | Readonly<Record<string, 
   [{ properties: { a: Array.from({ length: 100 }).reduce<unknown>(inner => [inner], 1) } }, /^properties /],
 ]
 
-/** Random inserts, removals and queries against the store in memory; needs `fast-check`. The seed is logged; `POUNCE_SEED` repeats a run. */
+/** Random inserts, removals and queries, compared with the in-memory store; needs `fast-check`. The seed is logged; `POUNCE_SEED` repeats a run. */
 export function geoStoreModel(runner: TestRunner, make: MakeGeoStore, { runs }: { readonly runs: number }): void {
   const test = contractTest(runner)
   test(`${runs} random runs of points and queries agree with a store in memory`, async t => {
@@ -172,7 +172,7 @@ export function geoStoreModel(runner: TestRunner, make: MakeGeoStore, { runs }: 
   })
 }
 
-/** What every GeoStore promises. Run it in a test file of the implementation. */
+/** The contract of GeoStore. Run it in a test file of the implementation. */
 export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
   const test = contractTest(runner)
   const open = async (t: TestContext): Promise<GeoStore> => (await make(t)).store

@@ -2,7 +2,7 @@ import type { Clock, Ids } from '../ports/kernel.ts'
 import { isId } from '../schema.ts'
 import { contractTest, type TestRunner } from './any-runner.ts'
 
-/** What every Clock promises. */
+/** The contract of Clock. */
 export function clockContract(runner: TestRunner, make: () => Clock): void {
   const test = contractTest(runner)
   test('clock: it returns a time that can be written as ISO 8601 in UTC', t => {
@@ -29,7 +29,7 @@ export function clockContract(runner: TestRunner, make: () => Clock): void {
   })
 }
 
-/** What every Ids promises. `make` is called twice in a test that stands for two kernels. */
+/** The contract of Ids. `make` is called twice in a test that simulates two kernels. */
 export function idsContract(runner: TestRunner, make: () => Ids): void {
   const test = contractTest(runner)
   const many = 100_000

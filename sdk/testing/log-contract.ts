@@ -2,10 +2,10 @@ import type { Log } from '../ports/kernel.ts'
 import { contractTest, type TestRunner } from './any-runner.ts'
 import { growsLinearly } from './growth.ts'
 
-/** A log and the text that it has written so far. */
+/** A log and the lines it has written. */
 export interface LogSubject {
   readonly log: Log
-  /** One string for each line, without its line end. */
+  /** One string per line, without line end. */
   lines(): readonly string[]
 }
 
@@ -71,7 +71,7 @@ const keptTexts = [
     'monkey=7',
   ],
 ]
-/** Text that makes careless patterns take time by the square of its length. */
+/** Text that makes careless regular expressions take quadratic time. */
 const slowTexts = [
   'a',
   'a-',
@@ -96,7 +96,7 @@ const slowTexts = [
   '=',
 ]
 
-/** What every Log promises, for any input. */
+/** The contract of Log, for any input. */
 export function logContract(runner: TestRunner, make: () => LogSubject): void {
   const test = contractTest(runner)
   const levels = ['debug', 'info', 'warn', 'error'] as const

@@ -2,7 +2,7 @@ import type { Mailer } from '../ports/kernel.ts'
 import { Invalid } from '../problem.ts'
 import { contractTest, type TestRunner } from './any-runner.ts'
 
-/** A mailer and how many messages its next hop has taken. */
+/** A mailer and the number of messages accepted by its next hop. */
 export interface MailerSubject {
   readonly mailer: Mailer
   count(): Promise<number>
@@ -10,7 +10,7 @@ export interface MailerSubject {
 
 const mail = { to: ['ann@example.org'], subject: 'Your account', text: 'Hello Ann,\n\nit is ready.\n.\n\nPounce' }
 
-/** What every Mailer promises. */
+/** The contract of Mailer. */
 export function mailerContract(runner: TestRunner, make: () => MailerSubject | Promise<MailerSubject>): void {
   const test = contractTest(runner)
   test('mailer: the next hop has a message when it resolves, each time', async t => {

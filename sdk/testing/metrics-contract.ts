@@ -2,7 +2,7 @@ import type { Metrics } from '../ports/kernel.ts'
 import { contractTest, type TestRunner } from './any-runner.ts'
 import { growsLinearly } from './growth.ts'
 
-/** What every Metrics promises: measuring never breaks what is measured. */
+/** The contract of Metrics: measuring never breaks the measured code. */
 export function metricsContract(runner: TestRunner, make: () => Metrics | Promise<Metrics>): void {
   const test = contractTest(runner)
   test('metrics: names in snake_case are taken, with and without labels', async t => {

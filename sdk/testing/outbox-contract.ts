@@ -25,7 +25,7 @@ interface Bench {
 
 type Open = (t: TestContext) => Promise<Bench>
 
-/** About the dataset `n`. */
+/** An event about dataset number `n`. */
 const about = (type: EventType, n: number): NewEvent =>
   ({ type, subject: { kind: 'dataset', id: `d${n}` }, data: { fields: ['name'] } }) as NewEvent
 
@@ -34,7 +34,7 @@ const changed = (n: number) => about('dataset.updated', n)
 const subjects = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.subject.id)
 const idsOf = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.id)
 
-/** Looks until what is found is as expected, for at most 30 s. */
+/** Polls until the result is as expected, for at most 30 s. */
 const eventually = async <T>(look: () => Promise<T>, isExpected: (found: T) => boolean): Promise<T> => {
   const until = performance.now() + 30_000
   for (;;) {
@@ -44,12 +44,12 @@ const eventually = async <T>(look: () => Promise<T>, isExpected: (found: T) => b
   }
 }
 
-/** A store may take a moment to dead-letter what no one claims. */
+/** A store may take a moment to dead-letter unclaimed events. */
 const eventuallyEqual = async <T>(t: TestContext, look: () => Promise<T>, expected: T): Promise<void> => {
   t.deepEqual(await eventually(look, found => JSON.stringify(found) === JSON.stringify(expected)), expected)
 }
 
-/** Every promise of `Outbox`. */
+/** The contract of `Outbox`. */
 export function outboxContract(runner: TestRunner, make: MakeDocumentStore): void {
   const test = contractTest(runner)
   const open: Open = async t => {
@@ -282,13 +282,13 @@ function consumers(test: ContractTest, open: Open): void {
   test('declaring consumers again while events are being handled loses none and repeats none', async t => {
     const { outbox, leave, claim } = await open(t)
     for (const change of [created(1), changed(1), created(2), changed(2)]) await leave(change)
-    // Nothing but the consumer itself keeps its events.
+    // Its events are kept until the consumer itself settles them.
     await outbox.done('test/created', idsOf(await claim('test/created')))
     const leased = [...(await claim('test/all', 1)), ...(await claim('test/all', 1))]
     t.deepEqual(subjects(leased), ['d1', 'd2'])
     await outbox.declareConsumers(both)
     const [first = '', second = ''] = idsOf(leased)
-    /** The one event that is delivered next. */
+    /** The only event that is delivered next. */
     const isNext = async (type: EventType, subject: string): Promise<string> => {
       const found = await eventually(
         () => claim('test/all'),

@@ -1,10 +1,10 @@
 import type { Previewer } from '../ports/contributed.ts'
 import { contractTest, type TestRunner } from './any-runner.ts'
 
-/** A media type of exactly two parts in lower case, `*` for a whole part (RFC 6838, 4.2). */
+/** A media type of exactly two lower-case parts, where `*` may replace a part (RFC 6838, 4.2). */
 const mediaTypePattern = /^(\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})\/(\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})$/
 
-/** Names without anything that a browser or a server resolves, such as `..`, a scheme, a query or an escape. */
+/** Path segments without anything that a browser or server interprets, such as `..`, a scheme, a query or an escape. */
 const safeSegment = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/
 const isSafePath = (path: string): boolean =>
   path.startsWith('/') &&
@@ -13,7 +13,7 @@ const isSafePath = (path: string): boolean =>
     .split('/')
     .every(segment => safeSegment.test(segment))
 
-/** What every Previewer promises. Give all previewers of one plugin. */
+/** The contract of Previewer. Pass all previewers of one plugin. */
 export function previewerContract(runner: TestRunner, make: () => readonly Previewer[]): void {
   const test = contractTest(runner)
   const all = make()

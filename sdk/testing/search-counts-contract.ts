@@ -14,7 +14,7 @@ import { everything, field, put, request, searchId, word } from './search-docume
 
 type MakeIndex = (t: TestContext) => Promise<SearchIndex>
 
-/** What an index suggests, finds by names and counts. Part of what every SearchIndex passes. */
+/** Suggestions, name search and counts of an index. Part of `searchIndexContract`. */
 export function searchCountsContract(test: ContractTest, makeIndex: MakeIndex): void {
   suggesting(test, makeIndex)
   naming(test, makeIndex)

@@ -19,10 +19,10 @@ import {
 } from './search-documents.ts'
 import { searchQueryContract } from './search-query-contract.ts'
 
-/** Gives a fresh, empty, started index; it may use `t.teardown`. */
+/** Returns a fresh, empty, started index; may use `t.teardown`. */
 export type MakeSearchIndex = (t: TestContext) => Promise<SearchIndex>
 
-/** What every SearchIndex promises. Run it in a test file of the implementation. */
+/** The contract of SearchIndex. Run it in a test file of the implementation. */
 export function searchIndexContract(runner: TestRunner, makeIndex: MakeSearchIndex): void {
   const test = contractTest(runner)
   changing(test, makeIndex)

@@ -4,7 +4,7 @@ import { day, everything, field, found, put, request, searchId, start, word } fr
 
 type MakeIndex = (t: TestContext) => Promise<SearchIndex>
 
-/** What every SearchIndex finds. Part of `searchIndexContract`. */
+/** Query semantics of SearchIndex. Part of `searchIndexContract`. */
 export function searchQueryContract(test: ContractTest, makeIndex: MakeIndex): void {
   wording(test, makeIndex)
   hostileText(test, makeIndex)

@@ -5,26 +5,26 @@ import type { Job, Transport } from '../ports/transport.ts'
 import { Invalid } from '../problem.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
-/** A transport and what the contract needs around it. */
+/** A transport under test. */
 export interface TransportUnderTest {
-  /** Started, without a listener, without a job. */
+  /** Started, without listener and jobs. */
   readonly transport: Transport
-  /** Ends the transport as a stopping kernel does, and starts another one on the same jobs. */
+  /** Stops the transport as a stopping kernel does, and starts another one with the same jobs. */
   reopen(): Promise<Transport>
-  /** Makes sure that jobs for these queues can wait there: a bus needs the queues its extractors would have made, others need nothing. */
+  /** Ensures that jobs can be queued for these queues: a bus needs the queues that its extractors would have created; others need nothing. */
   prepare(queues: readonly string[]): Promise<void>
-  /** Stores bytes where a transport that runs extractors finds its input. Resolves to the blob's key. */
+  /** Stores bytes as input for a transport that runs extractors. Resolves to the blob's key. */
   store(bytes: string): Promise<string>
 }
 
-/** Gives a fresh transport whose built-in extractors are these; a second attempt must come within a second. It may use `t.teardown`. */
+/** Returns a fresh transport with these built-in extractors, which retries within a second; may use `t.teardown`. */
 export type MakeTransport = (t: TestContext, extractors: readonly Extractor[]) => Promise<TransportUnderTest>
 
 /** The n-th id. */
 export const hex = (n: number): string => n.toString(16).padStart(24, '0')
 export const file = (n: number): Ref => ({ kind: 'file', id: hex(n) })
 
-/** A job whose fields all differ from another one's. */
+/** A job whose fields all differ from those of other jobs. */
 export const jobFor = (n: number, changes: Partial<Job> = {}): Job => ({
   id: hex(0x1000 + n),
   queue: 'some.extractor',
@@ -35,7 +35,7 @@ export const jobFor = (n: number, changes: Partial<Job> = {}): Job => ({
   ...changes,
 })
 
-/** Waits for something that no one announces; throws when it does not come in time. */
+/** Polls until a condition holds; throws on timeout. */
 export async function eventually(condition: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
   const end = performance.now() + withinMs
   while (!(await condition())) {
@@ -44,11 +44,11 @@ export async function eventually(condition: () => Promise<boolean> | boolean, wi
   }
 }
 
-/** Ids of the jobs that are pending for a target, in their order. */
+/** Ids of the pending jobs for a target, in order. */
 export const idsOf = async (transport: Transport, target: Ref): Promise<readonly string[]> =>
   (await transport.pending(target)).map(({ job }) => job.id)
 
-/** What every Transport promises of jobs. Run it in a test file of the implementation. */
+/** The contract of Transport for jobs. Run it in a test file of the implementation. */
 export function transportContract(runner: TestRunner, makeTransport: MakeTransport): void {
   const test = contractTest(runner)
   const make = async (t: TestContext): Promise<TransportUnderTest> => {
@@ -124,7 +124,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     const { transport } = await make(t)
     t.deepEqual(await transport.queues(), [])
     await transport.publish([jobFor(1, { queue: 'b' }), jobFor(2, { queue: 'a.long.name' }), jobFor(3, { queue: 'b' })])
-    // a queue no one listens to keeps its jobs
+    // A queue without listeners keeps its jobs.
     const nothing = { running: 0, consumers: 0, dead: 0 }
     t.deepEqual(await transport.queues(), [
       { queue: 'a.long.name', waiting: 1, ...nothing },
