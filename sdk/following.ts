@@ -23,7 +23,7 @@ export const FollowAnswer = s.model(
     status: s.String({ description: '`success`' }),
     recommendations: s.Optional(
       s.Array(s.Object({ id: s.String(), name: s.String(), objectType: s.String() }), {
-        description: 'Recommendations: what other followers follow most, at most 10; absent if there is nothing',
+        description: 'Recommendations: the resources most followed by other followers, at most 10; absent if there are none',
       }),
     ),
   }),

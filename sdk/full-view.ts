@@ -13,7 +13,7 @@ import * as s from './schema.ts'
 export const viewParameter = s.Optional(
   s.Literal('full', {
     description:
-      'An addition to Clowder 1.x: times in ISO 8601, author and places with names, access, license, counts and rights of the caller',
+      'Addition to Clowder 1.x: times in ISO 8601, author and containers with names, access, license, counts and rights of the caller',
   }),
 )
 

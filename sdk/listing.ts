@@ -10,20 +10,20 @@ import { trimEnd } from './trim-end.ts'
 
 /** The query parameter that continues after a page. */
 export const afterParameter = (maxLength = 200) =>
-  s.Optional(s.String({ maxLength, description: 'From a `Link` header: where the page before this one ended' }))
+  s.Optional(s.String({ maxLength, description: 'Cursor from a `Link` header: continues after the previous page' }))
 
 /** Query parameters of the lists of spaces, collections and datasets (reference, api-platform §3). Spread them into a route's `query`. */
 export const listParameters = {
   when: s.Optional(
-    s.String({ description: '`a`, or absent: created before `date`; anything else: created after it. Counts only with `date`' }),
+    s.String({ description: '`a`, or absent: created before `date`; anything else: created after it. Ignored without `date`' }),
   ),
   date: s.Optional(s.String({ description: 'Such as `2018-06-20T11:40:25.000Z` or `2018-06-20`; UTC without a zone' })),
-  title: s.Optional(s.String({ maxLength: 500, description: 'Text anywhere in the name, whatever its case' })),
-  exact: s.Boolean({ default: false, description: '`title` is the whole name' }),
+  title: s.Optional(s.String({ maxLength: 500, description: 'Text anywhere in the name, ignoring case' })),
+  exact: s.Boolean({ default: false, description: '`title` must match the whole name' }),
   limit: s.Integer({
     default: 12,
     minimum: 0,
-    description: 'At most so many; more than 1,000 give 1,000 and a link to the rest, 0 gives all',
+    description: 'Maximum number of items; above 1,000 returns 1,000 and a link to the rest, 0 returns all',
   }),
   after: afterParameter(),
 }
@@ -38,7 +38,7 @@ export const sortParameters = {
   order: s.Optional(s.Union([s.Literal('asc'), s.Literal('desc')], { description: 'Default: `asc` for names, else `desc`' })),
   whose: s.Optional(
     s.Union([s.Literal('mine'), s.Literal('shared'), s.Literal('public')], {
-      description: "Only those that the caller created, those of others in the caller's spaces, or public ones",
+      description: "Only those created by the caller, those of others in the caller's spaces, or public ones",
     }),
   ),
   total: s.Boolean({

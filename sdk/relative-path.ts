@@ -3,7 +3,7 @@ import { Invalid } from './problem.ts'
 /** The path ends with a name other than the file name that was sent with it. */
 export class OtherName extends Invalid {
   constructor(name: string) {
-    super(`path must end with the name of the file, \`a/b/${name.slice(0, 255)}\`: it has the folders and the name`)
+    super(`path must end with the name of the file, \`a/b/${name.slice(0, 255)}\`: it includes the folders and the name`)
   }
 }
 

@@ -29,7 +29,7 @@ const storeOf = (count: number, fails: (id: string) => Error | undefined = () =>
 
 const query = { using: 'byName', where: eq('name', 'x') }
 
-test('all that is found goes, each with its events', async t => {
+test('all found documents are removed, each with its events', async t => {
   const { documents, left, told } = storeOf(450)
   await removeFound(documents, notes, {
     ...query,
@@ -39,13 +39,13 @@ test('all that is found goes, each with its events', async t => {
   t.is(told.length, 450)
 })
 
-test('what another one takes at the same moment is no error', async t => {
+test('a concurrently removed document is not an error', async t => {
   const { documents, left } = storeOf(5, id => (id === 'n3' ? new CommitConflict('absent', 'n3 is gone') : undefined))
   await removeFound(documents, notes, query)
   t.is(left.size, 0)
 })
 
-test('a store that takes no changes ends it, instead of being retried without end', async t => {
+test('a store that rejects changes ends the removal instead of being retried forever', async t => {
   const { documents, asked } = storeOf(5, () => new Unavailable('no space'))
   await t.throwsAsync(removeFound(documents, notes, query), { instanceOf: Unavailable })
   t.is(asked(), 1)

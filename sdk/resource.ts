@@ -97,7 +97,7 @@ export function defineResource<T extends object>(definition: ResourceDefinition<
 export function defineResource<T extends object>(definition: ResourceDefinition<T> | DependentDefinition): ResourceDeclaration {
   const { kind, view } = definition
   if (!kindPattern.test(kind))
-    throw new Error(`A kind of resource is named in lower-case letters and hyphens, such as instrument; not "${kind}"`)
+    throw new Error(`The name of a kind of resource must consist of lower-case letters and hyphens, such as instrument, not "${kind}"`)
   if (!('collection' in definition))
     return { kind, view, events: [], collections: [], provides: [provide(Resources, dependentResource(definition))] }
   const { collection, counts, countsBelow, tree, search, trash, report, personalData, events = [] } = definition

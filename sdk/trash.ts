@@ -8,12 +8,12 @@ import * as s from './schema.ts'
 
 /** Trash settings for a kind of resource such as `dataset`. Spread them into the plugin's config. */
 export const trashSettings = (what: string) => ({
-  useTrash: s.Boolean({ default: true, description: `Deleting a live ${what} moves it to the trash; deleting it there deletes it` }),
+  useTrash: s.Boolean({ default: true, description: `Deleting a ${what} moves it to the trash; deleting it there is permanent` }),
   clearTrashAfterDays: s.Integer({
     default: 0,
     minimum: 0,
     maximum: 100_000,
-    description: `Days after which a ${what} in the trash is deleted for good, looked at every six hours; 0: never`,
+    description: `Days after which a ${what} in the trash is permanently deleted, checked every six hours; 0: never`,
   }),
 })
 

@@ -18,7 +18,7 @@ interface Question {
   readonly expected: number
 }
 
-test('a pool answers as many questions at a time as it has threads, and makes no thread without need', async t => {
+test('a pool handles as many requests at a time as it has threads, and starts threads on demand', async t => {
   let made = 0
   const start = (): Worker => {
     made += 1

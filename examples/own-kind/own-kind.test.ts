@@ -78,7 +78,7 @@ test('rights on an instrument are those of its space', async t => {
   t.is((await owner.get('/api/instruments/odd')).status, 404)
 })
 
-test('instruments of a public server are read by everyone, as the permission says', async t => {
+test('instruments of a public server can be read by everyone', async t => {
   const open = await bootForTest({ t, also: [fileURLToPath(new URL('.', import.meta.url))] })
   const someone = await somebody(open)
   const id = await newInstrument(await newSpace(someone), 'public spectrometer', someone)
@@ -147,7 +147,7 @@ test('the tree shows instruments below their space to those who may view them', 
   t.like(((await below(viewer)).body as object[])[1], { name: 'a', type: 'instrument', children: false, authorId: editor.id })
 })
 
-test('the live stream and the feed say what happens to instruments, to those who may view them', async t => {
+test('the live stream and the feed report changes of instruments to those who may view them', async t => {
   const own = await newLab()
   await server.drained()
   const [seen, unseen, foreign] = [
@@ -178,7 +178,7 @@ test('the live stream and the feed say what happens to instruments, to those who
   for (const who of [visitor, stranger]) t.notRegex(await lines(who), /canary/)
 })
 
-test('instruments go with their space', async t => {
+test('instruments are deleted with their space', async t => {
   const own = await newLab()
   const ids = [await newInstrument(own), await newInstrument(own)]
   await server.drained()
@@ -190,7 +190,7 @@ test('instruments go with their space', async t => {
   await until('the last instrument to be gone', async () => (await editor.get(`/api/instruments/${ids[0]}`)).status === 404)
 })
 
-test('a misspelt kind, event or permission of it does not compile', t => {
+test('a misspelt kind, event or permission does not compile', t => {
   // @ts-expect-error: the kind is instrument
   ref('instrumnt', 'id')
   // @ts-expect-error: the event is instrument.created

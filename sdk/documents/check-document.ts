@@ -13,10 +13,10 @@ const faultOf = ({ on, array, unique, sparse }: Index): string | undefined => {
   if (on.length === 0) return 'names no field'
   if (on.some(path => path.split('.').includes(''))) return 'has an empty path'
   if (new Set(on).size < on.length) return 'names a field twice'
-  if (array !== undefined && !on.includes(array)) return `has an array ${array} that is none of its fields`
-  if (on.some(path => isPiecesPath(path) && path !== array)) return 'has pieces of a text that it does not name as its array'
+  if (array !== undefined && !on.includes(array)) return `has the array ${array}, which is not one of its fields`
+  if (on.some(path => isPiecesPath(path) && path !== array)) return 'has a path ending in ~ that is not its array'
   if (array !== undefined && unique) return 'is unique over an array'
-  if (sparse !== undefined && (unique || !on.includes(sparse))) return `is unique, or sparse by ${sparse} that is none of its fields`
+  if (sparse !== undefined && (unique || !on.includes(sparse))) return `is unique, or sparse by ${sparse}, which is not one of its fields`
   return undefined
 }
 

@@ -72,7 +72,7 @@ const faultIn = (geometry: unknown, shapes: ReadonlyMap<unknown, Check>, depth: 
   const { type, coordinates, geometries } = geometry
   if (type !== 'GeometryCollection') {
     const check = shapes.get(type)
-    if (!check) return 'geometry has no type that GeoJSON knows'
+    if (!check) return 'geometry has no valid GeoJSON type'
     if (check(coordinates)) return undefined
     const rings = String(type).endsWith('Polygon') ? '; rings of four positions or more end where they begin' : ''
     return `geometry has no coordinates of a ${type}: longitude within 180 degrees, latitude within 90 and, in all or none, altitude${rings}`
@@ -112,10 +112,10 @@ export const jsonFault = (value: unknown, depth = 1): string | undefined => {
   if (depth > maxDepth) return `is nested more than ${maxDepth} deep`
   if (value === null || typeof value === 'boolean') return undefined
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'has a number that is not finite'
-  if (typeof value === 'string') return isKept(value) ? undefined : 'has a text with a null character or half a character'
-  if (typeof value !== 'object') return 'has a value that JSON does not know'
+  if (typeof value === 'string') return isKept(value) ? undefined : 'has a text with a null character or a lone surrogate'
+  if (typeof value !== 'object') return 'has a value that is not JSON'
   for (const [key, inner] of Object.entries(value)) {
-    if (!isKept(key)) return 'has a name with a null character or half a character'
+    if (!isKept(key)) return 'has a name with a null character or a lone surrogate'
     const fault = jsonFault(inner, depth + 1)
     if (fault !== undefined) return fault
   }

@@ -27,10 +27,10 @@ function withPlace<T>(at: number, text: string, read: () => T): T {
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
     const { offset } = error.location.start
-    if (error.expected === null) throw refusal(at + offset, `The query cannot be read: ${error.message}`)
+    if (error.expected === null) throw refusal(at + offset, `The query cannot be parsed: ${error.message}`)
     const expected = inWords(error.expected)
-    const found = offset < text.length ? `${String.fromCodePoint(text.codePointAt(offset) ?? 0)} stands` : 'the text ends'
-    throw refusal(at + offset, `The query cannot be read: expected ${listed(expected)} where ${found}`, expected)
+    const found = offset < text.length ? `found ${String.fromCodePoint(text.codePointAt(offset) ?? 0)}` : 'the query ends'
+    throw refusal(at + offset, `The query cannot be parsed: expected ${listed(expected)}, but ${found}`, expected)
   }
 }
 
@@ -55,6 +55,6 @@ function mustNotNest(text: string, at = 0): void {
   for (let n = 0; n < text.length; n += 1) {
     if (text[n] === '(') depth += 1
     if (text[n] === ')') depth = Math.max(depth - 1, 0)
-    if (depth > mostDepth) throw refusal(at + n, `The query has more than ${mostDepth} parentheses inside each other`)
+    if (depth > mostDepth) throw refusal(at + n, `The query has more than ${mostDepth} levels of parentheses`)
   }
 }

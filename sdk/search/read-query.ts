@@ -64,7 +64,7 @@ function comparison({ field: written, operator, values, at }: Comparison): Searc
   const is = comparingOf(operator) ?? 'contains'
   if (is === 'contains') return oneOf(together(field, values))
   const expression = values.find(value => value.is === 'expression')
-  if (expression) throw refusal(expression.at - 1, `An expression stands after the operator :, not after ${operator}`)
+  if (expression) throw refusal(expression.at - 1, `An expression is only allowed after the operator :, not after ${operator}`)
   return compareField(field, is, values.map(plain), values[0]?.at)
 }
 

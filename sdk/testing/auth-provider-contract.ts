@@ -26,7 +26,7 @@ const passwordOf = (provider: AuthProvider, email: string, password: string) => 
 /** The contract of AuthProviders with password sign-in. */
 export const passwordProviderContract = (runner: TestRunner, make: Make<PasswordSubject>): void => {
   const test = contractTest(runner)
-  test('password: the right one gives the identity, vouched for by this provider', async t => {
+  test('password: the correct one returns the identity, with this provider', async t => {
     const { provider, account } = await make(t)
     const identity = await passwordOf(provider, account.email, account.password)
     t.is(identity?.provider, provider.id)
@@ -37,7 +37,7 @@ export const passwordProviderContract = (runner: TestRunner, make: Make<Password
     t.true(Array.isArray(identity?.groups))
   })
 
-  test('password: the subject is the same each time and whatever the case of the e-mail', async t => {
+  test('password: the subject is the same each time, whatever the case of the e-mail', async t => {
     const { provider, account } = await make(t)
     const [one, other] = await Promise.all(
       [account.email, account.email.toUpperCase()].map(email => passwordOf(provider, email, account.password)),
@@ -82,7 +82,7 @@ export const passwordProviderContract = (runner: TestRunner, make: Make<Password
     t.is(await unlike({ unknown: () => refused('unknown@example.org'), wrong: () => refused(account.email) }), undefined)
   })
 
-  test('password: many at once are each answered rightly', async t => {
+  test('password: concurrent sign-ins are each answered correctly', async t => {
     const { provider, account } = await make(t)
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, at) => passwordOf(provider, account.email, at % 2 ? account.password : `wrong password ${at}`)),
@@ -113,7 +113,7 @@ export const bearerProviderContract = (runner: TestRunner, make: Make<BearerSubj
     return provider.bearer(token)
   }
 
-  test('bearer: a good token gives the identity, vouched for by this provider', async t => {
+  test('bearer: a valid token returns the identity, with this provider', async t => {
     const { provider, token, subject, vouchedBy = provider.id } = await make(t)
     const identity = await ask(provider, token)
     t.is(identity?.provider, vouchedBy)

@@ -65,7 +65,7 @@ export function blobStoreContract(runner: TestRunner, makeStore: MakeBlobStore):
 
 function storing(test: ContractTest, makeStore: MakeBlobStore): void {
   for (const size of sizes) {
-    test(`${size} bytes come back as they went in`, async t => {
+    test(`${size} bytes are returned unchanged`, async t => {
       const store = await makeStore(t)
       const bytes = testBytes(size)
       const expected = { sizeBytes: size, sha256: sha256Of(bytes) }
@@ -103,7 +103,7 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
     }
   })
 
-  test('the same bytes put twice get two keys, and one outlives the other', async t => {
+  test('the same bytes put twice get two independent keys', async t => {
     const store = await makeStore(t)
     for (const size of [0, 10, 100_000]) {
       const bytes = testBytes(size)
@@ -131,7 +131,7 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
     t.deepEqual(await keysOf(store), facts.map(({ key }) => key).sort())
   })
 
-  test('list shows what is there, with lengths and times', async t => {
+  test('list returns all blobs with lengths and times', async t => {
     const store = await makeStore(t)
     t.deepEqual(await keysOf(store), [])
     const puts = await Promise.all([0, 5, 70_000, 200_000].map(size => store.put(testBytes(size))))
@@ -148,7 +148,7 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
 
 function refusing(test: ContractTest, makeStore: MakeBlobStore): void {
   for (const size of [10, 100_000, 5_000_000]) {
-    test(`${size} bytes that are not what was announced are refused and not kept`, async t => {
+    test(`${size} bytes that differ from the announced length or digest are refused and not kept`, async t => {
       const store = await makeStore(t)
       const bytes = testBytes(size)
       await t.throwsAsync(store.put(streamOf(bytes), { sizeBytes: size + 1 }), { instanceOf: Invalid })
@@ -387,7 +387,7 @@ export function blobStoreLocalPathContract(runner: TestRunner, makeStore: MakeBl
     t.true((await file.readFile()).equals(bytes))
   })
 
-  test('localPath of what the store does not have is undefined', async t => {
+  test('localPath of an unknown key is undefined', async t => {
     const store = await makeStore(t)
     const { key } = await store.put(testBytes(100_000))
     await store.remove(key)

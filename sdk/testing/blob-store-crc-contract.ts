@@ -19,7 +19,7 @@ export function blobStoreCrc32Contract(runner: TestRunner, makeStore: MakeBlobSt
     t.true(told > 0)
   })
 
-  test('nothing has a CRC-32 that the store does not have', async t => {
+  test('an unknown key has no CRC-32', async t => {
     const store = await makeStore(t)
     const { key } = await store.put(testBytes(200_000))
     await store.remove(key)

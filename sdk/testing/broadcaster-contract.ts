@@ -44,7 +44,7 @@ export function broadcasterContract(runner: TestRunner, make: (t: TestContext) =
     t.false(b.includes('for a'))
   })
 
-  test('broadcaster: who has stopped listening receives nothing more, and the others do', async t => {
+  test('broadcaster: a removed listener receives nothing more, others still do', async t => {
     const { one, other } = await make(t)
     const [stopped, still]: [string[], string[]] = [[], []]
     const stop = other.listen('a', message => stopped.push(message))

@@ -190,7 +190,7 @@ const seekable: readonly Omit<Find, 'limit'>[] = [
 ]
 
 function seeking(test: ContractTest, open: Open): void {
-  test('a page begins behind the position that was sought, and behind the last match is none', async t => {
+  test('a page begins after the position of seek, and there is none after the last match', async t => {
     const store = await open(t)
     const all = await fill(store)
     for (const query of seekable) {
@@ -209,7 +209,7 @@ function seeking(test: ContractTest, open: Open): void {
     }
   })
 
-  test('no position is sought below 1, nor with a condition that documents have to be read for', async t => {
+  test('seek rejects positions below 1 and conditions that indexes cannot answer', async t => {
     const store = await open(t)
     await fill(store)
     const query = { using: 'byCreated', where: eq('state', 'live'), sort: newest }
@@ -243,7 +243,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     )
   })
 
-  test('a page ends early once maxScanned is out, and the next one goes on there', async t => {
+  test('a page ends early after maxScanned documents, and the next one continues there', async t => {
     const store = await open(t)
     const all = await fill(store)
     for (const where of [contains('name', 'me 4'), contains('name', 'nothing has this')]) {
@@ -262,7 +262,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     }
   })
 
-  test('a page ends once its documents have enough characters, with one at least, and the next one goes on there', async t => {
+  test('a page ends after maxCharacters, with at least one document, and the next one continues there', async t => {
     const store = await open(t)
     const sizes = [10, 3000, 3000, 10, 10, 10, 9000, 10]
     for (const [n, size] of sizes.entries()) {
@@ -288,7 +288,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     await t.throwsAsync(store.find(notes, { ...query, maxCharacters: 0 }), { instanceOf: RangeError })
   })
 
-  test('texts are cut into a limited number of pieces, and report it', async t => {
+  test('texts are split into a limited number of trigrams, and marked as overlong', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', state: 'live', name: `${'long '.repeat(50)}END` }, into: notes })
     await store.commit({ insert: { id: 'b', state: 'live', name: 'END😀' }, into: notes })
@@ -303,7 +303,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     t.deepEqual([await having('end'), await having('the')], [[], ['b']])
   })
 
-  test('a page goes on from where the last one ended although that document is gone', async t => {
+  test('a page continues after the last document although that was deleted', async t => {
     const store = await open(t)
     const all = await fill(store)
     const query: Find = { using: everyIndex, where: visible(['s3', 's7'], 'u1'), sort: newest, limit: 10 }
@@ -331,7 +331,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     t.deepEqual([await inDataset('d2'), (await store.find(notes, { using: 'byPlace', limit: 10 })).items.length], [[], 1])
   })
 
-  test('what was committed before a read is seen by it', async t => {
+  test('a read sees all earlier commits', async t => {
     const store = await open(t)
     for (let n = 0; n < 20; n++) {
       await store.commit({ insert: { id: `n${n}`, state: 'live', created: `${n}`, author: 'u' }, into: notes })
@@ -343,7 +343,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
 }
 
 function ordersAndLimits(test: ContractTest, open: Open): void {
-  test('what gets or loses a value comes and goes in a sparse index', async t => {
+  test('documents enter and leave a sparse index as they get or lose a value', async t => {
     const store = await open(t)
     const created = '2018-01-01T00:00:00.000Z'
     await store.commit({ insert: { id: 'a', state: 'live', created, spaces: [] }, into: notes })
@@ -397,7 +397,7 @@ function ordersAndLimits(test: ContractTest, open: Open): void {
     await t.throwsAsync(store.find(notes, { using: 'bySpace', sort: { by: 'spaces', order: 'ascending' }, limit: 1 }))
   })
 
-  test('a place to go on from that no page gave out is bad input', async t => {
+  test('a cursor that does not come from a page is invalid', async t => {
     const store = await open(t)
     await fill(store)
     const places = [[], ['a'], ['a', 'b', 'c'], ['a', 1], [{ $gt: '' }, 'a'], [['x'], 'a']] as unknown as readonly After[]

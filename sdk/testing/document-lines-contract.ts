@@ -98,7 +98,7 @@ export function documentLinesContract(test: ContractTest, open: Open): void {
     t.like(row('nothing'), { name: '', rank: null, spaces: [], author: '' })
   })
 
-  test('lines come of what fits, in the order of its index', async t => {
+  test('lines are written for the matches, in the order of the index', async t => {
     const store = await open(t)
     const stamp = (n: number): string => new Date(1e12 + n).toISOString()
     await fill(
@@ -129,7 +129,7 @@ export function documentLinesContract(test: ContractTest, open: Open): void {
     t.deepEqual(await linesOf(t, store.lines(notes, few)), expected.sort())
   })
 
-  test('an empty collection has no lines, and a report may be left in its middle', async t => {
+  test('an empty collection has no lines, and the iteration may be ended early', async t => {
     const store = await open(t)
     t.deepEqual(await linesOf(t, store.lines(notes, csv)), [])
     await fill(store, Object.fromEntries(Array.from({ length: 2100 }, (_, n) => [`n${n}`, { rank: n }])))

@@ -26,7 +26,7 @@ export function extractorContract(runner: TestRunner, { extractor, manifest, sam
   const test = contractTest(runner)
   const { name } = extractor.info
 
-  test(`${name}: what it says of itself is complete and names types of two parts`, async t => {
+  test(`${name}: its extractor info is complete and names media types of two parts`, async t => {
     // Loaded on demand: most test processes import this module without running an extractor, and TypeBox has 677 modules.
     const { Errors } = await import('typebox/value')
     t.deepEqual(Errors(ExtractorInfo, extractor.info), [])
@@ -74,7 +74,7 @@ export function extractorContract(runner: TestRunner, { extractor, manifest, sam
     t.deepEqual(ends.at(-1)?.output?.tags, ends[0]?.output?.tags)
   })
 
-  test(`${name}: empty, foreign and damaged files end in a result or in an error for a person, soon`, async t => {
+  test(`${name}: empty, foreign and damaged files quickly end in a result or a readable error`, async t => {
     const folder = await temporaryFolder(t)
     const cases = await hostileCases(folder, samples[0])
     const ends = await runAll(t, extractor, cases)

@@ -105,7 +105,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     t.deepEqual(seen, [])
   })
 
-  test('fetch: what may be reached besides the public is what was listed, and nothing beside it', async t => {
+  test('fetch: apart from public addresses only the listed ones are reachable', async t => {
     const { port, url } = await serve(t, (_request, response) => response.end('hello'))
     t.is(await readable(make(['127.0.0.1']), url), 'hello')
     t.is(await readable(make(['127.0.0.0/24']), url), 'hello')
@@ -168,7 +168,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     await t.throwsAsync(make(['127.0.0.1']).get(`${url}/loop`, limits), { instanceOf: Unreachable })
   })
 
-  test('fetch: headers go to the origin that they were meant for only, and cannot make further ones', async t => {
+  test('fetch: headers are only sent to their own origin, and cannot inject others', async t => {
     const other = await serve(t, (_request, response) => response.end())
     const { url, seen } = await serve(t, (_request, response) => response.writeHead(307, { location: other.url }).end())
     const fetch = make(['127.0.0.1'])
@@ -179,14 +179,14 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     t.is(seen.length, 1)
   })
 
-  test('fetch: a refusal of the other server is an answer with its status', async t => {
+  test('fetch: an error response of the other server is returned with its status', async t => {
     const { url } = await serve(t, (_request, response) => response.writeHead(404).end('gone'))
     const { status, body } = await make(['127.0.0.1']).get(url, limits)
     t.is(status, 404)
     t.is((await buffer(body)).toString(), 'gone')
   })
 
-  test('fetch: more bytes than allowed end with TooLarge, declared or not; as many as allowed come', async t => {
+  test('fetch: more bytes than allowed end with TooLarge, declared or not; as many as allowed arrive', async t => {
     const { url } = await serve(t, (request, response) => {
       const size = Number(request.url?.slice(2))
       if (request.url?.startsWith('/d')) response.writeHead(200, { 'content-length': size })
@@ -202,7 +202,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     }
   })
 
-  test('fetch: a server that is silent, slow or away ends with Unreachable when the time is over', async t => {
+  test('fetch: a silent, slow or absent server ends with Unreachable at the timeout', async t => {
     const { url } = await serve(t, (request, response) => {
       if (request.url === '/silent') return
       response.writeHead(200)
@@ -239,7 +239,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     await Promise.all([moves(), ends('/silent'), ends('/stuck')])
   })
 
-  test('fetch: an answer that breaks off is no whole answer', async t => {
+  test('fetch: a truncated response is an error', async t => {
     const { url } = await serve(t, (request, response) => {
       response.writeHead(200, request.url === '/declared' ? { 'content-length': 100 } : {}).write('half')
       setImmediate(() => response.destroy())

@@ -124,7 +124,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     t.like(bin, { fromMs: at('2020-01-05T00:00:00Z'), toMs: at('2026-03-01T00:00:00Z'), count: 3, sum: 7, min: 1, max: 4 })
   })
 
-  test('depth goes up to the next step, and a place without altitude is at 0', async t => {
+  test('depth is rounded up to the next step, and a position without altitude is at 0', async t => {
     const store = await open(t)
     const altitudes = [0, 0.1, 5, 5.1, -0.1, -5, -12]
     await store.insert([
@@ -180,7 +180,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     )
   })
 
-  test('many bins come in pieces', async t => {
+  test('many bins are returned in chunks', async t => {
     const store = await open(t)
     const start = at('2026-01-05T00:00:00Z')
     await store.insert(
@@ -196,7 +196,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     )
   })
 
-  test('numbers that together enter a million bins after their first are refused, half a million are summed up', async t => {
+  test('numbers that are counted in a million bins after their first are refused, half a million are not', async t => {
     const store = await open(t)
     const start = at('2026-01-05T00:00:00Z')
     const properties = { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }
@@ -230,7 +230,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     }
   })
 
-  test('a point that would enter endless bins is refused, and so are odd ways to sum up', async t => {
+  test('a point in too many bins is refused, and so are invalid binnings', async t => {
     const store = await open(t)
     await store.insert([reading(1, '1900-01-01T00:00:00Z', 1, { endMs: at('2020-01-01T00:00:00Z') })])
     await t.throwsAsync(binsOf(store, { time: 'minute' }), { instanceOf: Invalid })

@@ -156,7 +156,7 @@ const wrong: readonly (readonly [string, GeoFilter])[] = [
 
 /** The contract of GeoStore filters. */
 export function geoFilterContract(test: ContractTest, open: Open): void {
-  test('streams choose their points, and no stream none', async t => {
+  test('a filter by streams selects their points, and an empty list none', async t => {
     const store = await open(t)
     await store.insert([1, 2, 3, 4].map(id => pointAt(id, { stream: (id % 3) + 1 })))
     t.deepEqual(await idsIn(store, { streams: [2] }), [1, 4])
@@ -206,13 +206,13 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
     t.deepEqual(await ids(1, 12), [1, 2, 3, 4, 5])
   })
 
-  test('areas hold what touches them', async t => {
+  test('areas match points that touch them', async t => {
     const store = await open(t)
     await store.insert(places.map((geometry, at) => pointAt(at + 1, { geometry, stream: at + 1 })))
     for (const [name, of, ids] of areas) t.deepEqual(await idsIn(store, { areas: of }), ids, name)
   })
 
-  test('a circle reaches lines around the Earth, and one of no size is a place', async t => {
+  test('a circle matches lines around the Earth, and one with radius 0 is a point', async t => {
     const store = await open(t)
     const geometries: readonly Geometry[] = [
       {
@@ -289,7 +289,7 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
     t.is(await store.count({ ...filter, months: { from: 2, to: 12 } }, 1000), 0)
   })
 
-  test('a filter that is wrong is refused by every read', async t => {
+  test('an invalid filter is refused by every read', async t => {
     const store = await open(t)
     const binning = { time: 'day' } as const
     for (const [name, filter] of wrong) {

@@ -153,7 +153,7 @@ export function logContract(runner: TestRunner, make: () => LogSubject): void {
     )
   })
 
-  test('log: what is no secret is written as it is', t => {
+  test('log: values that are not secret are written unchanged', t => {
     const { log, lines } = make()
     for (const name of keptFields) log.info('field', { [name]: 'K3PT' })
     t.deepEqual(
@@ -169,7 +169,7 @@ export function logContract(runner: TestRunner, make: () => LogSubject): void {
     )
   })
 
-  test('log: hiding takes time by the length of a text, whatever it is', t => {
+  test('log: redaction takes linear time for any text', t => {
     const logAll = (length: number): void => {
       const { log } = make()
       for (const part of slowTexts) log.info(part.repeat(length / part.length))

@@ -20,7 +20,7 @@ export function previewerContract(runner: TestRunner, make: () => readonly Previ
   const faultsOf = (isRight: (previewer: Previewer) => boolean): readonly string[] =>
     all.filter(previewer => !isRight(previewer)).map(({ id }) => id)
 
-  test('a previewer has an id of its own and says what it does', t => {
+  test('a previewer has a unique id and a description', t => {
     t.true(all.length > 0)
     t.deepEqual(
       faultsOf(({ id, summary }) => /^[^\p{Cc}<>"'&]{1,100}$/u.test(id) && /^[^\p{Cc}]{5,200}$/u.test(summary)),
@@ -40,7 +40,7 @@ export function previewerContract(runner: TestRunner, make: () => readonly Previ
     )
   })
 
-  test('the assets of a previewer are named by a plain path of this server, its script by a plain path below', t => {
+  test('the asset path of a previewer is a plain path on this server, its script a plain path below', t => {
     t.deepEqual(
       faultsOf(({ path, main }) => isSafePath(path) && isSafePath(`/${main}`) && /\.m?js$/.test(main)),
       [],
@@ -49,7 +49,7 @@ export function previewerContract(runner: TestRunner, make: () => readonly Previ
     t.is(new Set(scripts).size, scripts.length)
   })
 
-  test('a previewer says whether it shows files, and is the same each time', t => {
+  test('a previewer declares whether it shows files, and is the same each time', t => {
     t.deepEqual(
       faultsOf(({ showsFiles }) => typeof showsFiles === 'boolean'),
       [],

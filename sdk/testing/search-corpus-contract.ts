@@ -14,7 +14,7 @@ const page = 1000
 /** Checks that an index finds exactly the documents that a full scan of a corpus finds. Part of `searchIndexContract`. */
 export function searchCorpusContract(runner: TestRunner, makeIndex: MakeIndex): void {
   const test = contractTest(runner)
-  test('every query of the corpus finds what looking at every document finds, for any caller', async t => {
+  test('every query of the corpus finds what a full scan finds, for any caller', async t => {
     const documents = searchCorpus()
     const index = await makeIndex(t)
     await index.rebuild(streamOf(documents))
@@ -39,7 +39,7 @@ export function searchCorpusContract(runner: TestRunner, makeIndex: MakeIndex): 
     t.true(telling > queries.length, `${telling} searches find something and not everything`)
   })
 
-  test('the corpus that came in pieces, late and twice is sorted, paged and suggested alike', async t => {
+  test('a corpus indexed in batches, late and twice is sorted, paged and suggested alike', async t => {
     const documents = searchCorpus()
     const index = await makeIndex(t)
     const kept = await applyInPieces(index, documents)

@@ -57,7 +57,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     return made
   }
 
-  test('a published job waits, exactly as it was stated', async t => {
+  test('a published job is pending, exactly as published', async t => {
     const { transport } = await make(t)
     await transport.publish([jobFor(1)])
     t.deepEqual(await transport.pending(file(1)), [{ job: jobFor(1), state: 'waiting', attempts: 0 }])
@@ -73,7 +73,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     t.deepEqual(await idsOf(transport, file(9)), [])
   })
 
-  test('publishing one id twice is publishing it once', async t => {
+  test('publishing the same id twice publishes it once', async t => {
     const { transport } = await make(t)
     await Promise.all([transport.publish([jobFor(1), jobFor(1)]), transport.publish([jobFor(2), jobFor(1)])])
     await transport.publish([jobFor(1)])
@@ -81,7 +81,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     t.deepEqual(await idsOf(transport, file(2)), [jobFor(2).id])
   })
 
-  test('published jobs outlive the transport', async t => {
+  test('published jobs survive the transport', async t => {
     const { transport, reopen } = await make(t)
     await transport.publish([jobFor(1), jobFor(2, { target: file(1) })])
     const after = await reopen()
@@ -92,7 +92,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     t.is(await after.cancel(jobFor(1).id), 'cancelled')
   })
 
-  test('a thousand jobs can be published at once, one more is refused whole', async t => {
+  test('a thousand jobs can be published in one call, one more is refused completely', async t => {
     const { transport } = await make(t)
     const many = Array.from({ length: 1001 }, (_, n) => jobFor(n, { target: file(0) }))
     await t.throwsAsync(transport.publish(many), { instanceOf: Invalid })
@@ -102,7 +102,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     await transport.publish([])
   })
 
-  test('cancelling takes one waiting job away and touches no other', async t => {
+  test('cancelling removes one waiting job and no other', async t => {
     const { transport } = await make(t)
     await transport.publish([jobFor(1), jobFor(2, { target: file(1) }), jobFor(3, { target: file(1) })])
     t.is(await transport.cancel(jobFor(2).id), 'cancelled')
@@ -112,7 +112,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     t.deepEqual(await idsOf(transport, file(1)), [jobFor(1).id, jobFor(3).id])
   })
 
-  test('of many who cancel one job one succeeds', async t => {
+  test('of many concurrent cancellations of one job one succeeds', async t => {
     const { transport } = await make(t)
     await transport.publish([jobFor(1)])
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => transport.cancel(jobFor(1).id)))
@@ -120,7 +120,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     t.is(outcomes.filter(outcome => outcome === 'unknown').length, 19)
   })
 
-  test('queues are listed by name with what waits in them', async t => {
+  test('queues are listed by name with their pending jobs', async t => {
     const { transport } = await make(t)
     t.deepEqual(await transport.queues(), [])
     await transport.publish([jobFor(1, { queue: 'b' }), jobFor(2, { queue: 'a.long.name' }), jobFor(3, { queue: 'b' })])

@@ -147,20 +147,20 @@ export function webPartContract(runner: TestRunner, name: string, make: () => Pr
     requireClean(t, mounted)
   })
 
-  test.serial(`${name} bears a signal that is aborted before it is mounted`, async t => {
+  test.serial(`${name} tolerates a signal that is aborted before mounting`, async t => {
     const mounted = await mountIn(await make(), 'aborted')
     t.not(mounted.state, 'pending')
     t.not(mounted.state, 'nonsense')
     requireClean(t, mounted)
   })
 
-  test.serial(`${name} says that the bytes cannot be read`, async t => {
+  test.serial(`${name} reports that the bytes cannot be read`, async t => {
     const mounted = await mountIn(await make(), 'failing')
     requireAnswer(t, mounted)
     requireClean(t, mounted)
   })
 
-  test.serial(`${name} bears an empty file`, async t => {
+  test.serial(`${name} tolerates an empty file`, async t => {
     const mounted = await mountIn(await make(), 'empty')
     requireAnswer(t, mounted)
     requireClean(t, mounted)

@@ -104,7 +104,7 @@ const begin = async (connection: ApiConnection, blob: Blob, options: FileUpload)
     ...limitsOf(options),
   })
   const id = headers.get('location')?.split('/').at(-1)
-  if (!id) throw new PounceProblem({ title: 'No Location', detail: 'The server began an upload without saying where' })
+  if (!id) throw new PounceProblem({ title: 'No Location', detail: 'The server started an upload without a Location header' })
   options.onStart?.(id)
   return id
 }

@@ -10,7 +10,7 @@ export const config = s.Object({
       email: s.String({ minLength: 3, maxLength: 254, description: 'E-mail address' }),
       firstName: s.String({ minLength: 1, description: 'First name' }),
       lastName: s.String({ minLength: 1, description: 'Last name' }),
-      passwordHash: s.String({ pattern: hashForm, secret: true, description: 'Salt and scrypt of the password, as the README says' }),
+      passwordHash: s.String({ pattern: hashForm, secret: true, description: 'Salt and scrypt hash of the password; see the README' }),
     }),
     { default: [], maxItems: 1000, description: 'People who can sign in' },
   ),

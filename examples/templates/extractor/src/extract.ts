@@ -9,5 +9,5 @@ export const extract: Extract = async ({ path, signal }) => {
     lines += 1
     words += line.split(/\s+/).filter(Boolean).length
   }
-  return words === 0 ? { skipped: 'There are no words in it' } : { metadata: { lines, words } }
+  return words === 0 ? { skipped: 'The file contains no words' } : { metadata: { lines, words } }
 }

@@ -6,7 +6,7 @@ import type { Job, QueueFacts, TransportListener } from 'pounce/sdk/kit'
 
 export const config = s.Object({
   folder: s.Optional(s.String({ minLength: 1, description: 'The shared folder. Default: `template` in the data folder' })),
-  pollMs: s.Integer({ default: 1000, minimum: 50, maximum: 60_000, description: 'Time between two looks for replies, in milliseconds' }),
+  pollMs: s.Integer({ default: 1000, minimum: 50, maximum: 60_000, description: 'Polling interval for replies, in milliseconds' }),
 })
 const Config = configPort(config)
 
@@ -96,7 +96,7 @@ export class FolderTransport implements Transport {
         try {
           await this.#look(listener)
         } catch (error) {
-          this.#log.warn('failed to read replies; they are read again', { error })
+          this.#log.warn('failed to read replies; will retry', { error })
         }
       })
     }
@@ -177,7 +177,7 @@ export class FolderTransport implements Transport {
       const { status } = reply
       await listener.status({ jobId: id, targetId: stored.job.target.id, extractor: stored.job.queue, status, at: this.#clock.now() })
       if (status === 'DONE' || status.startsWith('StatusMessage.error')) await rm(this.#path('running', `${id}.json`), { force: true })
-    } else this.#log.warn('ignored a reply: it names no job that runs, or no status', { file })
+    } else this.#log.warn('ignored a reply without a running job or status', { file })
     await rm(this.#path('replies', file), { force: true })
   }
 
