@@ -219,7 +219,10 @@ class AsyncPounce(AsyncPounceBase):
 
 /** The words of asynchronous code with those of synchronous code. */
 const synchronous: readonly (readonly [RegExp, string])[] = [
-  [/The asyncio client\. The synchronous client is generated from this file\./g, 'The synchronous client, generated from the asynchronous one.'],
+  [
+    /The asyncio client\. The synchronous client is generated from this file\./g,
+    'The synchronous client, generated from the asynchronous one.',
+  ],
   [/\basync (def|for|with)\b/g, '$1'],
   [/\bawait /g, ''],
   [/\bAsync(?=[A-Z])/g, ''],

@@ -370,7 +370,7 @@ function consumers(test: ContractTest, open: Open): void {
     t.deepEqual(subjects(await claim('test/created')).toSorted(), ['d1', 'd2'])
   })
 
-  test('a removed consumer starts anew when declared again; a declared one cannot be removed', async t => {
+  test('a removed consumer starts from scratch when declared again; a declared one cannot be removed', async t => {
     const { outbox, leave, claim } = await open(t)
     for (const n of [1, 2]) await leave(created(n))
     const [first = ''] = idsOf(await claim('test/created', 1))
