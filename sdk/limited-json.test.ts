@@ -9,7 +9,7 @@ const refused = (t: ExecutionContext, text: string | Uint8Array): string => {
   return `${error?.status} ${error?.code}: ${error?.message}`
 }
 
-/** As text and as bytes: each has a loop of its own. */
+/** As text and as bytes, which are counted by separate loops. */
 const bothWays = (text: string): readonly (string | Uint8Array)[] => [text, Buffer.from(text)]
 
 test('JSON within the limits is parsed as by JSON.parse', t => {

@@ -21,7 +21,7 @@ const thing = (n: number, name: string, space = 's'): Thing & Stored => ({
   spaces: [space],
 })
 
-/** A store that finds by reading everything, newest first, with maxScanned; it records its queries. */
+/** A store that scans everything, newest first, respects maxScanned, and records its queries. */
 const storeOf = (all: readonly (Thing & Stored)[]) => {
   const asked: Find[] = []
   const newest = [...all].sort((a, b) => (a.created < b.created ? 1 : -1))

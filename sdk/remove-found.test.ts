@@ -6,7 +6,7 @@ import { type Note, notes } from './testing/notes.ts'
 
 type Item = { readonly change: { readonly tombstone: string }; readonly events?: readonly NewEvent[] }
 
-/** A store with so many notes; `fails` gives the error of a commit, if it has one. */
+/** A store with the given number of notes; `fails` returns the error of a commit, if any. */
 const storeOf = (count: number, fails: (id: string) => Error | undefined = () => undefined) => {
   const left = new Map(Array.from({ length: count }, (_, n) => [`n${n}`, { id: `n${n}`, revision: 1, name: 'x' }]))
   const told: NewEvent[] = []
@@ -14,7 +14,7 @@ const storeOf = (count: number, fails: (id: string) => Error | undefined = () =>
   const commitEach = async (items: readonly Item[]): Promise<readonly Committed<Note>[]> =>
     items.map(({ change: { tombstone }, events = [] }) => {
       const error = fails(tombstone)
-      // Who takes it away at the same moment makes it a conflict.
+      // A concurrent removal causes a conflict.
       if (error === undefined || error instanceof CommitConflict) left.delete(tombstone)
       if (error) return { ok: false, error }
       told.push(...events)

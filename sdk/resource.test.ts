@@ -31,7 +31,7 @@ interface Shelf {
   readonly tags: readonly Tag[]
 }
 
-/** Kinds that no plugin of ours declares. */
+/** Kinds that no bundled plugin declares. */
 const [kind, partKind] = ['group', 'key'] as const satisfies readonly Kind[]
 const shelves = collection<Shelf>()('test.shelves', { byRoom: { on: ['room', 'name'] }, byCreated: { on: ['created'] } })
 const [ann, bob] = ['a'.repeat(24), 'b'.repeat(24)]

@@ -43,7 +43,7 @@ test('a permission names a resource or the reason for none; otherwise it does no
     route({ ...about, permission: { right: 'ViewFile', on: ({ file }) => ({ kind: 'file', id: file }) } }),
     // @ts-expect-error no such parameter
     route({ ...about, permission: 'reader', alsoRequires: [{ right: 'ViewFile', on: ref('file', 'file') }] }),
-    // @ts-expect-error a further right is always on something
+    // @ts-expect-error a further right must name a resource
     route({ ...about, permission: 'reader', alsoRequires: [{ right: 'ViewFile', unscoped }] }),
     // @ts-expect-error no permission
     route(about),

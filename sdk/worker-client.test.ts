@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import test from 'ava'
 import { WorkerPool } from './worker-client.ts'
 
-/** Answers once so many threads have a question at the same time. */
+/** Replies once the given number of threads have a request at the same time. */
 const meeting = `
   const { parentPort, threadId } = require('node:worker_threads')
   parentPort.on('message', ({ here, expected }) => {

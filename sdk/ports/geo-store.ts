@@ -12,7 +12,7 @@ export type Geometry =
   | { readonly type: 'MultiPolygon'; readonly coordinates: readonly (readonly (readonly GeoPosition[])[])[] }
   | { readonly type: 'GeometryCollection'; readonly geometries: readonly Geometry[] }
 
-/** A datapoint. Streams and sensors are records elsewhere; the store knows a stream only by its number. For valid datapoints see `checkDatapoint`. */
+/** A datapoint. Streams and sensors are records elsewhere; the store identifies a stream only by its number. For valid datapoints see `checkDatapoint`. */
 export interface Datapoint {
   /** Assigned by the caller, unique in the store. A positive safe integer, as is `stream`. */
   readonly id: number
