@@ -219,6 +219,10 @@ class AsyncPounce(AsyncPounceBase):
 
 /** The words of asynchronous code with those of synchronous code. */
 const synchronous: readonly (readonly [RegExp, string])[] = [
+  [
+    /The asyncio client\. The synchronous client is generated from this file\./g,
+    'The synchronous client, generated from the asynchronous one.',
+  ],
   [/\basync (def|for|with)\b/g, '$1'],
   [/\bawait /g, ''],
   [/\bAsync(?=[A-Z])/g, ''],
@@ -226,7 +230,6 @@ const synchronous: readonly (readonly [RegExp, string])[] = [
   [/\b__a(enter|exit)__\b/g, '__$1__'],
   [/\b(?<=\.|def )a(close|read|iter_bytes|iter_lines)\b/g, '$1'],
   [/_async\b/g, '_sync'],
-  [/The client for asyncio\. The synchronous one is made of this file\./g, 'The synchronous client, made of `_async.py`.'],
 ]
 
 const toSynchronous = (text: string): string => synchronous.reduce((result, [word, other]) => result.replaceAll(word, other), text)

@@ -1,19 +1,19 @@
-/** Longer addresses name no one. */
+/** Longer addresses are not examined. */
 const maxLength = 2000
-/** Percent signs may be encoded themselves. */
+/** Percent signs may themselves be encoded. */
 const maxDecodings = 3
 
-/** Accounts that an address may mean, in whatever spelling. */
+/** The accounts that an address may refer to, in any spelling. */
 export interface NamedAccounts {
-  /** Ids in it, at any place: hosts, paths, queries and fragments have too many spellings to decide which of them lead to an account. */
+  /** Ids found anywhere in the address: hosts, paths, queries and fragments have too many spellings to tell which of them lead to an account. */
   readonly ids: readonly string[]
-  /** An e-mail address, of `…/users/email/ann@example.org`. */
+  /** The e-mail address in `…/users/email/ann@example.org`. */
   readonly email: string | undefined
 }
 
 /**
- * What to look up before an address is taken for that of a stranger. Addresses of people are never compared as text:
- * `/api/x/../users/ID`, `/api//users/%35…` and `/API/USERS/ID/` are all the same account.
+ * Returns what to look up before an address is treated as unrelated to any account. Addresses of people are never compared as strings: `/api/x/../users/ID`,
+ * `/api//users/%35…` and `/API/USERS/ID/` all refer to the same account.
  */
 export const accountsNamedBy = (address: string): NamedAccounts => {
   const plain = address.length > maxLength ? '' : plainAddress(address)
@@ -23,7 +23,7 @@ export const accountsNamedBy = (address: string): NamedAccounts => {
   return { ids: [...new Set(ids)], email: parts.includes('users') && email?.includes('@') ? email : undefined }
 }
 
-/** As the URL parser writes it, decoded, in one form of Unicode and lower case. */
+/** The address as normalized by the URL parser, decoded, in Unicode NFC and lower case. */
 const plainAddress = (address: string): string => {
   let text = URL.parse(address)?.href ?? address
   for (let times = 0; times < maxDecodings; times++) text = decoded(text)

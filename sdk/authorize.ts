@@ -5,7 +5,10 @@ import type { Policy, TrashRule } from './ports/policy.ts'
 import { Forbidden, InTrash, NotFound, NotSignedIn } from './problem.ts'
 import { isId } from './schema.ts'
 
-/** The refusal of what someone may not do, to a resource of a kind or at all: it says whether the account, the key or the rights are too small. */
+/**
+ * The refusal for a missing permission, on a kind of resource or in general. Its message names the cause: the account's status, the API key or the missing
+ * permission.
+ */
 export const lacking = (caller: Caller, permission: Permission, kind?: Kind): Forbidden => {
   const what = `Permission denied${kind === undefined ? '' : ` on the ${kind}`}`
   if (caller.user?.status === 'ReadOnly') return new Forbidden(`${what}: the account is ReadOnly and can only view and download`)
@@ -14,8 +17,9 @@ export const lacking = (caller: Caller, permission: Permission, kind?: Kind): Fo
 }
 
 /**
- * Refuses what the caller may not do to a resource that a body or a rule names; what path and query name is for the route's `permission` and `alsoRequires`.
- * `NotFound` for malformed, unknown and invisible ids alike, `InTrash` for what is frozen there, `NotSignedIn` for no one in particular, else `Forbidden`.
+ * Throws unless the caller has a permission on a resource named in a body or a rule; for resources named by path and query use the route's `permission` and
+ * `alsoRequires`. `NotFound` for malformed, unknown and invisible ids alike, `InTrash` for a frozen resource in the trash, `NotSignedIn` for anonymous callers,
+ * otherwise `Forbidden`.
  */
 export const authorize = async (policy: Policy, caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<void> => {
   const verdict = isId(ref.id) ? await policy.canOn(caller, permission, ref, trash) : 'unseen'
@@ -26,7 +30,7 @@ export const authorize = async (policy: Policy, caller: Caller, permission: Perm
   throw lacking(caller, permission, ref.kind)
 }
 
-/** A resource that is taken out of a container, and the permission on it that its author uses for that. */
+/** A resource to be detached from a container, and the permission on it that lets its author do so. */
 export interface Detached extends Ref {
   readonly author: string
   readonly permission: Permission
@@ -34,8 +38,9 @@ export interface Detached extends Ref {
 }
 
 /**
- * Refuses who may not take a resource out of a container: its author may, everyone else needs the permission on the container. A container that is hidden
- * from the author is answered like an unknown one, unless the resource is in it; a limited key, and what is in the trash, change nothing in hidden ones.
+ * Throws unless the caller may detach a resource from a container: its author may; everyone else needs the permission on the container. A container hidden from
+ * the author is answered like an unknown one unless it contains the resource. With a limited key, or for a resource in the trash, hidden containers cannot be
+ * changed.
  */
 export const authorizeDetach = async (
   policy: Policy,
@@ -47,14 +52,14 @@ export const authorizeDetach = async (
   const isAuthor = author === caller.user?.id
   const isWithdrawn = isAuthor && isIn && caller.limits === undefined && !(await policy.isInTrash(container))
   if (!isWithdrawn) await authorize(policy, caller, container.kind === 'space' ? 'ViewSpace' : 'ViewCollection', container, 'frozen')
-  // The author's own right is requested too: it is what a ReadOnly account and an extraction key do not hold.
+  // Also check the author's own permission: ReadOnly accounts and extraction keys lack it.
   const isOwn = isAuthor && (await policy.canOn(caller, own, { kind, id })) === 'yes'
   if (!isOwn) await authorize(policy, caller, permission, container)
 }
 
 /**
- * Refuses what a key that is held to spaces would make outside of them. Say whether it goes into a space, or onto something that is in one; the right on
- * that is checked by itself, and reaches no further than the key.
+ * Throws `Forbidden` when a key limited to spaces would create something outside of them. Pass whether the new resource is placed in a space or on a resource
+ * in one; the permission on that target is checked separately and is limited by the key as well.
  */
 export const requirePlaced = (caller: Caller, isPlaced: boolean): void => {
   if (caller.limits?.spaces && !isPlaced) throw new Forbidden('The API key is limited to spaces: name one of them as the target')

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { CachedCounts } from './cached-counts.ts'
 
-test('small places are counted at each question, large ones once a minute', async t => {
+test('small containers are counted on every call, large ones once a minute', async t => {
   let [now, size] = [0, 7]
   const asked: number[] = []
   const counting = async (upTo: number) => {

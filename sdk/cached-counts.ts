@@ -1,4 +1,4 @@
-/** Counted at each question; what holds more is counted once a minute. */
+/** Up to here counts are exact; larger ones are cached for one minute. */
 const exactUpTo = 10_000
 const most = 100_000_000
 const keptMs = 60_000
@@ -10,8 +10,8 @@ interface Kept {
 }
 
 /**
- * How much is in a place: exact up to 10,000, and beyond that at most a minute old, so that no request pays for the size of the place again and again. `counting` counts
- * entries of an index up to a number.
+ * Cached counts of items per container: exact up to 10,000, beyond that at most one minute old, so that requests do not repeatedly pay for large containers.
+ * `counting` counts index entries up to a given number.
  */
 export class CachedCounts {
   readonly #kept = new Map<string, Kept>()
@@ -32,7 +32,7 @@ export class CachedCounts {
     const count = counting(most)
     this.#kept.delete(place)
     this.#kept.set(place, { count, until: this.#now() + keptMs })
-    // A failed count is not returned to the next caller.
+    // Do not return a failed count to the next caller.
     count.catch(() => this.#kept.delete(place))
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest)

@@ -104,7 +104,7 @@ test('parameters, queries and bodies travel as declared, and answers come typed'
   t.is(made.body.name, 'x')
 })
 
-test('files go as a form, bytes come as a response', async t => {
+test('files are sent as a form, bytes are returned as a response', async t => {
   const client = await connected(t)
   const form = new FormData()
   form.append('note', 'first')
@@ -114,14 +114,14 @@ test('files go as a form, bytes come as a response', async t => {
   t.is(await body.text(), 'a b/c')
 })
 
-test('bytes travel as the first type that their route takes, unless another one is named', async t => {
+test('byte bodies have the first media type that the route accepts, by default', async t => {
   const client = await connected(t)
   const body = new Blob(['{}'])
   t.is((await client.sendLines({ body })).body, 'application/x-ndjson')
   t.is((await client.sendLines({ body, headers: { 'content-type': 'application/json' } })).body, 'application/json')
 })
 
-test('text, nothing and rows are read as what they are', async t => {
+test('text, empty and row bodies are parsed accordingly', async t => {
   const client = await connected(t)
   t.is((await client.getText({ headers: { 'x-mine': 'yes' } })).body, 'yes')
   t.is((await client.remove()).body, undefined)
@@ -136,11 +136,11 @@ test('a refusal is thrown with its code', async t => {
   t.regex(failure.message, /^getThing: 404 Thing not found/)
 })
 
-test('what is no route is no call', async t => {
+test('exports that are not routes are not in the client', async t => {
   t.false('notARoute' in (await connected(t)))
 })
 
-test('the types refuse what is not declared', async t => {
+test('undeclared parameters and responses do not compile', async t => {
   const client = await connected(t)
   // @ts-expect-error the id is missing
   await t.throwsAsync(client.makeThing({}))

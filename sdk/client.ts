@@ -3,23 +3,23 @@ import type { EventStream } from './event-stream.ts'
 import type { ByteBody, MultipartBody, Responses, Route, TypedRoute } from './route.ts'
 import { bodyKind, type Static, type TSchema } from './schema.ts'
 
-/** Address of the server and credentials of a client. */
+/** Server URL and credentials of a client. */
 export interface ClientOptions {
-  /** The server's address without a trailing slash. */
+  /** The server's URL without a trailing slash. */
   readonly url: string
-  /** An API key; without one the client is anonymous. */
+  /** An API key; without one, the client is anonymous. */
   readonly key?: string
-  /** Sends requests in superadmin mode: for keys of server admins. */
+  /** Sends requests in superadmin mode; for keys of server admins. */
   readonly superAdmin?: boolean
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch
 }
 
-/** A server refused a call. `status` is HTTP's, `code` is for programs, the message for people. */
+/** Thrown when the server refuses a call. `status` is the HTTP status, `code` is for programs, the message for people. */
 export class CallFailed extends Error {
   readonly status: number
   readonly code: string
-  /** The whole answer, as far as it was JSON. */
+  /** The whole response body, if it was JSON. */
   readonly answer: unknown
 
   constructor(operation: string, status: number, answer: unknown) {
@@ -32,16 +32,16 @@ export class CallFailed extends Error {
   }
 }
 
-/** Bytes and events come as the `Response`, so that they can be streamed; rows come as one array. */
+/** Bytes and events are returned as the `Response`, so that they can be streamed; rows are returned as one array. */
 type Received<T> = [T] extends [Bytes | EventStream] ? Response : T extends AsyncIterable<infer Row> ? Row[] : T
 
-/** An answer as a client gets it. */
+/** A response as returned to the client. */
 export type Answer<R extends Responses> = {
   [S in keyof R & number]: { readonly status: S; readonly body: Received<Static<R[S]>>; readonly headers: Headers }
 }[keyof R & number]
 
 type Part<Name extends string, T> = T extends TSchema ? { readonly [N in Name]: Static<T> } : unknown
-/** A default stands in for any parameter of the query, so none is needed here; the server says which one it misses. */
+/** Any query parameter may have a default, so all are optional here; the server reports a missing required one. */
 type Query<T> = T extends TSchema ? { readonly query?: Partial<Static<T>> } : unknown
 type Sent<T> = T extends MultipartBody
   ? { readonly body: FormData }
@@ -52,7 +52,7 @@ type Input<P, Q, B> = Part<'params', P> &
   Query<Q> &
   Sent<B> & { readonly signal?: AbortSignal; readonly headers?: Readonly<Record<string, string>> }
 
-/** One route as a function. Rejects with `CallFailed` for every refusal. */
+/** One route as a function. Rejects with `CallFailed` for every error response. */
 export type Call<T> =
   T extends TypedRoute<infer P, infer Q, infer B, infer R>
     ? Record<never, never> extends Input<P, Q, B>
@@ -72,8 +72,8 @@ interface AnyInput {
 }
 
 /**
- * Makes typed calls from route declarations: `clientOf(routes, { url, key }).getDataset({ params: { id } })`. Sends and reads each body the way
- * its declaration says; redirects are followed.
+ * Creates typed calls from route declarations: `clientOf(routes, { url, key }).getDataset({ params: { id } })`. Bodies are serialized and parsed as declared;
+ * redirects are followed.
  */
 export const clientOf = <G extends Readonly<Record<string, unknown>>>(routes: G, options: ClientOptions): Client<G> => {
   const calls = Object.entries(routes)
@@ -99,13 +99,13 @@ const call = async (name: string, { declaration }: Route, options: ClientOptions
     body: body === undefined ? null : isAsItIs ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body),
     ...(signal ? { signal } : {}),
   })
-  // A part of the bytes, requested with a Range header, travels like the whole.
+  // A partial response to a Range request has the same schema as the full one.
   const schema: unknown = responses[response.status === 206 ? 200 : response.status]
   if (!response.ok && schema === undefined) throw new CallFailed(name, response.status, await parsed(response))
   return { status: response.status, headers: response.headers, body: await read(response, schema) }
 }
 
-/** What the body of a route that is no form travels as. */
+/** The media type of a body that is not a form. */
 const declaredType = (body: unknown): string =>
   typeof body === 'object' && body !== null && 'byteBody' in body
     ? ((body as ByteBody).contentType ?? (body as ByteBody).takes?.[0] ?? 'application/octet-stream')

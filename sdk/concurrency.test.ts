@@ -5,7 +5,7 @@ import { Unavailable } from './problem.ts'
 const queue = { maxWaiting: 2, maxWaitMs: 60_000, refusal: 'Too much at once' }
 const options = { max: 1, queue }
 
-test('places are acquired in order, and released once', async t => {
+test('permits are acquired in order and released only once', async t => {
   const semaphore = new Semaphore(options)
   const order: number[] = []
   const first = await semaphore.acquire()
@@ -26,7 +26,7 @@ test('places are acquired in order, and released once', async t => {
   t.is(await semaphore.use(() => 'free'), 'free')
 })
 
-test('a full line and a long wait are refused with when to come again', async t => {
+test('a full queue and a long wait are refused with Retry-After', async t => {
   const semaphore = new Semaphore({ max: 1, queue: { ...queue, maxWaiting: 1, maxWaitMs: 1 } })
   const release = await semaphore.acquire()
   const waiting = semaphore.acquire()
@@ -38,7 +38,7 @@ test('a full line and a long wait are refused with when to come again', async t 
   t.is(await semaphore.use(async () => 1), 1)
 })
 
-test('who gives up waiting leaves the line, and work that fails gives its place back', async t => {
+test('an aborted waiter leaves the queue, and failed work releases its permit', async t => {
   const semaphore = new Semaphore(options)
   const release = await semaphore.acquire()
   const leaving = new AbortController()
@@ -52,7 +52,7 @@ test('who gives up waiting leaves the line, and work that fails gives its place 
   t.is(await semaphore.use(() => 1), 1)
 })
 
-test('without a bounded queue any number wait, and leave it when they are aborted', async t => {
+test('without a bounded queue any number of callers wait, and leave when aborted', async t => {
   const semaphore = new Semaphore({ max: 2 })
   const held = [await semaphore.acquire(), await semaphore.acquire()]
   const leaving = new AbortController()
@@ -67,7 +67,7 @@ test('without a bounded queue any number wait, and leave it when they are aborte
   )
 })
 
-test('a mutex has one holder at a time, also after one that failed', async t => {
+test('a mutex has one holder at a time, even after a failure', async t => {
   const mutex = new Mutex()
   const order: string[] = []
   const step = (name: string) => async () => {
@@ -83,7 +83,7 @@ test('a mutex has one holder at a time, also after one that failed', async t => 
   t.deepEqual(order, ['first begins', 'first ends', 'second begins', 'second ends'])
 })
 
-test('work on one key waits for earlier work on it, whatever becomes of that; other keys do not wait', async t => {
+test('work on a key waits for earlier work on it, even if that fails; other keys do not wait', async t => {
   const mutex = new KeyedMutex()
   const gate = Promise.withResolvers<void>()
   const order: string[] = []

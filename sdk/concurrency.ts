@@ -1,12 +1,12 @@
 import { Unavailable } from './problem.ts'
 
-/** How many may work at once, and how long others wait for them: without `queue` any number of them, without end. */
+/** Limits of a semaphore. Without `queue`, any number of callers wait indefinitely. */
 export interface SemaphoreOptions {
   readonly max: number
   readonly queue?: {
     readonly maxWaiting: number
     readonly maxWaitMs: number
-    /** As sentences begin: `Too many large documents`. */
+    /** Start of the error message, such as `Too many large documents`. */
     readonly refusal: string
   }
 }
@@ -15,7 +15,7 @@ interface Waiter {
   enter(): void
 }
 
-/** A counting semaphore, first come, first served. Anyone who waits too long in a bounded queue, or finds it full, gets `Unavailable`. */
+/** A fair (FIFO) counting semaphore. A caller that waits too long in a bounded queue, or finds it full, gets `Unavailable`. */
 export class Semaphore {
   readonly #options: SemaphoreOptions
   readonly #waiting = new Set<Waiter>()
@@ -26,7 +26,7 @@ export class Semaphore {
     this.#free = options.max
   }
 
-  /** Resolves to what gives the place back; calling that again does nothing. Rejects with the reason of the signal when it is aborted first. */
+  /** Resolves to a function that releases the permit; calling it again has no effect. Rejects with the signal's reason if that is aborted first. */
   async acquire(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#free > 0) this.#free -= 1
@@ -82,19 +82,19 @@ export class Semaphore {
 
 const refused = (refusal: string): Unavailable => new Unavailable(`${refusal}; try again in a few seconds`)
 
-/** One at a time, first come, first served. */
+/** A fair (FIFO) mutex. */
 export class Mutex extends Semaphore {
   constructor() {
     super({ max: 1 })
   }
 }
 
-/** Work on the same key is done one piece after the other, in the order it was requested; work on different keys side by side. */
+/** Runs work for the same key sequentially, in the order of the calls; work for different keys runs concurrently. */
 export class KeyedMutex {
-  /** The last work on each key that has not ended. Never rejects. */
+  /** The last unfinished work per key. Never rejects. */
   readonly #last = new Map<string, Promise<void>>()
 
-  /** Does the work once all earlier work on these keys has ended, at once when there is none. */
+  /** Runs the work once all earlier work for these keys has finished. */
   use<T>(keys: string | readonly string[], work: () => Promise<T>): Promise<T> {
     const all = typeof keys === 'string' ? [keys] : keys
     const before = new Set(all.flatMap(key => this.#last.get(key) ?? []))
@@ -106,7 +106,7 @@ export class KeyedMutex {
     return result
   }
 
-  /** Resolves when no work is under way. */
+  /** Resolves when no work is running. */
   async ended(): Promise<void> {
     while (this.#last.size > 0) await Promise.all(this.#last.values())
   }

@@ -1,7 +1,7 @@
 import { type LifeState, lifeStates } from './model/kind.ts'
 import { and, type Collection, type DocumentStore, eq, type Find, type Stored } from './ports/document-store.ts'
 
-/** Where records name the containers that they are in. */
+/** Which field of the records names their containers. */
 export interface Containment<T extends { readonly state: LifeState }> {
   readonly records: Collection<T>
   /** An index on `state`, `field` and `created`. */
@@ -21,7 +21,7 @@ const queryOf = <T extends { readonly state: LifeState }>(
   sort: { by: 'created', order: 'ascending' },
 })
 
-/** Every record in a container, whatever its state, in pages read while they are worked on. */
+/** Iterates over all records in a container, in any state, page by page. */
 export async function* containedIn<T extends { readonly state: LifeState }>(
   documents: DocumentStore,
   containment: Containment<T>,
@@ -30,7 +30,7 @@ export async function* containedIn<T extends { readonly state: LifeState }>(
   for (const state of lifeStates) yield* documents.scan(containment.records, queryOf(containment, state, container))
 }
 
-/** Takes records out of a container, until none is left: what comes in meanwhile is not missed. */
+/** Removes records from a container until none is left, including records added meanwhile. */
 export const takeOutAll = async <T extends { readonly state: LifeState }>(
   documents: DocumentStore,
   containment: Containment<T>,

@@ -1,10 +1,10 @@
 /**
- * The name of a cookie of ours: with the prefix `__Host-` where people reach the server over TLS, so that browsers take it from this server alone, over TLS, for
- * all of its paths (RFC 6265bis, 4.1.3).
+ * The name of a cookie of this server. When the server is reached over TLS it has the prefix `__Host-`, so that browsers accept it only from this host, over
+ * TLS and for all paths (RFC 6265bis, 4.1.3).
  */
 export const cookieName = (name: string, baseUrl: string): string => (baseUrl.startsWith('https:') ? `__Host-${name}` : name)
 
-/** The value of a `Set-Cookie` header: the cookie with the attributes that all of ours have. `maxAgeSeconds` 0 removes it. */
+/** The value of a `Set-Cookie` header, with the attributes that all cookies of this server share. `maxAgeSeconds` 0 deletes the cookie. */
 export const setCookie = (
   name: string,
   value: string,
@@ -12,7 +12,7 @@ export const setCookie = (
 ): string =>
   `${cookieName(name, baseUrl)}=${value}; Max-Age=${Math.floor(maxAgeSeconds)}; Path=/; HttpOnly; SameSite=Lax${baseUrl.startsWith('https:') ? '; Secure' : ''}`
 
-/** The value of a cookie by its whole name. Two different ones are none that fits: the second may have been planted by another server of the domain. */
+/** The value of a cookie, by its full name. Undefined when two different values are sent: another server of the domain may have planted the second one. */
 export const cookieIn = (header: string | undefined, name: string): string | undefined => {
   const values = new Set<string>()
   for (const pair of header?.split(';') ?? []) {
@@ -24,5 +24,5 @@ export const cookieIn = (header: string | undefined, name: string): string | und
 
 const unquoted = (text: string): string => (text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text)
 
-/** The cookie that carries a session. */
+/** The session cookie. */
 export const sessionCookie = 'pounce_session'

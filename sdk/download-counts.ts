@@ -11,14 +11,14 @@ interface Pending {
 }
 
 const changesAtOnce = 64
-/** More downloads than these between two rounds are load. */
+/** More downloads than this between two flushes are treated as load. */
 const few = 4
 const pauseMs = 250
 const mostPending = 10_000
 
 /**
- * Counts downloads in the statistics of what was downloaded. No download waits for its count, and one that is lost in a crash is no loss of data. Under
- * load those of a quarter of a second are one change of each resource, with one event for each download; who reads the number waits for `counted`.
+ * Counts downloads in the statistics of the downloaded resources. Downloads do not wait for their count, and a count lost in a crash is acceptable. Under load
+ * the downloads of a quarter of a second are written as one update per resource, with one event per download; readers of the statistics await `counted`.
  */
 export class DownloadCounts {
   readonly #records: Pick<Records<object>, 'change'>
@@ -37,7 +37,7 @@ export class DownloadCounts {
     this.#log = log
   }
 
-  /** `isTracked` false: the event alone, without a change of the statistics. */
+  /** With `isTracked` false only the event is written and the statistics stay unchanged. */
   add(downloaded: NewEvent<'file.downloaded' | 'dataset.downloaded'>, isTracked = true): void {
     if (this.#events >= mostPending) {
       this.#uncounted += 1
@@ -55,14 +55,14 @@ export class DownloadCounts {
     this.#round ??= this.#write()
   }
 
-  /** Resolves when the downloads of a resource that were added so far are stored, which happens at once then. */
+  /** Flushes and resolves when all downloads of the resource that were added so far are stored. */
   async counted(id: string): Promise<void> {
     const pending = this.#pending.get(id)
     if (pending) this.#pause.abort()
     await Promise.all([this.#writing.get(id)?.stored.promise, pending?.stored.promise])
   }
 
-  /** Stores what is pending. */
+  /** Stores pending counts. */
   async dispose(): Promise<void> {
     this.#pause.abort()
     await this.#round

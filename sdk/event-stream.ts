@@ -1,23 +1,23 @@
-/** The connection of one client to a stream of server-sent events (WHATWG HTML, 9.2). */
+/** One client's connection to a stream of server-sent events (WHATWG HTML, 9.2). */
 export interface EventConnection {
-  /** Sends whole events. Never throws; after the end it does nothing. */
+  /** Sends complete events. Never throws; has no effect after the end. */
   write(events: Uint8Array): void
-  /** Bytes that were written and that the client has not taken yet. */
+  /** Bytes written but not yet received by the client. */
   readonly pendingBytes: number
-  /** Resolves when `pendingBytes` is small again, or the connection has ended. */
+  /** Resolves when `pendingBytes` is small again or the connection has ended. */
   drained(): Promise<void>
-  /** Ends the response after what was written. */
+  /** Ends the response after everything written so far. */
   end(): void
-  /** Cuts the connection, with what was not taken yet. */
+  /** Closes the connection immediately and drops pending bytes. */
   destroy(): void
 }
 
 /** A response that stays open. */
 export interface EventStream {
-  /** Called once, when the head was sent; not for HEAD. */
+  /** Called once, after the response headers were sent; not for HEAD. */
   open(connection: EventConnection): void
-  /** Called once, when the connection has ended, by whichever side. */
+  /** Called once, when either side has ended the connection. */
   closed(): void
-  /** Called when the server begins to stop: the stream should end. */
+  /** Called when the server begins to shut down: the stream should end. */
   stopping(): void
 }

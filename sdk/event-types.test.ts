@@ -4,7 +4,7 @@ import type { PluginKinds } from 'pounce/sdk/kit'
 
 type OfPlugins = 'bookmark.set' | `${keyof PluginKinds}.${string}`
 
-// The compiler names here what the list lacks; examples add types of events and kinds.
+// The compiler reports types missing from the list here; examples add event types and kinds.
 const isComplete: Exclude<EventType, (typeof eventTypes)[number] | OfPlugins> extends never ? true : false = true
 
 test('every type of event is listed once', t => {

@@ -1,6 +1,6 @@
 import type { EventType } from './events.ts'
 
-/** Every type of event that Pounce itself declares, for checks at run time. Plugins from elsewhere declare theirs in `definePlugin`. */
+/** All event types that Pounce itself declares, for run-time checks. Third-party plugins declare theirs in `definePlugin`. */
 export const eventTypes = [
   'account-link.requested',
   'bulk.advanced',

@@ -5,32 +5,32 @@ import type { Place } from './model/records.ts'
 import type { ScanEvents } from './ports/malware-scan.ts'
 
 /**
- * Every event and its members besides `subject`. An event states what happened and to what, never what to write:
- * handlers re-read the record. Names are past facts; plugins outside this tree add theirs by declaration merging.
+ * All events and their members besides `subject`. An event states what happened to which resource, not what to write: handlers re-read the record. Names are
+ * past-tense facts; third-party plugins add theirs by declaration merging.
  */
 export interface EventMap extends ScanEvents {
   'space.created': None
   'space.updated': { readonly fields: readonly string[] }
-  /** The trial is over; `space.updated` has the access. */
+  /** The trial period has ended; `space.updated` has the access. */
   'space.verified': None
-  /** What is in it and older than its time to live should go: said now and then while that is on. */
+  /** Its expired resources should be deleted; emitted periodically while expiry is enabled. */
   'space.expiry-due': None
   'space.removed': { readonly name: string }
-  /** `accepted`: added because they had requested to join. `role`: the one held from now on. `message`: what is written to a new member besides. */
+  /** `accepted`: added after a request to join. `role`: the new role. `message`: an additional message to a new member. */
   'space.member-changed': {
     readonly user: string
     readonly change: 'added' | 'accepted' | 'removed' | 'role'
     readonly role?: string
     readonly message?: string
-    /** The space was deleted; `by` whom. */
+    /** Set when the space was deleted; `by` is the user who deleted it. */
     readonly withSpace?: { readonly name: string; readonly by?: string }
-    /** They accepted an invitation: their own doing, though the actor is who invited. */
+    /** The user accepted an invitation, so the change is their own although the actor is the inviter. */
     readonly isAnswer?: boolean
   }
-  /** Someone requested to join; `to` created the space. */
+  /** Someone requested to join; `to` is the creator of the space. */
   'space.join-requested': { readonly user: string; readonly to: string }
   'space.request-rejected': { readonly user: string }
-  /** To someone who has no account yet, or whom the inviter may not see. */
+  /** An invitation to someone who has no account or is not visible to the inviter. */
   'space.invited': { readonly invitation: string; readonly user?: string }
   'space.invitation-ended': {
     readonly invitation: string
@@ -38,19 +38,22 @@ export interface EventMap extends ScanEvents {
     readonly user?: string
   }
   'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role'; readonly role?: string }
-  /** Subject: who requested it. */
+  /** Subject: the user who requested it. */
   'bulk.requested': { readonly job: string }
-  /** A part of a bulk job is done, and more is to do. */
+  /** One part of a bulk job is done and more remain. */
   'bulk.advanced': { readonly job: string }
   'collection.created': None
   'collection.updated': { readonly fields: readonly string[] }
-  /** A parent, child, dataset or space was attached or detached: `other` is what, `space`, `dataset` or `collection`. */
+  /** Attached to or detached from a parent, child, dataset or space; `other` is that resource: a `space`, `dataset` or `collection`. */
   'collection.attached': { readonly other: Ref }
-  /** `withDatasets`: its datasets leave the space as well, but for those that another collection of the space holds. */
+  /** `withDatasets`: its datasets leave the space too, except those in another collection of the space. */
   'collection.detached': { readonly other: Ref; readonly withDatasets?: boolean }
   'collection.trashed': None
   'collection.restored': None
-  /** Where it was, and whose it was: nothing else has that once it is gone. Members of `*.removed` that are optional are absent in what earlier versions stored. */
+  /**
+   * Its former containers and author, which cannot be looked up after the removal. Optional members of `*.removed` are absent in events stored by earlier
+   * versions.
+   */
   'collection.removed': {
     readonly wasTrashed: boolean
     readonly name: string
@@ -64,7 +67,7 @@ export interface EventMap extends ScanEvents {
   'dataset.detached': { readonly other: Ref }
   'dataset.trashed': None
   'dataset.restored': None
-  /** `wasImporting`: it was never visible, and had no `dataset.created`. */
+  /** `wasImporting`: it never became visible and had no `dataset.created`. */
   'dataset.removed': {
     readonly wasTrashed: boolean
     readonly name: string
@@ -73,60 +76,65 @@ export interface EventMap extends ScanEvents {
     readonly author?: string
     readonly wasImporting?: boolean
   }
-  /** Of a copy, when it can be seen. `from`: what it was copied from. */
+  /** A copy became visible. `from`: the dataset it was copied from. */
   'dataset.copied': { readonly from: string }
-  /** It was built out of sight and is seen now, with all that is in it. */
+  /** An imported dataset became visible with all its content. */
   'dataset.imported': None
-  /** `entries`: how many files and folders. */
+  /** `entries`: the number of files and folders. */
   'dataset.downloaded': { readonly sizeBytes: number; readonly entries: number }
-  /** Archiving all files of it, or bringing them back, was requested; `request` names which. */
+  /** Archiving or unarchiving all of its files was requested; `request` says which. */
   'dataset.archival-asked': { readonly request: string }
-  /** Archiving was submitted for this number of files. */
+  /** Archiving was queued for this number of files. */
   'dataset.archival-queued': { readonly operation: 'archive' | 'unarchive'; readonly files: number }
-  /** It has more entries than are sorted on each request: they have to be indexed. */
+  /** It has too many entries to sort on each request, so they must be indexed. */
   'dataset.entries-due': None
-  /** One of its entries moved in its index of entries; `from` is null for a new one, `to` for a removed one. For maintaining totals. */
+  /** One of its entries moved in the index of entries; `from` is null for a new entry, `to` for a removed one. For maintaining totals. */
   'dataset.entry-indexed': {
     readonly kind: 'folder' | 'file'
     readonly from: { readonly places: readonly string[]; readonly sizeBytes: number } | null
     readonly to: { readonly places: readonly string[]; readonly sizeBytes: number } | null
   }
-  /** All files of a batch of uploads are there; emitted again with the whole number when more arrive later. `batch`: for `Files.ofBatch`. `inFolders`: none is in the root. `extract`: requested with some. */
+  /**
+   * All files of an upload batch have arrived; emitted again with the new total when more arrive later. `batch`: for `Files.ofBatch`. `inFolders`: none is in
+   * the root. `extract`: requested for some of them.
+   */
   'dataset.files-added': { readonly batch: string; readonly files: number; readonly inFolders: boolean; readonly extract: boolean }
   /** `isToldApart`: created for a file whose batch has its own feed line. */
   'folder.created': { readonly dataset: string; readonly isToldApart?: boolean }
   'folder.updated': { readonly dataset: string }
   /**
-   * Into another folder of its dataset, or into another dataset. `leaving`: what it was right in; absent for those that follow a folder above
-   * them, whose events have no actor either.
+   * Moved to another folder of its dataset or to another dataset. `leaving`: its former parent; absent for folders that moved along with a folder above them,
+   * whose events have no actor either.
    */
   'folder.moved': { readonly dataset: string; readonly from: string; readonly leaving?: Ref }
   'folder.removed': { readonly dataset: string; readonly parent?: Ref; readonly author?: string }
-  /** `extract: false` when the uploader requested no extraction. */
+  /** `extract: false`: the uploader requested no extraction. */
   'file.created': {
     readonly dataset: string | null
     readonly folder: string | null
     readonly sizeBytes: number
     readonly extract: boolean
-    /** Id of the key the upload was made with, so that jobs can run in its name. */
+    /** Id of the API key used for the upload, so that jobs can run on its behalf. */
     readonly key: string | null
-    /** It came with its dataset, which was imported or copied: no upload, and no feed line besides the dataset's. */
+    /** The file was imported or copied with its dataset: not an upload, and no feed line besides that of the dataset. */
     readonly isImported?: boolean
-    /** One of several for which the client adds a feed line by itself. */
+    /** One of several files for which the client adds its own feed line. */
     readonly isToldApart?: boolean
     /** `file.scanned` or `file.quarantined` follows. */ readonly awaitsScan?: boolean
   }
-  /** Uploaded as one of a batch, a word of the client's. */
+  /** Uploaded as part of a batch with a client-chosen id. */
   'file.batched': { readonly dataset: string; readonly folder: string | null; readonly batch: string; readonly extract: boolean }
   'file.updated': { readonly fields: readonly string[] }
-  /** Of a copy, that may not be seen yet. `from`: what it was copied from. */
+  /** A copy, which may not be visible yet. `from`: the file it was copied from. */
   'file.copied': { readonly from: string }
   'file.attached': { readonly dataset: string }
-  /** From one folder of a dataset to another one, or to or from its root. `from`: the folder it left. */
+  /** Moved between folders of a dataset, or to or from its root. `from`: the folder it left. */
   'file.moved': { readonly dataset: string; readonly folder: string | null; readonly from?: string | null }
-  /** `folder`: of the dataset, where it was. */
+  /** `folder`: its former folder in the dataset. */
   'file.detached': { readonly dataset: string; readonly folder?: string | null }
-  /** Its places in these datasets have changed. A part of each commit that changes the places of a file: other events do not cover all changes. */
+  /**
+   * Its locations in these datasets have changed. Part of every commit that changes the locations of a file; the other events do not cover all such changes.
+   */
   'file.placed': { readonly datasets: readonly string[] }
   'file.removed': {
     readonly datasets: readonly string[]
@@ -136,28 +144,28 @@ export interface EventMap extends ScanEvents {
     readonly contentType: string
     readonly folders?: readonly string[]
     readonly author?: string
-    /** It was never visible, and had no `file.created`. */
+    /** It never became visible and had no `file.created`. */
     readonly wasImporting?: boolean
   }
-  /** `isTracked`: counted in the file's statistics. `isWhole`: no range was requested; said of untracked downloads only while an `EventSink` is there. */
+  /** `isTracked`: counted in the file's statistics. `isWhole`: no range was requested. Untracked downloads are reported only while there is an `EventSink`. */
   'file.downloaded': { readonly sizeBytes: number; readonly isTracked: boolean; readonly isWhole: boolean }
-  /** A link by which anyone can download the file. `link`: id of its record. Subject: the file. */
+  /** A link with which anyone can download the file. `link`: the id of its record. Subject: the file. */
   'file.link-created': { readonly link: string; readonly expires: string }
-  /** `maker`: whose link it was. */
+  /** `maker`: the user who created the link. */
   'file.link-revoked': { readonly link: string; readonly maker: string }
-  /** Said at most once a minute for each link and address. */
+  /** Emitted at most once a minute per link and address. */
   'file.link-used': { readonly link: string; readonly maker: string; readonly address: string }
-  /** Someone tried to download it while it is archived; said once a day. */
+  /** Someone tried to download it while it is archived; emitted at most once a day. */
   'file.wanted-from-archive': None
-  /** Its stored bytes do not match their checksums; said once until they do again. `found`: by a download, or by the regular check. */
+  /** Its stored bytes do not match their checksums; emitted once until they match again. `found`: by a download or by the periodic check. */
   'file.damaged': { readonly found: 'read' | 'scrub' }
-  /** The regular check found the bytes of a damaged file to be right again. */
+  /** The periodic check found that the bytes of a damaged file match again. */
   'file.repaired': None
   'file.archived': { readonly sizeBytes: number }
   'file.unarchived': { readonly sizeBytes: number }
   'metadata.added': { readonly target: Ref }
   'metadata.removed': { readonly target: Ref }
-  /** `space`: whose it is; null for one of the whole installation. */
+  /** `space`: the space it belongs to; null for the whole installation. */
   'definition.added': { readonly space: string | null }
   'definition.updated': { readonly space: string | null }
   'definition.removed': { readonly space: string | null }
@@ -168,27 +176,27 @@ export interface EventMap extends ScanEvents {
   'comment.added': { readonly target: Ref }
   'comment.updated': { readonly target: Ref }
   'comment.removed': { readonly target: Ref }
-  /** Someone is mentioned in a comment on the target, or beside one. Subject: that person; the actor is who commented. `notice`: what is kept of it. */
+  /** Someone is mentioned in a comment on the target, or next to one. Subject: that person; the actor is the commenter. `notice`: the stored notification. */
   'comment.mentioned': { readonly target: Ref; readonly notice: string; readonly comment?: string }
   'preview.attached': { readonly target: Ref }
-  /** Of previews, thumbnails and tiles. `target`: what it showed, if anything. */
+  /** A preview, thumbnail or tile. `target`: the resource it showed, if any. */
   'preview.removed': { readonly blob: string | null; readonly target?: Ref | null }
   'thumbnail.attached': { readonly target: Ref }
   'section.created': { readonly file: string }
   'section.updated': { readonly file: string }
   'section.removed': { readonly file: string }
   'user.created': None
-  /** Someone wants a link by mail, to sign up or to set another password. Subject: no one in particular, for who it was is not known. */
+  /** Someone requested a link by mail, to sign up or to reset a password. Subject: anonymous, since the requester is unknown. */
   'account-link.requested': { readonly link: string }
-  /** `status`: the new standing, where that was changed. */
+  /** `status`: the new status, if it was changed. */
   'user.updated': { readonly fields: readonly string[]; readonly status?: AccountStatus }
-  /** By e-mail and password, or at a site such as an OpenID provider. */
+  /** Signed in with e-mail and password, or through a provider such as OpenID Connect. */
   'user.signed-in': { readonly address?: string }
-  /** Anyone who the provider says this is opens the account from now on. */
+  /** From now on the account can be signed in to through this identity provider. */
   'user.linked': { readonly provider: string }
-  /** The subject is the account. `recoveryCodesLeft` is said when one was used. */
+  /** The subject is the account. `recoveryCodesLeft` is present when a recovery code was used. */
   'user.second-factor-changed': { readonly change: SecondFactorChange; readonly recoveryCodesLeft?: number }
-  /** Someone signed in elsewhere with the address of the account, whose owner must confirm by mail. `link`: the pending link. */
+  /** Someone signed in at a provider with the account's e-mail address; the owner must confirm by mail. `link`: the pending link. */
   'user.link-requested': { readonly provider: string; readonly link: string }
   'user.erasure-requested': { readonly heir: string | null }
   'user.erased': { readonly heir: string | null }
@@ -197,13 +205,13 @@ export interface EventMap extends ScanEvents {
   'role.created': None
   /** `given` and `taken`: permissions. */
   'role.updated': { readonly fields: readonly string[]; readonly given: readonly string[]; readonly taken: readonly string[] }
-  /** Who held it holds the successor, which it names, or nothing. */
+  /** Members who had the role get the successor, if one is named, otherwise none. */
   'role.removed': { readonly name: string; readonly successor: string | null }
   'group.created': None
   'group.updated': { readonly fields: readonly string[] }
   'group.removed': { readonly name: string }
   'group.member-changed': { readonly user: string; readonly change: 'added' | 'removed' }
-  /** `scope`, `verbs`, `spaces`, `expires`: how far it reaches. */
+  /** `scope`, `verbs`, `spaces`, `expires`: the limits of the key. */
   'key.created': {
     readonly user: string
     readonly name: string
@@ -212,33 +220,33 @@ export interface EventMap extends ScanEvents {
     readonly spaces?: readonly string[]
     readonly expires?: string
   }
-  /** `isExpired`: by its age, long after it was of use. */
+  /** `isExpired`: deleted because it expired long ago. */
   'key.revoked': { readonly user: string; readonly name: string; readonly isExpired?: boolean }
-  /** In this browser; also when another account signs in there. */
+  /** Signed out in this browser, also because another account signed in there. */
   'user.signed-out': None
-  /** Revoked by the person or by a server admin; not: signed out, or over. Subject: whose it was. */
+  /** Revoked by the user or a server admin; not emitted for sign-out or expiry. Subject: the user. */
   'session.ended': { readonly session: string }
-  /** `manual`: a person requested this very run; otherwise it follows from an upload, another event, or a request to archive. */
+  /** `manual`: a person requested this run; otherwise it was triggered by an upload, another event or a request to archive. */
   'extraction.submitted': {
     readonly target: Ref
     readonly extractor: string
     readonly trigger: 'upload' | 'event' | 'manual' | 'archive'
   }
-  /** The run ended. `state`: how; absent of events of versions before it. */
+  /** The run has ended. `state`: the outcome; absent in events of earlier versions. */
   'extraction.status': { readonly target: Ref; readonly extractor: string; readonly state?: 'done' | 'failed' | 'cancelled' }
-  /** Subject: who changed the settings of the site. */
+  /** Subject: the user who changed the site settings. */
   'site.updated': { readonly fields: readonly string[] }
-  /** Subject: who wrote to the server admins. */
+  /** Subject: the user who wrote to the server admins. */
   'letter.written': { readonly letter: string }
-  /** Subject: who is notified. `about`: the kind of notification. */
+  /** Subject: the recipient. `about`: the kind of notification. */
   'notification.created': { readonly notification: string; readonly about: string }
-  /** A digest is to be sent by mail. */
+  /** A mail digest is due. */
   'digest.due': None
-  /** Subject: the owner. `space`: of a webhook of a space. */
+  /** Subject: the owner. `space`: the space, for webhooks of spaces. */
   'webhook.created': { readonly webhook: string; readonly scope: 'person' | 'space' | 'server'; readonly space: string | null }
   'webhook.updated': { readonly webhook: string; readonly fields: readonly string[] }
   'webhook.removed': { readonly webhook: string }
-  /** By the server. `host`: of its target. `days`: of failures after which webhooks are paused. */
+  /** Paused by the server. `host`: the host of the target URL. `days`: the number of days with failures after which webhooks are paused. */
   'webhook.paused': {
     readonly webhook: string
     readonly reason: string
@@ -253,10 +261,10 @@ export interface EventMap extends ScanEvents {
   'stream.created': { readonly sensor: string }
   'stream.updated': { readonly fields: readonly string[] }
   'stream.removed': { readonly name: string; readonly sensor: string }
-  /** Readings came in one request; `fromMs` and `toMs`: the first and the last of their starts. */
+  /** Datapoints arrived in one request; `fromMs` and `toMs`: their first and last start. */
   'stream.datapoints-added': { readonly count: number; readonly fromMs: number; readonly toMs: number }
   'stream.datapoints-removed': { readonly count: number }
-  /** Readings that were refused, but may have been stored because their store became unavailable meanwhile; at most 1,000. */
+  /** Datapoints that were rejected but may have been stored, because the store became unavailable during the request; at most 1,000. */
   'stream.datapoints-abandoned': { readonly ids: readonly number[] }
 }
 
@@ -264,11 +272,11 @@ type None = Readonly<Record<never, never>>
 /** The name of an event: a key of `EventMap`. */
 export type EventType = keyof EventMap
 
-/** An event as a plugin states it; the kernel's ids and clock complete it. Made by `event`. */
+/** An event as created by a plugin with `event`; the kernel adds id and time. */
 export interface NewEvent<T extends EventType = EventType> {
   readonly type: T
   readonly subject: Ref
-  /** User id; absent for the system itself. */
+  /** User id; absent for the system. */
   readonly actor?: string
   readonly data: EventMap[T]
 }
@@ -281,14 +289,14 @@ export interface StoredEvent<T extends EventType = EventType> extends NewEvent<T
   readonly at: string
 }
 
-/** Any event: switch on `type` to know its data. */
+/** Any event; switch on `type` to narrow its data. */
 export type AnyEvent = { [T in EventType]: StoredEvent<T> }[EventType]
 
-/** States that a file lies elsewhere: a part of each commit that changes its places. */
+/** The event for a file whose locations change; must be part of each commit that changes them. */
 export const placed = (id: string, before: readonly Place[], after: readonly Place[]): NewEvent =>
   event('file.placed', { kind: 'file', id }, { datasets: [...new Set([...before, ...after].map(({ dataset }) => dataset))] })
 
-/** States an event: `event('file.updated', { kind: 'file', id }, { fields: ['name'] }, caller.user?.id)`. */
+/** Creates an event: `event('file.updated', { kind: 'file', id }, { fields: ['name'] }, caller.user?.id)`. */
 export const event = <T extends EventType>(
   type: T,
   subject: { kind: Kind; id: string },

@@ -10,7 +10,7 @@ interface Named {
 
 const atOnce = 500
 
-/** For migrations: gives records of a collection the fields that sorted lists need. Those that change meanwhile get them by that change. */
+/** For migrations: adds the fields that sorted lists need to the records of a collection. Records changed concurrently get them through that change. */
 export const fillSortKeys = async (documents: DocumentStore, from: Collection<Named>): Promise<void> => {
   let changes: { readonly change: Change<Named> }[] = []
   const write = async (): Promise<void> => {

@@ -1,2 +1,2 @@
-/** Text without regard to case and accents, for comparing what people type. */
+/** The text without case and accents, for comparing user input. */
 export const foldedText = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()

@@ -10,26 +10,26 @@ import * as s from './schema.ts'
 
 const most = 10_000
 
-/** Who is signed in; `NotSignedIn` when no one is. For routes whose permission already requires an account. */
+/** The signed-in user; throws `NotSignedIn` for anonymous callers. For routes whose permission already requires an account. */
 export const signedIn = (caller: Caller): CallerUser => {
   if (!caller.user) throw new NotSignedIn()
   return caller.user
 }
 
-/** What the routes that follow a resource answer. */
+/** Response of the routes that follow a resource. */
 export const FollowAnswer = s.model(
   'FollowResult',
   s.Object({
     status: s.String({ description: '`success`' }),
     recommendations: s.Optional(
       s.Array(s.Object({ id: s.String(), name: s.String(), objectType: s.String() }), {
-        description: 'Recommendations: what other followers follow most, at most 10; absent if there is nothing',
+        description: 'Recommendations: the resources most followed by other followers, at most 10; absent if there are none',
       }),
     ),
   }),
 )
 
-/** What `follow` needs; a route of a group that follows names both. */
+/** The dependencies of `follow`; declare both in the route group. */
 export interface Following {
   readonly users: Users
   readonly recommenders: Contributions<Recommender>
@@ -57,8 +57,8 @@ const begin = async (users: Users, caller: Caller, target: Ref): Promise<void> =
 }
 
 /**
- * The reverse, also for what the caller may no longer see. What is not followed is not an error and no event, but `NotFound` unless the caller
- * may see it.
+ * Unfollows a resource, even one that the caller may no longer view. Unfollowing a resource that is not followed emits no event and is not an error, but throws
+ * `NotFound` if the caller may not view it.
  */
 export const unfollow = async (users: Users, policy: Policy, caller: Caller, target: Ref): Promise<void> => {
   const { id } = signedIn(caller)

@@ -9,18 +9,18 @@ import type { Policy } from './ports/policy.ts'
 import type { Users } from './ports/users.ts'
 import * as s from './schema.ts'
 
-/** The query parameter for all members of a resource. */
+/** The query parameter that selects the full view of a resource. */
 export const viewParameter = s.Optional(
   s.Literal('full', {
     description:
-      'An addition to Clowder 1.x: times in ISO 8601, author and places with names, access, license, counts and rights of the caller',
+      'Addition to Clowder 1.x: times in ISO 8601, author and containers with names, access, license, counts and rights of the caller',
   }),
 )
 
-/** When something happened last; null: never. */
+/** Time of the last occurrence; null: never. */
 const timeOrNull = () => s.Union([s.String(), s.Null()])
 
-/** A resource that is named in the full view of another one. */
+/** A resource named in the full view of another one. */
 export const NamedContainer = s.Object({ id: s.String(), name: s.String() })
 
 /** Members of the full view of every kind. */
@@ -59,7 +59,7 @@ export const FullTags = s.Array(NamedContainer)
 
 const describing = ['AddMetadata', 'EditMetadata', 'DeleteMetadata', 'AddTag', 'DeleteTag', 'AddComment', 'CreateRelation'] as const
 
-/** The rights that a full view tells, by kind: those that decide what a client offers. */
+/** The rights listed in a full view, by kind: those that decide which actions a client offers. */
 const toldRights = {
   space: ['EditSpace', 'DeleteSpace', 'PublicSpace', 'AddResourceToSpace', 'RemoveResourceFromSpace', 'AddMetadata', 'DeleteMetadata'],
   collection: [
@@ -72,7 +72,7 @@ const toldRights = {
   ],
   dataset: [
     ...['EditDataset', 'DeleteDataset', 'PublicDataset', 'AddResourceToDataset', 'RemoveResourceFromDataset', 'AddFile'],
-    // Of its files, by being in it.
+    // For its files, granted by the dataset.
     ...['EditFile', 'DeleteFile', 'ExecuteOnDataset', 'ArchiveDataset', 'DownloadFiles', 'EditLicense', ...describing],
   ],
   file: ['EditFile', 'DeleteFile', 'DownloadFiles', 'ArchiveFile', 'EditLicense', 'CreatePreview', 'CreateSection', ...describing],
@@ -86,13 +86,13 @@ interface Shown {
   readonly created: Time
 }
 
-/** What `fullViewOf` reads from. */
+/** The dependencies of `fullViewOf`. */
 export interface FullViewSource {
   readonly users: Users
   readonly policy: Policy
 }
 
-/** The members of `fullMembers` of some resources of a kind, at most 1,000: three reads for all of them. */
+/** The `fullMembers` of up to 1,000 resources of one kind, in three reads. */
 export const fullViewOf = async (
   { users, policy }: FullViewSource,
   caller: Caller,
@@ -123,7 +123,7 @@ interface Container {
   readonly state: string
 }
 
-/** Names of containers, of those that live and that the caller may view. At most 1,000 are looked at. */
+/** Names of the live containers that the caller may view. At most 1,000 are checked. */
 export const containersFor = async (
   policy: Policy,
   caller: Caller,
@@ -141,10 +141,10 @@ export const containersFor = async (
     })
 }
 
-/** How many containers are counted at a time. */
+/** How many containers are counted concurrently. */
 const countedAtOnce = 32
 
-/** How much is directly in each of some containers of a kind, by id and what is counted. */
+/** The number of direct children of some containers, by container id and kind of child. */
 export const contentsOf = async <K extends Kind>(
   counts: Contributions<ContentCount>,
   container: Kind,

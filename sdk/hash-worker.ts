@@ -4,10 +4,10 @@ import { parentPort } from 'node:worker_threads'
 import type { HashQuestion } from './passwords.ts'
 import type { ThreadReply } from './worker-client.ts'
 
-/** A third of the weight of other threads: what is lowest would stand still on a machine that is busy with something else. */
+/** A third of the weight of other threads: at the lowest priority hashing would starve on a busy machine. */
 const niceness = 5
 
-// Only Linux gives each thread a priority of its own; elsewhere this would slow the whole process down.
+// Only Linux has per-thread priorities; elsewhere this would slow down the whole process.
 if (process.platform === 'linux') setPriority(0, niceness)
 
 const answer = (question: HashQuestion): ThreadReply<Uint8Array> => {

@@ -1,6 +1,6 @@
 /*
- * `pounce/sdk`: the contract between kernel and plugins. How a plugin declares itself, its routes, settings and events; the records; every port's
- * token and the interface behind it; the problems. Helpers are in `pounce/sdk/kit`. Each name is listed, at most 250 of them.
+ * `pounce/sdk`: the contract between kernel and plugins: plugin, route, setting and event declarations, the records, the token and interface of every port, and
+ * the problems. Helpers are in `pounce/sdk/kit`. Each name is listed explicitly; at most 250.
  */
 
 export { authorize } from './authorize.ts'

@@ -1,6 +1,4 @@
-/*
- * `pounce/sdk/kit`: helpers for authors of plugins, and the types of what routes, records and ports take and give, for those who have to name them.
- */
+/* `pounce/sdk/kit`: helpers for plugin authors, and the types used by routes, records and ports, for code that has to name them. */
 
 export { accountsNamedBy, type NamedAccounts } from './account-address.ts'
 export { authorizeDetach, type Detached, lacking, requirePlaced } from './authorize.ts'

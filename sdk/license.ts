@@ -1,7 +1,7 @@
 import type { License } from './model/records.ts'
 import * as s from './schema.ts'
 
-/** All rights reserved: what a file or dataset has until someone says otherwise (Clowder 1.x, default license). */
+/** All rights reserved: the default license of files and datasets (Clowder 1.x, default license). */
 export const ownLicense: License = { type: 'license1', url: '', text: 'All Rights Reserved', rightsHolder: '', allowDownload: false }
 
 const creativeCommons = (variant: string): Pick<License, 'type' | 'text' | 'url'> => ({
@@ -10,7 +10,7 @@ const creativeCommons = (variant: string): Pick<License, 'type' | 'text' | 'url'
   url: `https://creativecommons.org/licenses/${variant}/4.0/`,
 })
 
-/** What clients offer to choose from. Anything else may be sent, too. */
+/** The licenses that clients offer. Others are accepted too. */
 export const licenseChoices = (): readonly Pick<License, 'type' | 'text' | 'url'>[] => [
   { type: ownLicense.type, text: ownLicense.text, url: ownLicense.url },
   ...['by', 'by-sa', 'by-nd', 'by-nc', 'by-nc-sa', 'by-nc-nd'].map(creativeCommons),
@@ -36,7 +36,7 @@ export const LicenseBody = s.model(
 const parts: Readonly<Record<string, string>> = { by: 'Attribution', sa: 'ShareAlike', nd: 'NoDerivs', nc: 'NonCommercial' }
 const short = /^by(-nc)?(-sa|-nd)?$/
 
-/** `by-nc-sa` is `Attribution-NonCommercial-ShareAlike`; other text is taken as it is. */
+/** Expands `by-nc-sa` to `Attribution-NonCommercial-ShareAlike`; other text is returned unchanged. */
 const expand = (text: string): string =>
   short.test(text)
     ? text
@@ -45,7 +45,7 @@ const expand = (text: string): string =>
         .join('-')
     : text
 
-/** What is stored of a license that was sent. */
+/** The stored form of a submitted license. */
 export const toLicense = (body: s.Static<typeof LicenseBody>): License => ({
   type: body.licenseType,
   url: body.licenseUrl,
@@ -55,7 +55,7 @@ export const toLicense = (body: s.Static<typeof LicenseBody>): License => ({
 })
 
 /**
- * True when the license itself lets everyone who may look at a resource download it: any but `license1`, as in Clowder 1.x. `rightsHolder` is text to be shown and gives no right, unlike in
- * Clowder 1.x: people choose their names themselves. Authors download by being the author.
+ * Whether the license lets everyone who may view a resource download it: any license but `license1`, as in Clowder 1.x. Unlike in Clowder 1.x, `rightsHolder`
+ * is only displayed and grants nothing, because users choose their own names. Authors may always download their own files.
  */
 export const letsDownload = ({ type, allowDownload }: License): boolean => type !== 'license1' || allowDownload

@@ -9,10 +9,10 @@ const refused = (t: ExecutionContext, text: string | Uint8Array): string => {
   return `${error?.status} ${error?.code}: ${error?.message}`
 }
 
-/** As text and as bytes: each has a loop of its own. */
+/** As text and as bytes, which are counted by separate loops. */
 const bothWays = (text: string): readonly (string | Uint8Array)[] => [text, Buffer.from(text)]
 
-test('what is within the limits is parsed as by JSON.parse', t => {
+test('JSON within the limits is parsed as by JSON.parse', t => {
   const texts = [
     '{"a":[1,{"b":"x"}],"c":null,"d":"é\\u00e9\\n"}',
     '[]',
@@ -26,7 +26,7 @@ test('what is within the limits is parsed as by JSON.parse', t => {
   for (const text of texts) for (const form of bothWays(text)) t.deepEqual(parseJson(form, limits), JSON.parse(text))
 })
 
-test('each limit is refused one beyond it, with what it is', t => {
+test('one more than each limit is refused, and the message names the limit', t => {
   for (const form of bothWays('{"a":{"b":{"c":{}}}}'))
     t.is(refused(t, form), '400 invalid: The body must not be nested deeper than 3 levels')
   for (const form of bothWays('{"a":1,"b":[],"c":{"d":1,"e":1}}'))
@@ -36,25 +36,25 @@ test('each limit is refused one beyond it, with what it is', t => {
   for (const form of bothWays(`"${'é'.repeat(100)}"`)) t.is(refused(t, form), '413 too-large: The body must be at most 200 bytes of JSON')
 })
 
-test('what stands in strings is not counted', t => {
+test('characters inside strings are not counted', t => {
   const text = JSON.stringify({ '[{,:"\\': '{{{{[[[[,,,,,,,::::::"\\"\\\\', b: '\\' })
   for (const form of bothWays(text)) t.deepEqual(countJson(form), { depth: 1, members: 2, leaves: 2 })
   for (const form of bothWays(text)) t.deepEqual(parseJson(form, limits), JSON.parse(text))
 })
 
-test('counting comes before parsing: what is beyond a limit is not even read as JSON', t => {
+test('limits are checked before parsing', t => {
   for (const form of bothWays('[[[[nonsense')) t.regex(refused(t, form), /nested deeper/)
   for (const form of bothWays('[,,,,,,,,nonsense')) t.regex(refused(t, form), /at most 5 values/)
 })
 
-test('names that reach a prototype are refused, however they are written', t => {
+test('keys that reach a prototype are refused in any spelling', t => {
   for (const name of ['__proto__', 'constructor', 'prototype'])
     for (const written of [name, name.replace('o', '\\u006f')])
       for (const form of bothWays(`[{"a":{"${written}":1}}]`))
         t.is(refused(t, form), `400 invalid: The body must not have a member named ${name}`)
 })
 
-test('what is not JSON, not UTF-8 or cannot be stored as it came is refused', t => {
+test('input that is not JSON, not UTF-8 or cannot be stored unchanged is refused', t => {
   t.regex(refused(t, '{"a":'), /^400 invalid: The body is not valid JSON: /)
   t.regex(refused(t, ''), /^400 invalid: The body is not valid JSON: /)
   t.regex(refused(t, '{]}'), /^400 invalid: The body is not valid JSON: /)
@@ -66,7 +66,7 @@ test('what is not JSON, not UTF-8 or cannot be stored as it came is refused', t 
   t.is(parseJson('"\ufffd"', limits), '\ufffd')
 })
 
-test('the limits of JSON of which nothing is said hold a usual body of a megabyte', t => {
+test('the default limits allow a typical body of one megabyte', t => {
   const rows = Array.from({ length: 9000 }, (_, n) => ({
     id: `${n}`.padStart(24, '0'),
     name: `A name that is usual ${n}`,

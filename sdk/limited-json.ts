@@ -1,33 +1,33 @@
 import { isUtf8 } from 'node:buffer'
 import { Invalid, TooLarge } from './problem.ts'
 
-/** What JSON from outside may have, counted before it is parsed. */
+/** Limits for external JSON, counted before it is parsed. */
 export interface JsonLimits {
   readonly maxBytes: number
-  /** Levels of arrays and objects; parsed JSON is walked recursively, so never more than some hundred. */
+  /** Nesting depth of arrays and objects. Parsed JSON is walked recursively, so never more than a few hundred. */
   readonly maxDepth: number
   /** Members of all objects together. */
   readonly maxMembers: number
-  /** Values that are no array or object with content, all together. */
+  /** Scalars and empty arrays and objects, all together. */
   readonly maxLeaves: number
 }
 
-/** What a text of JSON has. `depth` stops one beyond the limit that was given. */
+/** The counts for a JSON text. `depth` stops at one more than the given limit. */
 export interface JsonCounts {
   readonly depth: number
   readonly members: number
   readonly leaves: number
 }
 
-/** What was sent is no JSON at all, for those who then take it as something else. */
+/** The input is not JSON at all; for callers that then treat it as something else. */
 export class NotJson extends Invalid {}
 
-/** Limits of JSON of which nothing else is said. */
+/** The default limits. */
 export const defaultJsonLimits: JsonLimits = { maxBytes: 1024 * 1024, maxDepth: 64, maxMembers: 100_000, maxLeaves: 100_000 }
 
 /**
- * The one reader of JSON from outside: counts bytes, depth, members and leaves before it parses, then refuses names that reach a prototype and
- * what could not be stored as it came. Throws `TooLarge` or `Invalid`; `whole` begins their messages: `The body`.
+ * The only parser for external JSON: counts bytes, depth, members and leaves before parsing, then rejects keys that reach a prototype and values that could not
+ * be stored unchanged. Throws `TooLarge` or `Invalid`; `whole` starts their messages: `The body`.
  */
 export const parseJson = (text: string | Uint8Array, limits: JsonLimits, whole = 'The JSON'): unknown => {
   const value = parseCounted(text, limits, whole)
@@ -35,7 +35,7 @@ export const parseJson = (text: string | Uint8Array, limits: JsonLimits, whole =
   return value
 }
 
-/** The same for who looks at names, texts and numbers by themselves. */
+/** Like `parseJson`, for callers that check keys, strings and numbers themselves. */
 export const parseCounted = (text: string | Uint8Array, limits: JsonLimits, whole: string): unknown => {
   const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.byteLength
   if (bytes > limits.maxBytes) throw new TooLarge(`${whole} must be at most ${limits.maxBytes} bytes of JSON`)
@@ -68,14 +68,14 @@ const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
 const comma = 0x2c
-/** Opening brackets and braces differ from each other in this bit only, and so do closing ones. */
+/** The only bit in which `[` and `{`, and likewise `]` and `}`, differ. */
 const braceBit = 0x20
 const opening = 0x7b
 const closing = 0x7d
 
 /**
- * Counts in one pass what stands outside of strings: each colon is a member, each comma one more leaf. Of what is not JSON it may count
- * anything; the parser refuses that.
+ * Counts everything outside of strings in one pass: each colon is a member, each comma one more leaf. Counts of malformed JSON are meaningless; the parser
+ * rejects it.
  */
 export const countJson = (text: string | Uint8Array, maxDepth = Number.POSITIVE_INFINITY): JsonCounts =>
   typeof text === 'string' ? countText(text, maxDepth) : countBytes(text, maxDepth)
@@ -104,7 +104,7 @@ const countBytes = (bytes: Uint8Array, maxDepth: number): JsonCounts => {
   return { depth, members, leaves }
 }
 
-/** The same again for text: V8 compiles each loop for one kind of input, which makes both several times faster than one for either. */
+/** The same loop for strings: V8 specializes each loop for one kind of input, which makes both several times faster than a shared one. */
 const countText = (text: string, maxDepth: number): JsonCounts => {
   let level = 0
   let depth = 0
@@ -131,7 +131,7 @@ const countText = (text: string, maxDepth: number): JsonCounts => {
 
 const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** The same refusals for JSON that something else has parsed. */
+/** The same checks for JSON that was parsed elsewhere. */
 export const assertSafeJson = (value: unknown, whole: string, maxDepth = defaultJsonLimits.maxDepth): void =>
   walk(value, whole, maxDepth, 1)
 

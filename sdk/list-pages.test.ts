@@ -21,7 +21,7 @@ const thing = (n: number, name: string, space = 's'): Thing & Stored => ({
   spaces: [space],
 })
 
-/** A store that finds by reading everything, newest first, with maxScanned; it records its queries. */
+/** A store that scans everything, newest first, respects maxScanned, and records its queries. */
 const storeOf = (all: readonly (Thing & Stored)[]) => {
   const asked: Find[] = []
   const newest = [...all].sort((a, b) => (a.created < b.created ? 1 : -1))
@@ -55,7 +55,7 @@ const source = (documents: DocumentStore, where = [] as Parameters<typeof listPa
   where,
 })
 
-test('a title is looked for by its rarest run, and nothing else is read', async t => {
+test('a title is searched by its rarest trigram, and nothing else is read', async t => {
   const { asked, documents } = storeOf([...Array.from({ length: 1200 }, (_, n) => thing(n, `common ${n}`)), thing(5000, 'Common Rye')])
   const page = await listPage(source(documents), { title: 'mon rYE', limit: 10 })
   t.deepEqual(
@@ -67,7 +67,7 @@ test('a title is looked for by its rarest run, and nothing else is read', async 
   t.true(JSON.stringify(asked[0]?.where).includes('["rye",""]'))
 })
 
-test('a title of common runs that nothing has ends after a bounded stretch, with where to go on', async t => {
+test('a search for common trigrams without match ends after a bounded scan, with a cursor', async t => {
   const { asked, documents } = storeOf(Array.from({ length: 20_000 }, (_, n) => thing(n, n % 2 === 0 ? 'abcd' : 'bcde')))
   const query: ListQuery = { title: 'abcde', limit: 10 }
   const page = await listPage(source(documents), query)
@@ -84,7 +84,7 @@ test('a title of common runs that nothing has ends after a bounded stretch, with
   t.is(pages, 2)
 })
 
-test('where little is visible, that is walked instead of a common run', async t => {
+test('if little is visible, that is scanned instead of a common trigram', async t => {
   const all = Array.from({ length: 3000 }, (_, n) => thing(n, 'abcde', n === 7 ? 'mine' : 's'))
   const { asked, documents } = storeOf(all)
   const page = await listPage(source(documents, [eq('spaces', 'mine')]), { title: 'bcd', limit: 10 })
@@ -95,7 +95,7 @@ test('where little is visible, that is walked instead of a common run', async t 
   )
 })
 
-test('a short title walks; a whole name goes by its own index', async t => {
+test('a short title is found by a scan, a whole name by its own index', async t => {
   const { asked, documents } = storeOf([thing(1, 'ab'), thing(2, 'xabx'), thing(3, 'b')])
   t.is((await listPage(source(documents), { title: 'AB', limit: 10 })).items.length, 2)
   t.is((await listPage(source(documents), { title: 'ab', exact: true, limit: 10 })).items.length, 1)
@@ -105,14 +105,14 @@ test('a short title walks; a whole name goes by its own index', async t => {
   )
 })
 
-test('runs are of characters, each once', t => {
+test('trigrams consist of code points and are distinct', t => {
   t.deepEqual(runsOf('AbaBA'), ['aba', 'bab'])
   t.deepEqual(runsOf('😀é中'), ['😀é中'])
   t.deepEqual(runsOf('Soil of\ta b  plot'), ['soi', 'oil', 'plo', 'lot'])
   t.deepEqual(runsOf('ab cd'), [])
 })
 
-test('without a limit all comes, in pieces and newest first whatever the direction', async t => {
+test('without a limit all items are streamed, newest first in either direction', async t => {
   const all = Array.from({ length: 1203 }, (_, n) => thing(n, 'n'))
   const { asked, documents } = storeOf(all)
   for (const when of ['a', 'b']) {

@@ -5,19 +5,19 @@ import { isSorted, type ListQuery, linkToNext, listing, newestFirst, sortedBy } 
 import type { After, Collection, DocumentStore, Find, Page, Stored, Where } from './ports/document-store.ts'
 import { and, eq, isIn } from './ports/document-store.ts'
 
-/** Documents looked at in vain before a page ends, and how often that is done for one request. */
+/** Documents scanned without a match before a page ends, and how often that is repeated per request. */
 const maxScanned = 1000
 const rounds = 8
-/** Maximum number of names that contain a piece for the piece to be selective. */
+/** Maximum number of matching names for a substring to be selective. */
 const few = 1000
-/** How many pieces of a title are counted. */
+/** How many substrings of a title are counted. */
 const mostCounted = 12
-/** Items of a list without a limit that are in memory at a time. */
+/** Items of an unlimited list that are in memory at a time. */
 const streamed = 500
 
 /**
- * A list of live records with `name` and `created`. Its collection needs an index `byNamePiece` on `state`, `name~`, `created`, and `byName` on `state`, `name`,
- * `created` when it takes `exact`. `using` serves what the caller may view, `where` says it.
+ * A list of live records with `name` and `created`. The collection needs an index `byNamePiece` on `state`, `name~`, `created`, and for `exact` an index
+ * `byName` on `state`, `name`, `created`. `where` selects what the caller may view; `using` names an index that serves it.
  */
 export interface ListSource<T extends object> {
   readonly documents: DocumentStore
@@ -28,7 +28,7 @@ export interface ListSource<T extends object> {
 
 const live = eq('state', 'live')
 
-/** Reads on where maxScanned ended a page, a bounded number of times. */
+/** Continues where `maxScanned` ended a page, a limited number of times. */
 const gather = async <T extends object>({ documents, from }: ListSource<T>, find: Find): Promise<Page<T & Stored>> => {
   const items: (T & Stored)[] = []
   let after = find.after
@@ -48,7 +48,7 @@ const evenly = (runs: readonly string[]): readonly string[] => {
   return runs.filter((_, at) => at % step === 0)
 }
 
-/** The run that fewest names hold, and how many do, counted up to `few`. */
+/** The substring contained in the fewest names, and their number, counted up to `few`. */
 const rarest = async <T extends object>({ documents, from }: ListSource<T>, runs: readonly string[]) => {
   const counted = evenly(runs).map(async run => {
     const where: Where = and(live, eq('name~', run))
@@ -57,18 +57,18 @@ const rarest = async <T extends object>({ documents, from }: ListSource<T>, runs
   return (await Promise.all(counted)).reduce((least, next) => (next.count < least.count ? next : least))
 }
 
-/** Lists are counted so far. */
+/** Lists are counted up to this number. */
 const mostTotal = 10_000
 
 /** A page of a list that can be counted. */
 export interface ListPage<T> extends Page<T> {
-  /** Of the whole list, up to 10,001; undefined for a title that is too common. */
+  /** Size of the whole list, at most 10,001; undefined for a title that is too common. */
   readonly total?: () => Promise<number | undefined>
 }
 
 const fieldOf = (document: object, field: string): string | number | null => (document as Readonly<Record<string, string>>)[field] ?? null
 
-/** A page out of all that fit a title, which are few, in the requested order. */
+/** A page of the few records that match a title, in the requested order. */
 const sortedFew = <T extends object>(found: readonly (T & Stored)[], { sort, after, limit }: Find): ListPage<T & Stored> => {
   const by = sort?.by ?? 'created'
   const sign = sort?.order === 'ascending' ? 1 : -1
@@ -82,10 +82,10 @@ const sortedFew = <T extends object>(found: readonly (T & Stored)[], { sort, aft
   return { items, ...(last && rest.length > items.length ? { next: keyOf(last) } : {}), total: async () => found.length }
 }
 
-/** Those whose names have a piece that few have. */
+/** All records whose names contain a rare substring of the title. */
 const allWithTitle = async <T extends object>(source: ListSource<T>, query: ListQuery, run: string): Promise<readonly (T & Stored)[]> => {
   const { title, date, when } = query
-  // The date in a link to the next page only says where the page ended.
+  // The date in a link to the next page only marks where the page ended.
   const dated = query.after === undefined || isSorted(query) ? { date, when } : {}
   const whole = { title, ...dated, limit: 1000, isWhole: true }
   const find = listing(whole, 'byNamePiece', live, isIn('name~', [run, overlong]), ...source.where)
@@ -99,7 +99,7 @@ const allWithTitle = async <T extends object>(source: ListSource<T>, query: List
   return items
 }
 
-/** A page of a title in an order of its own, and how many there are when that is cheap to tell. */
+/** A page of the records that match a title, in a requested order, and their number when that is cheap to determine. */
 const sortedTitle = async <T extends object>(source: ListSource<T>, query: ListQuery, whole: Find): Promise<ListPage<T & Stored>> => {
   const runs = runsOf(query.title ?? '')
   const { run, count } = runs.length === 0 ? { run: '', count: few } : await rarest(source, runs)
@@ -108,8 +108,8 @@ const sortedTitle = async <T extends object>(source: ListSource<T>, query: ListQ
 }
 
 /**
- * A page of a list. `title` is found by the rarest of its pieces, so that the cost does not grow with the collection; where every piece is common, or the title
- * is too short to have one, a bounded stretch is walked and the page may be short, with `next`.
+ * A page of a list. `title` is searched by its rarest substring, so that the cost does not grow with the collection. If every substring is common, or the title
+ * is too short to have one, a limited range is scanned and the page may be short and still have `next`.
  */
 export const listPage = async <T extends object>(source: ListSource<T>, query: ListQuery): Promise<ListPage<T & Stored>> => {
   const { documents, from, where } = source
@@ -136,7 +136,7 @@ export const listPage = async <T extends object>(source: ListSource<T>, query: L
   return gather(source, { ...listing(query, 'byNamePiece', live, isIn('name~', [run, overlong]), ...where) })
 }
 
-/** What a route answers with a list: an array, or all of it as it comes for `limit=0`. */
+/** The response of a list route: an array, or for `limit=0` a stream of all items. */
 export interface ListAnswer<V> {
   readonly status: 200
   readonly body: readonly V[] | AsyncIterable<V>
@@ -148,7 +148,7 @@ interface Shown<T, V> {
   readonly show: (items: readonly T[]) => readonly V[] | Promise<readonly V[]>
   readonly baseUrl: string
   readonly url: URL
-  /** The `Link` carries the last date too: for lists that take one. */
+  /** Include the last date in the `Link`; for lists with a `date` parameter. */
   readonly dated?: boolean
 }
 
@@ -174,7 +174,7 @@ const totalHeader = async <T, V>(
   return { headers: totalOf(total ? await total() : 0) }
 }
 
-/** The answer of a list route: one page with a `Link` to the next, or for `limit=0` everything, read while it is sent. */
+/** The response of a list route: one page with a `Link` to the next one, or for `limit=0` all items, streamed. */
 export const answerList = async <T, V>(query: ListQuery, shown: Shown<T, V>): Promise<ListAnswer<V>> => {
   if (query.limit === 0) return { status: 200, body: everything(shown, query), ...(await totalHeader(query, shown)) }
   const page = await shown.read(query)

@@ -6,7 +6,7 @@ import { Invalid } from './problem.ts'
 
 const id = 'a'.repeat(24)
 
-test('a list reads older ones backwards and newer ones forwards, and shows the newest first', t => {
+test('a list reads older items in descending and newer ones in ascending order, and shows the newest first', t => {
   const date = '2018-06-20T11:40:25.000Z'
   const older = listing({ date, limit: 5 }, 'byCreated', eq('state', 'live'))
   t.deepEqual(older.sort, { by: 'created', order: 'descending' })
@@ -18,19 +18,19 @@ test('a list reads older ones backwards and newer ones forwards, and shows the n
   t.deepEqual(newestFirst({ items: [3, 2, 1] }, { when: 'b', limit: 5 }), [3, 2, 1])
 })
 
-test('no list is without bounds', t => {
+test('every list is bounded', t => {
   t.is(listing({ limit: 0 }, 'byCreated').limit, 1000)
   t.is(listing({ limit: 5000 }, 'byCreated').limit, 1000)
   t.is(listing({ limit: 7 }, 'byCreated').limit, 7)
 })
 
-test('a title is plain text in the name, or the whole name', t => {
+test('a title matches a substring of the name, or the whole name', t => {
   const where = (exact: boolean) => listing({ title: 'a.*', exact, limit: 1 }, 'byCreated').where
   t.deepEqual(where(false), { op: 'and', all: [contains('name', 'a.*')] })
   t.deepEqual(where(true), { op: 'and', all: [eq('name', 'a.*')] })
 })
 
-test('a link leads to where the page ended, under the configured address', t => {
+test('a link continues where the page ended, under the configured base URL', t => {
   const next = ['2018-06-20T11:40:25.000Z', id] as const
   const url = new URL('http://inside:9000/api/datasets?limit=2&title=a%20b&after=old')
   const { headers } = linkToNext('https://data.example.org/dm', url, { next })
@@ -54,13 +54,13 @@ test('a link leads to where the page ended, under the configured address', t => 
   t.deepEqual(linkToNext('', url, {}), {})
 })
 
-test('an after that no link gave out is refused', t => {
+test('an after that does not come from a link is refused', t => {
   for (const after of ['', 'x', `_${id}`, `2018_${id}_`, `2018_${id.toUpperCase()}`, `{"$gt":1}_${id}`, `2018-01-01_${id}x`]) {
     t.throws(() => listing({ limit: 1, after }, 'byCreated'), { instanceOf: Invalid }, after)
   }
 })
 
-test('what is in one of two visible sets is said once', t => {
+test('the union of two visible sets has no redundant condition', t => {
   const author = eq('author', 'me')
   t.is(eitherOf('all', 'nothing'), 'all')
   t.is(eitherOf('nothing', 'nothing'), 'nothing')

@@ -8,27 +8,27 @@ import * as s from './schema.ts'
 import { readTime } from './times.ts'
 import { trimEnd } from './trim-end.ts'
 
-/** The query parameter that continues where a page ended. */
+/** The query parameter that continues after a page. */
 export const afterParameter = (maxLength = 200) =>
-  s.Optional(s.String({ maxLength, description: 'From a `Link` header: where the page before this one ended' }))
+  s.Optional(s.String({ maxLength, description: 'Cursor from a `Link` header: continues after the previous page' }))
 
-/** Query parameters of the lists of spaces, collections and datasets (reference, api-platform §3). Spread into a route's `query`. */
+/** Query parameters of the lists of spaces, collections and datasets (reference, api-platform §3). Spread them into a route's `query`. */
 export const listParameters = {
   when: s.Optional(
-    s.String({ description: '`a`, or absent: created before `date`; anything else: created after it. Counts only with `date`' }),
+    s.String({ description: '`a`, or absent: created before `date`; anything else: created after it. Ignored without `date`' }),
   ),
   date: s.Optional(s.String({ description: 'Such as `2018-06-20T11:40:25.000Z` or `2018-06-20`; UTC without a zone' })),
-  title: s.Optional(s.String({ maxLength: 500, description: 'Text anywhere in the name, whatever its case' })),
-  exact: s.Boolean({ default: false, description: '`title` is the whole name' }),
+  title: s.Optional(s.String({ maxLength: 500, description: 'Text anywhere in the name, ignoring case' })),
+  exact: s.Boolean({ default: false, description: '`title` must match the whole name' }),
   limit: s.Integer({
     default: 12,
     minimum: 0,
-    description: 'At most so many; more than 1,000 give 1,000 and a link to the rest, 0 gives all',
+    description: 'Maximum number of items; above 1,000 returns 1,000 and a link to the rest, 0 returns all',
   }),
   after: afterParameter(),
 }
 
-/** Query parameters of lists that can be sorted, narrowed to whose the resources are, and counted: an addition to v1, whose answers they leave alone. */
+/** Query parameters for sorting, filtering by `whose` and counting: additions to v1 that leave its responses unchanged when absent. */
 export const sortParameters = {
   sort: s.Optional(
     s.Union([s.Literal('name'), s.Literal('created'), s.Literal('modified')], {
@@ -38,7 +38,7 @@ export const sortParameters = {
   order: s.Optional(s.Union([s.Literal('asc'), s.Literal('desc')], { description: 'Default: `asc` for names, else `desc`' })),
   whose: s.Optional(
     s.Union([s.Literal('mine'), s.Literal('shared'), s.Literal('public')], {
-      description: "Only those that the caller created, those of others in the caller's spaces, or public ones",
+      description: "Only those created by the caller, those of others in the caller's spaces, or public ones",
     }),
   ),
   total: s.Boolean({
@@ -47,7 +47,7 @@ export const sortParameters = {
   }),
 }
 
-/** The values of `listParameters` and `sortParameters`, as far as a list takes them. */
+/** Values of `listParameters` and `sortParameters`; a list may support only some of them. */
 export interface ListQuery {
   readonly sort?: 'name' | 'created' | 'modified' | undefined
   readonly order?: 'asc' | 'desc' | undefined
@@ -58,20 +58,20 @@ export interface ListQuery {
   readonly title?: string | undefined
   readonly exact?: boolean | undefined
   readonly limit: number
-  /** From a `Link` or from the page before. */
+  /** From a `Link` or the previous page. */
   readonly after?: string | After | undefined
-  /** A stretch of the whole list, which is read from its newest item on, whatever `when` says. */
+  /** Part of a read of the whole list, which always starts at the newest item, regardless of `when`. */
   readonly isWhole?: boolean
   /** See `Find.maxScanned`. */
   readonly maxScanned?: number
 }
 
-/** What `Policy.visibleTo` answers. */
+/** The result of `Policy.visibleTo`. */
 export type Visible = Where | 'all' | 'nothing'
 
 const alternativesOf = (where: Where): readonly Where[] => (where.op === 'or' ? where.any.flatMap(alternativesOf) : [where])
 
-/** What is in one of two visible sets, said as shortly as it can be, so that a store can still read it from its indexes. */
+/** The union of two visible sets, in its simplest form, so that stores can still use their indexes. */
 export const eitherOf = (one: Visible, other: Visible): Visible => {
   if (one === 'all' || other === 'all') return 'all'
   if (one === 'nothing') return other
@@ -85,13 +85,13 @@ export const eitherOf = (one: Visible, other: Visible): Visible => {
   return or(...rest.values(), ...[...values].map(([field, some]) => isIn(field, [...some])))
 }
 
-/** A visible set as a part of `and(…)`. Check for `'nothing'` before: it has no condition. */
+/** A visible set as conditions for `and(…)`. Check for `'nothing'` first: it has no condition. */
 export const conditionsOf = (visible: Exclude<Visible, 'nothing'>): readonly Where[] => (visible === 'all' ? [] : [visible])
 
-/** Fields behind `sort`. */
+/** Fields by value of `sort`. */
 const sortFields = { name: 'nameKey', created: 'created', modified: 'modified' } as const
 
-/** True of a list with a requested order; others are as in v1. */
+/** True when an order was requested; otherwise lists are ordered as in v1. */
 export const isSorted = ({ sort, order }: ListQuery): boolean => sort !== undefined || order !== undefined
 
 type EachOrder<I extends string, F extends string> = Readonly<
@@ -99,8 +99,8 @@ type EachOrder<I extends string, F extends string> = Readonly<
 >
 
 /**
- * Indexes that end in `created`, and the same ones for lists sorted by `nameKey` and `modified`, under names of their own: `bySpace`, `bySpace/nameKey`,
- * `bySpace/modified`. One on `isPublic` serves lists of everything, too, as the merge of its two values: so these need no index in each order.
+ * Indexes that end in `created`, plus variants for lists sorted by `nameKey` and `modified`: `bySpace`, `bySpace/nameKey`, `bySpace/modified`. An index on
+ * `isPublic` also serves unfiltered lists, by merging its two values, so those need no index per order.
  */
 export const inEachOrder = <const I extends string, const F extends string>(indexes: Readonly<Record<I, Index<F>>>): EachOrder<I, F> =>
   Object.fromEntries(
@@ -110,7 +110,7 @@ export const inEachOrder = <const I extends string, const F extends string>(inde
     ]),
   ) as EachOrder<I, F>
 
-/** What a list of a collection in a requested order is read with: the indexes that have this order, and with `everything` a condition that they can use. */
+/** How to read a list in a requested order: the indexes with this order and, for `everything`, a condition that lets the store use them. */
 export const sortedBy = (
   indexes: Readonly<Record<string, Index>>,
   query: ListQuery,
@@ -139,8 +139,8 @@ const isWithin = (one: Where, other: Where): boolean => {
 }
 
 /**
- * What a list shows of the visible: all of it, or the part that `whose` selects. A condition that follows from the other one is left out, so that an index
- * alone can answer. `view`: the permission by which members of a space see what is in it.
+ * The part of the visible records that a list shows: all of them, or those selected by `whose`. A redundant condition is omitted so that an index alone can
+ * answer. `view`: the permission with which members of a space see its content.
  */
 export const visibleOf = (caller: Caller, view: Permission, query: ListQuery, visible: Visible): readonly Where[] | 'nothing' => {
   const whose = whoseCondition(caller, view, query)
@@ -149,7 +149,7 @@ export const visibleOf = (caller: Caller, view: Permission, query: ListQuery, vi
   return [...conditionsOf(whose), ...(isVisible ? [] : conditionsOf(visible))]
 }
 
-/** The selection of `whose`, as far as a list supports it. */
+/** The condition for `whose`, if the list supports it. */
 const whoseCondition = ({ user }: Caller, view: Permission, { whose }: ListQuery): Visible => {
   if (whose === undefined) return 'all'
   if (whose === 'public') return eq('isPublic', true)
@@ -161,7 +161,7 @@ const whoseCondition = ({ user }: Caller, view: Permission, { whose }: ListQuery
 
 const isNewer = ({ when, date }: ListQuery): boolean => date !== undefined && when !== undefined && when !== 'a'
 
-/** Reads `after` of a `Link` of ours: a time and an id; else `Invalid`. */
+/** Parses `after` of a `Link`: a time and an id; throws `Invalid` otherwise. */
 export const readAfter = (text: string): After => {
   const [created, id, ...rest] = text.split('_')
   if (created === undefined || !s.isId(id) || rest.length > 0 || !/^[0-9TZ:.-]+$/.test(created)) {
@@ -170,7 +170,7 @@ export const readAfter = (text: string): After => {
   return [created, id]
 }
 
-/** The same for a list that is sorted by a name. */
+/** The same for a list sorted by name. */
 export const readNamedAfter = (text: string): After => {
   const at = text.lastIndexOf('_')
   const id = text.slice(at + 1)
@@ -186,7 +186,7 @@ const readSortedAfter = (text: string, sort: ListQuery['sort']): After => {
   return [text.slice(0, at), id]
 }
 
-/** The page of such parameters; a limit of 0, or above 1,000, is 1,000. `read`: how `after` is read. */
+/** The page that the query parameters describe; a limit of 0 or above 1,000 means 1,000. `read` parses `after`. */
 export const pageOf = (
   { limit, after }: { readonly limit: number; readonly after?: string | undefined },
   read: (text: string) => After = readAfter,
@@ -195,15 +195,15 @@ export const pageOf = (
   ...(after === undefined ? {} : { after: read(after) }),
 })
 
-/** Without a requested order, newer ones are read forwards in time and shown backwards, as in v1. */
+/** Without a requested order, newer items are read in ascending order and shown in descending order, as in v1. */
 const isAscending = (query: ListQuery): boolean => {
   if (isSorted(query)) return (query.order ?? (query.sort === 'name' ? 'asc' : 'desc')) === 'asc'
   return isNewer(query) && !query.isWhole
 }
 
 /**
- * The query behind a list that is sorted by `created`, or as requested, for records with `name` and `created`; `where` is what must hold besides.
- * The first index named has to end in `created`. Show its page with `newestFirst`.
+ * The query for a list of records with `name` and `created`, sorted by `created` or as requested; `where` adds conditions. The first index must end in
+ * `created`. Show the page with `newestFirst`.
  */
 export const listing = (query: ListQuery, using: Find['using'], ...where: readonly Where[]): Find => {
   const { date, title, after, sort = 'created' } = query
@@ -211,7 +211,7 @@ export const listing = (query: ListQuery, using: Find['using'], ...where: readon
   const newer = isNewer(query)
   const bound = date === undefined ? undefined : new Date(readTime(date, 'date')).toISOString()
   const named = title ? [query.exact ? eq('name', title) : contains('name', title)] : []
-  // The link to the next page carries the date of the last item besides its place.
+  // The link to the next page carries the date of the last item besides its position.
   const isDated = bound !== undefined && (after === undefined || query.isWhole === true || isSorted(query))
   const dated = isDated ? [range('created', newer ? { gt: bound } : { lt: bound })] : []
   return {
@@ -224,13 +224,13 @@ export const listing = (query: ListQuery, using: Find['using'], ...where: readon
   }
 }
 
-/** The items of a page as v1 orders them, the newest first also where the page was read forwards in time. */
+/** The items of a page in the order of v1: newest first, even if the page was read in ascending order. */
 export const newestFirst = <T>(page: Page<T>, query: ListQuery): readonly T[] =>
   isNewer(query) && !isSorted(query) ? page.items.toReversed() : page.items
 
 /**
- * The headers of a list: a `Link` to the next page when there is one. `url` is the request's. The link says where to continue from,
- * so that items of the same instant are not skipped, and with `dated` the date of the last item, for people.
+ * The headers of a list response: a `Link` to the next page, if any. `url` is the request's URL. The link contains the position to continue from, so that items
+ * with the same time are not skipped, and with `dated` the date of the last item, for people.
  */
 export const linkToNext = (
   baseUrl: string,
@@ -245,7 +245,7 @@ export const linkToNext = (
   return { headers: { link: `<${baseUrl}${below(baseUrl, url.pathname)}?${next}>; rel="next"` } }
 }
 
-/** The path of a request as routes have it: its address begins with the base URL, which may have a path. */
+/** The request path as routes declare it, without the path of the base URL. */
 const below = (baseUrl: string, path: string): string => {
   const base = trimEnd(URL.parse(baseUrl)?.pathname ?? '', '/')
   return base !== '' && path.startsWith(`${base}/`) ? path.slice(base.length) : path

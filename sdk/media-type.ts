@@ -3,7 +3,7 @@ import type { BlobFacts, BlobStore } from './ports/blob-store.ts'
 
 const unknownType = 'application/octet-stream'
 
-/** How a file of a type begins. */
+/** The bytes with which files of a type begin. */
 interface Signature {
   readonly type: string
   readonly pieces: readonly (readonly [at: number, bytes: Buffer])[]
@@ -14,7 +14,7 @@ const signature = (type: string, ...pieces: readonly (readonly [at: number, byte
   pieces: pieces.map(([at, bytes]) => [at, Buffer.from(bytes, 'latin1')] as const),
 })
 
-/* Nothing that a browser would run: a name has to say that. */
+/* Excludes types that a browser would execute: those are only recognized by file name. */
 const signatures: readonly Signature[] = [
   signature('image/png', [0, '\x89PNG\r\n\x1a\n']),
   signature('image/jpeg', [0, '\xff\xd8\xff']),
@@ -45,14 +45,14 @@ const signatures: readonly Signature[] = [
 
 const longestSignature = Math.max(...signatures.flatMap(({ pieces }) => pieces.map(([at, bytes]) => at + bytes.length)))
 
-/** The media type that the first bytes of a file show; undefined when they show none that is known. */
+/** The media type detected from the first bytes of a file; undefined when unknown. */
 export const typeOfBytes = (first: Buffer): string | undefined =>
   signatures.find(({ pieces }) => pieces.every(([at, bytes]) => first.subarray(at, at + bytes.length).equals(bytes)))?.type
 
-/** The media type that the ending of a name stands for. */
+/** The media type for a file name extension. */
 const typeOfName = async (name: string): Promise<string | undefined> => {
   if (!name.includes('.')) return undefined
-  // Loaded at first use: it has thousands of entries.
+  // Loaded on first use: it has thousands of entries.
   const { lookup } = await import('mime-types')
   const found = lookup(name)
   return found && found !== unknownType ? found : undefined
@@ -64,8 +64,8 @@ const isUsable = (declared: string): boolean => {
 }
 
 /**
- * The media type of an upload whose bytes are stored: as declared; without a declaration, or with `application/octet-stream`, by the ending of its name; else by its
- * first bytes. `application/octet-stream` when nothing determines it.
+ * The media type of an uploaded file: the declared one; if absent or `application/octet-stream`, by file name extension; otherwise by its first bytes.
+ * `application/octet-stream` when undetermined.
  */
 export const mediaTypeOf = async (
   blobs: Pick<BlobStore, 'get'>,

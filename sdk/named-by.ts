@@ -1,8 +1,8 @@
 import { type Collection, type DocumentStore, isIn, type Stored } from './ports/document-store.ts'
 
 /**
- * Which of some ids (at most 1,000) documents name, each found by an index that begins with the field. For consumers of many events: most of what
- * is deleted has no dependents, and one read decides it. The documents are read whole, a thousand at a time: not for those that can be large.
+ * Which of some ids (at most 1,000) are referenced by documents, using an index that begins with the field. For consumers of many events: most deleted
+ * resources have no dependents, and one read finds that out. Documents are read whole, a thousand at a time, so do not use it for large ones.
  */
 export const namedBy = async <T extends object>(
   documents: DocumentStore,
@@ -16,7 +16,7 @@ export const namedBy = async <T extends object>(
     const { items, next } = await documents.find(from, { using, where: isIn(field, left), limit: 1000 })
     for (const document of items) named.add(of(document) ?? '')
     if (!next) break
-    // One that many name fills the page: the others are requested without it.
+    // An id with many references fills the page: query again without it.
     left = left.filter(id => !named.has(id))
   }
   return named

@@ -1,9 +1,9 @@
 import { foldedText } from './folded-text.ts'
 
-/** Titles that begin with so many equal characters are in no particular order. */
+/** Names with a longer common prefix are in no particular order. */
 const usualLength = 150
 
-/** The more digits a number has, the larger it is: their count comes first, in a form that orders as text. */
+/** Numbers with more digits are larger: the digit count comes first, encoded so that it sorts as text. */
 const ordered = (digits: string): string => {
   const significant = digits.replace(/^0+(?=.)/, '')
   const count = significant.length
@@ -11,8 +11,8 @@ const ordered = (digits: string): string => {
 }
 
 /**
- * The text by which a name is sorted, code point by code point, in natural order: `table 2` before `table 10`, whatever the case and accents. Two names can
- * have the same. At most `mostCompared` code points.
+ * A sort key for natural order (`table 2` before `table 10`), ignoring case and accents; compare by code point. Different names can have the same key. At most
+ * `mostCompared` code points.
  */
 export const naturalKey = (name: string, mostCompared = usualLength): string => {
   const start = [...name.slice(0, mostCompared)].slice(0, mostCompared).join('').toWellFormed()

@@ -1,4 +1,4 @@
-/** How many single-character edits (swaps of neighbours included) turn one text into the other. */
+/** Edit distance of two strings: insertions, deletions, substitutions and swaps of adjacent characters. */
 export const editDistance = (from: string, to: string): number => {
   let before: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, at) => at)
@@ -17,7 +17,7 @@ export const editDistance = (from: string, to: string): number => {
   return last[to.length] ?? 0
 }
 
-/** The candidate most like a mistyped name, ignoring case; undefined when there is none. */
+/** The candidate closest to a misspelt name, ignoring case; undefined when there is none. */
 export const nearest = (name: string, candidates: Iterable<string>): string | undefined => {
   const wanted = name.toLowerCase()
   let best: { readonly candidate: string; readonly distance: number } | undefined
@@ -28,7 +28,7 @@ export const nearest = (name: string, candidates: Iterable<string>): string | un
   return best?.candidate
 }
 
-/** ` (did you mean x?)`, or nothing. `within` leaves out candidates that differ by more than this share of the name. */
+/** ` (did you mean x?)`, or an empty string. `within` excludes candidates that differ by more than this fraction of the name. */
 export const didYouMean = (name: string, candidates: Iterable<string>, within = Number.POSITIVE_INFINITY): string => {
   const candidate = nearest(name, candidates)
   if (candidate === undefined || editDistance(name, candidate) > within * name.length) return ''

@@ -6,7 +6,7 @@ import { recommendedCost } from '../test/support/cheap-passwords.ts'
 
 const cheap = { memoryKiB: 64, passes: 1, lanes: 1 }
 
-test('a password fits its hash and no other does', async t => {
+test('a password matches its own hash and no other', async t => {
   const passwords = new Passwords(cheap)
   const hash = await passwords.hash('correct horse')
   t.regex(hash, /^\$argon2id\$v=19\$m=64,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
@@ -16,7 +16,7 @@ test('a password fits its hash and no other does', async t => {
   t.not(await passwords.hash('correct horse'), hash)
 })
 
-test('a hash made at another cost is still checked, at the cost it names', async t => {
+test('a hash with a different cost is verified with that cost', async t => {
   const hash = await new Passwords({ memoryKiB: 128, passes: 2, lanes: 1 }).hash('correct horse')
   t.true(await new Passwords(cheap).verify('correct horse', hash))
 })
@@ -53,7 +53,7 @@ test('a hash in another form is an error, not a no', async t => {
     await t.throwsAsync(new Passwords(cheap).verify('correct horse', hash), { message: /PHC/ })
 })
 
-test('when too many wait, the next ones are sent away and the others are served', async t => {
+test('when too many calls wait, further ones are refused and the others are served', async t => {
   const passwords = new Passwords(cheap)
   const hash = await passwords.hash('correct horse')
   const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => passwords.verify('correct horse', hash)))

@@ -5,7 +5,7 @@ import { Invalid, Unavailable } from './problem.ts'
 import { trimEnd } from './trim-end.ts'
 import { WorkerPool } from './worker-client.ts'
 
-/** Cost of one hash (RFC 9106, argon2id): memory in KiB, passes over it, lanes. */
+/** Cost of one hash (RFC 9106, argon2id): memory in KiB, passes, lanes. */
 export interface PasswordCost {
   readonly memoryKiB: number
   readonly passes: number
@@ -16,13 +16,13 @@ export interface PasswordCost {
 export const usualPasswordCost: PasswordCost = { memoryKiB: 19_456, passes: 2, lanes: 1 }
 
 export const minPasswordLength = 8
-/** Longer ones are refused, not cut. */
+/** Longer ones are rejected, not truncated. */
 export const maxPasswordLength = 1000
 
 const saltBytes = 16
 const tagBytes = 32
 const maxWaiting = 100
-/** A request to the thread: the arguments of argon2id, costs in the units of RFC 9106. */
+/** A request to the hashing thread: the arguments of argon2id, with costs in the units of RFC 9106. */
 export interface HashQuestion {
   readonly message: string
   readonly nonce: Uint8Array
@@ -35,10 +35,10 @@ export interface HashQuestion {
 const startHashing = (): Worker =>
   new Worker(new URL('./hash-worker.ts', import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 1 } })
 
-/** Each holds 19 MiB while it hashes. */
+/** Each thread uses 19 MiB while hashing. */
 const maxThreads = 4
 
-/** Of low priority, and one less than there are cores: the requests of everyone else come first, however many people sign in. */
+/** Low priority and one thread less than there are cores, so that other requests are served first however many people sign in. */
 const threads = new WorkerPool<HashQuestion>(Math.min(Math.max(availableParallelism() - 1, 1), maxThreads), {
   start: startHashing,
   timeoutMs: 30_000,
@@ -49,12 +49,12 @@ const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9
 const unpadded = (bytes: Buffer): string => trimEnd(bytes.toString('base64'), '=')
 
 /**
- * Hashes passwords with argon2id into PHC text and checks them, off the event loop and behind everything else that
- * the process does. As many at a time as there are cores less one, at most four; with 100 waiting, further calls reject with `Unavailable`.
+ * Hashes passwords with argon2id into PHC strings and verifies them, in low-priority threads off the event loop: one less than there are cores, at most four.
+ * With 100 calls waiting, further ones reject with `Unavailable`.
  */
 export class Passwords {
   #cost: PasswordCost
-  /** Those that are being hashed among them. */
+  /** Includes the calls being processed. */
   #waiting = 0
   #decoy: Promise<string> | undefined
 
@@ -62,7 +62,7 @@ export class Passwords {
     this.#cost = cost
   }
 
-  /** PHC text of a new password. `Invalid` when it is shorter than 8 or longer than 1,000 characters. */
+  /** The PHC string of a new password. `Invalid` when it is shorter than 8 or longer than 1,000 characters. */
   async hash(password: string): Promise<string> {
     const text = password.normalize('NFC')
     const length = [...text].length
@@ -75,11 +75,11 @@ export class Passwords {
   }
 
   /**
-   * True when the password belongs to the hash. Without a hash (no such account) it does the same work and is false, so that
-   * its duration reveals nothing. A hash of another form throws.
+   * Whether the password matches the hash. Without a hash (no such account) it does the same work and returns false, so that timing reveals nothing. Throws for
+   * a malformed hash.
    */
   async verify(password: string, hash: string | null | undefined): Promise<boolean> {
-    // Equal in composed and decomposed spelling; a password that is too long is still hashed, cut, and then refused.
+    // Composed and decomposed spellings are equal. A password that is too long is truncated, still hashed and then rejected.
     const text = password.slice(0, 4 * maxPasswordLength).normalize('NFC')
     const known = hash ?? (await this.#someHash())
     const [, memory, passes, lanes, salt, tag] = phc.exec(known) ?? []

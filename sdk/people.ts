@@ -4,7 +4,7 @@ import type { Policy } from './ports/policy.ts'
 import type { Users } from './ports/users.ts'
 import * as s from './schema.ts'
 
-/** A person as comments and the feed name them. */
+/** A person as shown in comments and the feed. */
 export const ShownPerson = s.model(
   'UserSummary',
   s.Object({
@@ -16,7 +16,7 @@ export const ShownPerson = s.model(
 )
 export type ShownPerson = s.Static<typeof ShownPerson>
 
-/** What the members of a person mean, as v1 sends it along. */
+/** JSON-LD context of the members of a person, as in v1. */
 export const personContext = {
   firstName: 'http://schema.org/Person/givenName',
   lastName: 'http://schema.org/Person/familyName',
@@ -27,11 +27,11 @@ export const personContext = {
 const placeOf = (provider: string): string =>
   provider === 'userpass' ? 'Local Account' : `${provider.slice(0, 1).toUpperCase()}${provider.slice(1)}`
 
-/** Who someone is where, such as `Ada Lovelace (ada@example.org) [Local Account]`; without the address for callers without the right to see it. */
+/** Name, address and provider, such as `Ada Lovelace (ada@example.org) [Local Account]`; without the address for callers who may not view it. */
 export const identityProviderOf = (user: UserRecord, knowsEmail = true): string =>
   `${fullNameOf(user)}${knowsEmail ? ` (${user.email})` : ''} [${placeOf(user.provider)}]`
 
-/** Shows people to a caller, many in two reads: address and own picture only of accounts that they may look at. At most 1,000 ids. */
+/** Resolves people for a caller in two reads. Address and picture are included only for accounts that the caller may view. At most 1,000 ids. */
 export const peopleFor = async (
   users: Users,
   policy: Policy,
@@ -48,6 +48,6 @@ export const peopleFor = async (
   }
 }
 
-/** True of someone who wants mails of what others do. Mails about the account itself, and to server admins as such, need no preference. */
+/** Whether someone wants mail about the actions of others. Mail about the account itself, and to server admins, needs no preference. */
 export const wantsMail = ({ status, notifications }: Pick<UserRecord, 'status' | 'notifications'>): boolean =>
   status !== 'Inactive' && notifications !== 'none'

@@ -8,7 +8,7 @@ class Some {
 const refusalOf = (t: { throws: (work: () => unknown) => Error | undefined }, members: object): string =>
   t.throws(() => definePlugin({ id: 'acme.some', summary: 's', ...members } as PluginDefinition))?.message ?? ''
 
-test('a member of the wrong form is refused with its plugin and what would be right', t => {
+test('a malformed member is refused, naming the plugin and the expected form', t => {
   const wrong: Readonly<Record<string, readonly unknown[]>> = {
     summary: [undefined, 7],
     apiVersion: ['1'],
@@ -37,14 +37,14 @@ test('a member of the wrong form is refused with its plugin and what would be ri
   t.is(refusalOf(t, { id: undefined }), 'definePlugin: id must be a text')
 })
 
-test('a member that is unknown is refused with the one that it looks like', t => {
+test('an unknown member is refused with a suggestion', t => {
   const near = { sumary: 'summary', handler: 'handlers', service: 'services', Provides: 'provides' }
   for (const [name, meant] of Object.entries(near))
     t.is(refusalOf(t, { [name]: [] }), `acme.some: ${name} is not a member of a plugin (did you mean ${meant}?)`)
   t.is(refusalOf(t, { telemetry: true }), 'acme.some: telemetry is not a member of a plugin')
 })
 
-test('what the functions of the SDK return is right, and a plugin may be spread into another one', t => {
+test('the results of SDK functions are valid members, and a plugin may be spread into another one', t => {
   const plugin = definePlugin({
     id: 'acme.some',
     summary: 's',

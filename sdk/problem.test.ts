@@ -1,7 +1,7 @@
 import test from 'ava'
 import { NotFound, Problem, Unavailable } from 'pounce/sdk'
 
-test('a refusal keeps its status whatever a plugin in plain JavaScript gives besides', t => {
+test('a problem keeps its status, whatever else a JavaScript plugin passes', t => {
   type Loose = new (...given: unknown[]) => Problem
   for (const extra of ['0123456789abcdef01234567', null, 5, undefined]) {
     t.like(new (NotFound as Loose)('file', extra), { status: 404, code: 'not-found', cause: undefined })

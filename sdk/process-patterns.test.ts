@@ -1,7 +1,7 @@
 import test from 'ava'
 import { takesOperation } from './process-patterns.ts'
 
-test('a pattern takes a media type when both parts fit', t => {
+test('a pattern matches a media type when both parts match', t => {
   for (const pattern of ['image/*', 'image.*', '*/*', '*', '*/jpeg', 'image/jpeg', 'IMAGE/JPEG'])
     t.true(takesOperation(pattern, 'image/jpeg'), pattern)
   for (const pattern of ['text/*', 'image/png', '*/jpg']) t.false(takesOperation(pattern, 'image/jpeg'), pattern)
@@ -27,7 +27,7 @@ test('patterns and operations that do not have exactly two parts never match', t
   t.true(takesOperation('*', 'jpeg'))
 })
 
-test('operations are parted at a dot or a slash', t => {
+test('operations are split at a dot or a slash', t => {
   for (const pattern of ['file.added', 'file/added', 'file.*', '*/added', '*.*', '*'])
     t.true(takesOperation(pattern, 'file.added'), pattern)
   for (const pattern of ['files.added', 'file.removed', 'file', '', 'dataset.file.added'])

@@ -1,4 +1,4 @@
-/** Type and subtype as routing keys of Clowder 1.x write them: dots of either are `_`. Undefined for anything that has not two parts. */
+/** Type and subtype as in routing keys of Clowder 1.x, with `.` replaced by `_`. Undefined unless there are exactly two parts. */
 const partsOf = (text: string): readonly [string, string] | undefined => {
   const at = text.includes('/') ? text.indexOf('/') : text.indexOf('.')
   const [first, second] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
@@ -7,9 +7,9 @@ const partsOf = (text: string): readonly [string, string] | undefined => {
 }
 
 /**
- * Whether a pattern of an extractor's `process` takes an operation: a media type such as `text/csv`, or what happened, such as `file.added`.
- * `/`, or else the first dot, parts type from subtype; a part is equal or `*` in the pattern, and `*` alone takes everything. Later dots count as `_`,
- * so `application/vnd.ms-excel` is also `application.vnd_ms-excel`, as in the routing keys of Clowder 1.x. Letter case does not matter.
+ * Whether a pattern in an extractor's `process` matches an operation: a media type such as `text/csv`, or an event such as `file.added`. `/`, or else the first
+ * dot, separates type and subtype; each part must be equal or `*` in the pattern; `*` alone matches everything. Further dots are equivalent to `_`, so
+ * `application/vnd.ms-excel` is also `application.vnd_ms-excel`, as in the routing keys of Clowder 1.x. Case-insensitive.
  */
 export const takesOperation = (pattern: string, operation: string): boolean => {
   if (pattern === '*') return true

@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net'
 
-/** Networks that are not the public Internet (IANA special-purpose registries, IPv4 and IPv6). */
+/** Networks that are not part of the public Internet (IANA special-purpose registries, IPv4 and IPv6). */
 const privateNetworks: readonly (readonly [network: string, bits: number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -35,7 +35,7 @@ const privateNetworks: readonly (readonly [network: string, bits: number])[] = [
   ['ff00::', 8],
 ]
 
-/** Imported at the first use: an extractor that imports the SDK may not load `node:net`. */
+/** Loaded on first use: an extractor that imports the SDK may not load `node:net`. */
 const net = (): typeof import('node:net') => process.getBuiltinModule('node:net')
 
 let blocked: BlockList | undefined
@@ -47,7 +47,7 @@ const privateList = (): BlockList => {
   return list
 }
 
-/** True of an address that is not on the public Internet; false for what is no address. */
+/** True for an IP address that is not on the public Internet; false for anything that is not an IP address. */
 export const isPrivateAddress = (address: string): boolean => {
   const version = net().isIP(address)
   if (version === 0) return false

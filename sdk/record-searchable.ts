@@ -7,7 +7,7 @@ import type { MetadataValue, SearchDocument } from './ports/search-index.ts'
 import { Users } from './ports/users.ts'
 import { wire } from './wire.ts'
 
-/** What searches find and show of a resource. */
+/** What is indexed and shown for a resource. */
 export interface SearchEntry {
   readonly name: string
   readonly description?: string
@@ -15,22 +15,22 @@ export interface SearchEntry {
   readonly author: string
   readonly created: string
   readonly tags?: readonly string[]
-  /** Values that are found by name (`model:XR-7`), and in any text. */
+  /** Values that can be searched by name (`model:XR-7`) and as text. */
   readonly values?: readonly MetadataValue[]
-  /** What it is in: found by `in:<id>`, shown as its place, and, of spaces, where members find it on a private server. */
+  /** Its containers: searched with `in:<id>`, shown as its location; on a private server, members of these spaces find it. */
   readonly within: readonly Ref[]
-  /** Found by everyone on a private server, too. Whether a hit is shown is decided by its rights, each time. */
+  /** Found by everyone, even on a private server. Permission to view each hit is still checked every time. */
   readonly isPublic?: boolean
 }
 
-/** How resources of a kind are found: the entry of each, undefined for one that is not to be found now. */
+/** The search entries of a kind of resource; undefined for a resource that should not be found now. */
 export interface RecordSearch<T extends object> {
-  /** An index of the collection that holds all of them, for rebuilding the search index. */
+  /** An index of the collection that covers all records, for rebuilding the search index. */
   readonly using: string
   readonly entry: (record: T & Stored) => SearchEntry | undefined
 }
 
-/** The `Searchable` of a kind whose entries are functions of its records. */
+/** The `Searchable` of a kind whose entries are computed from its records. */
 export const recordSearchable = <T extends object>(
   kind: Kind,
   from: Collection<T>,

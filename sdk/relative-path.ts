@@ -1,13 +1,13 @@
 import { Invalid } from './problem.ts'
 
-/** A path that leads to another file than the name that was sent with it. */
+/** The path ends with a name other than the file name that was sent with it. */
 export class OtherName extends Invalid {
   constructor(name: string) {
-    super(`path must end with the name of the file, \`a/b/${name.slice(0, 255)}\`: it has the folders and the name`)
+    super(`path must end with the name of the file, \`a/b/${name.slice(0, 255)}\`: it includes the folders and the name`)
   }
 }
 
-/** Levels of folders in a dataset. */
+/** Maximum depth of folders in a dataset. */
 export const maxFolderDepth = 100
 
 const maxCharacters = 4000
@@ -23,8 +23,8 @@ const checkedName = (sent: string, what: string): string => {
 }
 
 /**
- * The names of a relative path, such as `a/b/c.txt`, in NFC; at least one. `Invalid`, which says what would be right, for one that is absolute, too long or
- * too deep, or that has empty names, `.`, `..`, backslashes or control characters. `what` begins the messages: `path`.
+ * The names in a relative path such as `a/b/c.txt`, in NFC; at least one. Throws `Invalid`, with a message that states the rule, for paths that are absolute,
+ * too long or too deep, or that contain empty names, `.`, `..`, backslashes or control characters. `what` starts the messages: `path`.
  */
 export const namesInPath = (path: string, what = 'path'): readonly string[] => {
   if (path === '') throw new Invalid(`${what} is empty: it must be a relative path, ${example}`)

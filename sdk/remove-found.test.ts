@@ -6,7 +6,7 @@ import { type Note, notes } from './testing/notes.ts'
 
 type Item = { readonly change: { readonly tombstone: string }; readonly events?: readonly NewEvent[] }
 
-/** A store with so many notes; `fails` gives the error of a commit, if it has one. */
+/** A store with the given number of notes; `fails` returns the error of a commit, if any. */
 const storeOf = (count: number, fails: (id: string) => Error | undefined = () => undefined) => {
   const left = new Map(Array.from({ length: count }, (_, n) => [`n${n}`, { id: `n${n}`, revision: 1, name: 'x' }]))
   const told: NewEvent[] = []
@@ -14,7 +14,7 @@ const storeOf = (count: number, fails: (id: string) => Error | undefined = () =>
   const commitEach = async (items: readonly Item[]): Promise<readonly Committed<Note>[]> =>
     items.map(({ change: { tombstone }, events = [] }) => {
       const error = fails(tombstone)
-      // Who takes it away at the same moment makes it a conflict.
+      // A concurrent removal causes a conflict.
       if (error === undefined || error instanceof CommitConflict) left.delete(tombstone)
       if (error) return { ok: false, error }
       told.push(...events)
@@ -29,7 +29,7 @@ const storeOf = (count: number, fails: (id: string) => Error | undefined = () =>
 
 const query = { using: 'byName', where: eq('name', 'x') }
 
-test('all that is found goes, each with its events', async t => {
+test('all found documents are removed, each with its events', async t => {
   const { documents, left, told } = storeOf(450)
   await removeFound(documents, notes, {
     ...query,
@@ -39,13 +39,13 @@ test('all that is found goes, each with its events', async t => {
   t.is(told.length, 450)
 })
 
-test('what another one takes at the same moment is no error', async t => {
+test('a concurrently removed document is not an error', async t => {
   const { documents, left } = storeOf(5, id => (id === 'n3' ? new CommitConflict('absent', 'n3 is gone') : undefined))
   await removeFound(documents, notes, query)
   t.is(left.size, 0)
 })
 
-test('a store that takes no changes ends it, instead of being retried without end', async t => {
+test('a store that rejects changes ends the removal instead of being retried forever', async t => {
   const { documents, asked } = storeOf(5, () => new Unavailable('no space'))
   await t.throwsAsync(removeFound(documents, notes, query), { instanceOf: Unavailable })
   t.is(asked(), 1)

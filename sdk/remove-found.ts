@@ -4,24 +4,24 @@ import type { Collection, Committed, DocumentStore, FieldPath, Find, Stored, Whe
 
 const batch = 200
 
-/** Throws the first failure of `commitEach` that is no conflict. A conflict means that someone else was faster, and what they did counts. */
+/** Throws the first failure of `commitEach` other than a conflict. A conflict means that a concurrent change came first, which is accepted. */
 export const requireDone = (outcome: readonly Committed<object>[]): void => {
   for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
 }
 
-/** What goes, and how. */
+/** Which documents to remove, and how. */
 export interface Removal<T extends object, I extends string = string> extends Pick<Find<FieldPath<T>, I>, 'using' | 'where' | 'sort'> {
-  /** What must still hold of one that was found; else it stays, and the query must no longer find it. */
+  /** A condition that must still hold for a found document; otherwise it stays, and the query must no longer match it. */
   readonly guard?: (document: T & Stored) => Where
   /** The events of the removal. */
   readonly events?: (document: T & Stored) => readonly NewEvent[]
-  /** Ends between batches when aborted. */
+  /** Aborting it stops the removal between batches. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Takes away all documents that a query finds, in batches, until it finds none. What another one has taken at the same moment is not an error. Rejects when a
- * commit fails otherwise: the query would find the document again, without end.
+ * Removes all documents that a query finds, in batches, until none is left. Documents removed concurrently are not an error. Rejects when a commit fails for
+ * another reason, since the query would keep finding the document forever.
  */
 export const removeFound = async <T extends object, I extends string>(
   documents: DocumentStore,

@@ -31,7 +31,7 @@ interface Shelf {
   readonly tags: readonly Tag[]
 }
 
-/** Kinds that no plugin of ours declares. */
+/** Kinds that no bundled plugin declares. */
 const [kind, partKind] = ['group', 'key'] as const satisfies readonly Kind[]
 const shelves = collection<Shelf>()('test.shelves', { byRoom: { on: ['room', 'name'] }, byCreated: { on: ['created'] } })
 const [ann, bob] = ['a'.repeat(24), 'b'.repeat(24)]
@@ -75,7 +75,7 @@ const booted = async (t: ExecutionContext) => {
   return server
 }
 
-test('a declaration brings its collection and one contribution for each member', t => {
+test('a declaration provides its collection and one contribution for each member', t => {
   t.deepEqual(plugin.collections, [shelves])
   t.deepEqual(
     plugin.provides?.map(provision => provision.port),
@@ -150,7 +150,7 @@ test('policy, counts, tree, reports, recommendations and personal data read the 
   ])
 })
 
-test('a kind and its events have names that belong together', t => {
+test('the event names of a kind start with the kind', t => {
   const about = { collection: shelves, view: 'ViewFile', rights: () => undefined, name: ({ name }: Shelf) => name } as const
   t.throws(() => defineResource<Shelf>({ ...about, kind: 'Kite' as Kind }), { message: /lower-case letters and hyphens/ })
   t.throws(() => defineResource<Shelf>({ ...about, kind: 'kite' as Kind, events: ['dataset.created'] }), {

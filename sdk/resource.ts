@@ -24,79 +24,80 @@ import { type ReportSource, ReportSources } from './ports/reports.ts'
 import { type RecordSearch, recordSearchable } from './record-searchable.ts'
 import { wire } from './wire.ts'
 
-/** Finds the resources right in a container, given its id. */
+/** Finds the resources directly in a container, given its id. */
 export type ContentQuery = (container: string) => Pick<Find, 'using' | 'where'>
 
-/** Finds those right below a parent of the tree, for a caller; none below parents that cannot hold any. */
+/** Finds the resources directly below a parent in the tree for a caller; none for parents that cannot contain any. */
 export interface TreeContents<T extends object> {
   below(caller: Caller, parent: TreeParent, page: { readonly after?: After; readonly limit: number }): Promise<Page<T & Stored>>
 }
 
-/** What the tree shows of a resource. */
+/** How a resource appears in the tree. */
 export interface TreeDefinition<T extends object> {
-  /** Absent: those that `counts` finds in the parent, in the order of `sort`. */
+  /** Absent: the resources that `counts` finds in the parent, ordered by `sort`. */
   readonly contents?: Class<TreeContents<T>>
   readonly sort?: NonNullable<Find['sort']>
   readonly node: (record: T & Stored) => Pick<TreeNode, 'name' | 'data'>
-  /** Nothing lies below such a resource. */
+  /** Such a resource has no children. */
   readonly isLeaf?: boolean
 }
 
 /** The declaration of a kind of resource. Only `kind`, `view` and the rights are required. */
 interface CommonDefinition<T extends object> {
   readonly kind: Kind
-  /** The permission without which a resource of the kind does not exist for a caller. */
+  /** The permission without which resources of this kind appear not to exist. */
   readonly view: Permission
-  /** What recommendations call a resource; undefined for one that they leave out. Absent: resources of the kind are not recommended. */
+  /** The name of a resource in recommendations; undefined to leave it out. Absent: resources of this kind are not recommended. */
   readonly follow?: (record: T & Stored) => string | undefined
-  /** By kind of container, which resources of the kind lie right in it. Those of a kind of container that is left out are 0. */
+  /** For each kind of container, a query for the resources directly in it. Kinds of containers that are not listed count 0. */
   readonly counts?: Readonly<Partial<Record<Kind, ContentQuery>>>
-  /** By kind of container, which lie anywhere in it: then all of these are counted, and `counts` finds those right in it for the tree. */
+  /** For each kind of container, a query for the resources anywhere below it. If set, these are counted, and `counts` only serves the tree. */
   readonly countsBelow?: Readonly<Partial<Record<Kind, ContentQuery>>>
-  /** What events and the feed call a resource. Required with `events`. */
+  /** The name of a resource in events and the feed. Required with `events`. */
   readonly name?: (record: T & Stored) => string
   /**
    * The types of its events, for the live stream, webhooks, the feed and the search index: `instrument.created`, `instrument.updated` with `fields`, and
-   * `instrument.removed` with its last `name` and what it was `within`, such as `[{ kind: 'space', id }]`. They need not be listed in `events` of the plugin.
+   * `instrument.removed` with its last `name` and `within`, its containers, such as `[{ kind: 'space', id }]`. They need not be listed in `events` of the
+   * plugin.
    */
   readonly events?: readonly EventType[]
   readonly search?: Class<Searchable> | RecordSearch<T>
   readonly tree?: TreeDefinition<T>
   readonly trash?: Class<TrashHandler>
-  /** Reports read the collection's index `byCreated`; see `ReportSource`. */
+  /** Reports read the index `byCreated` of the collection; see `ReportSource`. */
   readonly report?: { readonly where?: readonly Where[]; readonly inSpace?: ContentQuery }
   readonly personalData?: Omit<PersonalRecords<T>, 'in'>
 }
 
-/** Rights are a function of the record, or of more than that: then a class reads them. */
+/** Rights are computed from the record alone; if they depend on more, a class reads them. */
 export type ResourceDefinition<T extends object> = CommonDefinition<T> & { readonly collection: Collection<T> } & (
     | { readonly rights: (record: T & Stored) => Rights | undefined }
     | { readonly rightsSource: Class<RightsSource> }
   )
 
-/** A kind of resource whose records are parts of other ones, so that nothing but its rights can be declared. */
+/** A kind of resource whose records are parts of others; only its rights can be declared. */
 export type DependentDefinition = Pick<CommonDefinition<never>, 'kind' | 'view'> & { readonly rightsSource: Class<RightsSource> }
 
-/** What `defineResource` returns, for `definePlugin({ resources: [dataset] })`. */
+/** The result of `defineResource`, for `definePlugin({ resources: [dataset] })`. */
 export interface ResourceDeclaration {
   readonly kind: Kind
   readonly view: Permission
   readonly collections: readonly Collection<object>[]
   /** The types of its events. */
   readonly events: readonly EventType[]
-  /** The contributions that the definition stands for. */
+  /** The contributions generated from the definition. */
   readonly provides: readonly Provision[]
 }
 
 const kindPattern = /^[a-z][a-z-]{1,49}$/
 
-/** Declares a kind of resource as data. Policy, search, tree, trash, follow recommendations, reports and personal data read it. */
+/** Declares a kind of resource. Policy, search, tree, trash, follow recommendations, reports and personal data use the declaration. */
 export function defineResource(definition: DependentDefinition): ResourceDeclaration
 export function defineResource<T extends object>(definition: ResourceDefinition<T>): ResourceDeclaration
 export function defineResource<T extends object>(definition: ResourceDefinition<T> | DependentDefinition): ResourceDeclaration {
   const { kind, view } = definition
   if (!kindPattern.test(kind))
-    throw new Error(`A kind of resource is named in lower-case letters and hyphens, such as instrument; not "${kind}"`)
+    throw new Error(`The name of a kind of resource must consist of lower-case letters and hyphens, such as instrument, not "${kind}"`)
   if (!('collection' in definition))
     return { kind, view, events: [], collections: [], provides: [provide(Resources, dependentResource(definition))] }
   const { collection, counts, countsBelow, tree, search, trash, report, personalData, events = [] } = definition
@@ -194,7 +195,7 @@ const recordRights = <T extends object>(
   return RecordRights
 }
 
-/** What a function gives for each value; those for which it gives nothing are left out. */
+/** Maps the values; entries for which `by` returns undefined are left out. */
 const mapped = <A, B>(found: ReadonlyMap<string, A>, by: (value: A) => B | undefined): ReadonlyMap<string, B> => {
   const result = new Map<string, B>()
   for (const [id, value] of found) {
@@ -229,7 +230,7 @@ const contentCount = <T extends object>(
   return RecordCount
 }
 
-/** Of those that are there the ones that the caller may view: the right to view the parent, which was checked, may be another. */
+/** Counts only children that the caller may view: only the right to view the parent was checked, and it may differ. */
 const countedContents = <T extends object>(
   of: Kind,
   collection: Collection<T>,

@@ -12,7 +12,7 @@ test('a reference names a resource by a parameter', t => {
   t.deepEqual(ref('space', 'to')({ to: '5f9d88b4e4b0c0a5d0a5b001' }), { kind: 'space', id: '5f9d88b4e4b0c0a5d0a5b001' })
 })
 
-test('a right is on something, or says why on nothing: nothing else compiles', t => {
+test('a permission names a resource or the reason for none; otherwise it does not compile', t => {
   const routes: Route[] = [
     route({ ...bare, permission: 'anyone' }),
     route({ ...bare, permission: { right: 'ViewFile', unscoped } }),
@@ -43,7 +43,7 @@ test('a right is on something, or says why on nothing: nothing else compiles', t
     route({ ...about, permission: { right: 'ViewFile', on: ({ file }) => ({ kind: 'file', id: file }) } }),
     // @ts-expect-error no such parameter
     route({ ...about, permission: 'reader', alsoRequires: [{ right: 'ViewFile', on: ref('file', 'file') }] }),
-    // @ts-expect-error a further right is always on something
+    // @ts-expect-error a further right must name a resource
     route({ ...about, permission: 'reader', alsoRequires: [{ right: 'ViewFile', unscoped }] }),
     // @ts-expect-error no permission
     route(about),

@@ -9,44 +9,45 @@ import type { Needs, Port, Resolved } from './port.ts'
 import type { Log } from './ports/kernel.ts'
 import type { Problem } from './problem.ts'
 
-/** Names what a right is checked on, by what path and query give: one resource, or several, of which each must pass. */
+/** Returns the resource that a right is checked on, given path and query; with several resources, each must pass. */
 export type Reference<I> = (input: I) => Ref | readonly Ref[]
 
-/** A right on what a reference names. */
+/** A permission on referenced resources. */
 export interface ScopedRight<I> {
   readonly right: Permission
   readonly on: Reference<I>
   readonly unscoped?: never
 }
 
-/** A right on nothing in particular: every active account has it, and for reading everyone on a public server. */
+/** A permission not tied to a resource: every active account has it; read permissions are held by everyone on a public server. */
 export interface UnscopedRight {
   readonly right: Permission
-  /** Why path and query name nothing to check it on, in a sentence: what the handler checks or holds back instead. */
+  /** One sentence on why path and query name no resource to check: what the handler checks or withholds instead. */
   readonly unscoped: string
   readonly on?: never
 }
 
 /**
- * Who may call a route: who holds a right; or `anyone`; `reader` (everyone, but a signed-in user on a private server); `signedIn` (any active
- * account); `serverAdmin` (status Admin; an extraction key never). A right says on what, or why on nothing: else the route neither compiles nor starts.
+ * Who may call a route: callers with a permission, or `anyone`; `reader` (everyone; on a private server any signed-in user); `signedIn` (any active account);
+ * `serverAdmin` (status Admin, never an extraction key). A permission names the resources it is checked on, or the reason why there are none: otherwise the
+ * route neither compiles nor starts.
  */
 export type Access<I> = 'anyone' | 'reader' | 'signedIn' | 'serverAdmin' | ScopedRight<I> | UnscopedRight
 
-/** Status → schema of the body. Every success a handler can answer with; problems need not be listed. */
+/** Status → schema of the body, for every successful response; problems need not be listed. */
 export type Responses = Readonly<Record<number, TSchema>>
 
-/** An answer: one of the declared responses, with headers. */
+/** A response: one of the declared ones, with headers. */
 export type Reply<R extends Responses> = {
   [S in keyof R & number]: { readonly status: S; readonly body: Static<R[S]>; readonly headers?: Readonly<Record<string, string>> }
 }[keyof R & number]
 
-/** A file part of a multipart body. Read `stream` to its end, or call `skip`, before the next part comes. */
+/** A file part of a multipart body. Read `stream` to its end or call `skip` before requesting the next part. */
 export interface FilePart {
   readonly kind: 'file'
   readonly field: string
   readonly filename: string
-  /** As declared by the sender; `application/octet-stream` when it was not. */
+  /** As declared by the sender; `application/octet-stream` if absent. */
   readonly contentType: string
   readonly stream: Readable
   skip(): void
@@ -58,24 +59,24 @@ export interface FieldPart {
   readonly field: string
   readonly value: string
 }
-/** The parts of a multipart body in the order they came. Ends with `Invalid` when the body is broken or cut short. */
+/** The parts of a multipart body in the order they were sent. Rejects with `Invalid` when the body is malformed or truncated. */
 export type Parts = AsyncIterable<FilePart | FieldPart>
 
-/** How a body is read. `multipart` streams; `json` also takes `{}` for no body when the schema allows it. */
+/** A multipart body, which is streamed. */
 export interface MultipartBody {
   readonly multipart: true
-  /** What a person must send, for the API page. */
+  /** What to send, for the API documentation. */
   readonly summary: string
-  /** Limits; defaults are 1,000 parts and fields of 1 MiB each. File bytes are unlimited. */
+  /** Maximum number of parts, by default 1,000. Fields are limited to 1 MiB each; file bytes are unlimited. */
   readonly maxParts?: number
-  /** The parts that the handler understands by their names, for clients and the API page. */
+  /** The named parts that the handler reads, for clients and the API documentation. */
   readonly parts?: PartKinds
 }
 
-/** Names of parts with what they are: a file or text. */
+/** Part names and whether each is a file or text. */
 type PartKinds = Readonly<Record<string, 'file' | 'text'>>
 
-/** A body of parts: `body: multipart('one or more files')`, or with names: `multipart('a logo', 20, { name: 'text', image: 'file' })`. */
+/** Declares a multipart body: `body: multipart('one or more files')`, or with named parts: `multipart('a logo', 20, { name: 'text', image: 'file' })`. */
 export const multipart = (summary: string, maxParts = 1000, parts: PartKinds = {}): MultipartBody => ({
   multipart: true,
   summary,
@@ -83,33 +84,33 @@ export const multipart = (summary: string, maxParts = 1000, parts: PartKinds = {
   parts,
 })
 
-/** A body of plain bytes, as it comes. */
+/** A raw byte body. */
 export interface ByteBody {
   readonly byteBody: true
-  /** What a person must send, for the API page. */
+  /** What to send, for the API documentation. */
   readonly summary: string
-  /** The media type that it must have, else 415; any when absent. */
+  /** The required media type, otherwise 415; any when absent. */
   readonly contentType?: string
-  /** Of several media types those that the handler understands, the first for who names none: for clients and the API page. It refuses the others itself. */
+  /** The media types that the handler accepts, the first being the default; for clients and the API documentation. The handler rejects others itself. */
   readonly takes?: readonly string[]
-  /** A request without a body, and then without a type, will do too. */
+  /** The body may be omitted, and with it the media type. */
   readonly isOptional?: boolean
 }
 
-/** A body of plain bytes: `body: byteBody('the next piece', { contentType: 'application/offset+octet-stream' })`. */
+/** Declares a raw byte body: `body: byteBody('the next piece', { contentType: 'application/offset+octet-stream' })`. */
 export const byteBody = (summary: string, options: Pick<ByteBody, 'contentType' | 'takes' | 'isOptional'> = {}): ByteBody => ({
   byteBody: true,
   summary,
   ...options,
 })
 
-/** The bytes of a body that was declared by `byteBody`. */
+/** The bytes of a body declared with `byteBody`. */
 export interface SentBytes {
-  /** As announced; undefined when it was not (a chunked body). */
+  /** The announced length; undefined for a chunked body. */
   readonly sizeBytes: number | undefined
   /** False when the request has no body at all. */
   readonly isPresent: boolean
-  /** Lets the client send, at the first call. Fails with `Invalid` when the body is cut short. May be left unread, or destroyed. */
+  /** The first call lets the client send. The stream fails with `Invalid` when the body is truncated. It may be left unread or be destroyed. */
   open(): Readable
 }
 
@@ -117,115 +118,113 @@ type Schema = TSchema
 type Given<T> = T extends Schema ? Static<T> : Record<never, never>
 type Body<T> = T extends MultipartBody ? Parts : T extends ByteBody ? SentBytes : T extends Schema ? Static<T> : undefined
 
-/** The request of a handler. */
+/** A request as passed to a handler. */
 export interface Request<P, Q, B> {
   readonly params: Given<P>
   readonly query: Given<Q>
   readonly body: Body<B>
   readonly caller: Caller
   readonly requestId: string
-  /** Each line has the request's id. */
+  /** Every line includes the request id. */
   readonly log: Log
   /**
-   * What is behind a port for this request: `Log` as above, the names `caller` and `requestId`, and everything the kernel holds. For what only the
-   * request determines; what a route always needs is named in `routesFor`, where the kernel reads it.
+   * Resolves a port for this request: `Log` as above, `caller`, `requestId`, and everything in the kernel's container. Only for ports that depend on the
+   * request; declare constant dependencies in `routesFor`, where the kernel reads them.
    */
   resolve<T>(port: Port<T>): T
   readonly headers: IncomingHttpHeaders
-  /** Path and query as sent, without any key, for `Link` headers. */
+  /** Path and query as sent, without API keys, for `Link` headers. */
   readonly url: URL
-  /** True when only the head is wanted: answer as for GET without effects. */
+  /** True for HEAD: respond as for GET, without side effects. */
   readonly isHead: boolean
-  /** The address of the other end. */
+  /** The client's address. */
   readonly address: string
-  /** True when a reverse proxy sent it on that `http.trustedProxies` lists: only then do headers that such a proxy sets come from it. */
+  /** True when the request came through a reverse proxy listed in `http.trustedProxies`: only then can the headers set by such a proxy be trusted. */
   readonly isProxied: boolean
   /** Aborted when the client disconnects or the server stops. */
   readonly signal: AbortSignal
 }
 
-/** The methods of routes; HEAD is answered as GET, OPTIONS by the kernel. */
+/** The methods of routes; HEAD is served as GET, OPTIONS by the kernel. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * A class of heavy work: the kernel gives each caller a budget of it (`http.budgets`), and answers 429 beyond. `search` reads the index; `archive`
- * makes a zip or bag; `import` reads one; `export` writes lists and tables of everything; `fetch` sends a request to another server; `expand` gathers nested
- * answers; `metadata` takes in large documents.
+ * A class of expensive work: the kernel gives each caller a budget for it (`http.budgets`) and responds with 429 beyond. `search` queries the search index;
+ * `archive` creates a zip or bag; `import` reads one; `export` writes complete lists and tables; `fetch` sends a request to another server; `expand` assembles
+ * nested responses; `metadata` accepts large documents.
  */
 export type CostClass = 'search' | 'archive' | 'import' | 'export' | 'fetch' | 'expand' | 'metadata'
 
-/** One declaration that yields the HTTP route, validation, permission, OpenAPI and the typed client. */
+/** One declaration for the HTTP route, validation, permission, OpenAPI and the typed client. */
 export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses> {
   readonly method: Method
   /** `/api/datasets/:id`; `:rest*` at the end takes the remaining segments. */
   readonly path: string
-  /** The same route under other paths of the same parameters (v1's aliases). Absent from the typed client. */
+  /** Other paths of the same route, with the same parameters (v1's aliases). Not in the typed client. */
   readonly aliases?: readonly { readonly method?: Method; readonly path: string }[]
   readonly summary: string
-  /** For the API page: effects, quirks kept, what differs from v1. */
+  /** For the API documentation: side effects, preserved quirks, differences from v1. */
   readonly description?: string
   readonly permission: Access<Given<P> & Given<Q>>
-  /** Further rights that it takes, checked in this order, such as that on the other end of a move. */
+  /** Further required rights, checked in this order, such as one on the destination of a move. */
   readonly alsoRequires?: readonly ScopedRight<Given<P> & Given<Q>>[]
   readonly params?: P
   readonly query?: Q
   readonly body?: B
-  /** Set where one request can cost much: what its caller pays it from. */
+  /** Set for expensive requests: the budget of the caller that they are charged to. */
   readonly cost?: CostClass
-  /** Upper bound of a JSON body in bytes; 1 MiB by default (metadata: 10 MiB). */
+  /** Maximum size of a JSON body in bytes; 1 MiB by default (metadata: 10 MiB). */
   readonly maxBodyBytes?: number
-  /** Other limits of a JSON body than those of the settings `http.maxJsonMembers` and `http.maxJsonLeaves`, and 64 levels. */
+  /** Limits of a JSON body, if other than the settings `http.maxJsonMembers` and `http.maxJsonLeaves` and 64 levels. */
   readonly jsonLimits?: Partial<Omit<JsonLimits, 'maxBytes'>>
-  /** The handler waits for others, possibly for minutes: a large body then occupies no place while it runs. */
+  /** The handler may wait for minutes: a large body then holds no slot while it runs. */
   readonly isLong?: boolean
-  /** What v1 sends as status for a body that is missing or wrong, when it is not 400. */
+  /** The success responses by status, each with the schema of its body. */
   readonly responses: R
   /**
-   * Problems it may answer with, besides those that follow from permission, input and method (`core/openapi/declared-answers.ts`). Checked: in every test
-   * that boots a server, `core/http/testing/answer-check.ts` fails the run for a status that neither gives.
+   * Problems that the handler may throw, besides those that follow from permission, input and method (`core/openapi/declared-answers.ts`). Enforced: in every
+   * test that boots a server, `core/http/testing/answer-check.ts` fails the run for an undeclared status.
    */
   readonly throws?: readonly (new (
     ...args: never[]
   ) => Problem)[]
-  /** A GET that changes something says what; HEAD then runs only when the handler minds `isHead`. */
+  /** Describes the side effects of a GET. HEAD then calls the handler only if it respects `isHead` (`answersHead`). */
   readonly effects?: string
-  /** Set when a GET with effects answers HEAD without them (it reads `isHead`, or uses `countedBytes`). */
+  /** Set when a GET with side effects serves HEAD without them (it reads `isHead` or uses `countedBytes`). */
   readonly answersHead?: boolean
-  /** Refuses cookies: only a key, Basic or Bearer will do (for GETs that change something). */
+  /** Refuses session cookies: only API keys, Basic and Bearer are accepted (for GETs with side effects). */
   readonly neverByCookie?: boolean
   /**
-   * Of a route with `signedIn`: what becomes of a key that reaches less far than its user (`Caller.limits`). Without a word it may read
-   * with the verb `read` and change with `write`, and never when it is held to spaces, for what such a route deals with is in none.
-   * `allowed`: the handler checks each resource with the policy, or returns what any holder of the key may see. `refused`: about keys, sessions
-   * and the account itself, which no limited key and no extraction key may touch.
+   * For a route with `signedIn`: access of keys with fewer rights than their user (`Caller.limits`). By default such a key may read with the verb `read` and
+   * change with `write`, but not if it is limited to spaces, since what these routes handle is in no space. `allowed`: the handler checks each resource with
+   * the policy, or returns only what any holder of the key may see. `refused`: the route is about keys, sessions or the account itself and is closed to limited
+   * and extraction keys.
    */
   readonly limitedKeys?: 'allowed' | 'refused'
-  /**
-   * `allowed`: extractors need it, so the key of a job (`Caller.limits.job`) may call it, for what the job is about. Every other route refuses such a key.
-   */
+  /** `allowed`: extractors need the route, so the key of a job (`Caller.limits.job`) may call it for the job's target. All other routes refuse such keys. */
   readonly jobKeys?: 'allowed'
   /**
-   * `allowed`: although this changes something, it only reads what it names in the trash, restores it, or deletes it for good; the permission says which.
-   * Every other route that changes something is refused (409) for each resource that `permission` and `alsoRequires` name and that lies in the trash.
+   * `allowed`: although the route changes something, it only reads resources in the trash, restores them or permanently deletes them, as its permission
+   * indicates. All other routes that change something respond with 409 if a resource named by `permission` or `alsoRequires` is in the trash.
    */
   readonly inTrash?: 'allowed'
-  /** Ignores credentials: the caller is anonymous and a wrong or stale credential does no harm (pages, scripts, signing in). */
+  /** Ignores credentials: the caller is anonymous, and wrong or expired credentials are not an error (pages, scripts, sign-in). */
   readonly ignoresCredentials?: boolean
-  /** Also for those who have not accepted the terms of service yet: what they read, accept or leave by. Every other route refuses them. */
+  /** Available before the terms of service are accepted: for reading, accepting or declining them. All other routes are refused until then. */
   readonly beforeTerms?: boolean
-  /** Also for those of whom a second factor is required and who have none yet, as is every route with `beforeTerms`. */
+  /** Available to users who must enrol a second factor and have not yet done so, as is every route with `beforeTerms`. */
   readonly beforeEnrolment?: boolean
   /**
-   * Whether a session must have authenticated recently with its strongest factor. By default: what changes something by `serverAdmin`. In
-   * superadmin mode every route but those that say `false`.
+   * Whether the session must have authenticated recently with its strongest factor. Default: true for changes by `serverAdmin`. In superadmin mode it is
+   * required for every route except those with `false`.
    */
   readonly stepUp?: boolean
-  /** Sent with every answer, refusals included, and with the answer to OPTIONS: for protocols that require that. */
+  /** Sent with every response, including errors and OPTIONS, for protocols that require it. */
   readonly headers?: Readonly<Record<string, string>>
   readonly handle: (request: Request<P, Q, B>, needs: Resolved<N>) => Promise<Reply<NoInfer<R>>>
 }
 
-/** A route with its group and its needs, untyped, as the kernel mounts it. */
+/** A route with its group and dependencies, untyped, as mounted by the kernel. */
 export interface Route {
   readonly group: string
   readonly needs: Needs
@@ -233,7 +232,7 @@ export interface Route {
   readonly declaration: RouteDeclaration<any, any, any, any, any>
 }
 
-/** A route as its plugin exports it, with types for the client. */
+/** A route as exported by its plugin, typed for the client. */
 export interface TypedRoute<P, Q, B, R extends Responses> extends Route {
   readonly typed?: { params: P; query: Q; body: B; responses: R }
 }
@@ -249,7 +248,7 @@ export const routesFor =
     declaration,
   })
 
-/** The resource that a parameter of path or query names: `on: ref('dataset', 'id')`. Compiles where there is such a parameter and it is text. */
+/** The resource named by a path or query parameter: `on: ref('dataset', 'id')`. Compiles only if there is such a string parameter. */
 export const ref =
   <const N extends string>(kind: Kind, parameter: N): ((input: Readonly<Record<N, string>>) => Ref) =>
   input => ({ kind, id: String(input[parameter]) })

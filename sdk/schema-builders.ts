@@ -1,6 +1,6 @@
 import type * as TypeBox from 'typebox'
 
-/** As TypeBox marks an optional member: a property that neither spreads nor prints. */
+/** TypeBox's marker for optional members: a non-enumerable property, so it is neither spread nor serialized. */
 const optional = '~optional'
 
 const made = (schema: Readonly<Record<string, unknown>>): never => schema as never
@@ -35,8 +35,8 @@ const record: typeof TypeBox.Record = (key: { readonly pattern?: string }, value
   made({ type: 'object', patternProperties: { [key.pattern ?? '^.*$']: value }, ...options })
 
 /**
- * TypeBox's constructors under TypeBox's own names and types, made without loading it: only ajv reads the schemas at run time, and TypeBox's
- * 300 modules would cost a start a quarter of its time and 22 MB (docs/decisions/0003).
+ * TypeBox's constructors, with its names and types, without loading TypeBox: at run time only ajv reads the schemas, and TypeBox's 300 modules would take a
+ * quarter of the startup time and 22 MB (docs/decisions/0003).
  */
 export {
   array as Array,

@@ -2,7 +2,7 @@ import type { MetadataRecord } from './model/records.ts'
 import type { Json, Stored } from './ports/document-store.ts'
 import * as s from './schema.ts'
 
-/** A metadata document as clients read it (reference, api-data §7). `@context` is absent when none was given. */
+/** A metadata document as returned to clients (reference, api-data §7). `@context` is absent if none was sent. */
 export interface ShownMetadata {
   readonly '@context'?: string | Record<string, Json>
   readonly id: string
@@ -20,7 +20,7 @@ export interface ShownMetadata {
 
 const userUrl = (user: string, baseUrl: string): string => (s.isId(user) ? `${baseUrl}/api/users/${user}` : user)
 
-/** Shows a stored document; addresses of resources and accounts are made from the installation's own. */
+/** Converts a stored document for clients; URLs of resources and accounts are built from the installation's base URL. */
 export const shownMetadata = (
   { id, target, agent, context, created, content }: MetadataRecord & Stored,
   baseUrl: string,

@@ -1,15 +1,15 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 
-/** A value that is bound to a statement. */
+/** A value bound to a statement. */
 export type SqlValue = SQLInputValue
-/** The cells of a row, in the order of its columns. */
+/** The cells of a row, in column order. */
 export type Row = readonly unknown[]
-/** What stands in a column of a row that `each` reads. */
+/** The value of a column in a row read by `each`. */
 export type Cell = number | string | null
-/** A row that `each` reads. */
+/** A row read by `each`. */
 export type Cells = readonly Cell[]
 
-/** SQLite's primary result codes, of its `Result Codes` page. */
+/** SQLite's primary result codes (`Result Codes` in its documentation). */
 export const sqliteCodes = {
   busy: 5,
   locked: 6,
@@ -21,34 +21,34 @@ export const sqliteCodes = {
   notDatabase: 26,
 } as const
 
-/** The primary result code of an error that SQLite threw; undefined of any other. */
+/** The primary result code of an error thrown by SQLite; undefined for other errors. */
 export const sqliteCodeOf = (error: unknown): number | undefined => {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
   return error.errcode & 0xff
 }
 
-/** How a database file is opened. */
+/** Options for opening a database file. */
 export interface Opening {
   readonly file: string
   readonly readOnly: boolean
   readonly cacheMiB: number
-  /** The file never grows beyond this; 0 for no limit. */
+  /** Maximum size of the file; 0: unlimited. */
   readonly maxSizeMiB: number
-  /** Pages of the log that are copied into the file at once; 2,000 by default. Larger batches of random pages write each page less often. */
+  /** Number of WAL pages that trigger a checkpoint; 2,000 by default. With a larger number, pages updated at random are written less often. */
   readonly checkpointPages?: number
 }
 
-/** Thrown through SQLite to end a query. */
+/** Thrown through SQLite to end a query early. */
 const enough = new Error('No more rows are wanted')
 
 /**
- * An open database file, in WAL mode with every commit durable, whose statements are prepared once; rows are arrays. Every method is synchronous and
- * throws what SQLite throws: see `sqliteCodeOf`.
+ * An open database file in WAL mode, with every commit durable and statements prepared once; rows are arrays. All methods are synchronous and throw SQLite's
+ * errors: see `sqliteCodeOf`.
  */
 export class Connection {
   #db: DatabaseSync
   #statements = new Map<string, StatementSync>()
-  /** What `each` does with a row; undefined until it is used first. */
+  /** The callback of the current `each`; undefined until the first use. */
   #step: ((cells: Cells) => boolean) | undefined
   #isInDoubt = false
 
@@ -61,7 +61,7 @@ export class Connection {
     if (maxSizeMiB > 0) this.#db.exec(`PRAGMA max_page_count=${maxSizeMiB * 256}`)
   }
 
-  /** Texts are kept for good, so they must come from a bounded set: values are bound, never written into them. */
+  /** Prepared statements are kept, so the set of SQL strings must be bounded: bind values instead of interpolating them. */
   #prepared(sql: string): StatementSync {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
@@ -80,17 +80,17 @@ export class Connection {
     return this.#prepared(sql).get(...values) as unknown as Row | undefined
   }
 
-  /** Returns how many rows were changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: readonly SqlValue[]): number {
     return Number(this.#prepared(sql).run(...values).changes)
   }
 
-  /** Inserts one row and returns its row id. */
+  /** Inserts one row and returns its rowid. */
   insert(sql: string, ...values: readonly SqlValue[]): number {
     return Number(this.#prepared(sql).run(...values).lastInsertRowid)
   }
 
-  /** Calls `step` with the cells of each row of `SELECT each_row(…)` until it is false: less than half the time that rows as arrays take. */
+  /** Calls `step` with the cells of each row of `SELECT each_row(…)` until it returns false; takes less than half the time of fetching rows as arrays. */
   each(sql: string, values: readonly SqlValue[], step: (cells: Cells) => boolean): void {
     const before = this.#step ?? this.#makeEachRow()
     this.#step = step
@@ -115,12 +115,12 @@ export class Connection {
     return () => false
   }
 
-  /** For definitions: not kept prepared. */
+  /** For DDL: not kept as a prepared statement. */
   exec(sql: string): void {
     this.#db.exec(sql)
   }
 
-  /** Runs `work` in one transaction; whatever it throws undoes all of it. */
+  /** Runs `work` in one transaction and rolls back if it throws. */
   transaction<T>(work: () => T): T {
     this.run('BEGIN IMMEDIATE')
     try {
@@ -143,14 +143,14 @@ export class Connection {
   }
 
   /**
-   * True after a COMMIT failed with an I/O error, such as a failed fsync. Its frames may lie whole in the log, beyond what the shared memory
-   * counts as committed: a recovery of the log, after a crash, would bring them back. See `replaceInDoubt`.
+   * True after a COMMIT failed with an I/O error, such as a failed fsync. Its frames may be complete in the WAL, beyond the committed end in shared memory, so
+   * that recovery after a crash would restore them. See `replaceInDoubt`.
    */
   get isInDoubt(): boolean {
     return this.#isInDoubt
   }
 
-  /** Runs `work` on one unchanging view of the data. */
+  /** Runs `work` on a consistent snapshot of the data. */
   snapshot<T>(work: () => T): T {
     this.run('BEGIN')
     try {
@@ -169,10 +169,9 @@ export class Connection {
 const failedCommits = 'CREATE TABLE IF NOT EXISTS failed_commits(id INTEGER PRIMARY KEY, at TEXT NOT NULL)'
 
 /**
- * A new connection in the place of one that is in doubt. Its first transaction is written, through a descriptor of its own, over the frames of
- * the failed one, whose checksums then no longer follow from what precedes them: no recovery finds it again. The connection in doubt is closed
- * only after that, since closing the last one would leave the log to a recovery. Throws what SQLite throws while the disk does not work; the
- * connection in doubt then stays open and must be kept for the next attempt.
+ * Replaces a connection that is in doubt. The first transaction of the new one is written, through its own descriptor, over the frames of the failed one, whose
+ * checksums then no longer match: recovery never finds them again. The old connection is closed only afterwards, since closing the last one would leave the WAL
+ * to recovery. Throws SQLite's errors while the disk fails; the old connection then stays open and must be kept for the next attempt.
  */
 export const replaceInDoubt = (inDoubt: Connection, opening: Opening): Connection => {
   const connection = new Connection(opening)

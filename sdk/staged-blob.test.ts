@@ -50,7 +50,7 @@ test('bytes whose commit was refused are removed', async t => {
   }
 })
 
-test('bytes stay when only the answer to their commit may have been lost', async t => {
+test('bytes stay when only the acknowledgement of their commit may have been lost', async t => {
   for (const lost of [new Unavailable('gone'), new Error('a connection was reset')]) {
     const { removed, staged } = setUp()
     await t.throwsAsync(
@@ -62,7 +62,7 @@ test('bytes stay when only the answer to their commit may have been lost', async
   }
 })
 
-test('bytes are removed when an earlier record has others', async t => {
+test('bytes are removed when an earlier record has different ones', async t => {
   const { removed, staged } = setUp()
   t.is((await staged.commit(async () => ({ blob: 'c/d' }))).blob, 'c/d')
   await staged[Symbol.asyncDispose]()

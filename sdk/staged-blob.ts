@@ -3,8 +3,8 @@ import { changedNothing } from './ports/conflicts.ts'
 import type { Log } from './ports/kernel.ts'
 
 /**
- * Durable bytes that no record refers to yet. Anyone who holds one disposes of it (`await using`); bytes that were not committed by then are removed.
- * What cannot be removed is logged and left to the orphan sweep.
+ * Durable bytes that no record refers to yet. The holder must dispose of it (`await using`), which removes the bytes unless they were committed. A failed
+ * removal is logged and left to the orphan sweep.
  */
 export class StagedBlob implements AsyncDisposable {
   readonly bytes: BlobFacts
@@ -19,9 +19,9 @@ export class StagedBlob implements AsyncDisposable {
   }
 
   /**
-   * Runs the commit of a record that refers to the bytes, and resolves to that record. The bytes stay staged when the commit certainly changed
-   * nothing, or resolves to an earlier record with other bytes. When only its answer may have been lost a record may refer to them: they are
-   * kept, and the orphan sweep decides.
+   * Runs the commit of a record that refers to the bytes, and resolves to that record. The bytes stay staged if the commit certainly changed nothing, or
+   * resolved to an earlier record with other bytes. If only the acknowledgement may have been lost, a record may refer to them: they are kept, and the orphan
+   * sweep decides.
    */
   async commit<R extends { readonly blob: string }>(record: () => Promise<R>): Promise<R> {
     this.#isAbandoned = false

@@ -1,6 +1,6 @@
 /*
- * `pounce/sdk/store-kit`: for authors of document and blob stores. Queries, updates and indexes evaluated as every store must, and the types that
- * only stores see. Search engines find theirs in `pounce/sdk/search`, stores of datapoints in `pounce/sdk/geo`, what keeps a SQLite file in `pounce/sdk/sqlite`.
+ * `pounce/sdk/store-kit`: for authors of document and blob stores. Reference evaluation of queries, updates and indexes, and types that only stores use. For
+ * search engines see `pounce/sdk/search`, for datapoint stores `pounce/sdk/geo`, for SQLite files `pounce/sdk/sqlite`.
  */
 
 export { applyUpdate } from './documents/apply-update.ts'

@@ -19,7 +19,7 @@ test('pieces of a list and of a generator arrive in their order', async t => {
   t.is(await textOf([]), '')
 })
 
-test('no more pieces are made than are wanted', async t => {
+test('no more chunks are produced than requested', async t => {
   let made = 0
   let isLeft = false
   async function* endless() {
@@ -41,7 +41,7 @@ test('no more pieces are made than are wanted', async t => {
   t.true(isLeft)
 })
 
-test('what goes wrong in the middle is the error of the stream, after what was made before', async t => {
+test('a failure in the middle is the error of the stream, after the chunks before it', async t => {
   const seen: string[] = []
   async function* broken() {
     yield 'first'
@@ -54,7 +54,7 @@ test('what goes wrong in the middle is the error of the stream, after what was m
   t.deepEqual(seen, ['first'])
 })
 
-test('a stream that was read goes with the next small collection', async t => {
+test('a stream that was read is freed by the next minor garbage collection', async t => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (options: { readonly type: 'minor' | 'major' }) => void
   const heapNow = (type: 'minor' | 'major'): number => {

@@ -23,7 +23,7 @@ class Streamed extends Readable {
     this.push(done ? null : value)
   }
 
-  /** The source is ended and releases its resources before the stream is closed. */
+  /** Ends the source, which releases its resources, before the stream closes. */
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#leave().then(
       () => callback(error),
@@ -37,12 +37,12 @@ class Streamed extends Readable {
 }
 
 /**
- * Pieces as a stream: each is requested when it is wanted, `ahead` of them wait at most. A stream of `Readable.from` lives, with the whole request that it
- * answers, until V8 collects all garbage: some 20 kB a request that every small collection copies.
+ * A stream of the pieces: each is requested on demand, with at most `ahead` buffered. A stream from `Readable.from` stays in memory, along with the whole
+ * request it serves, until V8's next full garbage collection: about 20 kB per request that every minor collection copies.
  */
 export const streamed = (pieces: Pieces, ahead = 2): Readable => new Streamed(pieces, ahead)
 
-/** Bytes that are in memory, as a stream. Responses take them as they are, without the events and turns of a stream. */
+/** A stream of in-memory bytes. Responses use the bytes directly, without the overhead of stream events. */
 export class BufferStream extends Readable {
   readonly bytes: Buffer
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Rejects when the work takes longer than `limitMs`, with a message or an error; the work itself is not stopped, and what becomes of it is ignored. */
+/** Rejects when the work takes longer than `limitMs`, with a message or an error. The work itself is not stopped; its outcome is ignored. */
 export const withTimeLimit = async <T>(work: Promise<T> | T, limitMs: number, late: string | (() => Error)): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
@@ -13,5 +13,5 @@ export const withTimeLimit = async <T>(work: Promise<T> | T, limitMs: number, la
   }
 }
 
-/** Resolves after `ms`, or at once when the signal is aborted. */
+/** Resolves after `ms`, or as soon as the signal is aborted. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal }).catch(() => undefined)

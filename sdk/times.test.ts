@@ -4,7 +4,7 @@ import { readTime } from './times.ts'
 
 const january = Date.UTC(2017, 0, 25, 15, 33, 2)
 
-test('a time is read in any zone, with a blank for the T, with and without seconds and their fraction', t => {
+test('a time is parsed in any zone, with a space for the T, with and without seconds and their fraction', t => {
   const same = [
     ...['2017-01-25T15:33:02Z', '2017-01-25T09:33:02-06:00', '2017-01-25 09:33:02-0600', '2017-01-25T09:33:02-06', '2017-01-25t15:33:02z'],
     ...['2017-01-25T16:33:02+01:00', '2017-01-25T16:33:02 01:00', ' 2017-01-25T15:33:02.000Z ', '2017-01-25T15:33:02,000 Z'],
@@ -18,7 +18,7 @@ test('a time is read in any zone, with a blank for the T, with and without secon
   t.is(readTime('2016-02-29T00:00:00Z', 'since'), Date.UTC(2016, 1, 29))
 })
 
-test('without a zone it is UTC, and what is left out at the end counts from its beginning', t => {
+test('a time without a zone is UTC, and omitted parts default to their start', t => {
   for (const text of ['2017-01-25T15:33:02', '2017-01-25 15:33:02', '2017-01-25 15:33:02.000', '2017-01-25t15:33:02,0'])
     t.is(readTime(text, 'since'), january, text)
   t.is(readTime('2017-01-25 15:33', 'since'), january - 2000)
@@ -28,7 +28,7 @@ test('without a zone it is UTC, and what is left out at the end counts from its 
   t.is(readTime('2017', 'until'), Date.UTC(2017, 0))
 })
 
-test('a date list parameter in the form of Clowder 1.x is read, and a plus sign may arrive as a blank', t => {
+test('a date parameter in the format of Clowder 1.x is parsed, and a plus sign may arrive as a space', t => {
   const wanted = Date.UTC(2018, 5, 20, 11, 40, 25)
   for (const text of [
     ...['2018-06-20T11:40:25.000Z', '2018-06-20T11:40:25Z', '2018-06-20T13:40:25.000+02:00', '2018-06-20T13:40:25.000 02:00'],
@@ -37,7 +37,7 @@ test('a date list parameter in the form of Clowder 1.x is read, and a plus sign 
     t.is(readTime(text, 'date'), wanted, text)
 })
 
-test('what is no time is refused by the name of its field', t => {
+test('a malformed time is refused, naming its field', t => {
   const wrong = [
     ...[
       '',

@@ -11,8 +11,9 @@ const offsetMinutes = (zone: string): number => {
 }
 
 /**
- * Milliseconds since 1970 of a time as clients write it: ISO 8601, a blank for the T allowed. What is left out at its end counts from its beginning, and without a zone
- * it is UTC: `2017-03-31` is the beginning of that day. Finer than milliseconds is cut off. Undefined for what is no time in the years 1 to 9999.
+ * Parses a time sent by a client into milliseconds since 1970: ISO 8601, with a space allowed instead of the T. Omitted parts default to their start, an
+ * omitted zone to UTC: `2017-03-31` is the start of that day. Fractions of a millisecond are truncated. Undefined for invalid times and years outside 1 to
+ * 9999.
  */
 export const msOfTime = (text: string): number | undefined => {
   const { groups } = form.exec(text.trim()) ?? {}
@@ -22,7 +23,7 @@ export const msOfTime = (text: string): number | undefined => {
   const day = new Date(0)
   day.setUTCFullYear(part('year'), month - 1, part('day', 1))
   if (part('year') < 1 || day.getUTCMonth() !== month - 1 || day.getUTCDate() !== part('day', 1)) return undefined
-  // A plus sign that was not escaped in a query arrives as a blank.
+  // An unescaped plus sign in a query arrives as a space.
   const zone = groups['ahead'] === undefined ? groups['zone'] : `+${groups['ahead']}`
   const offset = offsetMinutes(zone ?? 'Z')
   if (part('hour') > 23 || part('minute') > 59 || part('second') > 59 || Math.abs(offset) > 18 * 60) return undefined
@@ -32,7 +33,7 @@ export const msOfTime = (text: string): number | undefined => {
   return year >= 1 && year <= 9999 ? ms : undefined
 }
 
-/** Reads a time (`msOfTime`) that a parameter or member must be; else `Invalid`, which names `field`. */
+/** Parses a time (see `msOfTime`); throws `Invalid`, naming `field`, if it is malformed. */
 export const readTime = (text: string, field: string): number => {
   const ms = msOfTime(text)
   if (ms === undefined)

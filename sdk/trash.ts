@@ -6,18 +6,18 @@ import { and, eq, range } from './ports/document-store.ts'
 import type { Clock, Log } from './ports/kernel.ts'
 import * as s from './schema.ts'
 
-/** Settings of a plugin whose resources, such as `dataset`, go to the trash before they are deleted. Spread into its config. */
+/** Trash settings for a kind of resource such as `dataset`. Spread them into the plugin's config. */
 export const trashSettings = (what: string) => ({
-  useTrash: s.Boolean({ default: true, description: `Deleting a live ${what} moves it to the trash; deleting it there deletes it` }),
+  useTrash: s.Boolean({ default: true, description: `Deleting a ${what} moves it to the trash; deleting it there is permanent` }),
   clearTrashAfterDays: s.Integer({
     default: 0,
     minimum: 0,
     maximum: 100_000,
-    description: `Days after which a ${what} in the trash is deleted for good, looked at every six hours; 0: never`,
+    description: `Days after which a ${what} in the trash is permanently deleted, checked every six hours; 0: never`,
   }),
 })
 
-/** How often the trash of each kind is looked through. */
+/** How often expired trash is deleted. */
 export const clearTrashEveryMs = 6 * 60 * 60 * 1000
 
 interface Trashable {
@@ -26,31 +26,31 @@ interface Trashable {
   readonly trashedAt: Time | null
 }
 
-/** What a trash holds, and how that is deleted. */
+/** The content of a trash and how to delete it. */
 export interface TrashOf<T extends Trashable> {
   readonly documents: DocumentStore
   readonly clock: Clock
   readonly log: Log
-  /** With `trashIndexes`. */
+  /** A collection with `trashIndexes`. */
   readonly from: Collection<T>
-  /** After how many days what is there goes by itself; 0: never. */
+  /** Days after which content is deleted automatically; 0: never. */
   readonly days: number
-  /** Deletes for good what is in the trash at that moment; what has been restored stays. */
+  /** Permanently deletes a resource if it is in the trash at that moment; a restored one stays. */
   readonly remove: (id: string, actor: string | undefined) => Promise<void>
 }
 
 const dayMs = 86_400_000
-/** The indexes of the trash have entries of what has a time only. */
+/** The indexes of the trash only contain documents with `trashedAt`. */
 const trashOf = (author: string): Where => and(eq('state', 'trashed'), eq('author', author), range('trashedAt', { gt: '' }))
 const longestThere: NonNullable<Find['sort']> = { by: 'trashedAt', order: 'ascending' }
 
-/** The indexes that a collection with a trash has. */
+/** Indexes required for a collection with a trash. */
 export const trashIndexes = {
   ownTrash: { on: ['state', 'author', 'trashedAt'], sparse: 'trashedAt' },
   byTrashedAt: { on: ['state', 'trashedAt'], sparse: 'trashedAt' },
 } as const satisfies Readonly<Record<string, Index>>
 
-/** Where resources of one kind wait before they are deleted for good. Run every `clearTrashEveryMs` it deletes what has been there for too long. */
+/** The trash for one kind of resource. Call `clearOld` every `clearTrashEveryMs` to delete expired content. */
 export class Trash<T extends Trashable> {
   #of: TrashOf<T>
 
@@ -58,7 +58,7 @@ export class Trash<T extends Trashable> {
     this.#of = of
   }
 
-  /** A person's trash, the longest there first; at most 1,000, which a limit of 0 stands for. */
+  /** A person's trash, oldest deletions first; at most 1,000, which is also the meaning of limit 0. */
   of(author: string, page: Parameters<typeof pageOf>[0]): Promise<Page<T & Stored>> {
     return this.#of.documents.find(this.#of.from, {
       using: 'ownTrash',
@@ -68,12 +68,12 @@ export class Trash<T extends Trashable> {
     })
   }
 
-  /** Deletes all that a person has in the trash. */
+  /** Permanently deletes everything in a person's trash. */
   async empty(author: string): Promise<void> {
     await this.#removeAll('ownTrash', trashOf(author), author)
   }
 
-  /** Deletes what has been in anyone's trash for more than so many days, until it is aborted; resolves to their number. */
+  /** Permanently deletes what has been in anyone's trash for more than the given number of days, until aborted; resolves to the number of resources deleted. */
   clearOld(days: number, actor: string | undefined, signal?: AbortSignal): Promise<number> {
     const before = new Date(this.#of.clock.now().getTime() - days * dayMs).toISOString()
     return this.#removeAll('byTrashedAt', and(eq('state', 'trashed'), range('trashedAt', { lt: before })), actor, signal)

@@ -6,14 +6,14 @@ import { eq, type Stored, type Update } from './ports/document-store.ts'
 import type { Records } from './ports/records.ts'
 import { Conflict, NotFound, Problem } from './problem.ts'
 
-/** 412: the resource is no longer what `If-Match` names. Nothing was changed. */
+/** 412: the resource no longer matches `If-Match`. Nothing was changed. */
 export class ChangedMeanwhile extends Problem {
   constructor(kind: string) {
     super(412, 'changed', `This ${kind} was changed meanwhile: get it again, and send the change with its new ETag in If-Match`)
   }
 }
 
-/** What people write on a resource, as far as its kind has it. */
+/** The user-editable members of a resource, as far as its kind has them. */
 interface Written {
   readonly name: string
   readonly description: string
@@ -22,8 +22,8 @@ interface Written {
 }
 
 /**
- * The version of a resource for `ETag` and `If-Match`: another one whenever what people write on it is another, and the same after views, tags, uploads
- * and whatever else no editor can overwrite. The kernel adds the digest of the body, by which `If-None-Match` is decided.
+ * The version of a resource for `ETag` and `If-Match`: changes whenever user-editable members change, but not with views, tags, uploads or anything else that
+ * an editor cannot overwrite. For `If-None-Match` the kernel adds a digest of the body.
  */
 const versionOf = (resource: Written): string => {
   const known = versions.get(resource)
@@ -34,16 +34,18 @@ const versionOf = (resource: Written): string => {
   return version
 }
 
-/** Of records that cannot change any more, as stores keep them that were read lately. */
+/** Cache for immutable records, as stores keep recently read ones. */
 const versions = new WeakMap<Written, string>()
 
-/** The header of a response with the resource, for `If-Match` of changes. */
+/** The `ETag` header of a response with the resource, for `If-Match` of later changes. */
 export const versionTag = (resource: Written): { readonly etag: string } => ({ etag: `"${versionOf(resource)}"` })
 
-/** Longer lists of tags name no version. */
+/** Longer values of `If-Match` match no version. */
 const maxTagsLength = 4096
 
-/** Throws `ChangedMeanwhile` if `If-Match` is sent and names other versions than that of the resource. Weak tags count: compressing proxies make them so. */
+/**
+ * Throws `ChangedMeanwhile` if `If-Match` is present and does not match the resource's version. Weak tags are accepted, since compressing proxies produce them.
+ */
 export const requireVersion = (ifMatch: string | undefined, kind: Kind, resource: Written): void => {
   if (ifMatch === undefined || ifMatch.trim() === '*') return
   const version = versionOf(resource)
@@ -53,7 +55,7 @@ export const requireVersion = (ifMatch: string | undefined, kind: Kind, resource
 
 const tries = 200
 
-/** Changes what people write on a resource, unless `If-Match` names another version than the one that is changed. */
+/** Updates user-editable members of a resource, provided that `If-Match`, if present, matches the version being changed. */
 export const changeIfMatching = async <T extends Written>(
   records: Records<T>,
   { kind, id }: { readonly kind: Kind; readonly id: string },

@@ -4,7 +4,7 @@ import { CommitConflict } from './ports/conflicts.ts'
 import type { Collection, DocumentStore, Stored } from './ports/document-store.ts'
 import { Conflict, NotFound } from './problem.ts'
 
-/** What a document should become, and the events that say so. */
+/** The new state of a document and the events of the change. */
 export interface Rewritten<T extends object> {
   readonly set: Partial<T>
   readonly events: readonly NewEvent[]
@@ -13,8 +13,8 @@ export interface Rewritten<T extends object> {
 const tries = 200
 
 /**
- * Changes a document by what it holds: reads it, has `next` compute the new fields, and stores them if no one changed it meanwhile, else
- * starts again with what it holds then. `next` answers undefined when nothing is to be done. Absent: `NotFound`.
+ * Updates a document based on its current content: reads it, lets `next` compute the new fields, and stores them if it was not changed concurrently; otherwise
+ * starts over with the new content. `next` returns undefined when nothing is to be done. Throws `NotFound` if the document is absent.
  */
 export const updateWithRetry = async <T extends object>(
   documents: DocumentStore,
@@ -36,7 +36,7 @@ export const updateWithRetry = async <T extends object>(
   throw new Conflict(`Too many concurrent changes of this ${kind}; try again`)
 }
 
-/** Awaits a commit of one document and says `NotFound` where the store says that it is absent. */
+/** Awaits a commit of one document and throws `NotFound` if the store reports it as absent. */
 export const orNotFound = async <T>(kind: Kind, commit: Promise<T>): Promise<T> => {
   try {
     return await commit

@@ -5,12 +5,12 @@ type Tokens<A extends readonly unknown[]> = { [K in keyof A]: Token<A[K]> }
 const wired = new WeakMap<Class, readonly Token<unknown>[]>()
 
 /**
- * Says what a constructor takes, in order: `wire(DiskBlobs, Config, Log, SegmentFiles)`, each a port or a class of the same plugin. One out of order is a type
- * error. Node cannot strip decorators. The kernel reads the plugin's needs from here.
+ * Declares a constructor's dependencies in order: `wire(DiskBlobs, Config, Log, SegmentFiles)`, each a port or a class of the same plugin. A wrong order is a
+ * type error. Replaces decorators, which Node cannot strip. The kernel derives the plugin's dependencies from it.
  */
 export function wire<A extends unknown[], T>(cls: new (...args: A) => T, ...tokens: Tokens<NoInfer<A>>): void {
   wired.set(cls as Class, tokens as readonly Token<unknown>[])
 }
 
-/** What a class was wired with; nothing for a class without a constructor. */
+/** The dependencies a class was wired with; empty if none. */
 export const needsOf = (cls: Class): readonly Token<unknown>[] => wired.get(cls) ?? []

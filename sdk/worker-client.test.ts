@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import test from 'ava'
 import { WorkerPool } from './worker-client.ts'
 
-/** Answers once so many threads have a question at the same time. */
+/** Replies once the given number of threads have a request at the same time. */
 const meeting = `
   const { parentPort, threadId } = require('node:worker_threads')
   parentPort.on('message', ({ here, expected }) => {
@@ -18,7 +18,7 @@ interface Question {
   readonly expected: number
 }
 
-test('a pool answers as many questions at a time as it has threads, and makes no thread without need', async t => {
+test('a pool handles as many requests at a time as it has threads, and starts threads on demand', async t => {
   let made = 0
   const start = (): Worker => {
     made += 1

@@ -1,15 +1,15 @@
 import type { Worker } from 'node:worker_threads'
 import { Unavailable } from './problem.ts'
 
-/** What the thread posts back for each question. */
+/** The message that the thread posts for each request. */
 export type ThreadReply<Result = unknown> = { readonly ok: true; readonly result: Result } | { readonly ok: false; readonly error: Error }
 
-/** How a thread is made, and the errors of questions that it does not answer. */
+/** How to start a thread, and the errors for requests that it does not answer. */
 export interface ThreadOptions {
   readonly start: () => Worker
-  /** For each question, waiting included. */
+  /** For each request, including the time in the queue. */
   readonly timeoutMs: number
-  /** As sentences begin: `The thread that hashes passwords`. */
+  /** Start of the error messages: `The thread that hashes passwords`. */
   readonly name: string
 }
 
@@ -20,12 +20,12 @@ interface Waiting<Question> {
   reject(error: Error): void
 }
 
-/** A thread with nothing to do is ended, for it holds some megabytes. */
+/** Idle threads are stopped, since each takes some megabytes of memory. */
 const idleMs = 60_000
 
 /**
- * One thread for work that would block the main one. It takes one question at a time, posts one `ThreadReply` to each, and is made at the
- * first one. A question that takes too long ends the thread; so does a crash; the next question gets a new one.
+ * A worker thread for work that would block the main thread. It handles one request at a time, posts one `ThreadReply` for each, and starts on the first
+ * request. A request that times out terminates the thread, as does a crash; the next request starts a new one.
  */
 export class WorkerClient<Question> {
   readonly #options: ThreadOptions
@@ -39,12 +39,12 @@ export class WorkerClient<Question> {
     this.#options = options
   }
 
-  /** Questions that are not answered yet. */
+  /** Number of unanswered requests. */
   get pending(): number {
     return this.#queue.length + (this.#running ? 1 : 0)
   }
 
-  /** Rejects with `Unavailable` after the time-out, when the thread dies, and once it is closed; else with what the thread posts as error. */
+  /** Rejects with `Unavailable` on timeout, when the thread dies, and after `close`; otherwise with the error that the thread posts. */
   run(question: Question): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(this.#closed())
     return new Promise<unknown>((resolve, reject) => {
@@ -55,7 +55,7 @@ export class WorkerClient<Question> {
     })
   }
 
-  /** Rejects what waits and ends the thread. */
+  /** Rejects pending requests and stops the thread. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#idle)
@@ -134,7 +134,7 @@ export class WorkerClient<Question> {
   }
 }
 
-/** Several such threads for questions that cost about the same. Each is made when all before it have something to do. */
+/** A pool of threads for requests of similar cost. A thread is started only when all existing ones are busy. */
 export class WorkerPool<Question> {
   readonly #workers: readonly WorkerClient<Question>[]
 
@@ -142,7 +142,7 @@ export class WorkerPool<Question> {
     this.#workers = Array.from({ length: size }, () => new WorkerClient<Question>(options))
   }
 
-  /** As `WorkerClient.run`, in the thread with the fewest questions. */
+  /** Like `WorkerClient.run`, in the thread with the fewest requests. */
   run(question: Question): Promise<unknown> {
     return this.#workers.reduce((least, worker) => (worker.pending < least.pending ? worker : least)).run(question)
   }

@@ -5,16 +5,16 @@ type Collect = (options: { readonly type: 'minor' | 'major' }) => void
 const collectEvery = 16 * 1024 * 1024
 
 /**
- * Bytes that stream in leave a 64 kB buffer per read behind. V8 hardly counts them, because they are outside its heap: 60 to 80 MB pile up before it
- * clears them away, and the process keeps that memory. Clearing the young generation after each 16 MiB holds a stream of any length at some
- * 20 MB, and is no slower: memory that was just used is used again.
+ * Streamed bytes leave a 64 kB buffer behind per read. V8 barely accounts for them, because they are outside its heap: 60 to 80 MB accumulate before a
+ * collection, and the process keeps that memory. A minor collection after each 16 MiB limits streams of any length to about 20 MB and costs no speed, because
+ * recently used memory is reused.
  */
 class YoungGarbage {
   #passed = 0
   #parsed = 0
   #collect: Collect | undefined
 
-  /** Says that so many bytes came in. */
+  /** Reports the number of bytes received. */
   passed(bytes: number): void {
     this.#passed += bytes
     if (this.#passed < collectEvery) return
@@ -24,8 +24,8 @@ class YoungGarbage {
   }
 
   /**
-   * Says that so many bytes were parsed whole and are needed no more. What was made of them has grown old meanwhile, and V8 lets some hundred
-   * megabytes of that pile up; clearing them takes some 20 ms.
+   * Reports the number of bytes that were parsed as a whole and are no longer needed. The resulting objects are in the old generation by now, where V8 lets
+   * some hundred megabytes accumulate; a major collection takes about 20 ms.
    */
   parsed(bytes: number): void {
     this.#parsed += bytes
@@ -36,10 +36,10 @@ class YoungGarbage {
   }
 }
 
-/** One per process, which has one heap. Code that forwards streams of bytes reports each piece to it. */
+/** One per process, like the heap. Code that forwards byte streams reports each chunk to it. */
 export const youngGarbage = new YoungGarbage()
 
-/** V8's own function, which Node exposes only on request. An extractor that imports the SDK cannot use it: there V8 collects by itself. */
+/** V8's own function, which Node exposes only on request. An extractor that imports the SDK may not use it; there V8 collects on its own schedule. */
 const collector = (): Collect => {
   try {
     process.getBuiltinModule('node:v8').setFlagsFromString('--expose-gc')

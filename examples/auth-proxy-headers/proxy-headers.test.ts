@@ -18,7 +18,7 @@ type Sent = Readonly<Record<string, string>>
 
 const seconds = (at = Date.now()): string => String(Math.floor(at / 1000))
 
-/** What the proxy sends for a person. */
+/** The headers that the proxy sends for a user. */
 const headersOf = (user: string, { timestamp = seconds(), key = secret, address = client, groups = '' } = {}): Sent => {
   const named = {
     ...{ 'x-remote-user': user, 'x-remote-email': `${user}@example.org`, 'x-remote-first-name': 'Ada', 'x-remote-last-name': 'Lovelace' },
@@ -43,7 +43,7 @@ const cookieOf = (answer: Response): string =>
     .map(cookie => cookie.split(';')[0])
     .join('; ')
 
-/** Signs in as a browser does, and returns the cookie of its session. */
+/** Signs in like a browser, and returns the session cookie. */
 const signedIn = async (user: string): Promise<string> => {
   const start = await call('/api/login/proxy?returnTo=/datasets', headersOf(user))
   t302(start)
@@ -56,13 +56,13 @@ const t302 = ({ status }: Response): void => {
   if (status !== 302) throw new Error(`302 expected, got ${status}`)
 }
 
-test('a request that the proxy signed is of the person that it names', async t => {
+test('a request signed by the proxy is authenticated as the user that it names', async t => {
   t.deepEqual(await whoIs(headersOf('ada')), ['ada@example.org', 'proxy'])
   t.deepEqual(await whoIs(headersOf('ada')), ['ada@example.org', 'proxy'])
   t.is(await whoIs({ 'x-forwarded-for': client }), null)
 })
 
-test('headers of another address than a listed one are ignored, with whatever signature', async t => {
+test('headers from an address that is not listed are ignored, even with a valid signature', async t => {
   for (const trustedProxies of [0, 1, [], ['10.9.8.7', '192.0.2.0/24']]) {
     const other = await boot(trustedProxies)
     const address = trustedProxies === 1 ? client : '127.0.0.1'
@@ -73,7 +73,7 @@ test('headers of another address than a listed one are ignored, with whatever si
   }
 })
 
-test('a list that has no addresses stops the start, and says what would be right', async t => {
+test('a list without addresses prevents the start, with a message on the expected value', async t => {
   await t.throwsAsync(boot(['proxy.example.org']), { message: /http\.trustedProxies.*10\.0\.0\.0\/24/ })
 })
 
@@ -104,7 +104,7 @@ test('forged, old, early and foreign signatures are refused, and counted', async
   await own.stop()
 })
 
-test('the same headers count within the window alone', async t => {
+test('headers are valid only within the time window', async t => {
   const clock = new FixedClock('2026-05-01T12:00:00Z')
   const provider = new ProxyHeaders({ secret, label: 'x', maxAgeSeconds: 60 }, clock)
   const headers = headersOf('ada', { timestamp: seconds(clock.now().getTime()) })
@@ -116,7 +116,7 @@ test('the same headers count within the window alone', async t => {
   t.is(await provider.request({}, client), undefined)
 })
 
-test('a browser gets a session at the sign-in button, and continues with it alone', async t => {
+test('the sign-in button opens a session, which continues without the proxy', async t => {
   const ways = (await (await call('/api/login/providers')).json()) as { id: string; kind: string; label: string }[]
   t.like(
     ways.find(({ id }) => id === 'proxy'),
@@ -129,7 +129,7 @@ test('a browser gets a session at the sign-in button, and continues with it alon
   t.is(await whoIs({ cookie }), null)
 })
 
-test('the sign-in button opens no session without the proxy', async t => {
+test('without the proxy the sign-in button opens no session', async t => {
   const start = await call('/api/login/proxy', headersOf('ada'))
   const { pathname } = new URL(start.headers.get('location') ?? '')
   t.is((await call(pathname, { cookie: cookieOf(start) })).status, 401)
@@ -142,14 +142,14 @@ test('a session ends when the proxy names someone else', async t => {
   t.is(await whoIs({ cookie }), null)
 })
 
-test('pages of other sites change nothing in the name of whom the proxy names', async t => {
+test('pages of other sites cannot act as the user that the proxy names', async t => {
   const put = async (headers: Sent) => (await call('/api/me/preferences', headers, { method: 'PUT', json: { theme: 'dark' } })).status
   t.is(await put({ ...headersOf('ada'), 'sec-fetch-site': 'cross-site' }), 403)
   t.is(await put(headersOf('ada')), 403)
   t.is(await put({ ...headersOf('ada'), 'sec-fetch-site': 'same-origin' }), 200)
 })
 
-test('no proxy makes anyone a server admin, and a local account is nobody’s by its address', async t => {
+test('a proxy cannot make anyone a server admin or take over a local account by its address', async t => {
   t.is((await call('/api/me', { ...headersOf('admin') })).status, 401)
   const [name = ''] = server.admin.email.split('@')
   t.is(name, 'admin')

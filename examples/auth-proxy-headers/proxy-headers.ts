@@ -8,7 +8,7 @@ export const config = s.Object({
   maxAgeSeconds: s.Integer({ default: 60, minimum: 1, maximum: 600, description: 'Maximum age of a signature, in seconds' }),
 })
 
-/** What the proxy signs, in this order, one per line. The first is there for everybody who is signed in. */
+/** The headers that the proxy signs, in this order, one per line. The first one is present for every signed-in user. */
 const signed = ['x-remote-user', 'x-remote-email', 'x-remote-first-name', 'x-remote-last-name', 'x-remote-groups'] as const
 
 const textOf = (headers: IncomingHttpHeaders, name: string): string => {
@@ -22,13 +22,13 @@ const isSame = (one: string, other: string): boolean => {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** The signature of headers, as the proxy makes it: HMAC-SHA256 in hexadecimal. */
+/** The signature that the proxy computes: HMAC-SHA256 in hexadecimal. */
 export const signatureOf = (secret: string, headers: IncomingHttpHeaders, timestamp: string, address: string): string =>
   createHmac('sha256', secret)
     .update([timestamp, address, ...signed.map(name => textOf(headers, name))].join('\n'))
     .digest('hex')
 
-/** People whom a reverse proxy has signed in, and names in headers that it signs with the time. */
+/** Signs in users authenticated by a reverse proxy, which names them in headers signed together with the time. */
 export class ProxyHeaders implements AuthProvider {
   readonly id = 'proxy'
   readonly label: string
@@ -47,7 +47,7 @@ export class ProxyHeaders implements AuthProvider {
     const [subject, email, firstName, lastName, groups] = signed.map(name => textOf(headers, name))
     if (!subject) return undefined
     const timestamp = textOf(headers, 'x-remote-timestamp')
-    // First of all: nothing else that is said is worth reading.
+    // Check the signature first: no other header can be trusted before.
     if (!isSame(textOf(headers, 'x-remote-signature'), signatureOf(this.#secret, headers, timestamp, address)))
       throw new WrongCredentials('The signature of the proxy does not match its headers')
     const ageMs = Math.abs(this.#clock.now().getTime() - Number(timestamp) * 1000)

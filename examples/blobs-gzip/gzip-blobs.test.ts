@@ -19,13 +19,13 @@ async function freshStore(t: TestContext): Promise<{ store: GzipBlobs; folder: s
 
 blobStoreContract(test, async t => (await freshStore(t)).store)
 
-test('text takes less room than it has bytes', async t => {
+test('text is stored compressed', async t => {
   const { store, folder } = await freshStore(t)
   const { key } = await store.put(Buffer.from('the same words again and again, '.repeat(10_000)))
   t.true((await stat(join(folder, key))).size < 10_000)
 })
 
-test('a damaged file is never delivered as whole', async t => {
+test('a damaged file is never delivered completely', async t => {
   const { store, folder } = await freshStore(t)
   for (const spoil of [(path: string) => truncate(path, 50_000), (path: string) => writeFile(path, testBytes(90_000))]) {
     const { key } = await store.put(testBytes(100_000))

@@ -29,7 +29,7 @@ const Config = configPort(config)
 
 const keyForm = /^([0-9a-z]+)-([0-9a-f]{24})-([0-9a-z]+)-([0-9a-f]{64})$/
 
-/** Bytes as gzip files in one folder. A file's name is its key and says all that is known of it: time, length and SHA-256. */
+/** Stores bytes as gzip files in one folder. The file name is the key and contains all known facts: time, length and SHA-256. */
 export class GzipBlobs implements BlobStore {
   readonly #folder: string
   readonly #level: number
@@ -117,7 +117,7 @@ export class GzipBlobs implements BlobStore {
     return { sizeBytes, sha256 }
   }
 
-  /** A part is found by unpacking all that is before it. The last piece is held back until the whole has proved to be right. */
+  /** Reads a range by decompressing everything before it. The last chunk is held back until the whole blob is verified. */
   async *#unpacked({ key, sha256 }: BlobFacts, start: number, end: number): AsyncGenerator<Buffer> {
     const packed = createReadStream(this.#path(key))
     const unpacked = createGunzip()
@@ -149,7 +149,7 @@ export class GzipBlobs implements BlobStore {
 }
 wire(GzipBlobs, Config, Installation, Clock)
 
-/** Makes a file, or the names in a folder, survive a power cut. */
+/** Syncs a file or directory, so that it survives a power failure. */
 async function sync(path: string): Promise<void> {
   await using handle = await open(path, 'r')
   await handle.datasync()
@@ -157,7 +157,7 @@ async function sync(path: string): Promise<void> {
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
 
-/** Only what the system itself reports is the disk's fault: an uploader's error stays as it is. */
+/** Only errors of the operating system are reported as disk problems: an uploader's error is passed through. */
 function asProblem(error: unknown): unknown {
   if (error instanceof Problem || !(error instanceof Error) || !('syscall' in error)) return error
   if (codeOf(error) === 'ENOSPC') return new NoSpace(undefined, { cause: error })

@@ -23,7 +23,7 @@ test('a bookmark is kept once, and is deleted with its file', async t => {
   for (const file of [first, second, first]) t.is((await me(`/api/files/${file}/bookmark`, { method: 'POST' })).status, 200)
   t.deepEqual(await marked(), [{ id: first }, { id: second }])
 
-  t.is((await me(`/api/files/${third}/bookmark`, { method: 'POST' })).status, 400, 'two are the most')
+  t.is((await me(`/api/files/${third}/bookmark`, { method: 'POST' })).status, 400, 'the maximum is two')
   t.is((await me(`/api/files/${'f'.repeat(24)}/bookmark`, { method: 'POST' })).status, 404)
   t.is((await server.as()('/api/bookmarks')).status, 401)
 

@@ -17,10 +17,10 @@ interface Bookmark {
   readonly set: string
 }
 
-/** An index for each query: bookmarks of a person, newest last; bookmarks of a file. */
+/** One index per query: the bookmarks of a user, newest last, and the bookmarks of a file. */
 export const bookmarks = collection<Bookmark>()('example.bookmarks', { byUser: { on: ['user', 'set'] }, byFile: { on: ['file'] } })
 
-/** Bookmarks in the document store. */
+/** Stores bookmarks in the document store. */
 export class Bookmarks {
   readonly #most: number
   readonly #documents: DocumentStore
@@ -32,9 +32,9 @@ export class Bookmarks {
     this.#clock = clock
   }
 
-  /** Twice is no error. */
+  /** Idempotent. */
   async add(user: string, file: string): Promise<void> {
-    // The id says what it is about, so that a second one of the same file cannot be.
+    // The id is derived from user and file, so there can be only one bookmark for both.
     const id = `${user}-${file}`
     if (await this.#documents.get(bookmarks, id)) return
     if ((await this.of(user)).length >= this.#most)
@@ -48,7 +48,7 @@ export class Bookmarks {
     }
   }
 
-  /** Ids of files, in the order in which they were marked. */
+  /** Ids of files, in the order in which they were bookmarked. */
   async of(user: string): Promise<readonly string[]> {
     const { items } = await this.#documents.find(bookmarks, {
       using: 'byUser',
@@ -61,7 +61,7 @@ export class Bookmarks {
 }
 wire(Bookmarks, Config, DocumentStore, Clock)
 
-/** Bookmarks are deleted with their file. Called at least once for each file that is removed, so a repeat must do no harm. */
+/** Deletes bookmarks with their file. Called at least once for each deleted file, so it must be idempotent. */
 export class ForgetFile {
   readonly #documents: DocumentStore
 

@@ -9,7 +9,7 @@ const here = (name: string): URL => new URL(name, import.meta.url)
 
 export const plugin = definePlugin({
   id: 'example.file-types',
-  summary: 'What kinds of files a dataset has.',
+  summary: 'The types of files in a dataset.',
   isSwitchable: true,
   provides: [
     webContribution({

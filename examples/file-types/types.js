@@ -1,4 +1,4 @@
-/** Files of the first thousand by media type. */
+/** Counts the first thousand files by media type. */
 const counted = async host => {
   const { entries } = await host.api(`/api/datasets/${host.thing.id}/entries?recursive=true&limit=1000`)
   const types = new Map()
@@ -6,7 +6,7 @@ const counted = async host => {
   return [...types].sort(([, one], [, other]) => other - one)
 }
 
-/** No files, no tab. */
+/** The tab is hidden if there are no files. */
 export const canShow = async (_, host) => (await counted(host)).length > 0
 
 export const mount = async (element, host) => {

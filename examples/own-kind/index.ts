@@ -5,9 +5,9 @@ import * as routes from './routes.ts'
 
 export const plugin = definePlugin({
   id: 'example.own-kind',
-  summary: 'Instruments: a kind of resource of its own, in spaces.',
+  summary: 'Instruments: a kind of resource defined by a plugin, in spaces.',
   permissions: {
-    ViewInstrument: { description: 'Look at instruments', verb: 'read', roles: ['Viewer', 'Editor', 'Admin'], isReading: true },
+    ViewInstrument: { description: 'View instruments', verb: 'read', roles: ['Viewer', 'Editor', 'Admin'], isReading: true },
     EditInstrument: { description: 'Add, change and delete instruments', verb: 'write', roles: ['Editor', 'Admin'] },
   },
   resources: [instrumentResource],

@@ -1,4 +1,4 @@
-/** One instrument; search hits lead here with its id as the state of the page. */
+/** The page of one instrument; search hits link here with its id as the page's state. */
 export const mount = async (element, host) => {
   const id = host.state.get()
   if (!id) throw new Error(host.t('none'))

@@ -18,7 +18,7 @@ import {
 } from 'pounce/sdk'
 import { createdBy, removeFound, transferred, updateWithRetry } from 'pounce/sdk/kit'
 
-/** For the compiler: what the definition says to the kernel. */
+/** Type declarations that correspond to the definition below. */
 declare module 'pounce/sdk/kit' {
   interface PluginKinds {
     instrument: true
@@ -54,7 +54,7 @@ const instruments = collection<InstrumentRecord>()('example.instruments', {
 
 const space = (id: string): Ref => ({ kind: 'space', id })
 
-/** An instrument has the rights of its space, and its creator has all of them. */
+/** An instrument has the rights of its space; its creator has all permissions. */
 export const instrumentResource = defineResource<InstrumentRecord>({
   kind: 'instrument',
   collection: instruments,
@@ -83,10 +83,10 @@ export const instrumentResource = defineResource<InstrumentRecord>({
 const removed = ({ id, name, space: where }: Instrument, actor?: string): NewEvent =>
   event('instrument.removed', { kind: 'instrument', id }, { name, within: [space(where)] }, actor)
 
-/** What people say of an instrument. */
+/** The user-editable members of an instrument. */
 export type InstrumentText = Pick<InstrumentRecord, 'name' | 'description' | 'model'>
 
-/** Instruments in the document store; each change is one commit with the event that says it. */
+/** Stores instruments in the document store; each change is one commit together with its event. */
 export class Instruments {
   readonly #documents: DocumentStore
   readonly #ids: Ids
@@ -133,7 +133,7 @@ export class Instruments {
 }
 wire(Instruments, DocumentStore, Ids, Clock)
 
-/** Instruments are deleted with their space. */
+/** Deletes instruments with their space. */
 export class RemoveInstruments {
   readonly #documents: DocumentStore
 

@@ -23,7 +23,7 @@ const [owner, editor, viewer, visitor, stranger] = [
 ]
 await idOf(admin.post('/api/roles', { name: 'Visitor', permissions: ['ViewSpace', 'ViewDataset'] }))
 
-/** A space of the owner with an editor, a viewer, and a visitor who sees the space but none of its instruments. */
+/** A space of the owner with an editor, a viewer, and a visitor who may view the space but none of its instruments. */
 const newLab = async (): Promise<string> => {
   const lab = await newSpace(owner)
   await letIn(owner, lab, 'Editor', editor)
@@ -78,7 +78,7 @@ test('rights on an instrument are those of its space', async t => {
   t.is((await owner.get('/api/instruments/odd')).status, 404)
 })
 
-test('instruments of a public server are read by everyone, as the permission says', async t => {
+test('instruments of a public server can be read by everyone', async t => {
   const open = await bootForTest({ t, also: [fileURLToPath(new URL('.', import.meta.url))] })
   const someone = await somebody(open)
   const id = await newInstrument(await newSpace(someone), 'public spectrometer', someone)
@@ -147,7 +147,7 @@ test('the tree shows instruments below their space to those who may view them', 
   t.like(((await below(viewer)).body as object[])[1], { name: 'a', type: 'instrument', children: false, authorId: editor.id })
 })
 
-test('the live stream and the feed say what happens to instruments, to those who may view them', async t => {
+test('the live stream and the feed report changes of instruments to those who may view them', async t => {
   const own = await newLab()
   await server.drained()
   const [seen, unseen, foreign] = [
@@ -163,7 +163,7 @@ test('the live stream and the feed say what happens to instruments, to those who
   t.deepEqual((await seen.first('instrument.updated', isOf('instrument.updated'))).data['fields'], ['model'])
   t.is((await editor.remove(`/api/instruments/${id}`)).status, 204)
   t.deepEqual((await seen.first('instrument.deleted', isOf('instrument.deleted'))).data, { id })
-  // What comes afterwards is there, so nothing about the instrument is on its way.
+  // A later event has arrived, so no event about the instrument is pending.
   await owner.post(`/api/spaces/${own}/update`, { name: 'renamed', description: '', timetolive: '24', enabled: false, access: 'PRIVATE' })
   await unseen.first('space.updated', ({ type, subject }) => type === 'space.updated' && subject === `space/${own}`)
   await server.drained()
@@ -178,7 +178,7 @@ test('the live stream and the feed say what happens to instruments, to those who
   for (const who of [visitor, stranger]) t.notRegex(await lines(who), /canary/)
 })
 
-test('instruments go with their space', async t => {
+test('instruments are deleted with their space', async t => {
   const own = await newLab()
   const ids = [await newInstrument(own), await newInstrument(own)]
   await server.drained()
@@ -190,7 +190,7 @@ test('instruments go with their space', async t => {
   await until('the last instrument to be gone', async () => (await editor.get(`/api/instruments/${ids[0]}`)).status === 404)
 })
 
-test('a misspelt kind, event or permission of it does not compile', t => {
+test('a misspelt kind, event or permission does not compile', t => {
   // @ts-expect-error: the kind is instrument
   ref('instrumnt', 'id')
   // @ts-expect-error: the event is instrument.created

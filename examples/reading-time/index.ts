@@ -1,6 +1,6 @@
 import { definePlugin, type Extractor, type ExtractorInfo, Extractors, provide } from 'pounce/sdk'
 
-/** Says how long a text takes to read. */
+/** Estimates how long it takes to read a text. */
 export class ReadingTime implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 60_000

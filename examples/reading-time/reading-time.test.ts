@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 
-test('an uploaded text says how long it takes to read', async t => {
+test('an uploaded text gets its reading time as metadata', async t => {
   const server = await bootForTest({ t, also: [fileURLToPath(new URL('.', import.meta.url))] })
   const me = server.as(server.admin.key)
   const made = await me('/api/datasets/createempty', { method: 'POST', json: { name: 'Texts', description: '' } })

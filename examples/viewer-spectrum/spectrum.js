@@ -1,4 +1,4 @@
-/** Points of the first table in a JCAMP-DX file: an x and, `DELTAX` apart, the y of each line. */
+/** The points of the first table in a JCAMP-DX file: each line has an x and the y values that follow at intervals of `DELTAX`. */
 const read = text => {
   const field = name => new RegExp(`^##${name}=(.*)$`, 'im').exec(text)?.[1]?.trim()
   const [, table = ''] = /##XYDATA=\s*\(X\+\+\(Y\.\.Y\)\)\s*\n([^#]*)/i.exec(text) ?? []
@@ -28,7 +28,7 @@ const chart = (points, label) => {
   return picture
 }
 
-/** A chart that cannot be seen has a table. */
+/** A table, for users who cannot see the chart. */
 const table = (points, host) => {
   const element = document.createElement('table')
   const rows = [[host.t('x'), host.t('y')], ...points.slice(0, 500).map(({ x, y }) => [x, y])]

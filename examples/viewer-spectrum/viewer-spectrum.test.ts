@@ -18,7 +18,7 @@ const upload = async (content: Buffer, name: string): Promise<string> => {
 test.before(webBuild)
 test.after.always(() => server.stop())
 
-/** A page of the interface, of somebody who is signed in. */
+/** A page of the web interface for a signed-in user. */
 const openPage = async (path: string) => {
   const browser = await launch()
   const context = await browser.newContext({ baseURL: server.url })
@@ -26,7 +26,7 @@ const openPage = async (path: string) => {
   const page = await context.newPage()
   await page.goto(path)
   await page.getByRole('heading', { level: 1 }).waitFor()
-  // Comes last, after the scripts of uploads.
+  // Appears last, after the scripts of uploads.
   await page.getByRole('button', { name: 'Uploads' }).waitFor()
   return { page, close: () => browser.close() }
 }
@@ -52,7 +52,7 @@ inBrowser('a spectrum is drawn in a frame, with a table of its points', async t 
   const frame = page.frameLocator('iframe[title=Spectrum]')
   await frame.getByRole('img', { name: '5 points of Ethanol' }).waitFor()
   await frame.getByRole('cell', { name: '408' }).waitFor()
-  // A row for each point, below the heading.
+  // One row per point, plus the heading.
   t.is(await frame.getByRole('row').count(), 6)
 
   await page.goto(`/files/${await upload(Buffer.from('##TITLE=None\n'), 'none.jdx')}`)

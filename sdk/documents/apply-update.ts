@@ -5,7 +5,7 @@ import { sameJson } from './scalars.ts'
 
 type Fields = Record<string, Json>
 
-/** A copy that shares nothing with the original. */
+/** A deep copy. */
 const copy = (value: Json | object): Json =>
   typeof value === 'object' && value !== null ? (JSON.parse(JSON.stringify(value)) as Json) : value
 
@@ -21,7 +21,7 @@ const own = (fields: Fields, key: string): Json | undefined => (Object.hasOwn(fi
 
 const isFields = (value: Json | undefined): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The object that holds the last step of a path, made on the way when `make` says so. */
+/** The object with the last segment of a path; missing objects are created if `make` is true. */
 const holderOf = (document: Fields, path: string, make: boolean): Fields | undefined => {
   let holder = document
   for (const step of stepsOf(path).slice(0, -1)) {
@@ -74,7 +74,7 @@ const pathsOf = (update: Update): readonly string[] => [
   ...[update.set, update.inc, update.push, update.addToSet, update.pull].flatMap(part => Object.keys(part ?? {})),
 ]
 
-/** Refuses paths that are empty, name id or revision, or meet another path of the same update. */
+/** Rejects paths that are empty, are `id` or `revision`, or overlap another path of the same update. */
 const checkPaths = (paths: readonly string[]): void => {
   for (const path of paths) {
     const steps = stepsOf(path)
@@ -90,8 +90,8 @@ const checkPaths = (paths: readonly string[]): void => {
 }
 
 /**
- * Applies an update to a document that is the caller's own copy, sharing nothing with the update afterwards. The revision is left alone.
- * Throws `Invalid` for a path through something that is no object, a wrong type, or two changes of one field; the copy is then spoilt.
+ * Applies an update in place; the document must be the caller's own copy and shares nothing with the update afterwards. The revision is not changed. Throws
+ * `Invalid` for a path through something that is not an object, a wrong type, or two changes to one field; the copy is then unusable.
  */
 export const applyUpdate = (document: object, update: Update): void => {
   const fields = document as Fields

@@ -5,7 +5,7 @@ import { isScalar } from './scalars.ts'
 /** The names in `using`, at least one. */
 export const namesOf = (using: Find['using']): readonly string[] => (typeof using === 'string' ? [using] : using)
 
-/** The indexes a query names, first the one that yields the order. Throws for a name that the collection does not declare. */
+/** The indexes named in a query; the first one provides the order. Throws for undeclared names. */
 export const indexesOf = (from: Collection<object>, using: Find['using']): readonly Index[] => {
   const names = namesOf(using)
   if (names.length === 0) throw new Error(`A query of ${from.name} names no index`)
@@ -16,7 +16,7 @@ export const indexesOf = (from: Collection<object>, using: Find['using']): reado
   })
 }
 
-/** Parts that must all hold. */
+/** The conditions of a conjunction. */
 export const conjunctsOf = (where: Where | undefined): readonly Where[] =>
   where === undefined ? [] : where.op === 'and' ? where.all.flatMap(conjunctsOf) : [where]
 
@@ -25,7 +25,7 @@ const checkSort = (from: Collection<object>, by: string, first: Index, name: str
   if (first.array === by) throw new Error(`${from.name} cannot be sorted by ${by}, which holds an array`)
 }
 
-/** Throws an Error for a query that no store may answer, and `Invalid` for an `after` that no page gave out. */
+/** Throws an Error for an invalid query, and `Invalid` for an `after` that does not come from a page. */
 export const checkFind = (from: Collection<object>, query: Find): void => {
   const [first] = indexesOf(from, query.using)
   if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > 1000) throw new RangeError('A page has 1 to 1,000 documents')
@@ -41,7 +41,7 @@ export const checkFind = (from: Collection<object>, query: Find): void => {
   }
 }
 
-/** The same for a query whose match at a position is requested. */
+/** The same for a `seek` query. */
 export const checkSeek = (
   from: Collection<object>,
   { position, ...query }: Pick<Find, 'using' | 'where' | 'sort'> & { readonly position: number },

@@ -6,7 +6,7 @@ import { keysOf } from './index-keys.ts'
 import { leavesAt, valueAt } from './paths.ts'
 import { compareScalars, compareText, sameJson } from './scalars.ts'
 
-test('text is compared as its UTF-8 bytes are', t => {
+test('strings are compared like their UTF-8 bytes', t => {
   const text = fc.string({ unit: fc.constantFrom('a', 'é', '\ud7ff', '\ue000', '\uffff', '𐀀', '😀', '\u{10ffff}'), maxLength: 4 })
   const property = fc.property(text, text, (a, b) => Math.sign(compareText(a, b)) === Buffer.compare(Buffer.from(a), Buffer.from(b)))
   t.notThrows(() => fc.assert(property, { numRuns: 2000 }))
@@ -38,7 +38,7 @@ test('JSON is equal whatever the order of members, and not when a member is miss
   }
 })
 
-test('an index has one entry for each distinct element, and one for a document without any', t => {
+test('an index has one entry per distinct element, and one for a document without elements', t => {
   const index = { on: ['state', 'places.dataset'], array: 'places.dataset' }
   const places = [{ dataset: 'a' }, { dataset: 'b' }, { dataset: 'a', folder: 'f' }, {}]
   t.deepEqual(keysOf(index, { state: 's', places }), [
@@ -72,7 +72,7 @@ test('an update of __proto__ makes a member and touches no prototype', t => {
   t.is(({} as { x?: number }).x, undefined)
 })
 
-test('keepLast of 0 empties; an increment never leaves the numbers', t => {
+test('keepLast of 0 empties the array; an increment cannot exceed the range of numbers', t => {
   const document = { list: [1], count: Number.MAX_VALUE }
   applyUpdate(document, { push: { list: { values: [2, 3], keepLast: 0 } } })
   t.deepEqual(document.list, [])

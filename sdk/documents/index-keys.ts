@@ -6,7 +6,7 @@ import { isScalar, type Scalar } from './scalars.ts'
 /** One value for each path of the index. */
 export type Key = readonly Scalar[]
 
-/** An object cannot be ordered, so it is indexed as null; conditions are checked on the document again. */
+/** Objects have no order, so they are indexed as null; conditions are checked again on the document. */
 const asScalar = (leaf: unknown): Scalar => (isScalar(leaf) ? leaf : null)
 
 const single = (document: unknown, path: string): Scalar => {
@@ -21,8 +21,8 @@ const single = (document: unknown, path: string): Scalar => {
 }
 
 /**
- * The entries a document has in an index: one, or one per distinct element of the array; none only in a sparse index.
- * Throws `Invalid` when a path that the index does not name as its array holds one.
+ * The entries of a document in an index: one, or one per distinct element of the array; possibly none in a sparse index. Throws `Invalid` for an array at a
+ * path that is not the index's `array`.
  */
 export const keysOf = (index: Index, document: unknown): readonly Key[] => {
   const { on, array, sparse } = index

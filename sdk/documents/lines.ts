@@ -1,20 +1,20 @@
 import type { LineCell, Lines } from '../ports/lines.ts'
 import { leavesAt, valueAt } from './paths.ts'
 
-/** What stands in a cell: text, a number, nothing, `bare` text such as a date, or a list. */
+/** The value of a cell: a string, a number, null, `bare` text such as a date, or a list. */
 export type Shown = string | number | boolean | null | { readonly bare: string } | readonly string[]
 
-/** Gives the document of an id in a collection, by the collection's name. */
+/** Looks up a document by collection name and id. */
 export type FoundDocument = (collection: string, id: string) => unknown
 
-/** A cell without quotes, empty when there is nothing: for dates as ISO 8601 text. */
+/** A cell without quotes, empty for null; for ISO 8601 dates. */
 export const bare = (text: string | null | undefined): Shown => (text ? { bare: text } : null)
 
-/** Characters with which spreadsheets take a cell for a formula. */
+/** First characters that make spreadsheets interpret a cell as a formula. */
 const formula = /^[=+\-@\t\r\n]/
 const plain = /^[\w.][\w:.+-]*$/
 
-/** A quoted CSV cell that no spreadsheet takes for a formula: such text gets an apostrophe before it. */
+/** A quoted CSV cell; text that a spreadsheet would interpret as a formula is prefixed with an apostrophe. */
 export const csvText = (text: string): string => `"${(formula.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
 
 const isBare = (value: Shown): value is { readonly bare: string } => typeof value === 'object' && value !== null && 'bare' in value
@@ -26,17 +26,17 @@ const csvCell = (value: Shown): string => {
   return Array.isArray(value) ? csvText(value.join(', ')) : String(value)
 }
 
-/** Prints a cell as it stands in a line of this format. */
+/** Formats a cell. */
 export const printCell = (format: Lines['format'], value: Shown): string =>
   format === 'csv' ? csvCell(value) : JSON.stringify(isBare(value) ? value.bare : value)
 
-/** Prints a line whose cells are available. */
+/** Formats a line from its cells. */
 export const printLine = (format: Lines['format'], names: readonly string[], values: readonly Shown[]): string => {
   const cells = values.map(value => printCell(format, value))
   return format === 'csv' ? cells.join(',') : `{${cells.map((cell, at) => `${JSON.stringify(names[at])}:${cell}`).join(',')}}`
 }
 
-/** What stands between two lines. */
+/** The separator between lines. */
 export const betweenLines = (format: Lines['format']): string => (format === 'csv' ? '\r\n' : ',\n')
 
 const textsAt = (document: unknown, path: string): readonly string[] => [
@@ -59,7 +59,7 @@ const wordsOf = (document: unknown, paths: readonly string[]): string =>
     .filter(word => word !== '')
     .join(' ')
 
-/** What a cell shows of a document. */
+/** The value of a cell for a document. */
 export const shownIn = (cell: LineCell, document: unknown, found: FoundDocument): Shown => {
   if ('is' in cell) return cell.is
   if ('at' in cell) return scalarAt(document, cell)
@@ -69,7 +69,7 @@ export const shownIn = (cell: LineCell, document: unknown, found: FoundDocument)
   return [...new Set(others.flatMap(other => textsAt(other, cell.each)))]
 }
 
-/** A document as a line. */
+/** Formats a document as a line. */
 export const documentLine = ({ format, columns }: Lines, document: unknown, found: FoundDocument): string =>
   printLine(
     format,
@@ -77,11 +77,11 @@ export const documentLine = ({ format, columns }: Lines, document: unknown, foun
     columns.map(({ cell }) => shownIn(cell, document, found)),
   )
 
-/** Documents per piece; cached referenced documents per collection. */
+/** Documents per chunk, and cached referenced documents per collection. */
 const together = 500
 const remembered = 5000
 
-/** Writes documents as pieces of lines for stores that have no faster way. `getMany` finds those that lines point at, at most 1,000 at a time. */
+/** Formats documents as chunks of lines, for stores without a faster implementation. `getMany` loads referenced documents, at most 1,000 at a time. */
 export async function* linesOf(
   documents: AsyncIterable<object>,
   lines: Lines,

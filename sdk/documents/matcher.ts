@@ -43,8 +43,8 @@ const leafTest = (where: Exclude<Where, { op: 'and' | 'or' | 'not' }>): ((leaf: 
 }
 
 /**
- * Compiles a condition into a test of documents. An absent field is null; an array stands for its elements, an empty one for null;
- * `exists` holds for a value other than null. Bounds of a range fit only values of their own type.
+ * Compiles a condition into a predicate on documents. Absent fields and empty arrays are null; an array matches if any element does; `exists` holds for a value
+ * other than null. Range bounds only match values of their own type.
  */
 export const matcher = (where: Where | undefined): Test => {
   if (where === undefined) return () => true

@@ -1,13 +1,12 @@
 import { isPiecesPath, piecesOf } from './pieces.ts'
 
 /**
- * Dotted paths into documents. Only own members count, so `__proto__` and `constructor` are names like any other.
- * A member that is absent, an empty array and a step through something that is no object all yield null.
- * `name~` reaches the pieces of the text at `name`: see `pieces.ts`.
+ * Dotted paths into documents. Only own members are used, so `__proto__` and `constructor` are ordinary names. Absent members, empty arrays and paths through
+ * non-objects yield null. `name~` yields the trigrams of the text at `name`: see `pieces.ts`.
  */
 const parsed = new Map<string, readonly string[]>()
 
-/** A path's steps; cached, as a program has few paths. */
+/** The segments of a path; cached, since a program uses few paths. */
 export const stepsOf = (path: string): readonly string[] => {
   let steps = parsed.get(path)
   if (steps === undefined) {
@@ -30,11 +29,11 @@ const some = (value: unknown, steps: readonly string[], at: number, test: (leaf:
 
 const readAt = (document: unknown, path: string, test: (leaf: unknown) => boolean): boolean => some(document, stepsOf(path), 0, test)
 
-/** True when a value that the path reaches passes; each element of an array on the way or at the end is looked into, one level deep. */
+/** True if any value at the path passes; arrays along the path or at its end are expanded one level deep. */
 export const someAt = (document: unknown, path: string, test: (leaf: unknown) => boolean): boolean =>
   isPiecesPath(path) ? readAt(document, path.slice(0, -1), leaf => piecesOf(leaf).some(test)) : readAt(document, path, test)
 
-/** What the path reaches when no array is on its way; undefined when absent. */
+/** The value at a path without arrays; undefined when absent. */
 export const valueAt = (document: unknown, path: string): unknown => {
   let value = document
   for (const step of stepsOf(path)) {
@@ -44,7 +43,7 @@ export const valueAt = (document: unknown, path: string): unknown => {
   return value
 }
 
-/** Every value that the path reaches; at least one, for an absent one is null. */
+/** All values at the path; at least one, since an absent value is null. */
 export const leavesAt = (document: unknown, path: string): readonly unknown[] => {
   const leaves: unknown[] = []
   someAt(document, path, leaf => {

@@ -1,15 +1,15 @@
-/** Texts beyond this are cut into pieces only so far; they have `overlong` as one more piece. */
+/** Longer texts are split into trigrams only up to here and additionally have the piece `overlong`. */
 const mostCharacters = 200
 
-/** A piece of every text that is too long to be cut whole: anyone who looks for a piece looks for this one too. */
+/** A piece of every text that is too long to be split completely; searches for any piece include it. */
 export const overlong = ''
 
-/** True of a path such as `name~`, which reaches the pieces of the text at `name`. */
+/** True for a path such as `name~`, which yields the trigrams of the text at `name`. */
 export const isPiecesPath = (path: string): boolean => path.endsWith('~')
 
 /**
- * Every different run of three characters in the words of a text, in lower case as `contains` compares. Those with a blank would be half of all, and distinguish
- * little. None in a text without a word of three.
+ * The distinct trigrams in the words of a text, lower-cased as in `contains`. Trigrams with a space are excluded: they would be half of all and are not
+ * selective. Empty for a text without a word of three characters.
  */
 export const runsOf = (text: string): readonly string[] => {
   const runs = new Set<string>()
@@ -29,13 +29,10 @@ const cut = (text: string): readonly (string | null)[] => {
   return runs.length > 0 ? runs : none
 }
 
-/** A change looks at the same name before and after it. */
+/** A change computes the pieces of the same name before and after it. */
 let last: { readonly text: string; readonly pieces: readonly (string | null)[] } = { text: '', pieces: none }
 
-/**
- * Keys of a text in an index over `name~`: its runs of three characters, so that a text anywhere in a name is found by an index.
- * Of what is no text, or shorter, null.
- */
+/** The keys of a text in an index over `name~`: its trigrams, which make substring searches indexable. Null for shorter texts and other values. */
 export const piecesOf = (leaf: unknown): readonly (string | null)[] => {
   if (typeof leaf !== 'string') return none
   if (leaf !== last.text) last = { text: leaf, pieces: cut(leaf) }

@@ -1,18 +1,18 @@
 import type { Json } from '../ports/document-store.ts'
 
-/** What an index key or a condition holds. */
+/** A value in an index key or a condition. */
 export type Scalar = string | number | boolean | null
 
-/** True of text, numbers, booleans and null. */
+/** True for strings, numbers, booleans and null. */
 export const isScalar = (value: unknown): value is Scalar =>
   value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 
 const rank = (value: Scalar): number => (value === null ? 0 : typeof value === 'number' ? 1 : typeof value === 'string' ? 2 : 3)
 
-/** Puts surrogates above the rest of the 16-bit units, so that comparing units compares code points. */
+/** Sorts surrogates above all other UTF-16 units, so that comparing units compares code points. */
 const weight = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800)
 
-/** Orders text by code point, as UTF-8 bytes do; `<` would order by UTF-16 unit. */
+/** Compares strings by code point, like their UTF-8 bytes; `<` would compare UTF-16 units. */
 export const compareText = (a: string, b: string): number => {
   if (a === b) return 0
   const length = Math.min(a.length, b.length)
@@ -31,7 +31,7 @@ export const compareScalars = (a: Scalar, b: Scalar): number => {
   return rank(a) - rank(b) || Number(a) - Number(b)
 }
 
-/** Deep equality of JSON; the order of an object's members does not count. */
+/** Deep equality of JSON values; the order of object members is ignored. */
 export const sameJson = (a: Json | undefined, b: Json | undefined): boolean => {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -44,7 +44,7 @@ export const sameJson = (a: Json | undefined, b: Json | undefined): boolean => {
   return keys.length === Object.keys(right).length && keys.every(key => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
 }
 
-/** Freezes a value and all that it holds, so that several readers can share it. */
+/** Deeply freezes a value, so that several readers can share it. */
 export const deepFreeze = <T>(value: T): T => {
   if (typeof value === 'object' && value !== null) for (const member of Object.values(Object.freeze(value))) deepFreeze(member)
   return value

@@ -4,17 +4,17 @@ const maxPositions = 10_000
 const maxNesting = 4
 const maxDepth = 64
 const maxPropertiesLength = 65_536
-/** Beyond the years 1 to 9999 databases and ISO 8601 disagree. */
+/** Databases and ISO 8601 differ outside the years 1 to 9999. */
 const firstMs = -62_135_596_800_000
 const lastMs = 253_402_300_799_999
 
-/** True of a time that a store takes: whole milliseconds since 1970 in the years 1 to 9999. */
+/** True for a valid time: integer milliseconds since 1970 in the years 1 to 9999. */
 export const isGeoTime = (ms: unknown): ms is number => Number.isInteger(ms) && (ms as number) >= firstMs && (ms as number) <= lastMs
 
-/** True of the number of a point or a stream. */
+/** True for a valid datapoint id or stream number. */
 export const isGeoId = (id: unknown): id is number => Number.isSafeInteger(id) && (id as number) > 0
 
-/** True of two or three finite numbers in range: longitude, latitude and perhaps an altitude. */
+/** True for two or three finite numbers in range: longitude, latitude and optionally an altitude. */
 export const isPosition = (value: unknown): value is readonly number[] => {
   if (!Array.isArray(value) || (value.length !== 2 && value.length !== 3) || !value.every(Number.isFinite)) return false
   const [longitude, latitude] = value as [number, number]
@@ -33,13 +33,12 @@ const ringOf = (isPlace: Check): Check => {
   return value => isLongEnough(value) && Array.isArray(value) && String(value[0]) === String(value.at(-1))
 }
 
-/** True of at least four positions of which the last is the first. */
+/** True for at least four positions of which the last equals the first. */
 export const isRing = ringOf(isPosition)
 
 /**
- * Why a store does not take this point, or undefined when it does: numbers, times, a geometry of at most 10,000 positions which all
- * have as many numbers, collections at most 4 deep, properties of at most 64 KiB as JSON and 64 levels, finite numbers, no null characters and
- * no halves of surrogate pairs.
+ * Why a datapoint is invalid, or undefined if it is valid: numbers, times, a geometry of at most 10,000 positions with equal dimensions, collections at most 4
+ * levels deep, properties of at most 64 KiB as JSON and 64 levels, finite numbers, no null characters and no lone surrogates.
  */
 export const checkDatapoint = (point: Datapoint): string | undefined => {
   const { id, stream, startMs, endMs, createdMs, geometry, properties } = point
@@ -55,7 +54,7 @@ export const checkDatapoint = (point: Datapoint): string | undefined => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Why a store does not take this geometry, or undefined when it does. */
+/** Why a geometry is invalid, or undefined if it is valid. */
 export const geometryFault = (geometry: unknown): string | undefined => {
   let [positions, dimensions] = [0, 0]
   const shapes = shapesOf(value => {
@@ -73,7 +72,7 @@ const faultIn = (geometry: unknown, shapes: ReadonlyMap<unknown, Check>, depth: 
   const { type, coordinates, geometries } = geometry
   if (type !== 'GeometryCollection') {
     const check = shapes.get(type)
-    if (!check) return 'geometry has no type that GeoJSON knows'
+    if (!check) return 'geometry has no valid GeoJSON type'
     if (check(coordinates)) return undefined
     const rings = String(type).endsWith('Polygon') ? '; rings of four positions or more end where they begin' : ''
     return `geometry has no coordinates of a ${type}: longitude within 180 degrees, latitude within 90 and, in all or none, altitude${rings}`
@@ -108,15 +107,15 @@ export const propertiesFault = (properties: unknown): string | undefined => {
   return JSON.stringify(properties).length > maxPropertiesLength ? `properties has more than ${maxPropertiesLength} characters` : undefined
 }
 
-/** What is wrong with a value as JSON that every database keeps. */
+/** Why a value is not JSON that every database can store, or undefined if it is. */
 export const jsonFault = (value: unknown, depth = 1): string | undefined => {
   if (depth > maxDepth) return `is nested more than ${maxDepth} deep`
   if (value === null || typeof value === 'boolean') return undefined
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'has a number that is not finite'
-  if (typeof value === 'string') return isKept(value) ? undefined : 'has a text with a null character or half a character'
-  if (typeof value !== 'object') return 'has a value that JSON does not know'
+  if (typeof value === 'string') return isKept(value) ? undefined : 'has a text with a null character or a lone surrogate'
+  if (typeof value !== 'object') return 'has a value that is not JSON'
   for (const [key, inner] of Object.entries(value)) {
-    if (!isKept(key)) return 'has a name with a null character or half a character'
+    if (!isKept(key)) return 'has a name with a null character or a lone surrogate'
     const fault = jsonFault(inner, depth + 1)
     if (fault !== undefined) return fault
   }

@@ -10,14 +10,14 @@ const maxKeyLength = 1000
 const minSpanMs = 1000
 const maxGroups = 4
 const maxProperties = 1000
-/** Half the way around the Earth: the largest radius of a circle. */
+/** Half the circumference of the Earth: the largest radius of a circle. */
 export const maxRadiusMetres = 20_040_000
 
 const demand = (isRight: boolean, message: string): void => {
   if (!isRight) throw new Invalid(message)
 }
 
-/** Throws `Invalid` when a filter is not one that stores take; the message names the part. */
+/** Throws `Invalid`, naming the member, for an invalid filter. */
 export const checkGeoFilter = ({ streams, areas, fromMs, beforeMs, untilMs, months, attributes }: GeoFilter): void => {
   if (streams) checkGeoIds(streams, 'streams', maxStreams)
   if (areas) {
@@ -34,16 +34,16 @@ export const checkGeoFilter = ({ streams, areas, fromMs, beforeMs, untilMs, mont
   }
 }
 
-/** Throws `Invalid` unless these are at most `most` numbers of points or streams. */
+/** Throws `Invalid` unless these are at most `most` valid datapoint ids or stream numbers. */
 export const checkGeoIds = (ids: readonly number[], what: string, most: number): void => {
   demand(ids.length <= most, `${what}: at most ${most} at once, not ${ids.length}`)
   demand(ids.every(isGeoId), `${what} are positive whole numbers`)
 }
 
-/** Also true of what is no position at all. */
+/** Also true for malformed positions. */
 const isInRange = ([longitude = 0, latitude = 0]: readonly number[]): boolean => !(Math.abs(longitude) > 180 || Math.abs(latitude) > 90)
 
-/** Meant to cross the antimeridian, or the long way: which of the two cannot be known but for an edge all around the Earth. */
+/** Whether a ring crosses the antimeridian or takes the long way around: the two cannot be distinguished except for an edge all around the Earth. */
 const isAcross = (ring: readonly (readonly number[])[]): boolean =>
   ring.some(([longitude = 0], at) => {
     const span = Math.abs(longitude - (ring[at - 1]?.[0] ?? longitude))
@@ -76,7 +76,7 @@ const checkAttribute = ({ key, contains }: GeoAttribute): void => {
   demand(fault === undefined, `the value of an attribute ${fault}`)
 }
 
-/** Throws `Invalid` when a way to sum up is not one that stores take; the message names the part. */
+/** Throws `Invalid`, naming the member, for an invalid binning. */
 export const checkBinning = ({ time, depthMetres, groupBy = [], properties = [] }: GeoBinning): void => {
   const isSpan =
     typeof time === 'string' ? isTimeBin(time) : Number.isSafeInteger(time.everyMs) && time.everyMs >= minSpanMs && isGeoTime(time.originMs)

@@ -3,7 +3,7 @@ import type { Datapoint, GeoAttribute, GeoFilter } from '../ports/geo-store.ts'
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 
-/** Whether one JSON value contains another, as `GeoAttribute` says. */
+/** Whether one JSON value contains another, as defined by `GeoAttribute`. */
 export const containsJson = (whole: Json, part: Json): boolean => {
   if (isList(whole) || isList(part))
     return isList(whole) && isList(part) && part.every(each => whole.some(other => containsJson(other, each)))
@@ -11,7 +11,7 @@ export const containsJson = (whole: Json, part: Json): boolean => {
   return Object.entries(part).every(([key, inner]) => Object.hasOwn(whole, key) && containsJson(whole[key] as Json, inner))
 }
 
-/** Whether the properties of a point have an attribute. */
+/** Whether the properties of a datapoint match an attribute. */
 export const hasAttribute = (properties: Datapoint['properties'], { key, contains }: GeoAttribute): boolean =>
   Object.hasOwn(properties, key) && (contains === undefined || containsJson(properties[key] as Json, contains))
 
@@ -20,7 +20,7 @@ const monthOf = (ms: number): number => {
   return date.getUTCFullYear() * 12 + date.getUTCMonth()
 }
 
-/** Whether a span of time overlaps some months of any year, as `GeoFilter.months` says. */
+/** Whether a time span overlaps the given months of any year, as defined by `GeoFilter.months`. */
 export const overlapsMonths = (
   { startMs, endMs }: { readonly startMs: number; readonly endMs: number | null },
   { from, to }: NonNullable<GeoFilter['months']>,
@@ -28,7 +28,7 @@ export const overlapsMonths = (
   const first = monthOf(startMs)
   const last = endMs === null || endMs === startMs ? first : monthOf(endMs)
   for (let month = first; month <= last && month < first + 12; month += 1) {
-    // Months of years before 0 count below 0.
+    // Months before year 0 are negative.
     const number = (((month % 12) + 12) % 12) + 1
     if (from <= to ? number >= from && number <= to : number >= from || number <= to) return true
   }

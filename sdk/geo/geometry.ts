@@ -3,14 +3,14 @@ import type { Geometry, GeoPosition } from '../ports/geo-store.ts'
 /** West, south, east, north in degrees. */
 export type GeoBox = readonly [west: number, south: number, east: number, north: number]
 
-/** A geometry taken apart: lone positions, lines, and areas as rings (the outer one, then holes). */
+/** The parts of a geometry: single positions, lines, and areas as rings (the outer one, then holes). */
 export interface GeoParts {
   readonly points: readonly GeoPosition[]
   readonly lines: readonly (readonly GeoPosition[])[]
   readonly polygons: readonly (readonly (readonly GeoPosition[])[])[]
 }
 
-/** Takes a valid geometry apart, collections too. */
+/** Splits a valid geometry into its parts, including those of collections. */
 export const partsOf = (geometry: Geometry): GeoParts => {
   switch (geometry.type) {
     case 'Point':
@@ -42,7 +42,7 @@ export const positionsOf = (geometry: Geometry): readonly GeoPosition[] => {
   return [...points, ...lines.flat(), ...polygons.flat(2)]
 }
 
-/** The smallest box around positions, of which there is one at least. */
+/** The bounding box of at least one position. */
 export const boxAround = (positions: Iterable<GeoPosition>): GeoBox => {
   let [west, south, east, north] = [180, 90, -180, -90]
   for (const [longitude = 0, latitude = 0] of positions) {
@@ -54,7 +54,7 @@ export const boxAround = (positions: Iterable<GeoPosition>): GeoBox => {
   return [west, south, east, north]
 }
 
-/** A box as boxes that do not cross the antimeridian, whose two ends are one place. */
+/** Splits a box at the antimeridian. */
 export const boxesAcross = ([west, south, east, north]: GeoBox): readonly GeoBox[] => {
   if (west > east)
     return [
@@ -67,5 +67,5 @@ export const boxesAcross = ([west, south, east, north]: GeoBox): readonly GeoBox
   return [[west, south, east, north], ...ends]
 }
 
-/** The altitude of a geometry's first position in metres; 0 when it has none. */
+/** The altitude of a geometry's first position in metres; 0 if it has none. */
 export const altitudeOf = (geometry: Geometry): number => positionsOf(geometry)[0]?.[2] ?? 0

@@ -1,5 +1,6 @@
 /*
- * `pounce/sdk/geo`: datapoints, their filters and bins, and what these mean, for stores of datapoints and for plugins that serve them.
+ * `pounce/sdk/geo`: datapoints, filters and bins, with reference implementations of their semantics, for datapoint stores and for plugins that serve
+ * datapoints.
  */
 
 export { geoNumberOf, type SensorRecord, type StreamRecord, sensorIdOf, streamIdOf } from '../model/geostreams.ts'

@@ -5,7 +5,7 @@ import { BinLimit, spansOf } from './time-bins.ts'
 
 type Growing = { -readonly [K in keyof GeoBin]: GeoBin[K] }
 
-/** Sums up points that fit, in the order of `GeoStore.bins`. */
+/** Aggregates the matching datapoints, in the order of `GeoStore.bins`. */
 export const binned = (points: readonly Datapoint[], binning: GeoBinning): readonly GeoBin[] => {
   const found = new Map<string, Growing>()
   const limit = new BinLimit()
@@ -46,7 +46,7 @@ const add = (found: Map<string, Growing>, bin: Growing, isAll: boolean): void =>
   known.max = Math.max(known.max, bin.max)
 }
 
-/** Null first, texts by code point. */
+/** Null first, then strings by code point. */
 const compareTexts = (one: string | null, other: string | null): number => {
   if (one === null || other === null) return Number(one !== null) - Number(other !== null)
   return Buffer.compare(Buffer.from(one), Buffer.from(other))

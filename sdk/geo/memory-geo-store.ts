@@ -21,13 +21,13 @@ const maxInserted = 5000
 const pieceSize = 2000
 const compare = (one: GeoAfter, other: GeoAfter): number => one.startMs - other.startMs || one.id - other.id
 
-/** Nobody can change what the store has, so it need not make a copy for each reader. */
+/** Stored values are frozen, so readers can share them without copies. */
 const frozen = <T>(value: T): T => {
   if (typeof value === 'object' && value !== null) for (const member of Object.values(Object.freeze(value))) frozen(member)
   return value
 }
 
-/** Points in memory, looked through one by one: what a GeoStore means, without what makes one fast. */
+/** Stores datapoints in memory and scans them linearly: a reference implementation of GeoStore, without optimizations. */
 export class MemoryGeoStore implements GeoStore {
   readonly engine: string = 'memory'
   readonly #points = new Map<number, Datapoint>()

@@ -1,7 +1,7 @@
 import type { GeoBinning, TimeBin } from '../ports/geo-store.ts'
 import { Invalid } from '../problem.ts'
 
-/** A span of time without its end. */
+/** A time span, excluding its end. */
 export interface TimeSpan {
   readonly fromMs: number
   readonly toMs: number
@@ -13,7 +13,7 @@ const lengths: Readonly<Partial<Record<TimeBin, number>>> = { minute: 60_000, ho
 const monthsIn: Readonly<Partial<Record<TimeBin, number>>> = { month: 1, semi: 6, year: 12, lustrum: 60, decade: 120 }
 /** 29 December 1969 was a Monday. */
 const mondayMs = -3 * dayMs
-/** Month and day, in their order, where seasons are cut. */
+/** Months and days, in order, on which seasons begin. */
 const cuts: readonly (readonly [month: number, day: number])[] = [
   [0, 1],
   [2, 21],
@@ -22,14 +22,14 @@ const cuts: readonly (readonly [month: number, day: number])[] = [
   [11, 21],
 ]
 
-/** True of the name of a span. */
+/** True for the name of a time bin. */
 export const isTimeBin = (name: string): name is TimeBin =>
   name === 'all' || name === 'season' || Object.hasOwn(lengths, name) || Object.hasOwn(monthsIn, name)
 
-/** `Date.UTC` takes the years 0 to 99 for those of the last century. */
+/** `Date.UTC` maps the years 0 to 99 to 1900 to 1999. */
 const utc = (year: number, month: number, day: number): number => new Date(0).setUTCFullYear(year, month, day)
 
-/** The span of a named kind, or of a length, that holds a moment. Not for `all`. */
+/** The span of a named kind or a given length that contains a time. Not for `all`. */
 export const spanAt = (ms: number, time: GeoBinning['time']): TimeSpan => {
   if (typeof time !== 'string') return even(ms, time.everyMs, time.originMs)
   const length = lengths[time]
@@ -53,7 +53,7 @@ const seasonAt = (ms: number, year: number): TimeSpan => {
   return { fromMs: starts[next - 1] ?? ms, toMs: starts[next] ?? ms }
 }
 
-/** Every span that a point enters, in order: those that it overlaps, but one winter a year. Throws `Invalid` when they are more than 10,000. */
+/** The spans that a datapoint is counted in, in order: those that it overlaps, but only one winter per year. Throws `Invalid` if there are more than 10,000. */
 export const spansOf = (startMs: number, endMs: number | null, time: GeoBinning['time']): readonly TimeSpan[] => {
   if (time === 'all') return [{ fromMs: startMs, toMs: endMs ?? startMs }]
   const spans = [spanAt(startMs, time)]
@@ -64,29 +64,29 @@ export const spansOf = (startMs: number, endMs: number | null, time: GeoBinning[
   return time === 'season' ? oneWinter(spans) : spans
 }
 
-/** Numbers that may enter bins after their first, in one question: about a second of work. */
+/** How often numbers of one query may be counted in bins after their first: about a second of work. */
 export const maxFurtherBins = 1_000_000
 
-/** Bounds the work of one question: numbers of long points enter many bins. */
+/** Bounds the work of one query, since numbers of long datapoints are counted in many bins. */
 export class BinLimit {
   #left = maxFurtherBins
 
-  /** Does not count so many. */
+  /** Exempts a number of counts from the limit. */
   allow(count: number): void {
     this.#left += count
   }
 
-  /** Counts numbers that enter bins. Throws `Invalid` when they are a million more than were allowed. */
+  /** Adds to the count. Throws `Invalid` when it exceeds the exempted number by more than a million. */
   take(count: number): void {
     this.#left -= count
     if (this.#left < 0) throw new Invalid(tooManyBins)
   }
 }
 
-/** Says that points overlap too many bins together, and what would be right. */
+/** The message when datapoints overlap too many bins. */
 export const tooManyBins = `The datapoints overlap more than ${maxFurtherBins} bins after their first: use longer bins, a shorter period, or fewer sensors, streams or properties`
 
-/** Without the last season of each year whose first is there: both are its winter. */
+/** Drops the last season of each year whose first season is included: both are its winter. */
 const oneWinter = (spans: readonly TimeSpan[]): readonly TimeSpan[] => {
   const years = new Set(
     spans.filter(({ fromMs }) => new Date(fromMs).getUTCMonth() === 0).map(({ fromMs }) => new Date(fromMs).getUTCFullYear()),

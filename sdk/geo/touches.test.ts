@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { GeoPosition } from '../ports/geo-store.ts'
 import { touches } from './touches.ts'
 
-/** A coarse grid, so that places lie on borders and corners often. */
+/** A coarse grid, so that positions are often on borders and corners. */
 const degrees = fc.integer({ min: -4, max: 4 })
 const place: fc.Arbitrary<GeoPosition> = fc.tuple(degrees, degrees)
 const box = fc.tuple(degrees, degrees, degrees, degrees).map(([west, south, east, north]) => {
@@ -56,15 +56,15 @@ const circleAt = (longitude: number, latitude: number, kilometres: number) => ({
 })
 const lineOf = (...coordinates: GeoPosition[]) => ({ type: 'LineString', coordinates }) as const
 
-test('a line that bends around the Earth touches a large circle where it is nearest over the ground', t => {
-  // From far south to far north-east; nothing of it is near to the centre but places that a flat map does not take for the nearest.
+test('a long line touches a large circle at the point with the smallest distance on the sphere', t => {
+  // From far south to far north-east; the only points near the centre are ones that a flat map would not consider nearest.
   t.true(touches(lineOf([8.5, -53.4973], [180, 85]), circleAt(-145.009, -8.0485, 10_000)))
   // Across the antimeridian of the centre.
   t.true(touches(lineOf([100, 0], [180, 1]), circleAt(-179.5, 0.99, 60)))
   t.false(touches(lineOf([100, 0], [179, 1]), circleAt(-179.5, 0.9, 60)))
 })
 
-test('a line touches a circle exactly when one of the many places along it does', t => {
+test('a line touches a circle exactly when one of many points along it does', t => {
   const anywhere = fc.tuple(fc.integer({ min: -180, max: 180 }), fc.integer({ min: -90, max: 90 }))
   fc.assert(
     fc.property(anywhere, anywhere, anywhere, fc.integer({ min: 50, max: 19_000 }), (from, to, [longitude, latitude], kilometres) => {
@@ -74,7 +74,7 @@ test('a line touches a circle exactly when one of the many places along it does'
       const isTouched = (share: number) =>
         places.some(coordinates => touches({ type: 'Point', coordinates }, circleAt(longitude, latitude, kilometres * share)))
       const found = touches(lineOf(from, to), circleAt(longitude, latitude, kilometres))
-      // Between places that are up to 20 km apart, and near the edge, the two may differ.
+      // For edges up to 20 km long, and near the boundary, the two may differ.
       if (isTouched(0.99)) t.true(found)
       if (!isTouched(1.01 + 12 / kilometres)) t.false(found)
     }),
@@ -82,14 +82,14 @@ test('a line touches a circle exactly when one of the many places along it does'
   )
 })
 
-test('a circle of no size is a place, also on a line and at a pole', t => {
+test('a circle with radius 0 is a point, even on a line and at a pole', t => {
   t.true(touches(lineOf([90, 40.03], [-10, 40.03]), circleAt(26.4778, 40.03, 0)))
   t.false(touches(lineOf([90, 40.03], [-10, 40.03]), circleAt(26.4778, 40.031, 0)))
   t.true(touches({ type: 'Point', coordinates: [9, -90] }, circleAt(179, -90, 0)))
 })
 
-test('a line around a circle, a hair outside of it, does not touch it', t => {
-  // Every place of it might be the nearest one: looking at ever finer ones has to end.
+test('a line around a circle, just outside of it, does not touch it', t => {
+  // Every point of it might be the nearest one: the subdivision must terminate.
   const around = lineOf(...Array.from({ length: 361 }, (_, at) => [at - 180, 60]))
   t.false(touches(around, circleAt(0, 90, 3335.8)))
 })

@@ -12,7 +12,7 @@ const radians = (degrees: number): number => (degrees * Math.PI) / 180
 const edgesOf = (line: readonly GeoPosition[]): readonly Edge[] => line.slice(1).map((to, at) => [line[at] as GeoPosition, to])
 const [x, y] = [(position: GeoPosition): number => position[0] ?? 0, (position: GeoPosition): number => position[1] ?? 0]
 
-/** Above 0 when `c` lies left of the line from `a` to `b`, 0 on it. */
+/** Positive if `c` is left of the line from `a` to `b`, 0 if on it. */
 const side = (a: GeoPosition, b: GeoPosition, c: GeoPosition): number => (x(b) - x(a)) * (y(c) - y(a)) - (y(b) - y(a)) * (x(c) - x(a))
 
 const isOnEdge = (place: GeoPosition, [a, b]: Edge): boolean =>
@@ -31,7 +31,7 @@ const meet = (one: Edge, other: Edge): boolean => {
   return sideC !== 0 && sideD !== 0 && sideA !== 0 && sideB !== 0 && !areApart(sideC, sideD) && !areApart(sideA, sideB)
 }
 
-/** Inside or on the border; a hole is outside. */
+/** True inside or on the border; holes are outside. */
 const isInside = (place: GeoPosition, polygon: Polygon): boolean => {
   const [px, py] = [x(place), y(place)]
   let isIn = false
@@ -39,7 +39,7 @@ const isInside = (place: GeoPosition, polygon: Polygon): boolean => {
     for (let at = 1; at < ring.length; at += 1) {
       const [a, b] = [ring[at - 1] as GeoPosition, ring[at] as GeoPosition]
       const [ay, by] = [y(a), y(b)]
-      // Most edges are above or below.
+      // Skips most edges: those entirely above or below.
       if ((ay > py && by > py) || (ay < py && by < py)) continue
       if (isOnEdge(place, [a, b])) return true
       if (ay > py !== by > py && px < ((x(b) - x(a)) * (py - ay)) / (by - ay) + x(a)) isIn = !isIn
@@ -57,10 +57,10 @@ const touchesPolygon = ({ points, lines, polygons }: GeoParts, area: Polygon): b
   return [...lines, ...polygons.flat()].some(line => edgesOf(line).some(edge => border.some(other => meet(edge, other))))
 }
 
-/** What is left of the length of a degree of longitude; nothing at a pole, where half a turn has no exact cosine. */
+/** The length of a degree of longitude relative to the equator; exactly 0 at a pole, where the cosine is not exact. */
 const narrowing = (latitude: number): number => (Math.abs(latitude) === Math.PI / 2 ? 0 : Math.cos(latitude))
 
-/** The way between two positions over the ground in metres, on a sphere. */
+/** The distance between two positions along the surface of a sphere, in metres. */
 export const metresBetween = (one: GeoPosition, other: GeoPosition): number => {
   const [latitude, otherLatitude] = [radians(y(one)), radians(y(other))]
   const across = Math.sin(radians(x(other) - x(one)) / 2) ** 2 * narrowing(latitude) * narrowing(otherLatitude)
@@ -68,15 +68,15 @@ export const metresBetween = (one: GeoPosition, other: GeoPosition): number => {
   return 2 * earthMetres * Math.asin(Math.min(1, Math.sqrt(across + along)))
 }
 
-/** How far edges are looked at where they are as near as the border of a circle: a share of its radius, and metres. */
+/** Where edges are about as near as the boundary of a circle they are subdivided down to this share of the radius, and this number of metres. */
 const [finestShare, finestMetres] = [1 / 400, 0.01]
 
-/** Whether a circle reaches an edge: its middle, or one of its halves that is not too far away as a whole. */
+/** Whether a circle touches an edge: at its midpoint, or in one of its halves that are not entirely too far away. */
 const reaches = (centre: GeoPosition, radiusMetres: number, [a, b]: Edge): boolean => {
   const middle: GeoPosition = [(x(a) + x(b)) / 2, (y(a) + y(b)) / 2]
   const beyond = metresBetween(middle, centre) - radiusMetres
   if (beyond <= 0) return true
-  // Degrees of longitude are shorter than those of latitude, so no way along the half is longer.
+  // Degrees of longitude are at most as long as those of latitude, so no path along the half is longer.
   const half = earthMetres * radians(Math.hypot(x(b) - x(a), y(b) - y(a)) / 2)
   if (beyond > half || half < Math.max(finestMetres, radiusMetres * finestShare)) return false
   return reaches(centre, radiusMetres, [a, middle]) || reaches(centre, radiusMetres, [middle, b])
@@ -98,7 +98,7 @@ const ringAround = ([west, south, east, north]: GeoBox): Ring => [
   [west, south],
 ]
 
-/** An area is compared with many geometries. */
+/** The same area is compared with many geometries. */
 const polygonBoxes = new WeakMap<Polygon, GeoBox>()
 
 const boxOfPolygon = (polygon: Polygon): GeoBox => {
@@ -112,14 +112,14 @@ const boxOfPolygon = (polygon: Polygon): GeoBox => {
 const isInBox = (place: GeoPosition, [west, south, east, north]: GeoBox): boolean =>
   y(place) >= south && y(place) <= north && (west <= east ? x(place) >= west && x(place) <= east : x(place) >= west || x(place) <= east)
 
-/** Most geometries are points. */
+/** Fast path: most geometries are points. */
 const touchesPoint = (place: GeoPosition, area: GeoArea): boolean => {
   if ('box' in area) return isInBox(place, area.box) || (Math.abs(x(place)) === 180 && isInBox([-x(place), y(place)], area.box))
   if ('polygon' in area) return isInBox(place, boxOfPolygon(area.polygon)) && isInside(place, area.polygon)
   return metresBetween(place, [area.circle.longitude, area.circle.latitude]) <= area.circle.radiusMetres
 }
 
-/** Whether a geometry has a place in common with an area, borders included. Both are valid. */
+/** Whether a geometry and an area intersect, including their borders. Both must be valid. */
 export const touches = (geometry: Geometry, area: GeoArea): boolean => {
   if (geometry.type === 'Point') return touchesPoint(geometry.coordinates, area)
   const parts = partsOf(geometry)

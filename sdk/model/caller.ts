@@ -1,94 +1,94 @@
 import type { Ref } from './kind.ts'
 import type { Permission, Verb } from './permission.ts'
 
-/** A role held in a space, with the role's permissions as they are now. */
+/** A role held in a space, with the current permissions of the role. */
 export interface Membership {
   readonly space: string
   /** Id of the role. */
   readonly role: string
-  /** For people; absent where only the rights matter. */
+  /** For display; absent where only the permissions matter. */
   readonly roleName?: string
   readonly permissions: ReadonlySet<Permission>
-  /** Id of the group through which it is held; absent for one of the account itself. A space can be in several memberships then. */
+  /** Id of the group through which the role is held; absent if held by the account itself. A space can then have several memberships. */
   readonly group?: string
 }
 
-/** An account's standing. `ReadOnly` may read and download; `Inactive` may do nothing. */
+/** The status of an account. `ReadOnly` may view and download; `Inactive` may do nothing. */
 export type AccountStatus = 'Active' | 'Inactive' | 'ReadOnly' | 'Admin'
 
-/** Who is signed in. */
+/** The signed-in user. */
 export interface CallerUser {
   readonly id: string
   readonly email: string
   readonly fullName: string
   readonly status: AccountStatus
-  /** Those of the account and those of its groups. */
+  /** Memberships of the account and of its groups. */
   readonly memberships: readonly Membership[]
-  /** Set while the terms of service wait to be accepted: until then nothing goes but what leads there. */
+  /** Set until the terms of service are accepted; meanwhile only routes with `beforeTerms` are allowed. */
   readonly termsPending?: true
-  /** Set while the server requires a second factor of this account that has none: until then nothing goes but what leads there. */
+  /** Set while the server requires a second factor that the account has not enrolled; meanwhile only the routes for enrolment are allowed. */
   readonly secondFactorPending?: true
 }
 
-/** How a caller gets to what its authentication is too old or too weak for. */
+/** How a caller whose authentication is too old or too weak can authenticate again. */
 export interface StepUp {
-  /** By which of these: `password`, `totp`, `passkey`, `recovery-code`, `provider`. Empty for a credential that can never step up. */
+  /** The possible methods: `password`, `totp`, `passkey`, `recovery-code`, `provider`. Empty for a credential that can never step up. */
   readonly methods: readonly string[]
-  /** For a person. */
+  /** For display. */
   readonly message: string
 }
 
-/** The job whose message carried the key that was used. */
+/** The job whose key was used. */
 export interface CallerJob {
   readonly id: string
-  /** The file or dataset that the job is about: the key reaches it and what lies below it. */
+  /** The file or dataset of the job: the key is valid for it and everything below it. */
   readonly target: Ref
-  /** Of a job about a file: the dataset it was submitted for, where the key may read and add while the file lies in it. */
+  /** For a job on a file: the dataset it was submitted for, which the key may read and add to while the file is in it. */
   readonly dataset?: string
-  /** `ExtractorInfo.name` of the extractor of the job. */
+  /** `ExtractorInfo.name` of the job's extractor. */
   readonly extractor: string
-  /** When the key expires. What the key itself submits gets no key that lasts longer. */
+  /** Expiry of the key. Jobs submitted with it get no key that is valid longer. */
   readonly expires: Date
 }
 
-/** How far a key reaches, within the rights of its user. An absent member limits nothing. */
+/** The limits of a key within the rights of its user. An absent member limits nothing. */
 export interface KeyLimits {
   readonly verbs?: ReadonlySet<Verb>
-  /** The key of a job: only routes that declare `jobKeys`, and only what that job is about. */
+  /** The key of a job: valid only for routes that declare `jobKeys`, and only for the job's target. */
   readonly job?: CallerJob
-  /** Only what is in one of these spaces, and the spaces themselves. Everything else is as if it were not there. */
+  /** Only these spaces and their content. Everything else appears not to exist. */
   readonly spaces?: ReadonlySet<string>
 }
 
-/** The caller of a request, made once per request by the `Callers` port. */
+/** The caller of a request, determined once per request by the `Callers` port. */
 export interface Caller {
   /** Absent for anonymous callers and for the installation's own service key. */
   readonly user?: CallerUser
-  /** How the caller proved who they are; `proxy`: by the headers of a trusted reverse proxy. */
+  /** How the caller authenticated; `proxy`: headers of a trusted reverse proxy. */
   readonly via: 'nothing' | 'session' | 'basic' | 'key' | 'bearer' | 'proxy' | 'service'
-  /** `extraction`: can do what extractors do (read, download, annotate, upload), never keys, users, roles or administration. */
+  /** `extraction`: only what extractors need (read, download, annotate, upload), never keys, users, roles or administration. */
   readonly scope: 'full' | 'extraction'
-  /** Id of the API key that was used, if one was. */
+  /** Id of the API key used, if any. */
   readonly keyId?: string
-  /** Id of the session that was used, if one was. */
+  /** Id of the session used, if any. */
   readonly sessionId?: string
-  /** Of a key that reaches less far than its user. Such a caller is never a server admin, and has no account of its own to deal with. */
+  /** Set for a key with fewer rights than its user. Such a caller is never a server admin and cannot manage its account. */
   readonly limits?: KeyLimits
-  /** Set while what a route declares as `stepUp` is refused. Absent for a caller that has authenticated recently enough. */
+  /** Set while routes that require step-up are refused. Absent for a caller that has authenticated recently enough. */
   readonly stepUp?: StepUp
-  /** A server admin who requested it with `superAdmin=true`: passes every permission on every resource. */
+  /** A server admin who sent `superAdmin=true`: passes every permission check on every resource. */
   readonly superAdmin: boolean
 }
 
-/** No one in particular. */
+/** The anonymous caller. */
 export const anonymous: Caller = { via: 'nothing', scope: 'full', superAdmin: false }
 
-/** True of a caller with status Admin, whether or not superadmin mode is on. Never true with an extraction or limited key. */
+/** True for a caller with status Admin, whether or not superadmin mode is on. Never true for an extraction or limited key. */
 export const isServerAdmin = (caller: Caller): boolean =>
   caller.user?.status === 'Admin' && caller.scope === 'full' && caller.limits === undefined
 
 /** The user id under which anonymous and service actions are recorded (Clowder 1.x, User.anonymous). */
 export const anonymousUserId = '000000000000000000000000'
 
-/** True of a server admin who passes every permission check: superadmin mode is on. Never with a limited key, whatever it requests. */
+/** True for a server admin in superadmin mode, who passes every permission check. Never true for a limited key, even if it sends `superAdmin=true`. */
 export const isSuperAdmin = (caller: Caller): boolean => caller.superAdmin && caller.limits === undefined

@@ -3,8 +3,8 @@ import * as s from '../schema.ts'
 const strings = () => s.Array(s.String())
 
 /**
- * What an extractor says of itself: the `extractor_info.json` of Clowder 1.x (reference, extraction §4.3).
- * `process` holds patterns of media types such as `image/*`, and of what happens to datasets and metadata: see `takesOperation`.
+ * An extractor's description of itself: the `extractor_info.json` of Clowder 1.x (reference, extraction §4.3). `process` has patterns for media types such as
+ * `image/*` and for dataset and metadata events: see `takesOperation`.
  */
 export const ExtractorInfo = s.model(
   'ExtractorInfo',

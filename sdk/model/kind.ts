@@ -1,4 +1,4 @@
-/** The kinds of Pounce itself. */
+/** The resource kinds that Pounce itself declares. */
 export type OwnKind =
   | 'space'
   | 'collection'
@@ -23,22 +23,22 @@ export type OwnKind =
   | 'sensor'
   | 'stream'
 
-/** The kinds that plugins declare, by declaration merging: `interface PluginKinds { instrument: true }`. */
+/** Resource kinds declared by plugins, by declaration merging: `interface PluginKinds { instrument: true }`. */
 // biome-ignore lint/suspicious/noEmptyInterface: plugins add the members
 export interface PluginKinds {}
 
-/** What can have rights, tags, metadata or events, or be their subject. */
+/** A kind of resource that can have rights, tags, metadata or events, or be their subject. */
 export type Kind = OwnKind | keyof PluginKinds
 
-/** Names one resource. */
+/** A reference to one resource. */
 export interface Ref {
   readonly kind: Kind
   readonly id: string
 }
 
 /**
- * Where a resource stands in its life. `importing`: being built below a parent, seen by no one yet.
- * `trashed`: kept with a date, left out of every list, search and count. A deleted one has no record.
+ * The lifecycle states of a resource. `importing`: being created below a parent and not yet visible. `trashed`: kept with a date, excluded from all lists,
+ * searches and counts. A deleted resource has no record.
  */
 export const lifeStates = ['live', 'trashed', 'importing'] as const
 /** A state of `lifeStates`. */

@@ -2,9 +2,9 @@ import type { AccountStatus } from './caller.ts'
 import type { Kind } from './kind.ts'
 import type { Time } from './records.ts'
 
-/** What people say of themselves. */
+/** What users state about themselves. */
 export interface UserProfile {
-  /** An https address. */
+  /** An https URL. */
   readonly avatarUrl?: string
   readonly biography?: string
   readonly institution?: string
@@ -16,12 +16,12 @@ export interface UserProfile {
 
 /** A WebAuthn credential of an account. */
 export interface PasskeyRecord {
-  /** Ours, made from the credential's. */
+  /** Our own id, derived from the credential id. */
   readonly id: string
   /** Credential id and COSE public key, base64url. */
   readonly credential: string
   readonly publicKey: string
-  /** Signature counter as last seen; 0 for authenticators that have none. */
+  /** Last seen signature counter; 0 for authenticators without one. */
   readonly counter: number
   readonly transports: readonly string[]
   readonly name: string
@@ -31,18 +31,18 @@ export interface PasskeyRecord {
   readonly lastUsed: Time | null
 }
 
-/** The second factors of a local account: a TOTP app, passkeys, and codes for who has lost both. */
+/** The second factors of a local account: a TOTP app, passkeys, and recovery codes for when both are lost. */
 export interface SecondFactorRecord {
   readonly totp: {
     /** The secret, encrypted. */
     readonly sealed: string
-    /** The time step of the last code that was accepted: neither it nor an earlier one is accepted again. */
+    /** The time step of the last accepted code; codes of this and earlier steps are rejected. */
     readonly lastStep: number
     readonly created: Time
     readonly lastUsed: Time | null
   } | null
   readonly passkeys: readonly PasskeyRecord[]
-  /** Digests of the recovery codes that are left. */
+  /** Digests of the unused recovery codes. */
   readonly recoveryCodes: readonly string[]
 }
 
@@ -52,12 +52,12 @@ export interface UserRecord {
   readonly email: string
   readonly firstName: string
   readonly lastName: string
-  /** Both names without case and accents, the first and the last one first: what people are found by. Kept by the accounts plugin. */
+  /** Both names without case and accents, in either order, for searching people. Maintained by the accounts plugin. */
   readonly sortFirst?: string
   readonly sortLast?: string
   /** `userpass` for local accounts. */
   readonly provider: string
-  /** PHC text; null where another provider vouches. */
+  /** PHC string; null for accounts of other identity providers. */
   readonly passwordHash: string | null
   readonly status: AccountStatus
   readonly created: Time
@@ -66,39 +66,39 @@ export interface UserRecord {
   readonly memberships: readonly { readonly space: string; readonly role: string }[]
   readonly followed: readonly { readonly kind: Kind; readonly id: string }[]
   readonly termsAccepted: Time | null
-  /** Who other providers say this is: `provider subject`, one each. Absent for accounts of this server alone. */
+  /** Linked identities of other providers, each as `provider subject`. Absent for purely local accounts. */
   readonly identities?: readonly string[]
-  /** No one has checked that the address is theirs: no other provider's identity is linked to this account by it. */
+  /** The address has not been verified, so identities of other providers are not linked to this account by it. */
   readonly isEmailUnverified?: true
-  /** When all its sessions were ended at once: keys of jobs that were made before are refused. */
+  /** When all its sessions were ended at once; keys of older jobs are rejected. */
   readonly signedOutAt?: Time
-  /** Groups it belongs to: their memberships count as its own. */
+  /** Its groups; their memberships count like its own. */
   readonly groups?: readonly string[]
-  /** What is written to it by mail. Absent: at once, and only what is meant for this person. */
+  /** Preference for mail notifications. Absent: immediately, and only those directed at this person. */
   readonly notifications?: 'none' | 'direct' | 'hourly' | 'daily'
-  /** Absent while none is enrolled. Holds secrets: never shown. */
+  /** Absent while none is enrolled. Contains secrets: never returned by the API. */
   readonly secondFactor?: SecondFactorRecord
-  /** Its personal data is being erased (`done` null) or was. */
+  /** Set when its personal data has been erased, or is being erased (`done` null). */
   readonly erasure?: { readonly requested: Time; readonly heir: string | null; readonly done: Time | null }
 }
 
-/** People who are members of spaces together. */
+/** A group of people that is a member of spaces. */
 export interface GroupRecord {
   /** Unique. */
   readonly name: string
   readonly description: string
-  /** `local`, or the provider that says who belongs to it. */
+  /** `local`, or the provider that determines its members. */
   readonly source: string
   /** Its name at that provider; null for local groups. */
   readonly external: string | null
   readonly author: string
   readonly created: Time
   readonly memberships: readonly { readonly space: string; readonly role: string }[]
-  /** Spaces of which it is a member because the settings say so, and as long as they do. */
+  /** Spaces of which it is a member by configuration. */
   readonly configured?: readonly string[]
 }
 
-/** A person's name as shown. */
+/** A person's display name. */
 export const fullNameOf = (user: Pick<UserRecord, 'firstName' | 'lastName'>): string => `${user.firstName} ${user.lastName}`.trim()
 
 /** A role as stored: a named set of permissions. */
@@ -108,7 +108,7 @@ export interface RoleRecord {
   readonly permissions: readonly string[]
 }
 
-/** What became of someone's second factors. */
+/** A change to a user's second factors. */
 export type SecondFactorChange =
   | 'totp-enrolled'
   | 'totp-removed'

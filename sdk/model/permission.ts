@@ -77,29 +77,29 @@ const ruling = [
 /** A permission that Pounce itself declares (reference, api-platform §2). */
 export type OwnPermission = (typeof reading)[number] | (typeof editing)[number] | (typeof ruling)[number]
 
-/** The permissions that plugins declare, by declaration merging: `interface PluginPermissions { AnalyzeSpectrum: true }`. */
+/** Permissions declared by plugins, by declaration merging: `interface PluginPermissions { AnalyzeSpectrum: true }`. */
 // biome-ignore lint/suspicious/noEmptyInterface: plugins add the members
 export interface PluginPermissions {}
 
-/** A right that a role can hold. */
+/** A permission that a role can grant. */
 export type Permission = OwnPermission | keyof PluginPermissions
 
-/** Those of Pounce that everyone has on everything of a public server, and on public resources of a private one. */
+/** Pounce's permissions that everyone has on everything on a public server, and on public resources on a private one. */
 export const readingPermissions: ReadonlySet<Permission> = new Set(reading)
-/** The roles that there are from the beginning. */
+/** The roles of a new installation. */
 export type DefaultRole = 'Viewer' | 'Editor' | 'Admin'
 
-/** What a Viewer, an Editor and an Admin of a space may do when the roles are first made. Archiving is the Admin's (seed). */
+/** The initial permissions of Viewers, Editors and Admins of a space. Archiving is reserved to Admins (seed). */
 export const defaultRoles: Readonly<Record<DefaultRole, readonly OwnPermission[]>> = {
   Viewer: reading,
   Editor: [...reading, ...editing],
   Admin: [...reading, ...editing, ...ruling],
 }
 
-/** Every permission of Pounce itself. Those of plugins are in `Installation.permissions`. */
+/** Every permission that Pounce itself declares. For plugins' permissions see `Installation.permissions`. */
 export const allPermissions: ReadonlySet<string> = new Set<string>(defaultRoles.Admin)
 
-/** What a permission does to a resource: `manage` is about who may see or rule it, about members, and about spaces as such. */
+/** The effect of a permission. `manage` concerns visibility, administration, members, and spaces as such. */
 export type Verb = 'read' | 'write' | 'delete' | 'manage'
 
 type Reading = (typeof reading)[number] | 'DownloadFiles' | 'ViewRelation'
@@ -107,7 +107,7 @@ type Managing = 'CreateSpace' | 'EditSpace' | 'PublicSpace' | 'DeleteSpace' | 'P
 type Deleting = Exclude<Extract<OwnPermission, `Delete${string}` | `Remove${string}`>, Managing>
 type VerbOf<P extends OwnPermission> = P extends Reading ? 'read' : P extends Managing ? 'manage' : P extends Deleting ? 'delete' : 'write'
 
-/** The one verb of each permission of Pounce: what a key that is limited to verbs goes by. */
+/** The verb of each of Pounce's permissions, for keys limited to verbs. */
 export const verbOf: { readonly [P in OwnPermission]: VerbOf<P> } = {
   ViewSpace: 'read',
   ViewDataset: 'read',
@@ -178,22 +178,22 @@ export const verbOf: { readonly [P in OwnPermission]: VerbOf<P> } = {
   ArchiveDataset: 'write',
 }
 
-/** A permission that a plugin adds: `definePlugin({ permissions: { AnalyzeSpectrum: … } })`. */
+/** A permission added by a plugin: `definePlugin({ permissions: { AnalyzeSpectrum: … } })`. */
 export interface PermissionDefinition {
-  /** What it lets one do, for people who put roles together: `Run analyses of spectra`. */
+  /** What it allows, for people who edit roles: `Run analyses of spectra`. */
   readonly description: string
-  /** What it does to a resource. Keys that are limited to other verbs do not have it. */
+  /** Its effect on a resource. Keys limited to other verbs do not have the permission. */
   readonly verb: Verb
-  /** The roles that get it when the plugin starts for the first time, once: one that an admin takes it from does not get it again. */
+  /** The roles that get it when the plugin first starts, only once: if an admin removes it from a role, it is not added again. */
   readonly roles: readonly DefaultRole[]
-  /** Everyone has it on what is public, and on all of a public server; ReadOnly accounts and extractors have it too. As `ViewDataset`. */
+  /** Like `ViewDataset`: everyone has it on public resources and on all resources of a public server, including ReadOnly accounts and extractors. */
   readonly isReading?: true
 }
 
-/** Every permission there is: those of Pounce, and those of the plugins that run. */
+/** All permissions of Pounce and of the loaded plugins. */
 export class PermissionCatalog {
   readonly #added: ReadonlyMap<string, PermissionDefinition>
-  /** In the order in which they are listed. */
+  /** In display order. */
   readonly names: ReadonlySet<string>
 
   constructor(added: Iterable<readonly [name: string, definition: PermissionDefinition]> = []) {
@@ -209,17 +209,17 @@ export class PermissionCatalog {
     return (readingPermissions as ReadonlySet<string>).has(permission) || this.#added.get(permission)?.isReading === true
   }
 
-  /** Undefined of one that no plugin declares any more. */
+  /** Undefined if no plugin declares the permission any more. */
   verbOf(permission: Permission): Verb | undefined {
     return Object.hasOwn(verbOf, permission) ? verbOf[permission as OwnPermission] : this.#added.get(permission)?.verb
   }
 
-  /** Of one that a plugin declares. */
+  /** The description of a plugin's permission. */
   descriptionOf(permission: Permission): string | undefined {
     return this.#added.get(permission)?.description
   }
 
-  /** What plugins give a role of the beginning. */
+  /** The permissions that plugins add to a default role. */
   addedTo(role: DefaultRole): readonly string[] {
     return [...this.#added].flatMap(([name, { roles }]) => (roles.includes(role) ? [name] : []))
   }

@@ -1,8 +1,8 @@
 import * as s from '../schema.ts'
 
 /**
- * What decides whether the server is public or private: the configuration; an admin; `pending` while no one has chosen since the installation was new, so
- * that it is private; `default`, public, for an installation that was set up without the question.
+ * What determines whether the server is public or private: `configuration`; `admin`; `pending`, private, for a new installation until an admin chooses;
+ * `default`, public, for an installation that was set up before the choice existed.
  */
 export const ReadAccessOrigin = s.Union([s.Literal('configuration'), s.Literal('admin'), s.Literal('pending'), s.Literal('default')], {
   description:

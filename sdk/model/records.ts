@@ -1,10 +1,10 @@
 import type { Json } from '../ports/document-store.ts'
 import type { LifeState, Ref } from './kind.ts'
 
-/** ISO 8601 in UTC with milliseconds, so that text order is time order. */
+/** ISO 8601 in UTC with milliseconds, so that string order is time order. */
 export type Time = string
 
-/** A word or short phrase that someone put on a resource. At most 1,000 on one resource. */
+/** A keyword on a resource. At most 1,000 per resource. */
 export interface Tag {
   readonly id: string
   readonly name: string
@@ -22,21 +22,21 @@ export interface License {
   readonly allowDownload: boolean
 }
 
-/** How often a resource was looked at and fetched. */
+/** View and download counts of a resource. */
 export interface Statistics {
   readonly views: number
   readonly downloads: number
   readonly lastViewed: Time | null
   readonly lastDownloaded: Time | null
 }
-/** Of a resource that no one has viewed or downloaded. */
+/** Initial statistics of a resource. */
 export const noStatistics: Statistics = { views: 0, downloads: 0, lastViewed: null, lastDownloaded: null }
 
-/** `TRIAL` counts as `PRIVATE` until an admin has verified the space. */
+/** `TRIAL` is treated as `PRIVATE` until an admin verifies the space. */
 export type SpaceAccess = 'TRIAL' | 'PRIVATE' | 'PUBLIC'
 /** `DEFAULT` follows the dataset's spaces. */
 export type DatasetAccess = 'PUBLIC' | 'PRIVATE' | 'DEFAULT' | 'TRIAL'
-/** `CREATED`: the bytes are durable, and the jobs of the upload are not submitted yet. How far extractors are is said by their runs. */
+/** `CREATED`: the bytes are durable, but the extraction jobs of the upload have not been submitted. For the progress of extractors see their runs. */
 export type FileStatus = 'CREATED' | 'UPLOADED' | 'PROCESSED' | 'ARCHIVED' | 'UNKNOWN'
 
 /** A space as stored. */
@@ -52,12 +52,12 @@ export interface SpaceRecord extends Sorted {
   readonly isPublic: boolean
   readonly timeToLiveMs: number
   readonly isTimeToLiveEnabled: boolean
-  /** People who requested to join, at most 1,000. `settling`: since when their request is being accepted. */
+  /** Requests to join, at most 1,000. `settling`: when acceptance of the request began. */
   readonly requests: readonly { readonly user: string; readonly at: Time; readonly message?: string; readonly settling?: Time }[]
   readonly state: LifeState
 }
 
-/** What lists are sorted by. Absent in records of older versions. */
+/** Fields that lists are sorted by. Absent in records of older versions. */
 interface Sorted {
   /** `naturalKey` of the name. */
   readonly nameKey?: string
@@ -70,15 +70,15 @@ export interface CollectionRecord extends Sorted {
   readonly description: string
   readonly author: string
   readonly created: Time
-  /** Collections it is in; no cycles. */
+  /** Its parent collections; no cycles. */
   readonly parents: readonly string[]
   readonly spaces: readonly string[]
-  /** Spaces in which it stands at the top. */
+  /** Spaces in which it is at the top level. */
   readonly rootSpaces: readonly string[]
   readonly thumbnail: string | null
-  /** In a public space. */
+  /** True when it is in a public space. */
   readonly isPublic: boolean
-  /** True when it has no parent or stands at the top of a space: what lists show. */
+  /** True when it has no parent or is at the top level of a space; lists show these. */
   readonly isTopLevel: boolean
   readonly tags: readonly Tag[]
   readonly state: LifeState
@@ -93,7 +93,7 @@ export interface DatasetRecord extends Omit<Sorted, 'modified'> {
   readonly created: Time
   readonly modified: Time
   readonly access: DatasetAccess
-  /** PUBLIC, or DEFAULT in a public space. Kept up to date by the datasets plugin. */
+  /** PUBLIC, or DEFAULT in a public space. Maintained by the datasets plugin. */
   readonly isPublic: boolean
   readonly spaces: readonly string[]
   readonly collections: readonly string[]
@@ -108,9 +108,9 @@ export interface DatasetRecord extends Omit<Sorted, 'modified'> {
 
 /** A folder as stored. */
 export interface FolderRecord {
-  /** As requested. */
+  /** The requested name. */
   readonly name: string
-  /** Unique in its parent: `name`, `name (1)` … */
+  /** Unique within its parent: `name`, `name (1)` … */
   readonly displayName: string
   readonly author: string
   readonly created: Time
@@ -118,36 +118,36 @@ export interface FolderRecord {
   readonly parent: { readonly kind: 'dataset' | 'folder'; readonly id: string }
 }
 
-/** Where a file lies. `in` is the folder, or the dataset for its root: what a listing requests. */
+/** The location of a file. `in` is the folder, or the dataset for its root; listings query it. */
 export interface Place {
   readonly dataset: string
   readonly folder: string | null
   readonly in: string
 }
 
-/** What is known of malware in a file. */
+/** The malware scan state of a file. */
 export interface FileScan {
-  /** `released`: a server admin says that the signature found nothing bad. `skipped`: not scanned, and usable. */
+  /** `released`: a server admin declared the finding harmless. `skipped`: not scanned, but usable. */
   readonly state: 'pending' | 'clean' | 'infected' | 'skipped' | 'released'
-  /** Of an infected or released file: what was found. */
+  /** For infected or released files: the name of the malware. */
   readonly signature?: string
-  /** Extraction was requested and waits until the bytes may be used. */
+  /** Extraction was requested and starts once the bytes may be used. */
   readonly extract?: boolean
 }
 
 /** A file as stored. Its bytes are in the blob store. */
 export interface FileRecord {
   readonly name: string
-  /** The name it came with; kept on rename. */
+  /** The original name; kept on rename. */
   readonly originalName: string
   readonly description: string
   readonly author: string
   readonly created: Time
   readonly contentType: string
   readonly sizeBytes: number
-  /** Hex; of the bytes as stored. */
+  /** Hex; digest of the stored bytes. */
   readonly sha256: string
-  /** Key in the BlobStore. */
+  /** Key in the `BlobStore`. */
   readonly blob: string
   readonly status: FileStatus
   readonly places: readonly Place[]
@@ -156,18 +156,18 @@ export interface FileRecord {
   readonly license: License
   readonly tags: readonly Tag[]
   readonly statistics: Statistics
-  /** Of an archived file: the last day, as `2026-01-31`, on which an admin was notified of a request for it. */
+  /** For archived files: the last day, such as `2026-01-31`, on which an admin was notified of a request for the file. */
   readonly wantedOn?: string
-  /** Of a file that came with an import, until its `file.created` is out: what that will say. */
+  /** For imported files, until `file.created` is emitted: the content of that event. */
   readonly untold?: { readonly extract: boolean; readonly key: string | null }
-  /** What is known of malware in it; absent where no scanner ran when it came. */
+  /** Absent when no scanner was installed at the time of the upload. */
   readonly scan?: FileScan
 }
 
-/** One JSON-LD document on a resource. Context and content are kept verbatim. */
+/** One JSON-LD document on a resource. Context and content are stored unchanged. */
 export interface MetadataRecord {
   readonly target: Ref
-  /** Absent member when none was given. */
+  /** Absent if none was sent. */
   readonly context?: Json
   readonly agent: {
     readonly kind: 'extractor' | 'user'
@@ -175,22 +175,22 @@ export interface MetadataRecord {
     /** Absolute URLs. */
     readonly extractorId: string | null
     readonly userId: string | null
-    /** Whom the bag that it came in named as its author: text that no one has verified, and no identity. */
+    /** The author according to the imported bag: unverified text, not an identity. */
     readonly attributedTo?: string
   }
   readonly content: Json
   readonly created: Time
-  /** Account that sent it, if any. */
+  /** Account that submitted it, if any. */
   readonly author: string | null
 }
 
-/** A part of a file: of a picture, a stretch of a recording. */
+/** A section of a file: a region of an image, a time range of a recording. */
 export interface SectionRecord {
   readonly file: string
-  /** Account that made it; rights are the file's alone. */
+  /** Account that created it; rights are derived from the file alone. */
   readonly author: string | null
   readonly created: Time
-  /** Seconds from the beginning of the file. */
+  /** Seconds from the start of the file. */
   readonly startTime: number | null
   readonly endTime: number | null
   readonly order: number | null
@@ -198,23 +198,23 @@ export interface SectionRecord {
   readonly description: string
   readonly thumbnail: string | null
   readonly tags: readonly Tag[]
-  /** Members that were sent besides, kept verbatim. */
+  /** Additional members as sent, stored unchanged. */
   readonly more: Readonly<Record<string, Json>>
 }
 
 /** A comment as stored. */
 export interface CommentRecord {
   readonly target: Ref
-  /** The comment that this one answers. */
+  /** The comment it replies to. */
   readonly parent: string | null
-  /** That comment and all above it, the topmost first. Absent in those that were written before there were replies. */
+  /** That comment and its ancestors, topmost first. Absent in comments older than this feature. */
   readonly above?: readonly string[]
   readonly author: string
   readonly text: string
   readonly posted: Time
 }
 
-/** A derived picture, text, … of a file, dataset, collection or section; attached to nothing at first. */
+/** A derived image, text, … of a file, dataset, collection or section; initially not attached to anything. */
 export interface PreviewRecord {
   readonly blob: string
   readonly sizeBytes: number
@@ -225,7 +225,7 @@ export interface PreviewRecord {
   readonly extractor: string
   readonly metadata: Readonly<Record<string, Json>>
   readonly author: string | null
-  /** The job whose key uploaded it. */
+  /** The job whose key was used for the upload. */
   readonly job?: string
   readonly created: Time
 }
@@ -238,7 +238,7 @@ export interface ThumbnailRecord {
   readonly filename: string
   readonly target: Ref | null
   readonly author: string | null
-  /** The job whose key uploaded it. */
+  /** The job whose key was used for the upload. */
   readonly job?: string
   readonly created: Time
 }

@@ -3,40 +3,40 @@ import type { FileRecord } from '../model/records.ts'
 import { port } from '../port.ts'
 import type { Stored } from './document-store.ts'
 
-/** A file and where it is to lie in an archive. */
+/** A file and its path in an archive. */
 export interface FileInArchive {
   readonly file: FileRecord & Stored
-  /** Names of folders from the top down; the same names are one folder. */
+  /** Folder names from the top down; equal paths are the same folder. */
   readonly folders: readonly string[]
 }
 
-/** An archive that is written while it is sent, and what it holds. */
+/** An archive that is generated while it is sent, and its size. */
 export interface Archive {
-  /** With a length, an ETag and ranges: a download that broke off can be resumed. */
+  /** With length, ETag and range support: interrupted downloads can be resumed. */
   readonly bytes: Bytes
   readonly files: number
   readonly folders: number
-  /** Of all files together. */
+  /** Total size of all files. */
   readonly fileBytes: number
 }
 
 /** A small generated member of an archive. */
 export interface ArchiveMember {
-  /** Relative, with `/` between its parts. */
+  /** Relative path, separated by `/`. */
   readonly path: string
   readonly bytes: Buffer
 }
 
 /**
- * Many files as one ZIP: stored, ZIP64 where needed, names kept but safe and unique in their folder. Anyone who calls has checked the right to
- * download. A file whose bytes are missing or damaged breaks the download off; it is never left out.
+ * Multiple files as one ZIP: uncompressed, ZIP64 where needed, with names made safe and unique within their folder. The caller must have checked the download
+ * permission. If a file's bytes are missing or damaged, the download is aborted; the file is never omitted.
  */
 export interface Archives {
-  /** Whole datasets, a folder for each; those that are gone or in the trash are left out. */
+  /** Whole datasets, one folder each; deleted and trashed ones are omitted. */
   ofDatasets(ids: readonly string[], filename: string): Promise<Archive>
-  /** Files at places of the caller's choice. */
+  /** Files at paths chosen by the caller. */
   ofFiles(files: Iterable<FileInArchive> | AsyncIterable<FileInArchive>, filename: string): Promise<Archive>
-  /** Generated members, each made when it is written: of unknown length, without ranges. */
+  /** Generated members, each created when it is written; the length is unknown, so there are no ranges. */
   ofMembers(members: AsyncIterable<ArchiveMember>, filename: string): Bytes
 }
 export const Archives = port<Archives>('archives')

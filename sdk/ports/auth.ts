@@ -4,56 +4,56 @@ import type { Ref } from '../model/kind.ts'
 import { contributions, port } from '../port.ts'
 import type { Job } from './transport.ts'
 
-/** Someone whose identity a provider vouches for. Never a session and never a right. */
+/** An identity confirmed by a provider. Never a session or a permission. */
 export interface VerifiedIdentity {
-  /** Which provider: `userpass`, `ldap`, or a configured OIDC name. */
+  /** The provider: `userpass`, `ldap`, or the configured name of an OIDC provider. */
   readonly provider: string
-  /** Stable in the provider: the e-mail for local accounts, `sub` for OIDC, the DN for LDAP. */
+  /** Stable within the provider: the e-mail for local accounts, `sub` for OIDC, the DN for LDAP. */
   readonly subject: string
-  /** Empty when the provider names none, or none that is verified: then only an existing account can be signed in to. */
+  /** Empty if the provider supplies no verified address; then only an existing account can sign in. */
   readonly email: string
   readonly isEmailVerified: boolean
   readonly firstName: string
   readonly lastName: string
-  /** Absent where the provider does not report groups, which is not the same as none. */
+  /** Absent if the provider does not report groups, as opposed to an empty list. */
   readonly groups?: readonly string[]
 }
 
-/** A site to which browsers are redirected to sign in. */
+/** An external site where users sign in through a redirect. */
 export interface SignInSite {
-  /** What its identities name as `provider`, and a part of the path: lower-case letters, digits and dashes. */
+  /** The `provider` of its identities, and a path segment: lower-case letters, digits and dashes. */
   readonly id: string
   /** The label of the button. */
   readonly label: string
   /**
-   * Where to send the browser, which shall come back to `callback`, and the secret state that this browser keeps until then.
-   * Rejects with `Unavailable` while the site is unavailable.
+   * The URL to redirect the browser to, which returns it to `callback`, and the secret state to keep in this browser until then. Rejects with `Unavailable`
+   * while the site is unreachable.
    */
   redirect(callback: string): Promise<{ readonly url: string; readonly kept: string }>
   /**
-   * The identity that returned. `address` is the callback with the query that the browser brought; `kept` as given out for it. Undefined for whatever the site does
-   * not vouch for now: broken off, forged, used up, of another browser, not in the groups that may come in.
+   * The identity of the returning user. `address` is the callback URL with the received query; `kept` is the state from `redirect`. Undefined for anything the
+   * site does not confirm: sign-in cancelled, forged, already used, from another browser, or not in an admitted group.
    */
   returned(address: URL, kept: string): Promise<VerifiedIdentity | undefined>
 }
 
-/** One or more ways to authenticate. Every method takes equally long for an unknown account and a wrong password. */
+/** One or more ways to authenticate. Each takes equally long for an unknown account and a wrong password. */
 export interface AuthProvider {
   readonly id: string
   /** The label shown to users; the id by default. */
   readonly label?: string
-  /** Undefined when the credentials are not valid; it never reveals which part was wrong. */
+  /** Undefined for invalid credentials, without revealing which part was wrong. */
   password?(email: string, password: string): Promise<VerifiedIdentity | undefined>
   bearer?(token: string): Promise<VerifiedIdentity | undefined>
   /**
-   * For reverse proxies that sign people in, such as Shibboleth or oauth2-proxy: the person whom the headers of a request name, and the address of the client. Called
-   * only for requests of peers that `http.trustedProxies` lists, and for each of them, so it must be fast. Undefined when the proxy names no one;
-   * throws `WrongCredentials` for headers that do not prove whom they name, which is counted.
+   * For reverse proxies that authenticate users, such as Shibboleth or oauth2-proxy: returns the user named by the request headers; `address` is the client's
+   * address. Called for every request from a peer in `http.trustedProxies`, and for no others, so it must be fast. Undefined when the headers name no user;
+   * throws `WrongCredentials`, which counts as a failed attempt, for headers that do not prove the user.
    */
   request?(headers: IncomingHttpHeaders, address: string): Promise<VerifiedIdentity | undefined>
   readonly sites?: readonly SignInSite[]
 }
-/** Plugins that sign people in. */
+/** Plugins that authenticate users. */
 export const AuthProviders = contributions<AuthProvider>('authProviders')
 
 /** The credentials of a request. Each is absent when not sent. */
@@ -63,34 +63,34 @@ export interface Credentials {
   readonly bearer?: string
   readonly headerKey?: string
   readonly queryKey?: string
-  /** All headers of a request that a listed proxy sent on, for `AuthProvider.request`. */
+  /** All headers of a request forwarded by a trusted proxy, for `AuthProvider.request`. */
   readonly proxied?: IncomingHttpHeaders
   /** `superAdmin=true` as a query parameter or cookie. */
   readonly wantsSuperAdmin: boolean
-  /** The address of the client, for throttling. */
+  /** The client's address, for throttling. */
   readonly address: string
 }
 
-/** Turns credentials into a caller, once per request. */
+/** Resolves the caller from the credentials, once per request. */
 export interface Callers {
   /**
-   * The first valid one, in the order session, Basic, X-API-Key, `key`, Bearer, headers of a proxy. Nothing sent: anonymous. None is valid: `WrongCredentials`,
-   * `SecondFactorRequired`, or `TooMany` after too many wrong tries, each of which is counted, also beside a right one. A right one of an account that
-   * may not be used: `NotSignedIn`. Revocation and suspension count within a second on every kernel.
+   * Uses the first valid credential, in the order session, Basic, X-API-Key, `key`, Bearer, proxy headers. Without credentials: anonymous. Without a valid one:
+   * `WrongCredentials`, `SecondFactorRequired`, or `TooMany` after too many failed attempts; each wrong credential is counted, even next to a valid one. A
+   * valid credential of an account that may not be used: `NotSignedIn`. Revocation and suspension take effect within a second on every kernel.
    */
   identify(credentials: Credentials): Promise<Caller>
 }
 export const Callers = port<Callers>('callers')
 
-/** Keys in the messages of jobs, by which an extractor acts for the user on the job's target. */
+/** Keys in job messages, with which an extractor acts for the user on the job's target. */
 export interface Keys {
   /**
-   * A key for this job alone: signed, not stored, safe in a URL. It reaches the job's target and the dataset that the message names, with the rights of
-   * the user at the time of use, until it expires or the job has ended. `NotFound` for an unknown user; undefined for no one's job
-   * where no service key (`commKey`) is configured.
+   * A key for this job only: signed, not stored, safe in a URL. It is valid for the job's target and the dataset in the message, with the user's rights at the
+   * time of use, until it expires or the job ends. `NotFound` for an unknown user; undefined for a job without user if no service key (`commKey`) is
+   * configured.
    */
   jobKey(job: Pick<Job, 'id' | 'target' | 'user' | 'message'>): Promise<string | undefined>
-  /** True of a key in a waiting message that has expired, or is none of a job: one that was sent before jobs had keys. */
+  /** True for a key in a waiting message that has expired or is not a job key, because it was sent before jobs had keys. */
   isOutdated(key: string): boolean
 }
 export const Keys = port<Keys>('keys')
@@ -98,64 +98,64 @@ export const Keys = port<Keys>('keys')
 /** The current state of a job, for its key. */
 export interface JobFacts {
   readonly target: Ref
-  /** In whose name it runs; null for no one's. */
+  /** The user it runs for; null for none. */
   readonly user: string | null
   /** `ExtractorInfo.name`. */
   readonly extractor: string
-  /** `ended`: done or failed. A failed job that is submitted again is `open` again. */
+  /** `ended`: done or failed. Resubmitting a failed job makes it `open` again. */
   readonly state: 'open' | 'ended' | 'cancelled'
   /** When this server received the end. */
   readonly endedAt?: Date
-  /** No key of it is valid from then on, whatever expiry the key itself names. */
+  /** All keys of the job are invalid after this time, whatever their own expiry. */
   readonly keysUntil?: Date
 }
 
-/** The records of jobs, one read each: contributed by the plugin that keeps them. */
+/** Access to job records, one read each; contributed by the plugin that stores them. */
 export interface JobRecords {
-  /** Undefined for a job that is not known, or not any more. */
+  /** Undefined for an unknown or deleted job. */
   factsOf(jobId: string): Promise<JobFacts | undefined>
 }
 export const JobRecords = contributions<JobRecords>('jobRecords')
 
-/** The credential that something was created with, so that it can end with it. Contains no secret. */
+/** Refers to the credential that something was created with, so that both can end together. Contains no secret. */
 export interface CredentialRef {
   readonly user: string
   /** Id of the API key. */
   readonly key?: string
   /** Id of the session. */
   readonly session?: string
-  /** Fits the password that the account had then. */
+  /** Changes with the account's password. */
   readonly stamp: string
-  /** Made in superadmin mode: counts while the account is a server admin. */
+  /** Created in superadmin mode, which applies while the account is a server admin. */
   readonly superAdmin: boolean
 }
 
-/** References to credentials, for what acts on behalf of a user later and ends with the credential it was created with. */
+/** References to credentials, for things that later act on behalf of a user and end with the credential they were created with. */
 export interface CredentialRefs {
-  /** Of the caller; `NotSignedIn` for an anonymous one. */
+  /** The credential of the caller; `NotSignedIn` for anonymous callers. */
   of(caller: Caller): Promise<CredentialRef>
   /**
-   * The rights of the credential now. Undefined once the key or session has ended, the password is another one, or the account may not be used. Read
-   * again each time, so that it holds for every kernel.
+   * The current rights of the credential. Undefined once the key or session has ended, the password was changed, or the account may not be used. Read on every
+   * call, so that it is up to date on every kernel.
    */
   callerOf(ref: CredentialRef): Promise<Caller | undefined>
 }
 export const CredentialRefs = port<CredentialRefs>('credentialRefs')
 
-/** Encrypts short secrets at rest with keys derived from the secret of the installation: any kernel opens what another one sealed. */
+/** Encrypts short secrets at rest with keys derived from the installation's secret; any kernel can decrypt them. */
 export interface SecretEncryption {
-  /** `context` is not part of the result and must be the same when it is opened: what was sealed for one account is of no use to another. */
+  /** `context` is not part of the result and must be the same in `open`: a secret sealed for one account cannot be used for another. */
   seal(purpose: string, context: string, text: string): Promise<string>
-  /** Undefined for what was not sealed here, or for another purpose or context. */
+  /** Undefined for text that was not sealed here, or for another purpose or context. */
   open(purpose: string, context: string, sealed: string): Promise<string | undefined>
 }
 export const SecretEncryption = port<SecretEncryption>('secretEncryption')
 
-/** Limits attempts that involve no password, such as mail links, for all kernels together. */
+/** Limits attempts without a password, such as requests for mail links, across all kernels. */
 export interface RateLimiter {
   /**
-   * Counts one attempt, successful or not; `TooMany`, with the time to wait, beyond so many in 15 minutes for one e-mail address or from one network.
-   * Takes equally long for an unknown address.
+   * Counts an attempt, successful or not; throws `TooMany` with the time to wait above the limit per 15 minutes for an e-mail address or a network. Takes
+   * equally long for an unknown address.
    */
   consume(
     action: string,
@@ -165,10 +165,10 @@ export interface RateLimiter {
 }
 export const RateLimiter = port<RateLimiter>('rateLimiter')
 
-/** A way to sign up, for people who are mailed before they have an account. */
+/** A way to sign up, for people who get a mail before they have an account. */
 export interface SignUpWay {
-  /** The single-use URL at which the owner of a mailbox creates an account, valid for some days; undefined where sign-up is disabled. */
+  /** A single-use URL for the owner of a mailbox to create an account, valid for the given days; undefined if sign-up is disabled. */
   linkFor(email: string, days: number): Promise<string | undefined>
 }
-/** Plugins through which new accounts are created. */
+/** Plugins that offer sign-up. */
 export const SignUpWays = contributions<SignUpWay>('signUpWays')

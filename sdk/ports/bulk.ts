@@ -4,7 +4,7 @@ import type { License } from '../model/records.ts'
 import { contributions } from '../port.ts'
 import type { Json } from './document-store.ts'
 
-/** What can be done to many resources at once. */
+/** Operations on many resources at once. */
 export type BulkAct = 'delete' | 'move' | 'copy' | 'tag' | 'untag' | 'describe' | 'license' | 'submit'
 
 /** The root of a dataset, or one of its folders. */
@@ -13,35 +13,35 @@ export interface BulkPlace {
   readonly folder?: string | undefined
 }
 
-/** How it is done; checked when the job was requested. */
+/** Parameters of the operation; validated when the job is requested. */
 export interface BulkParameters {
-  /** Of `move` and `copy`. `from` tells which place a file leaves that is in several; of a copy, which folders above it are kept: those below `from`. */
+  /** For `move` and `copy`. `from`: for a file in several places, the one to move from; for a copy, folders below it are recreated. */
   readonly to?: BulkPlace | undefined
   readonly from?: BulkPlace | undefined
-  /** Of `tag` and `untag`. */
+  /** For `tag` and `untag`. */
   readonly tags?: readonly string[] | undefined
   readonly description?: string | undefined
   readonly license?: License | undefined
-  /** Of `submit`. */
+  /** For `submit`. */
   readonly extractor?: string | undefined
   readonly parameters?: { readonly [key: string]: Json } | undefined
 }
 
 /** A part of a bulk job. */
 export interface BulkRequest {
-  /** Who requested it, with the rights of now. */
+  /** The user who requested it, with current rights. */
   readonly caller: Caller
   readonly parameters: BulkParameters
-  /** Id of the job: for deterministic ids of what is created. */
+  /** Id of the job, for deriving deterministic ids of created resources. */
   readonly job: string
 }
 
-/** Does it to one resource; checks the rights of the caller. Throws a `Problem` for what is refused. A repeat must do no harm. */
+/** Applies the operation to one resource, after checking the caller's rights. Throws a `Problem` if refused. Must be idempotent. */
 export type BulkOperation = (request: BulkRequest, id: string) => Promise<void>
 
-/** What a plugin can do to many resources at once. */
+/** The bulk operations of a plugin. */
 export interface BulkOperations {
-  /** Undefined for what it does not do. */
+  /** Undefined if not supported. */
   of(act: BulkAct, kind: Kind): BulkOperation | undefined
 }
 /** Plugins with operations for bulk jobs. */

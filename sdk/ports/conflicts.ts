@@ -3,7 +3,7 @@ import { Conflict, Problem } from '../problem.ts'
 /** Why a guarded change was refused. */
 export type Refusal = 'exists' | 'revision' | 'guard' | 'absent'
 
-/** A commit whose condition did not hold. Nothing was changed and no event recorded; the caller decides again. */
+/** The precondition of a commit did not hold. Nothing was changed and no event recorded; re-read and decide again. */
 export class CommitConflict extends Conflict {
   readonly reason: Refusal
 
@@ -13,7 +13,7 @@ export class CommitConflict extends Conflict {
   }
 }
 
-/** A commit that would have given two live documents the same unique key. `index` names the index. */
+/** A commit would have given two live documents the same unique key. `index` is the name of the index. */
 export class Taken extends Conflict {
   readonly index: string
 
@@ -24,7 +24,7 @@ export class Taken extends Conflict {
 }
 
 /**
- * True when a failed commit certainly changed nothing: it was refused for what it is, or for want of space. Of any other failure
- * (`Unavailable`, a lost connection) only the answer may have been lost, so what the change relies on must be kept.
+ * True if a failed commit certainly changed nothing: it was rejected as invalid, conflicting or for lack of space. After any other failure (`Unavailable`, a
+ * lost connection) the commit may have succeeded, so anything it depends on must be kept.
  */
 export const changedNothing = (error: unknown): boolean => error instanceof Problem && (error.status < 500 || error.status === 507)

@@ -1,8 +1,8 @@
 import { contributions } from '../port.ts'
 
 /**
- * A fact for those who count and bill, as Clowder 1.x publishes it (reference, extraction §6.4): `category`, mostly `type`, `created` in
- * milliseconds since 1970, then flat fields.
+ * A record for statistics and billing systems, in the format of Clowder 1.x (reference, extraction §6.4): `category`, usually `type`, `created` in milliseconds
+ * since 1970, and flat fields.
  */
 export interface SinkRecord {
   readonly category: string
@@ -10,10 +10,10 @@ export interface SinkRecord {
   readonly [field: string]: string | number
 }
 
-/** Where such facts go, such as an exchange of a broker. */
+/** A destination for such records, such as a broker exchange. */
 export interface EventSink {
-  /** Resolves when the next hop has confirmed them; `Unavailable` while it is unavailable. At most 1,000, sent in this order. */
+  /** Resolves when the next hop has confirmed the records; `Unavailable` while it is unreachable. At most 1,000, sent in order. */
   publish(records: readonly SinkRecord[]): Promise<void>
 }
-/** Plugins that send events to other systems. */
+/** Plugins that send records to other systems. */
 export const EventSinks = contributions<EventSink>('eventSinks')

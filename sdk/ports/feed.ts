@@ -4,7 +4,7 @@ import type { Time } from '../model/records.ts'
 import { port } from '../port.ts'
 import type { Stored } from './document-store.ts'
 
-/** A resource that a line of the feed names. */
+/** A resource named in a line of the feed. */
 export interface FeedResource extends Ref {
   readonly name: string
 }
@@ -13,19 +13,19 @@ export interface FeedResource extends Ref {
 export interface FeedLine {
   readonly id: string
   readonly at: Time
-  /** v1's word, such as `create_dataset`. */
+  /** The type in v1, such as `create_dataset`. */
   readonly type: string
-  /** Name of who did it; empty when the account is gone. */
+  /** Name of the acting user; empty if the account was deleted. */
   readonly who: string
   readonly object: FeedResource | null
   readonly source: FeedResource | null
 }
 
-/** The activity feed, for those who bring it to people. */
+/** The activity feed, for delivery to people. */
 export interface Feed {
   /**
-   * What others did, of what the person follows and may see now, after `since` and up to `until`, newest first; without what was aimed at this very person,
-   * who gets a mail of it. `isCut`: there was more. None where the feed is switched off.
+   * Actions of others on resources that the person follows and may view now, after `since` and up to `until`, newest first; except those directed at this
+   * person, which are mailed separately. `isCut`: there are more. Empty if the feed is disabled.
    */
   newsFor(
     user: UserRecord & Stored,

@@ -5,15 +5,15 @@ import type { After, Page, Stored } from './document-store.ts'
 import type { GeoArea } from './geo-store.ts'
 import type { Records } from './records.ts'
 
-/** Which sensors or streams; all conditions that are given hold. Only what the caller may view is ever listed or counted. */
+/** Selects sensors or streams; all given conditions must hold. Only those that the caller may view are listed or counted. */
 export interface GeoListing {
-  /** The whole name. */
+  /** The exact name. */
   readonly name?: string
-  /** Touching one of these areas; 1 to 100. */
+  /** Intersecting one of these areas; 1 to 100. */
   readonly areas?: readonly GeoArea[]
 }
 
-/** A page of a list of sensors or streams: by name, then id, by default; 1 to 1,000 of them. It may be short, and even empty, and yet have a next one. */
+/** A page of a list of sensors or streams: 1 to 1,000, ordered by name and id by default. A page may be short or even empty and still have `next`. */
 export interface GeoListPage {
   readonly sort?: { readonly by: 'name' | 'id'; readonly order: 'ascending' | 'descending' }
   /** `next` of a page, or `geoAfter` of any sensor or stream. */
@@ -21,11 +21,11 @@ export interface GeoListPage {
   readonly limit: number
 }
 
-/** Where a list continues behind a sensor or stream, also behind one that is gone. */
+/** The position in a list after a sensor or stream, which need not exist any more. */
 export const geoAfter = (by: 'name' | 'id', { name, id }: { readonly name: string; readonly id: string }): After =>
   by === 'name' ? [name, id] : ['live', id]
 
-/** Sensors. Ids are those of `sensorIdOf`. */
+/** Sensors, with ids made by `sensorIdOf`. */
 export interface Sensors extends Records<SensorRecord> {
   list(caller: Caller, query: GeoListing, page: GeoListPage): Promise<Page<SensorRecord & Stored>>
   /** Counted up to `upTo`. */
@@ -33,29 +33,29 @@ export interface Sensors extends Records<SensorRecord> {
 }
 export const Sensors = port<Sensors>('sensors')
 
-/** Which readings someone requests, by what they belong to. */
+/** Selects datapoints by their stream or sensor. */
 export interface StreamChoice {
-  /** Numbers as clients send them. An unknown or invisible one: `NotFound`. */
+  /** Numbers as sent by clients. Unknown or invisible ones: `NotFound`. */
   readonly stream?: number
   readonly sensor?: number
-  /** Sources of sensors (`SensorRecord.source`); any of them. */
+  /** Sources of sensors (`SensorRecord.source`); matches any of them. */
   readonly sources?: readonly string[]
 }
 
-/** Streams of sensors. Ids are those of `streamIdOf`. */
+/** Streams of sensors, with ids made by `streamIdOf`. */
 export interface Streams extends Records<StreamRecord> {
   list(
     caller: Caller,
     query: GeoListing & {
-      /** In one of these sensors, by id; at most 1,000. */
+      /** Streams of any of these sensors, by id; at most 1,000. */
       readonly sensors?: readonly string[]
     },
     page: GeoListPage,
   ): Promise<Page<StreamRecord & Stored>>
   count(caller: Caller, query: GeoListing & { readonly sensors?: readonly string[] }, upTo: number): Promise<number>
   /**
-   * What to put into `GeoFilter.streams`: the numbers of the streams that were chosen and that the caller may view; undefined when that is every
-   * stream there is. More than 10,000: `Invalid`, which says to choose sensors or streams.
+   * The value for `GeoFilter.streams`: the numbers of the selected streams that the caller may view; undefined if those are all existing streams. More than
+   * 10,000: `Invalid`, with the advice to select sensors or streams.
    */
   chosen(caller: Caller, choice: StreamChoice): Promise<readonly number[] | undefined>
 }

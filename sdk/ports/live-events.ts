@@ -6,54 +6,54 @@ import { type Contributions, contributions, port } from '../port.ts'
 /** An event as clients receive it: CloudEvents 1.0, JSON format. */
 export interface CloudEvent {
   readonly specversion: '1.0'
-  /** Equal for repeats of one event. */
+  /** The same for repeated deliveries of one event. */
   readonly id: string
   /** `<kind>.<past participle>`: `dataset.created`, `file.deleted`, `extraction.progressed`. */
   readonly type: string
-  /** The address of the installation. */
+  /** The URL of the installation. */
   readonly source: string
   /** `<kind>/<id>`, such as `dataset/5f0c…`; sensors and streams by their numbers. */
   readonly subject: string
   /** RFC 3339, UTC, milliseconds. */
   readonly time: string
   readonly datacontenttype: 'application/json'
-  /** Ids, names, states and progress; at most a few hundred bytes. */
+  /** Ids, names, states and progress; a few hundred bytes at most. */
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A public event with what decides who receives it. */
+/** A public event and the data that determines who receives it. */
 export interface PublicEvent {
   readonly event: CloudEvent
   /** Its subject. */
   readonly subject: Ref
-  /** What it is about: the subject, and what the subject was in then: a file's datasets and folder, the target of a comment. */
+  /** The subject and its containers at that time: a file's datasets and folder, the target of a comment. */
   readonly about: readonly Ref[]
-  /** What the subject was right in besides, or has left: `EventFilter.ids` selects by it, rights do not follow from it. */
+  /** Other direct containers of the subject, including former ones: `EventFilter.ids` matches them, but they grant no rights. */
   readonly places?: readonly Ref[]
   /** The spaces that the subject was in. */
   readonly spaces: readonly string[]
-  /** Only this person receives it, and server admins in superadmin mode; absent where rights on `about` decide. */
+  /** Only this person, and server admins in superadmin mode, receive it; if absent, rights on `about` decide. */
   readonly recipient?: string
-  /** Who made the subject; null when unknown. */
+  /** The creator of the subject; null if unknown. */
   readonly author: string | null
-  /** Who acted; null for the system. */
+  /** The acting user; null for the system. */
   readonly actor: string | null
 }
 
-/** A selection of events. Absent members select everything; several values of a member are alternatives. */
+/** Selects events. Absent members select everything; multiple values of a member are alternatives. */
 export interface EventFilter {
-  /** Kinds of the subject, or of the event: the first part of its type. */
+  /** Kinds of the subject, or of the event (the first part of its type). */
   readonly kinds?: readonly string[]
-  /** Ids among `PublicEvent.about` and `PublicEvent.places`; of sensors and streams their numbers. */
+  /** Ids in `PublicEvent.about` and `PublicEvent.places`; for sensors and streams their numbers. */
   readonly ids?: readonly string[]
   readonly spaces?: readonly string[]
-  /** Types such as `dataset.created`; `dataset.*` is every type of a kind. */
+  /** Types such as `dataset.created`; `dataset.*` matches all types of a kind. */
   readonly types?: readonly string[]
-  /** Only resources that the caller made. */
+  /** Only resources created by the caller. */
   readonly mine?: boolean
 }
 
-/** The stored events that are public. */
+/** Stored event types that are public. */
 export const publicEventTypes = [
   'space.created',
   'space.updated',
@@ -113,70 +113,70 @@ export const publicEventTypes = [
   'notification.created',
 ] as const satisfies readonly EventType[]
 
-/** Public events: what they say, and who may receive them. */
+/** Public events: their content and recipients. */
 export interface PublicEvents {
-  /** Every type, by name, with a sentence on each: for documentation and for checking filters. */
+  /** All types by name, each with a one-sentence description; for documentation and for validating filters. */
   readonly types: Readonly<Record<string, string>>
-  /** The public events of stored ones, in their order; none for those that are not public. At most 200 stored events, one read per kind. */
+  /** The public events for stored ones, in order; non-public ones are omitted. At most 200 stored events, one read per kind. */
   describe(events: readonly AnyEvent[]): Promise<readonly PublicEvent[]>
-  /** Throws `Invalid` for types and kinds that no event has. */
+  /** Throws `Invalid` for unknown types and kinds. */
   check(filter: EventFilter): void
-  /** Whether a filter selects an event; needs no rights and no reads. */
+  /** Whether a filter matches an event; requires no rights and no reads. */
   matches(filter: EventFilter, event: PublicEvent, caller: Caller): boolean
   /**
-   * Those of some events that the caller may receive now, in their order. With a filter that they match: only where it matches by resources and spaces
-   * that the caller may view, so that it reveals nothing about others. One read per kind.
+   * The subset of events that the caller may receive now, in order, and that match the filter, if any: a filter matches only by resources and spaces that the
+   * caller may view, so that it reveals nothing about others. One read per kind.
    */
   receivable(caller: Caller, events: readonly PublicEvent[], filter?: EventFilter): Promise<readonly PublicEvent[]>
 }
 export const PublicEvents = port<PublicEvents>('publicEvents')
 
-/** Takes public events besides the live stream, such as webhooks. */
+/** Receives public events besides the live stream; for example webhooks. */
 export interface PublicEventHandler {
-  /** At least once each, in commit order per subject; at most 200. Durable when it resolves; rejects to be called again. */
+  /** Called at least once for each event, in commit order per subject; at most 200. Resolve when the events are durably handled; reject to be called again. */
   handle(events: readonly PublicEvent[]): Promise<void>
 }
-/** Plugins that take public events. */
+/** Plugins that receive public events. */
 export const PublicEventHandlers = contributions<PublicEventHandler>('publicEventHandlers')
 
-/** How far an activity that takes a while is. */
+/** The progress of a long-running activity. */
 export interface Progress {
-  /** The type of the events is `<activity>.progressed`, and of the last one `<activity>.finished` or `<activity>.failed`. */
+  /** The event type is `<activity>.progressed`, and finally `<activity>.finished` or `<activity>.failed`. */
   readonly activity: 'extraction' | 'upload' | 'archive' | 'import' | 'bulk' | 'reindex'
-  /** Unique among activities: the id of a run, an upload, a request. */
+  /** Unique among activities: the id of a run, an upload or a request. */
   readonly id: string
-  /** What it works on: who may view that receives the events. Absent: only `actor`, and server admins in superadmin mode. */
+  /** The resource being worked on: everyone who may view it receives the events. Absent: only `actor` and server admins in superadmin mode. */
   readonly subject?: Ref
-  /** User id of who requested it; null for the system. */
+  /** User id of the requester; null for the system. */
   readonly actor: string | null
   readonly state: 'running' | 'finished' | 'failed'
-  /** How much is done and how much there is to do, as far as it is known. */
+  /** The amount done and the total, if known. */
   readonly done?: number
   readonly total?: number
   readonly unit?: 'bytes' | 'files' | 'resources' | 'documents'
-  /** One line for a person, such as the status of an extractor. */
+  /** One line for display, such as the status of an extractor. */
   readonly message?: string
 }
 
-/** Receives the progress of activities for the live stream. Nothing is durable, and nothing may depend on it. */
+/** Receives progress reports for the live stream. They are not durable, and nothing may depend on them. */
 export interface ProgressListener {
-  /** Returns at once and never throws. Of one activity at most four reports a second become events; the last one always does. */
+  /** Returns immediately and never throws. At most four reports per second and activity become events; the last one always does. */
   report(progress: Progress): void
 }
-/** Plugins that show progress. None without the live stream. */
+/** Plugins that display progress; empty without the live stream. */
 export const ProgressListeners = contributions<ProgressListener>('progressListeners')
 
-/** Reports progress to all who show it. */
+/** Sends a progress report to all listeners. */
 export const reportProgress = (listeners: Contributions<ProgressListener>, progress: Progress): void => {
   for (const listener of listeners.all()) listener.report(progress)
 }
 
-/** Sends short messages to all kernels of the installation, this one included: hints that may be lost or repeated. */
+/** Sends short messages to all kernels of the installation, including this one: hints that may be lost or repeated. */
 export interface Broadcaster {
-  /** At most 4 kB. Resolves when the message was sent; `Unavailable` while that is not possible. */
+  /** At most 4 kB. Resolves when the message was sent; `Unavailable` if that is not possible. */
   send(topic: string, message: string): Promise<void>
-  /** Calls back with each message of a topic until the function that it returns is called. Reconnects by itself. */
+  /** Calls the listener for each message of a topic until the returned function is called. Reconnects automatically. */
   listen(topic: string, listener: (message: string) => void): () => void
 }
-/** Plugins that send messages between kernels, such as a broker. */
+/** Plugins that transmit messages between kernels, such as a broker. */
 export const Broadcasters = contributions<Broadcaster>('broadcasters')

@@ -4,21 +4,21 @@ import type { Mailer } from './kernel.ts'
 /** An email. */
 export type Mail = Parameters<Mailer['send']>[0]
 
-/** RFC 5321, 4.5.3.1.3, without its angle brackets. */
+/** RFC 5321, 4.5.3.1.3, without the angle brackets. */
 const maxAddressLength = 254
 const maxRecipients = 100
 /** RFC 5322, 2.1.1: a line has at most 998 characters, of which `Subject: ` takes nine. */
 const maxSubjectLength = 989
 
-/** One mailbox without a name: nothing that ends a line, separates addresses or starts another header. */
+/** A single mailbox without a display name: nothing that could end the line, separate addresses or start another header. */
 const address = /^[^\s\p{C}<>()[\]:;,@"\\]+@[^\s\p{C}<>()[\]:;,@"\\]+$/u
 
-/** True of a bare address that mail can be sent to. */
+/** True for a bare address that mail can be sent to. */
 export const isMailAddress = (text: string): boolean => text.length <= maxAddressLength && address.test(text)
 
 /**
- * Throws `Invalid` unless the mail has 1 to 100 recipients, each a bare address of at most 254 characters, and a subject of one line.
- * Every Mailer checks this before anything is sent, so that text of people cannot become headers or further recipients.
+ * Throws `Invalid` unless the mail has 1 to 100 recipients, each a bare address of at most 254 characters, and a single-line subject. Every Mailer calls this
+ * before sending, so that user input cannot add headers or recipients.
  */
 export const checkMail = ({ to, subject, text }: Mail): void => {
   if (to.length === 0 || to.length > maxRecipients)

@@ -3,7 +3,7 @@ import { wantsMail } from '../people.ts'
 import { type Contributions, contributions } from '../port.ts'
 import type { Stored } from './document-store.ts'
 
-/** What people are notified of, each with a channel of its own. */
+/** The kinds of notifications; each can be configured separately. */
 export const notificationKinds = [
   'mention',
   'reply',
@@ -18,15 +18,15 @@ export const notificationKinds = [
 /** A kind of `notificationKinds`. */
 export type NotificationKind = (typeof notificationKinds)[number]
 
-/** What people have chosen. */
+/** Users' notification preferences. */
 export interface NotificationPreference {
-  /** Whether a person wants a mail at once of what is of this kind. */
+  /** Whether a person wants immediate mail for this kind. */
   wantsMail(user: UserRecord & Stored, kind: NotificationKind): Promise<boolean>
 }
-/** The plugin that keeps the preferences of people, if one does. */
+/** The plugin that stores notification preferences, if any. */
 export const NotificationPreferences = contributions<NotificationPreference>('notificationPreferences')
 
-/** Whether a person wants a mail of what is of this kind; by their account alone where no plugin keeps preferences. */
+/** Whether a person wants mail for this kind; based on the account alone if no plugin stores preferences. */
 export const wantsMailOf = async (
   preferences: Contributions<NotificationPreference>,
   user: UserRecord & Stored,
@@ -36,10 +36,10 @@ export const wantsMailOf = async (
   return preference ? preference.wantsMail(user, kind) : wantsMail(user)
 }
 
-/** Counts the notifications that a person has not read; contributed by the plugin that keeps them. */
+/** Counts a person's unread notifications; contributed by the plugin that stores them. */
 export interface UnreadCount {
   /** Counted up to 100. */
   unread(user: string): Promise<number>
 }
-/** Plugins that keep notifications. */
+/** Plugins that store notifications. */
 export const UnreadCounts = contributions<UnreadCount>('unreadCounts')

@@ -1,18 +1,18 @@
 import { type Contributions, contributions } from '../port.ts'
 
-/** Where links that are sent by email or printed lead to: paths below the base URL. What they are about follows as `?token=`. */
+/** Targets of links in mails and printouts: paths below the base URL. A token is appended as `?token=`. */
 export interface PageAddresses {
-  /** The page that makes the first server admin. */
+  /** The page that creates the first server admin. */
   readonly setUp?: string
-  /** The page that finishes a sign-up. */
+  /** The page that completes a sign-up. */
   readonly signUp?: string
-  /** The page that sets another password. */
+  /** The page that resets a password. */
   readonly reset?: string
 }
-/** Plugins with pages for what otherwise leads to the API. */
+/** Plugins with pages for links that would otherwise lead to the API. */
 export const KnownPages = contributions<PageAddresses>('pageAddresses')
 
-/** The path of a page: the configured one, else that of the first plugin which has it, else the one of the API. */
+/** The path of a page: the configured one, otherwise that of the first plugin with such a page, otherwise the API route. */
 export const pathOfPage = (
   pages: Contributions<PageAddresses>,
   page: keyof PageAddresses,

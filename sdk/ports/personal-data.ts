@@ -9,31 +9,31 @@ import { type Change, type Collection, DocumentStore, type Find, type Stored, ty
 /** An account as stored, with its id. */
 export type Person = UserRecord & Stored
 
-/** Someone whose personal data is erased. */
+/** A person whose personal data is being erased. */
 export interface Erasure {
-  /** As the account is until every contributor is done. */
+  /** The account, unchanged until every contributor is done. */
   readonly person: Person
-  /** The account that gets what the person made; undefined: it stays with the pseudonymous account. */
+  /** The account that inherits the person's resources; undefined: they stay with the pseudonymized account. */
   readonly heir: string | undefined
 }
 
-/** What a plugin stores about people. Every collection with a reference to an account, or a copy of a name or address, needs one. */
+/** What a plugin stores about people. Required for every collection that refers to accounts or contains copies of names or addresses. */
 export interface PersonalData {
-  /** Name of the file in an export, without its suffix; several contributions of one name go into one file. */
+  /** Name of the exported file, without extension; contributions with the same name share one file. */
   readonly name: string
-  /** One sentence about the file, for the person. */
+  /** One sentence describing the file to the person. */
   readonly summary: string
-  /** Names of the collections that it answers for. */
+  /** Names of the collections that it covers. */
   readonly collections: readonly string[]
-  /** What is stored about a person: no secrets, and nothing about anyone else. */
+  /** The data stored about a person: no secrets, and nothing about anyone else. */
   export(person: Person): AsyncIterable<object>
-  /** Erases or transfers it. Called again after a failure, and must then complete what is left. */
+  /** Erases or transfers the data. Called again after a failure, and must then complete the rest. */
   erase(erasure: Erasure): Promise<void>
 }
 /** Plugins that store personal data. */
 export const PersonalDataSources = contributions<PersonalData>('personalData')
 
-/** What becomes of one record. Personal references inside arrays are pulled, so that concurrent changes are kept. */
+/** What to do with one record. Personal references inside arrays must be pulled, so that concurrent changes are kept. */
 export type Erased = 'remove' | (Update & { readonly events?: readonly NewEvent[] })
 
 /** Records of one collection that refer to people. */
@@ -41,18 +41,18 @@ export interface PersonalRecords<T extends object> {
   readonly name: string
   readonly summary: string
   readonly in: Collection<T>
-  /** Finds a person's records by an index; absent: the whole collection is read. */
+  /** Finds a person's records by an index; absent: the whole collection is scanned. */
   readonly find?: (person: Person) => Pick<Find, 'using' | 'where'>
-  /** Which of the records that were read are the person's. */
+  /** Whether a scanned record belongs to the person. */
   readonly isOf: (record: T & Stored, person: Person) => boolean
   readonly show: (record: T & Stored, person: Person) => object
-  /** Absent: records keep the id of the account, which names no one any more. */
+  /** Absent: records keep the account id, which then belongs to a pseudonym. */
   readonly erase?: (record: T & Stored, erasure: Erasure) => Erased | undefined
 }
 
 const batch = 200
 
-/** The `PersonalData` of a collection. */
+/** Creates the `PersonalData` of a collection. */
 export const personalRecords = <T extends object>(about: PersonalRecords<T>): (new (documents: DocumentStore) => PersonalData) => {
   class OfCollection implements PersonalData {
     readonly name = about.name
@@ -100,7 +100,7 @@ type Shown = Readonly<Record<string, unknown>>
 const membersOf = (record: object, members: readonly PropertyKey[]): Shown =>
   Object.fromEntries(members.map(member => [member, record[member as never]]))
 
-/** Members of `PersonalRecords` for records that a person created; they are shown with their id and the members named. */
+/** `PersonalRecords` members for records with an author; exports their id and the given members. */
 export const createdBy = <T extends { readonly author: string | null }>(
   ...members: readonly (keyof T)[]
 ): Pick<PersonalRecords<T>, 'isOf' | 'show'> => ({
@@ -108,7 +108,7 @@ export const createdBy = <T extends { readonly author: string | null }>(
   show: record => membersOf(record, ['id', ...members]),
 })
 
-/** The same for records that also have tags: those that a person added are shown, on whatever record. */
+/** The same for records with tags, where tags that the person added to any record are exported too. */
 export const createdOrTaggedBy = <T extends { readonly author: string | null; readonly tags: readonly Tag[] }>(
   ...members: readonly (keyof T)[]
 ): Pick<PersonalRecords<T>, 'isOf' | 'show'> => ({

@@ -1,8 +1,8 @@
 import { contributions } from '../port.ts'
 
-/** Names that people pick for their profiles; none or one of these. */
+/** Optional lists of names to choose from in profiles; at most one contribution. */
 export interface PickLists {
-  /** What is in a list of the names requested, whatever their case, in the spelling of the list. Unknown ones are absent. At most 200. */
+  /** The given names that are in a list, ignoring case, mapped to the list's spelling. Unknown ones are omitted. At most 200. */
   known(list: 'institutions' | 'projects', names: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 export const PickLists = contributions<PickLists>('pickLists')

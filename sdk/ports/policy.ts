@@ -7,27 +7,27 @@ import { contributions, port } from '../port.ts'
 import type { Where } from './document-store.ts'
 
 /**
- * `yes`; `no`: the caller may view the resource but not do this; `unseen`: the resource does not exist for this caller
- * (unknown, malformed or invisible id, indistinguishably); `frozen`: the caller could do this if the resource were not in the trash.
+ * `yes`; `no`: the caller may view the resource but lacks the permission; `unseen`: the resource does not exist for this caller (unknown, malformed or
+ * invisible id, indistinguishably); `frozen`: would be `yes` if the resource were not in the trash.
  */
 export type AccessDecision = 'yes' | 'no' | 'unseen' | 'frozen'
 
 /**
- * How a request treats resources in the trash: trashed datasets and collections, and whatever belongs only to these. `readable`: callers who can view it there may do this, since it
- * only reads. `frozen`: no one may, because it changes the resource, or because trashed resources do not count. By default the permission decides: View* and
- * DownloadFiles read; DeleteDataset and DeleteCollection purge and restore; every other one is `frozen`.
+ * How a request treats resources in the trash: trashed datasets and collections, and everything that is only in those. `readable`: allowed for callers who can
+ * view it there, since the request only reads. `frozen`: refused, since the request changes the resource or ignores trashed ones. By default the permission
+ * decides: View* and DownloadFiles are `readable`; DeleteDataset and DeleteCollection purge and restore; all others are `frozen`.
  */
 export type TrashRule = 'readable' | 'frozen'
 
-/** Access decisions, in one place. Every decision is current: nothing is cached between requests. */
+/** Makes all access decisions. Every decision is up to date: nothing is cached between requests. */
 export interface Policy {
-  /** Rights without a particular resource: yes for every active signed-in caller (v1), and for reading on a public server. */
+  /** Permissions without a particular resource: yes for every active signed-in caller (v1), and for read permissions on a public server. */
   can(caller: Caller, permission: Permission): AccessDecision
-  /** Rights on one resource. Derived resources delegate to their parent. */
+  /** A permission on one resource. Derived resources delegate to their parent. */
   canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<AccessDecision>
-  /** The same for many of one kind, with one read per batch of 1,000; ids that are not `yes` are omitted. */
+  /** The same for many resources of one kind, with one read per 1,000; ids whose decision is not `yes` are omitted. */
   allowed(caller: Caller, permission: Permission, kind: Kind, ids: readonly string[], trash?: TrashRule): Promise<ReadonlySet<string>>
-  /** `allowed` for several permissions, with the reads of one: those that the caller holds on each id, in the order of the argument; ids without any are omitted. */
+  /** `allowed` for several permissions in the same number of reads: the permissions held on each id, in argument order; ids without any are omitted. */
   held(
     caller: Caller,
     permissions: readonly Permission[],
@@ -35,21 +35,21 @@ export interface Policy {
     ids: readonly string[],
     trash?: TrashRule,
   ): Promise<ReadonlyMap<string, readonly Permission[]>>
-  /** The ids of one kind that the caller may view: `allowed` with the view permission of the kind. Empty for a kind that no plugin declares. */
+  /** The ids of one kind that the caller may view: `allowed` with the view permission of the kind. Empty for an undeclared kind. */
   seen(caller: Caller, kind: Kind, ids: readonly string[], trash?: TrashRule): Promise<ReadonlySet<string>>
-  /** Whether a resource is in the trash, independently of a caller: background work does not change it. */
+  /** Whether a resource is in the trash, regardless of the caller: background jobs must not change it. */
   isInTrash(ref: Ref): Promise<boolean>
   /**
-   * What the caller may view of records that have the fields of `Rights` (spaces, author, isPublic), as a condition for
-   * lists; `'all'` for no restriction and `'nothing'` when no record is visible. With a permission other than
-   * View*, the records on which the caller holds that permission. Trash is left to the lists, which query `state: 'live'`.
+   * What the caller may view of records with the fields of `Rights` (spaces, author, isPublic), as a condition for lists; `'all'` without restriction,
+   * `'nothing'` if no record is visible. With a permission other than View*: the records on which the caller has it. Does not exclude the trash; lists query
+   * `state: 'live'`.
    */
   visibleTo(caller: Caller, permission: Permission): Where | 'all' | 'nothing'
-  /** The same rule for search: ids of spaces and of the caller, who may view the files of their datasets, and whether public and own resources are included. */
+  /** The same rule for search: spaces, the caller's id (for files in the caller's datasets), and whether public and own resources are included. */
   searchScope(caller: Caller): SearchScope
   /**
-   * The rules that led to the decision, for people: `["role Editor in space 5f… holds EditDataset"]`. Parents are named as far as `reader`, who
-   * receives this (the caller by default), may view them.
+   * The rules that led to the decision, for display: `["role Editor in space 5f… holds EditDataset"]`. Parents are named only if `reader`, who receives this
+   * (by default the caller), may view them.
    */
   explain(
     caller: Caller,
@@ -57,27 +57,29 @@ export interface Policy {
     ref?: Ref,
     reader?: Caller,
   ): Promise<{ verdict: AccessDecision; because: readonly string[] }>
-  /** True when reading requires sign-in. May change while the server runs: see `ReadAccess`. */
+  /** True if reading requires sign-in. May change at run time: see `ReadAccess`. */
   readonly isPrivate: boolean
 }
 export const Policy = port<Policy>('policy')
 
-/** Who may read without signing in: everyone on a public server, no one on a private one. Known without a query; a change counts within a second on every kernel. */
+/**
+ * Whether anonymous callers may read: yes on a public server, no on a private one. Known without a query; changes take effect within a second on every kernel.
+ */
 export interface ReadAccess {
   readonly isPrivate: boolean
   readonly origin: ReadAccessOrigin
-  /** Makes a new installation private until an admin chooses. No effect where it is configured, chosen or asked already. */
+  /** Makes a new installation private until an admin chooses. No effect if it is configured, already chosen or pending. */
   ask(): Promise<void>
-  /** `Conflict` where it is configured. */
+  /** `Conflict` if it is set by the configuration. */
   choose(isPrivate: boolean): Promise<void>
 }
 export const ReadAccess = port<ReadAccess>('readAccess')
 
-/** The part of the index that a caller may view. */
+/** The part of the search index that a caller may view. */
 export type SearchScope =
   | {
       readonly all: true
-      /** Of files in no dataset only those of this author: also on a public server they are their authors' alone. */
+      /** For files outside of datasets: only those of this author. Even on a public server such files are private to their authors. */
       readonly unplaced?: { readonly author?: string }
     }
   | {
@@ -85,58 +87,58 @@ export type SearchScope =
       readonly spaces: readonly string[]
       readonly author?: string
       readonly includePublic: boolean
-      /** Kinds of which nothing is public now, whatever the index has of them. */
+      /** Kinds without any public resources now, whatever the index contains. */
       readonly closedKinds?: readonly Kind[]
-      /** Spaces that count for resources of some kinds only: a role there lets the caller view these and no others. */
+      /** Spaces that grant view access to certain kinds only. */
       readonly inPart?: readonly { readonly kinds: readonly Kind[]; readonly spaces: readonly string[] }[]
-      /** Additionally only what is in one of these spaces: the scope of a limited key. */
+      /** Additionally restricts to these spaces: the scope of a limited key. */
       readonly within?: readonly string[]
     }
 
-/** The facts about a resource from which the policy decides. */
+/** The data from which access to a resource is decided. */
 export interface Rights {
-  /** Its creator, who has all rights. */
+  /** The creator, who has all permissions. */
   readonly author: string
-  /** Spaces whose roles grant rights on it. */
+  /** Spaces whose roles grant permissions on it. */
   readonly spaces: readonly string[]
-  /** Readable by everyone, also on a private server. */
+  /** Readable by everyone, even on a private server. */
   readonly isPublic: boolean
   readonly state: LifeState
-  /** Of derived files: the job whose key uploaded it. That key has access before it is attached to anything. */
+  /** For derived files: the job whose key was used for the upload. The key has access even before the file is attached. */
   readonly job?: string
-  /** Decide by these instead: yes if any of them is yes. A file's datasets, a preview's file. */
+  /** Decide by these instead: yes if any of them is yes. For example a file's datasets or a preview's file. */
   readonly parents?: readonly Ref[]
 }
 
-/** Reads the rights of one kind of resource, from records of its own plugin only. */
+/** Reads the rights for one kind of resource from its own plugin's records. */
 export interface RightsSource {
-  /** Rights of those ids that exist. At most 1,000 ids at a time. */
+  /** The rights for the existing ids. At most 1,000 ids per call. */
   rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>>
 }
 
-/** What events and lists of resources of any kind say of one. */
+/** Facts about a resource of any kind, for events and lists. */
 export interface ResourceFacts {
   readonly name: string
   /** Account id. */
   readonly author: string
   readonly spaces: readonly string[]
-  /** What it has its rights from. */
+  /** The resources that it derives its rights from. */
   readonly within: readonly Ref[]
 }
 
-/** A kind of resource, for the policy and for lists of resources of any kind. Created by `defineResource`. */
+/** A kind of resource, for the policy and for features that work with any kind. Created by `defineResource`. */
 export interface Resource extends RightsSource {
   readonly kind: Kind
-  /** The permission without which a resource of the kind does not exist for a caller. */
+  /** The permission without which resources of this kind appear not to exist. */
   readonly view: Permission
-  /** Whether searches find resources of the kind. */
+  /** Whether resources of this kind can be found by search. */
   readonly isSearched: boolean
-  /** The types of its events, where its plugin has events and feed say what happens to it; of Pounce's own kinds none, since these are known. */
+  /** The types of its events, for events and feed; empty for Pounce's own kinds, which are built in. */
   readonly events: readonly EventType[]
-  /** Present with `events`. At most 1,000 ids at a time. */
+  /** Present together with `events`. At most 1,000 ids per call. */
   factsOf?(ids: readonly string[]): Promise<ReadonlyMap<string, ResourceFacts>>
-  /** Names for follow recommendations, by id; absent when the kind is not recommended. At most 1,000 ids at a time. */
+  /** Names for follow recommendations, by id; absent if the kind is not recommended. At most 1,000 ids per call. */
   namesOf?(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
-/** Every kind of resource that the loaded plugins declare. */
+/** All kinds of resources of the loaded plugins. */
 export const Resources = contributions<Resource>('resources')

@@ -1,15 +1,15 @@
 import type { NewEvent } from '../events.ts'
 import type { Stored, Update, Where } from './document-store.ts'
 
-/** What every port of a resource offers. Reading never checks rights: routes do that first. */
+/** Common operations on resources. Reads never check permissions; routes do that first. */
 export interface Records<T extends object> {
-  /** Also one in the trash or being imported; undefined when there is none. */
+  /** Also returns trashed and importing resources; undefined if absent. */
   get(id: string): Promise<(T & Stored) | undefined>
-  /** Those that exist, at most 1,000. */
+  /** The existing ones, by id; at most 1,000. */
   getMany(ids: readonly string[]): Promise<ReadonlyMap<string, T & Stored>>
   /**
-   * Changes fields, with the events that say so. Absent: `NotFound`; a `where` that does not hold: `CommitConflict`.
-   * Fields that follow from others (isPublic, modified …) are kept right by the plugin that owns them.
+   * Changes fields, together with the events that describe the change. Absent: `NotFound`; a `where` that does not hold: `CommitConflict`. Derived fields
+   * (isPublic, modified …) are maintained by the owning plugin.
    */
   change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<T & Stored>
 }

@@ -3,16 +3,16 @@ import type { Time } from '../model/records.ts'
 import { contributions, port } from '../port.ts'
 import type { Collection, Find, Where } from './document-store.ts'
 
-/** Records of a kind that reports read in bulk, past every port: for server admins only. Contributed by the plugin that keeps them. */
+/** Records of a kind that reports read in bulk, without access checks: for server admins only. Contributed by the plugin that owns them. */
 export interface ReportSource {
   readonly kind: Kind
   readonly records: Collection<object>
-  /** Records of a report, by `created`: an index, and what has to hold of the fields before it. */
+  /** Records ordered by `created`: an index, and conditions for the fields before it. */
   readonly byCreated: { readonly using: string; readonly where: readonly Where[] }
-  /** Those that are in a space, where a kind can be; in whatever state. */
+  /** The records in a space, in any state; for kinds that can be in spaces. */
   inSpace?(space: string): Pick<Find, 'using' | 'where'>
 }
-/** Plugins whose records reports read. */
+/** Plugins whose records are read by reports. */
 export const ReportSources = contributions<ReportSource>('reportSources')
 
 /** A run of an extractor, for reports. */
@@ -21,13 +21,13 @@ export interface ReportedRun {
   readonly target: Ref
   readonly extractor: string
   readonly user: string | null
-  /** Its status messages, oldest first; `SUBMITTED` until something began. */
+  /** Its status messages, oldest first; `SUBMITTED` until the first one. */
   readonly lines: readonly { readonly status: string; readonly at: Time }[]
 }
 
-/** Runs of extractors, as they were requested. */
+/** Requested runs of extractors. */
 export interface ReportedRuns {
-  /** Those that were requested in a time, both ends included, oldest first; read while you iterate. */
+  /** Runs requested in a time range (inclusive), oldest first; read lazily. */
   between(since: Time | undefined, until: Time | undefined): AsyncIterable<ReportedRun>
 }
 export const ReportedRuns = port<ReportedRuns>('reportedRuns')

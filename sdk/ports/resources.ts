@@ -17,19 +17,19 @@ import type { Records } from './records.ts'
 
 /** Spaces. */
 export interface Spaces extends Records<SpaceRecord> {
-  /** All there are, read while you iterate: for jobs. */
+  /** All spaces, read lazily; for background jobs. */
   all(): AsyncIterable<SpaceRecord & Stored>
 }
 export const Spaces = port<Spaces>('spaces')
 
-/** Collections, which nest many-to-many. */
+/** Collections, which form a directed acyclic graph. */
 export interface Collections extends Records<CollectionRecord> {
-  /** Collections right below one, newest first; none from the trash. */
+  /** Direct child collections, newest first, without trashed ones. */
   childrenOf(collection: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<CollectionRecord & Stored>>
 }
 export const Collections = port<Collections>('collections')
 
-/** What a new dataset is made of. */
+/** The input for a new dataset. */
 export interface NewDataset {
   readonly name: string
   readonly description?: string
@@ -42,76 +42,76 @@ export interface NewDataset {
   readonly tags?: readonly Tag[]
   readonly thumbnail?: string
   /**
-   * For imports of many documents: the dataset and its contents are invisible until `reveal`, and no event is emitted. Create its files,
-   * folders and metadata with `isImporting` too, say `stillImporting` now and then, and end with `reveal` or `drop`.
+   * For large imports: the dataset and its content stay invisible until `reveal`, and no events are emitted. Set `isImporting` for its files, folders and
+   * metadata too, call `stillImporting` periodically, and finish with `reveal` or `drop`.
    */
   readonly isImporting?: boolean
 }
 
-/** The datasets of the installation. */
+/** Datasets. */
 export interface Datasets extends Records<DatasetRecord> {
-  /** Rights on spaces and collections are the caller's to check. */
+  /** The caller must check permissions on spaces and collections. */
   create(dataset: NewDataset): Promise<DatasetRecord & Stored>
-  /** Datasets right in a collection, newest first; none from the trash, nor those being imported. */
+  /** Datasets directly in a collection, newest first, without trashed and importing ones. */
   inCollection(collection: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<DatasetRecord & Stored>>
-  /** The import continues. At least every 20 minutes: one that was silent for an hour is dropped. `NotFound` when it was. */
+  /** Keeps an import alive. Call at least every 20 minutes: after an hour without a call the import is dropped. `NotFound` if it was. */
   stillImporting(id: string): Promise<void>
   /**
-   * Shows an imported dataset with all that is in it: one commit, with `dataset.created` and `dataset.imported`; each file says `file.created` soon
-   * after. `besides`: further events of that commit. One that is shown already is not an error. `NotFound` when it was dropped.
+   * Makes an imported dataset visible with its content in one commit with `dataset.created` and `dataset.imported`; `file.created` follows soon for each file.
+   * `besides`: additional events of that commit. Idempotent. `NotFound` if the import was dropped.
    */
   reveal(id: string, besides?: readonly NewEvent[]): Promise<DatasetRecord & Stored>
-  /** Takes an import back with all that is in it. An absent dataset, and one that is shown, is not an error and stays. */
+  /** Deletes an import with its content. Does nothing if the dataset is absent or already visible. */
   drop(id: string): Promise<void>
   /**
-   * Deletes for good, past the trash; what is in it follows in the background. An absent one is not an error. `fromTrash`: only if it is in the
-   * trash when it happens.
+   * Permanently deletes a dataset, bypassing the trash; its content is deleted in the background. Absent ones are not an error. `fromTrash`: only if it is in
+   * the trash at that moment.
    */
   remove(id: string, actor?: string, only?: { readonly fromTrash: boolean }): Promise<void>
 }
 export const Datasets = port<Datasets>('datasets')
 
-/** What a new folder is made of. */
+/** The input for a new folder. */
 export interface NewFolder {
   readonly name: string
   readonly dataset: string
-  /** The dataset, or a folder in it. */
+  /** The dataset or the parent folder. */
   readonly parent: FolderRecord['parent']
   readonly author: string
-  /** Of a dataset that is being imported: no event is emitted. */
+  /** For a dataset being imported: no event is emitted. */
   readonly isImporting?: boolean
 }
-/** Where a folder lies, by the names that are shown. */
+/** The path of a folder, by display names. */
 export interface FolderPath {
   readonly dataset: string
-  /** The dataset, or a folder in it. */
+  /** The dataset or the parent folder. */
   readonly parent: FolderRecord['parent']
   /** Display names below the parent, from the top down; at least one. */
   readonly path: readonly string[]
 }
 /** Folders of datasets. */
 export interface Folders extends Records<FolderRecord> {
-  /** Shown under its name, or as `name (1)` … when that is taken. `NotFound` for a parent that is not in the dataset, `Conflict` in the trash. */
+  /** Creates a folder, displayed as `name (1)` … if the name is taken. `NotFound` if the parent is not in the dataset, `Conflict` in the trash. */
   create(folder: NewFolder): Promise<FolderRecord & Stored>
-  /** The folder at the end of a path; undefined when one of its folders is missing. */
+  /** The folder at a path; undefined if any of its folders does not exist. */
   at(place: Pick<FolderPath, 'parent' | 'path'>): Promise<(FolderRecord & Stored) | undefined>
   /**
-   * The folder at the end of a path. Folders that are missing are created, each once, however many do so at the same moment. Refuses like `create`;
-   * `Invalid` when the path is too deep. `isToldApart`: the feed has lines of their contents instead.
+   * The folder at a path; missing folders are created, only once even with concurrent calls. Errors as for `create`; `Invalid` if the path is too deep.
+   * `isToldApart`: the feed has lines for their content instead.
    */
   ensure(place: FolderPath & { readonly author: string; readonly isToldApart?: boolean }): Promise<FolderRecord & Stored>
   /** Display names from the top down to each folder, by folder id. */
   paths(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
-  /** The dataset that each folder is in by what is above it: in the middle of a move this is where it goes. None for one below a folder that is gone. */
+  /** The dataset of each folder, derived from its ancestors: during a move, the destination. Folders below a deleted one are omitted. */
   datasetsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
-  /** Folders right below a dataset or folder, by display name. */
+  /** Direct child folders of a dataset or folder, by display name. */
   childrenOf(parent: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FolderRecord & Stored>>
-  /** All folders of a dataset, read while you iterate. */
+  /** All folders of a dataset, read lazily. */
   ofDataset(dataset: string): AsyncIterable<FolderRecord & Stored>
 }
 export const Folders = port<Folders>('folders')
 
-/** Bytes already stored, to become a file. */
+/** Stored bytes that are to become a file. */
 export interface NewFile {
   readonly name: string
   readonly contentType: string
@@ -119,7 +119,7 @@ export interface NewFile {
   readonly sizeBytes: number
   readonly sha256: string
   readonly author: string
-  /** Undefined: a file in no dataset. */
+  /** Undefined: a file outside of datasets. */
   readonly dataset?: string
   readonly folder?: string
   readonly showPreviews?: FileRecord['showPreviews']
@@ -130,43 +130,43 @@ export interface NewFile {
   readonly license?: License
   readonly tags?: readonly Tag[]
   readonly thumbnail?: string
-  /** Of something older that is imported; now by default. */
+  /** For imports of older files; now by default. */
   readonly created?: Time
-  /** Of a dataset that is being imported: `file.created` follows when that is shown. */
+  /** For a dataset being imported: `file.created` is emitted when it becomes visible. */
   readonly isImporting?: boolean
-  /** Makes a repeat harmless: `CommitConflict` with `exists` when there is a file with this id already. */
+  /** Makes repeated calls idempotent: `CommitConflict` with `exists` if a file with this id exists. */
   readonly id?: string
-  /** One of several for which the client adds a feed line by itself (`addFileEvent`). */
+  /** One of several files for which the client adds its own feed line (`addFileEvent`). */
   readonly isToldApart?: boolean
   /** See `IngestOptions.batch`. */
   readonly batch?: string
 }
-/** Whose the copies of files are, and where they lie. */
+/** The owner and location of copied files. */
 export interface FileCopy {
   readonly author: string
   readonly placesOf: (original: FileRecord & Stored) => readonly Place[]
-  /** Into datasets that are no longer imported: events announce the files at once. Ids make a repeat harmless; `batch` as in `IngestOptions`. */
+  /** For datasets that are not being imported: events are emitted immediately. Ids make repeated calls idempotent; `batch` as in `IngestOptions`. */
   readonly shown?: { readonly idOf: (original: FileRecord & Stored) => string; readonly batch: string }
 }
 
-/** The files of the installation. */
+/** Files. */
 export interface Files extends Records<FileRecord> {
-  /** One commit. The bytes are the caller's until then (`StagedBlob`). `NotFound` when the dataset or folder was removed meanwhile. */
+  /** Creates a file in one commit. Until then the caller owns the bytes (`StagedBlob`). `NotFound` if the dataset or folder was deleted meanwhile. */
   create(file: NewFile): Promise<FileRecord & Stored>
   /**
-   * Copies by the ids of the originals, for a dataset that is being imported unless `shown` is set. They share the bytes, which go with the last record that
-   * names them. A file that is deleted meanwhile has no copy. At most 200.
+   * Copies files, by default into a dataset being imported (see `shown`); returns the ids of the copies by those of the originals. Copies share the bytes,
+   * which are deleted with the last record that refers to them. A file deleted meanwhile is not copied. At most 200.
    */
   copy(some: readonly (FileRecord & Stored)[], as: FileCopy): Promise<ReadonlyMap<string, string>>
-  /** Files that lie right in a dataset's root or in a folder, by name. */
+  /** Files directly in a dataset's root or in a folder, by name. */
   in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>>
-  /** Files of one name that lie right in a dataset's root or in a folder, the newest first; at most `limit`. */
+  /** At most `limit` files of a given name directly in a dataset's root or in a folder, newest first. */
   named(datasetOrFolder: string, name: string, limit: number): Promise<readonly (FileRecord & Stored)[]>
-  /** How many files `in` would list, counted up to 100,000. 0 for an unknown id. */
+  /** The number of files `in` would list, counted up to 100,000. 0 for an unknown id. */
   countIn(datasetOrFolder: string): Promise<number>
-  /** All files of a dataset wherever they lie, read while you iterate. */
+  /** All files of a dataset in any folder, read lazily. */
   ofDataset(dataset: string): AsyncIterable<FileRecord & Stored>
-  /** Files of a batch of `dataset.files-added` that exist, within a week; at most `limit`, and 10,000. */
+  /** Existing files of a batch of `dataset.files-added`, available for a week; at most `limit` and 10,000. */
   ofBatch(batch: string, limit: number): Promise<readonly (FileRecord & Stored)[]>
 }
 export const Files = port<Files>('files')

@@ -3,11 +3,11 @@ import { port } from '../port.ts'
 import type { Regex } from '../search/regex.ts'
 import type { SearchScope } from './policy.ts'
 
-/** One typed value of metadata, under its path: `{field: 'metadata.pounce-image.width', value: 640}`. */
+/** A typed metadata value and its path: `{field: 'metadata.pounce-image.width', value: 640}`. */
 export interface MetadataValue {
-  /** Dotted path as people write it in a query, without the `metadata.` in front. Case kept. */
+  /** Dotted path as written in queries, without the prefix `metadata.`. Case-preserving. */
   readonly field: string
-  /** Text that reads as a number is a number here, an ISO date is a `Date`; everything else is text. */
+  /** Numeric text is stored as a number, an ISO date as a `Date`; everything else as text. */
   readonly value: string | number | boolean | Date
 }
 
@@ -15,7 +15,7 @@ export interface MetadataValue {
 export interface SearchDocument {
   readonly id: string
   readonly kind: Kind
-  /** Revision of what was read; an older one than the index holds is ignored, an equal one replaces it. */
+  /** Revision of the record; an older one than in the index is ignored, an equal one replaces it. */
   readonly revision: number
   readonly name: string
   readonly description: string
@@ -23,179 +23,183 @@ export interface SearchDocument {
   readonly creator: string
   readonly creatorName: string
   readonly creatorEmail: string
-  /** The name it was uploaded under. */
+  /** The original file name. */
   readonly createdAs?: string
   readonly created: Date
   readonly contentType?: string
   readonly tags: readonly string[]
   readonly comments: readonly string[]
   readonly metadata: readonly MetadataValue[]
-  /** Long text such as a PDF's, searched with the rest and never returned. At most 100,000 characters. */
+  /** Long text, such as that of a PDF; searched but never returned. At most 100,000 characters. */
   readonly text?: string
-  /** What it is in: datasets, folders, collections, spaces (`in:<id>`). */
+  /** Its containers: datasets, folders, collections, spaces (`in:<id>`). */
   readonly childOf: readonly string[]
   /**
-   * Rights, as the policy filters by them: the spaces whose roles count here and, for a file, the authors of its datasets, who see it wherever those lie.
-   * No other account ids besides the author's.
+   * Rights as filtered by the policy: the spaces whose roles apply and, for a file, the authors of its datasets, who may view it in any space. No account ids
+   * besides these and the author's.
    */
   readonly spaces: readonly string[]
   readonly isPublic: boolean
-  /** False for what must not be found now (trash, an import under way): kept out of every answer and count, yet may come back at the same revision. */
+  /** False for entries that must not be found now (trash, import in progress): excluded from all results and counts, but may return at the same revision. */
   readonly isListed: boolean
 }
 
-/** What to do with one entry. `remove` needs no revision: a removed id never comes back. */
+/** A change to one entry. `remove` needs no revision: removed ids are never reused. */
 export type IndexChange = { readonly put: SearchDocument } | { readonly remove: string }
 
 /**
- * A query as data; user text is only ever a value in it. How text becomes words, and what a value can mean, is said by `pounce/sdk/search`
- * (`wordsOf`, `patternsOf`, `readingOf`), for documents and queries and for every engine alike.
+ * A query; user input only occurs as values. `pounce/sdk/search` defines how text is split into words and what a value can mean (`wordsOf`, `patternsOf`,
+ * `readingOf`), for documents and queries in every engine.
  *
- * Fields: `name description creator email tag created created_as resource_type content_type comment in`. Any other name, and any that
- * begins with `metadata.`, is a metadata path, case kept: whole, or the end of a longer one (`width` finds `pounce-image.width`).
- * The language has `contains` too (`contains:<id>`); no index evaluates it: callers replace it by the `ids` of what contains the resource.
- * A field may have several values; one that fits is enough.
+ * Fields: `name description creator email tag created created_as resource_type content_type comment in`. All other names, and those starting with `metadata.`,
+ * are metadata paths (case-sensitive), either complete or the end of a longer one (`width` matches `pounce-image.width`). The query language also has
+ * `contains:<id>`, which callers must replace by the `ids` of the containers. If a field has several values, any of them may match.
  */
 export type SearchQuery =
   | { readonly op: 'all' }
   /**
-   * In any text (name, description, tags, comments, original name, metadata, text): the term or the beginning of one. Several words are next
-   * to each other in one value, the last of them may continue. With `*` and `?` (any run, any one character) each fits a whole word, anywhere.
+   * The term, or a word beginning with it, in any text (name, description, tags, comments, original name, metadata, text). Multiple words must be adjacent in
+   * one value; the last may be a prefix. With `*` and `?` (any characters, one character) each pattern must match a whole word, anywhere.
    */
   | { readonly op: 'word'; readonly text: string }
-  /** These whole words in this order, in one value of the field, or of any text. */
+  /** These whole words in this order, in one value of the field or of any text. */
   | { readonly op: 'phrase'; readonly text: string; readonly field?: string }
-  /** A word that the expression fits as a whole, in the field or in any text. */
+  /** The expression matches a whole word of the field or of any text. */
   | { readonly op: 'regex'; readonly regex: Regex; readonly field?: string }
   | {
       readonly op: 'field'
       readonly field: string
       /**
-       * `contains`: each word of it begins a word of the field, each pattern fits one, in any order; but what reads as a number or a date (`readingOf`)
-       * equals the numbers or dates of the field, and a value that is no text equals. `*` alone: the field is there. `resource_type` by
-       * its beginning; `in` is an id and equal. `equals`: the whole value, case ignored. `differs`: the field is there, and none of
-       * its values equals any of these. The others compare numbers with numbers, dates with dates, and what reads as neither with texts by code point.
+       * `contains`: each word is a prefix of a word of the field and each pattern matches one, in any order; values that parse as numbers or dates
+       * (`readingOf`) must equal a number or date of the field, and non-text values must be equal. `*` alone: the field exists. `resource_type` is matched by
+       * prefix; `in` is an id and must be equal. `equals`: the whole value, ignoring case. `differs`: the field exists and none of its values equals any of
+       * these. The others compare numbers with numbers, dates with dates, and everything else with texts by code point.
        */
       readonly is: 'contains' | 'equals' | 'differs' | 'less' | 'atMost' | 'more' | 'atLeast'
-      /** Alternatives: any of them fits. A day is its whole span (`created` takes months and years too): more is after its end, atMost before it. */
+      /**
+       * Alternatives, any of which may match. A day is its whole span (`created` also accepts months and years): `more` is after its end, `atMost` before it.
+       */
       readonly values: readonly (string | number | Date)[]
     }
-  /** The field has a value, not an empty text; of metadata, also what stands below it does (`exists:site` for `site.lat`). */
+  /** The field has a value other than empty text; for metadata, values below the path are included (`exists:site` for `site.lat`). */
   | { readonly op: 'exists'; readonly field: string }
   | { readonly op: 'missing'; readonly field: string }
-  /** The documents of these ids, at most 1,000; none of an empty list. */
+  /** The documents with these ids, at most 1,000; an empty list matches none. */
   | { readonly op: 'ids'; readonly ids: readonly string[] }
   | { readonly op: 'and'; readonly all: readonly SearchQuery[] }
   | { readonly op: 'or'; readonly any: readonly SearchQuery[] }
   | { readonly op: 'not'; readonly not: SearchQuery }
 
-/** A search: its query, scope, order and page. */
+/** A search: query, scope, order and page. */
 export interface SearchRequest {
   readonly query: SearchQuery
   readonly scope: SearchScope
   readonly kinds?: readonly Kind[]
   /**
-   * `score` puts the best first; a field puts documents without it last, by its smallest value when ascending and its largest when descending,
-   * dates as ms. Equals come newest first. Only `created` and numeric or date metadata: else `Invalid`.
+   * `score`: best match first. A field: its smallest value if ascending, its largest if descending, dates in ms; documents without a value come last. Ties are
+   * sorted newest first. Only `created` and numeric or date metadata fields are allowed, otherwise `Invalid`.
    */
   readonly sort?: { readonly by: 'score' | string; readonly order: 'ascending' | 'descending' }
-  /** 0-based position of the first hit wanted, at most 10,000. */
+  /** 0-based position of the first hit, at most 10,000. */
   readonly from: number
   /** 0 to 1,000. */
   readonly size: number
 }
 
-/** A page of what a search found. */
+/** A page of search hits. */
 export interface SearchHits {
   readonly hits: readonly { readonly id: string; readonly kind: Kind }[]
-  /** Hits there are in all, exact up to 10,000, `10000` beyond. */
+  /** Total number of hits, exact up to 10,000 and `10000` beyond. */
   readonly total: number
-  /** True when there were too many candidates to rank, so the newest come first. */
+  /** True if there were too many candidates to rank, so hits are sorted newest first. */
   readonly isNewestFirst: boolean
 }
 
-/** A question for resources by the beginnings of words of their names. */
+/** A search for resources by word prefixes in their names. */
 export interface NameRequest {
-  /** Each word of it begins a word of the name, in any order; one of a single character is a whole word. Without a word nothing is found. */
+  /** Each word is a prefix of a word in the name, in any order; a single character must be a whole word. Without words nothing is found. */
   readonly text: string
   readonly scope: SearchScope
   readonly kinds: readonly Kind[]
-  /** 1 to 100, of each kind. */
+  /** 1 to 100, per kind. */
   readonly limit: number
 }
 
-/** What hits can be counted by. */
+/** Properties by which hits can be counted. */
 export const facetNames = ['type', 'mediaType', 'tag', 'space', 'creator', 'year'] as const
 /** A facet of `facetNames`. */
 export type FacetName = (typeof facetNames)[number]
 
-/** A search whose hits are counted. */
+/** A search whose hits are to be counted. */
 export interface FacetRequest extends Pick<SearchRequest, 'query' | 'scope' | 'kinds'> {
   readonly facets: readonly FacetName[]
-  /** Values of each facet, 1 to 1,000. */
+  /** Maximum number of values per facet, 1 to 1,000. */
   readonly limit: number
 }
 
-/** How many hits have which values. */
+/** Hit counts by value. */
 export interface FacetCounts {
   /**
-   * The requested facets: values with the number of hits that have them, most used first, then by code point. `type`: kinds; `mediaType`: as `foldValue`
-   * writes it; `tag`: as written; `space`: all of `SearchDocument.spaces`; `creator`: account ids; `year`: of creation, UTC.
+   * For each requested facet, values with their number of hits, most frequent first, then by code point. `type`: kinds; `mediaType`: normalized by `foldValue`;
+   * `tag`: as written; `space`: all of `SearchDocument.spaces`; `creator`: account ids; `year`: of creation, UTC.
    */
   readonly counts: Readonly<Partial<Record<FacetName, readonly { readonly value: string; readonly count: number }[]>>>
-  /** False when there are more than 10,000 hits: then so many of them were counted, which bounds the cost. */
+  /** False if there are more than 10,000 hits: only that many were counted, to bound the cost. */
   readonly isExact: boolean
 }
 
-/** A metadata field, and in how many documents it occurs. */
+/** A metadata field and the number of documents that have it. */
 export interface FieldCount {
   readonly field: string
-  /** Documents within the scope that have it, exact up to 10,000. */
+  /** Number of documents within the scope, exact up to 10,000. */
   readonly count: number
 }
 
-/** A value of a metadata field, and in how many documents it occurs. */
+/** A value of a metadata field and the number of documents that have it. */
 export interface ValueCount {
   readonly value: string | number | Date
-  /** Documents within the scope that have it, exact up to 10,000. */
+  /** Number of documents within the scope, exact up to 10,000. */
   readonly count: number
 }
 
 /**
- * The index is a cache of the store, rebuilt at will. Answers only ids; the caller re-reads and re-checks them.
- * Away: `Unavailable` within 2 s.
+ * A search index: a cache of the document store that can be rebuilt at any time. Returns only ids; the caller re-reads the records and checks permissions.
+ * While the index is unavailable, calls reject with `Unavailable` within 2 s.
  */
 export interface SearchIndex {
   /** Idempotent by id and revision. Durable and visible to searches when it resolves. At most 1,000 changes. */
   apply(changes: readonly IndexChange[]): Promise<void>
   search(request: SearchRequest): Promise<SearchHits>
-  /** Counts the hits of a search by their properties. */
+  /** Counts the hits of a search by property. */
   facets(request: FacetRequest): Promise<FacetCounts>
-  /** The newest resources of each kind by their names alone, for suggestions while someone types: takes no longer in a large index. */
+  /** The newest resources of each kind that match by name alone, for suggestions while typing; not slower in a large index. */
   names(request: NameRequest): Promise<SearchHits['hits']>
-  /** Metadata paths that begin with the text or have a part that does, case ignored, with the number of documents within the scope; most used first, then by code point. */
+  /**
+   * Metadata paths that start with the prefix, or have a part that does, ignoring case, with the number of documents within the scope; most frequent first,
+   * then by code point.
+   */
   fields(prefix: string, scope: SearchScope, limit: number): Promise<readonly FieldCount[]>
   /**
-   * Values of a metadata field (whole path or its end) that begin with the text, case ignored, with the number of documents within the scope;
-   * most used first, then in order of code points. Texts that differ in case only are one value, written as one of them; long ones are cut.
+   * Values of a metadata field (whole path or its end) that start with the prefix, ignoring case, with the number of documents within the scope; most frequent
+   * first, then by code point. Texts that differ only in case are one value, in one of the spellings; long ones are truncated.
    */
   values(field: string, prefix: string, scope: SearchScope, limit: number): Promise<readonly ValueCount[]>
-  /** Tags that begin with the text (empty: all), most used first, at most 10,000, within the scope; with `kind` of resources of that kind alone. */
+  /** Tags that start with the prefix (empty: all) within the scope, most frequent first, at most 10,000; with `kind` only of resources of that kind. */
   tags(prefix: string, scope: SearchScope, limit: number, kind?: Kind): Promise<readonly { readonly tag: string; readonly count: number }[]>
   /**
-   * Builds a second index from all documents while the first one serves, then swaps. `apply` during a rebuild reaches both.
-   * A rebuild that fails or is aborted leaves the first as it was. Progress is the number of documents so far.
+   * Builds a second index from all documents while the first one stays in use, then swaps them. `apply` during a rebuild updates both. A failed or aborted
+   * rebuild leaves the first unchanged. Reports the number of documents so far.
    */
   rebuild(
     documents: AsyncIterable<SearchDocument>,
     options?: { readonly signal?: AbortSignal; progress?(count: number): void },
   ): Promise<{ readonly count: number }>
-  /** True when the index was found missing, damaged or of an older form at start, and serves nothing useful until it is rebuilt. */
+  /** True if the index was missing, damaged or of an older format at startup, and is unusable until rebuilt. */
   needsRebuild?(): Promise<boolean>
-  /** Empties the index. */
+  /** Deletes all entries. */
   clear(): Promise<void>
   readonly engine: string
-  /** True when several kernels write to the same index: of two puts with the same revision, the one read earlier may then come last. */
+  /** True if several kernels write to the same index: of two puts with equal revision, the one read earlier may then be applied last. */
   readonly isShared: boolean
 }
 export const SearchIndex = port<SearchIndex>('searchIndex')

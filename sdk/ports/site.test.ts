@@ -6,7 +6,7 @@ const sites = (...names: readonly string[]): Contributions<Site> => ({
   all: () => names.map(displayName => ({ settings: async () => ({ displayName }) as SiteSettings }) as Site),
 })
 
-test('the name of a site can stand in the subject of a mail, whatever an admin typed', async t => {
+test('the name of a site is safe in the subject of a mail, whatever an admin entered', async t => {
   for (const name of ['Field', 'a\r\nBcc: b@example.org', 'a\u2028b\u2029c', '\u0000', ' ', 'x'.repeat(200)]) {
     const shown = await siteName(sites(name))
     t.true(shown.length > 0)

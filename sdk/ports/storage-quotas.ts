@@ -1,18 +1,18 @@
 import { contributions } from '../port.ts'
 
-/** Whom stored files count against: their author, and the spaces that their datasets are in. */
+/** Who stored files are charged to: their author and the spaces of their datasets. */
 export interface ChargedTo {
   readonly author: string
   readonly datasets: readonly string[]
 }
 
-/** Limits what people and spaces store. Does nothing where no quota is set. */
+/** Limits the storage used by people and spaces. Has no effect if no quota is set. */
 export interface StorageQuota {
-  /** Refuses what does not fit as resources are now, and reserves nothing: for a refusal before the bytes come. */
+  /** Throws if the amount does not fit at the moment, without reserving it: for refusing an upload before its bytes are sent. */
   check(to: ChargedTo, amount: { readonly bytes: number; readonly files: number }): Promise<void>
-  /** All of them or none, by conditional updates: parallel reservations never pass a limit together. A file that is reserved already is counted once. */
+  /** Reserves all or none, by conditional updates: concurrent reservations never exceed a limit. A file that is already reserved is not counted again. */
   reserve(to: ChargedTo, files: readonly { readonly id: string; readonly sizeBytes: number }[]): Promise<void>
-  /** Releases the charge of files. Idempotent. */
+  /** Releases the reservations of files. Idempotent. */
   release(files: readonly string[]): Promise<void>
 }
 /** Plugins that limit stored bytes. */

@@ -16,7 +16,7 @@ const samples = collection<Sample>()('example.samples', {
   byNamePiece: { on: ['name~'], array: 'name~' },
 })
 
-/** Compiled, never called. */
+/** Only compiled, never called. */
 const misspelt = async (documents: DocumentStore): Promise<void> => {
   const page = { using: 'byDataset', limit: 10 } as const
   // @ts-expect-error: the field is dataset
@@ -25,7 +25,7 @@ const misspelt = async (documents: DocumentStore): Promise<void> => {
   await documents.find(samples, { ...page, where: and(eq('dataset', 'x'), or(not(isIn('datset', ['x'])), eq('name', 'x'))) })
   // @ts-expect-error: places have a space
   await documents.find(samples, { ...page, where: eq('places.spaces', 'x') })
-  // @ts-expect-error: there is nothing below a text
+  // @ts-expect-error: a string has no members
   await documents.find(samples, { ...page, where: eq('name.first', 'x') })
   // @ts-expect-error: the field of the order is name
   await documents.find(samples, { ...page, sort: { by: 'nam', order: 'ascending' } })
@@ -33,15 +33,15 @@ const misspelt = async (documents: DocumentStore): Promise<void> => {
   await documents.find(samples, { using: 'byDatset', limit: 10 })
   // @ts-expect-error: one of several indexes is misspelt
   await documents.find(samples, { using: ['byDataset', 'bySpaces'], limit: 10 })
-  // @ts-expect-error: counting names fields too
+  // @ts-expect-error: count checks fields too
   await documents.count(samples, { using: 'byDataset', where: eq('datset', 'x'), upTo: 1 })
-  // @ts-expect-error: so does scanning, and its index
+  // @ts-expect-error: scan checks the index too
   for await (const _each of documents.scan(samples, { using: 'byDatset' })) return
   // @ts-expect-error: a guard of a change
   await documents.commit({ update: 'x', in: samples, where: eq('datset', 'x'), set: { name: 'y' } })
-  // @ts-expect-error: an index on a field that there is not
+  // @ts-expect-error: an index on an unknown field
   collection<Sample>()('example.samples', { byDataset: { on: ['datset'] } })
-  // @ts-expect-error: in one call, too
+  // @ts-expect-error: the same in a single call
   collection<Sample>('example.samples', { byDataset: { on: ['datset'] } })
 }
 
@@ -57,7 +57,7 @@ test('queries that name fields and indexes of a collection compile and are answe
     found.items.map(({ id }) => id),
     ['one'],
   )
-  // What is put together without a collection is not checked by the compiler, and fits every one.
+  // Conditions with computed field names are not checked by the compiler, and are accepted for every collection.
   const field: string = 'dataset'
   const loose: readonly Where[] = [eq(field, 'd'), eq('id', 'one'), eq('revision', 1)]
   t.is(await documents.count(samples, { using: 'byDataset', where: and(...loose), upTo: 5 }), 1)

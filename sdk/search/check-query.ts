@@ -2,7 +2,7 @@ import type { SearchQuery } from '../ports/search-index.ts'
 import { Invalid } from '../problem.ts'
 import { beginningOf, isAnything, isPattern, patternsOf } from './text.ts'
 
-/** What a query may consist of. */
+/** Limits of a query. */
 export const queryLimits = { depth: 25, conditions: 500, words: 1000, patterns: 20, expressions: 10, ids: 1000 } as const
 
 const hints: Partial<Record<keyof Counts, string>> = {
@@ -13,13 +13,13 @@ const hints: Partial<Record<keyof Counts, string>> = {
 interface Counts {
   conditions: number
   words: number
-  /** With `*` or `?` elsewhere than at the end: each is compared with all words that there are. */
+  /** Patterns with `*` or `?` other than at the end: each is compared with all words in the index. */
   patterns: number
   expressions: number
   ids: number
 }
 
-/** The query itself; `Invalid` when it is larger than `queryLimits`. */
+/** Returns the query; throws `Invalid` if it exceeds `queryLimits`. */
 export function checkQuery(query: SearchQuery): SearchQuery {
   const counts: Counts = { conditions: 0, words: 0, patterns: 0, expressions: 0, ids: 0 }
   count(query, 1, counts)

@@ -2,18 +2,18 @@ import type { ParsedAtom, ParsedQuery } from './grammar/query-parser.js'
 import { parseQuery } from './parsing.ts'
 import { readQuery } from './read-query.ts'
 
-/** One condition of a query as it was written. */
+/** One condition of a query, as written. */
 export interface QueryCondition {
-  /** NOT before it. */
+  /** Preceded by NOT. */
   readonly not: boolean
-  /** Null: anywhere. */
+  /** Null: any field. */
   readonly field: string | null
   readonly operator: ':' | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'exists' | 'missing'
-  /** Alternatives, joined by `|`. */
+  /** Alternatives separated by `|`. */
   readonly values: readonly { readonly is: 'words' | 'phrase' | 'expression'; readonly text: string }[]
 }
 
-/** A query as a list of conditions. `conditions` is null of one with parentheses, or with both AND and OR: that is no list. */
+/** A query as a flat list of conditions. `conditions` is null for a query with parentheses or with both AND and OR. */
 export interface QueryConditions {
   readonly join: 'and' | 'or'
   readonly conditions: readonly QueryCondition[] | null
@@ -37,7 +37,7 @@ const conditionOf = (parsed: ParsedQuery): QueryCondition | undefined => {
   return { not: false, field: field.text, operator: operator === '=' ? '==' : operator, values: values(parsed.values) }
 }
 
-/** Reads a query into conditions, for those who show it in parts. `Invalid` as `readQuery`. */
+/** Splits a query into conditions, for displaying them separately. `Invalid` like `readQuery`. */
 export const conditionsOf = (text: string): QueryConditions => {
   readQuery(text)
   const parsed = parseQuery(text)

@@ -18,15 +18,15 @@ const operators: ReadonlyMap<string, Comparing> = new Map([
   ['>=', 'atLeast'],
 ])
 
-/** The operators that people write. */
+/** The operators of the query language. */
 export const operatorSigns: readonly string[] = [...operators.keys()].filter(sign => sign !== '=')
 
 const texts = ['name', 'description', 'creator', 'email', 'tag', 'created_as', 'content_type', 'comment', 'resource_type', 'in', 'contains']
 
-/** The meaning of an operator; undefined for an unknown one. */
+/** The meaning of an operator; undefined if unknown. */
 export const comparingOf = (operator: string): Comparing | undefined => operators.get(operator.trim())
 
-/** A field compared with alternatives. `Invalid` when that field cannot be; `at` is where it stands, from 0. */
+/** Compares a field with alternatives. `Invalid` if the field does not support it; `at` is its 0-based position. */
 export function compareField(field: string, is: Comparing, values: readonly Value[], at = 0): SearchQuery {
   const isRange = is !== 'contains' && is !== 'equals' && is !== 'differs'
   if (isRange && texts.includes(field))
@@ -35,7 +35,7 @@ export function compareField(field: string, is: Comparing, values: readonly Valu
   return { op: 'field', field, is, values }
 }
 
-/** A field that has what the text describes: words, patterns with `*` and `?`, an `/expression/`, or alternatives of these with `|`. */
+/** The field contains what the text describes: words, patterns with `*` and `?`, an `/expression/`, or alternatives separated by `|`. */
 export function fieldContains(field: string, text: string, at = 0): SearchQuery {
   const source = /^\/(.+)\/$/s.exec(text.trim())?.[1]
   if (source !== undefined) return { op: 'regex', field, regex: readRegex(source, at) }
@@ -47,7 +47,7 @@ export function fieldContains(field: string, text: string, at = 0): SearchQuery 
   return compareField(field, 'contains', values, at)
 }
 
-/** A field that has this phrase; what reads as a number or a date is found as that too. */
+/** The field contains the phrase; a phrase that parses as a number or date also matches that value. */
 export function fieldPhrase(field: string, text: string, at = 0): SearchQuery {
   const { number, span } = readingOf(text)
   if (field === 'created') return compareField(field, 'equals', [text], at)
@@ -55,7 +55,7 @@ export function fieldPhrase(field: string, text: string, at = 0): SearchQuery {
   return number === undefined && span === undefined ? phrase : { op: 'or', any: [phrase, compareField(field, 'equals', [text], at)] }
 }
 
-/** `.*` means `*`. */
+/** `.*` is equivalent to `*`. */
 export const wildcards = (text: string): string => text.replaceAll('.*', '*')
 
 function mustBeTime(value: Value, at: number): void {

@@ -1,6 +1,4 @@
-/*
- * `pounce/sdk/search`: documents and queries of a search index, and how text becomes words and values, the same for every engine.
- */
+/* `pounce/sdk/search`: documents and queries of a search index, and how text is split into words and values, the same for every engine. */
 
 export type { SearchScope } from '../ports/policy.ts'
 export type {

@@ -69,7 +69,7 @@ const queryText = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 60 }) },
 )
 
-/** Reads it; the refusal's place, or undefined when it could be read. */
+/** The position of the syntax error, or undefined if the text can be parsed. */
 function placeOf(text: string, read: (text: string) => unknown): number | undefined {
   try {
     read(text)
@@ -82,7 +82,7 @@ function placeOf(text: string, read: (text: string) => unknown): number | undefi
   }
 }
 
-test('any text is a query, or refused at a place in it', t => {
+test('any text is a query or refused with a position', t => {
   let refused = 0
   fc.assert(
     fc.property(queryText, text => {
@@ -122,7 +122,7 @@ const regexParts = [
   'É',
 ]
 
-test('any text between slashes is an expression that answers as JavaScript does, or refused at its place', t => {
+test('any text between slashes is an expression that matches as in JavaScript, or refused with a position', t => {
   let read = 0
   fc.assert(
     fc.property(
@@ -145,7 +145,7 @@ test('any text between slashes is an expression that answers as JavaScript does,
   t.true(read > runs / 40, `${read} read`)
 })
 
-test('a pattern fits as an expression would', t => {
+test('a pattern matches like the equivalent expression', t => {
   const isAlike = (piece: string, word: string): boolean => {
     const source = piece.replace(/[*?]/g, sign => (sign === '*' ? '.*' : '.'))
     return pieceFits(piece, word) === new RegExp(/[*?]/.test(piece) ? `^${source}$` : `^${source}`, 'su').test(word)
@@ -155,7 +155,7 @@ test('a pattern fits as an expression would', t => {
   t.notThrows(() => fc.assert(fc.property(pieces, words, isAlike), { numRuns: usualOrFull(500, 5000) }))
 })
 
-test('words of a text are words of themselves, however it is written', t => {
+test('splitting a word of a text again returns the word, in any script', t => {
   const isSame = (text: string): boolean => {
     const words = wordsOf(text)
     const row = words.join(' ')

@@ -1,6 +1,4 @@
-/*
- * `pounce/sdk/search/language`: queries as people type them. An entry of its own, so that no one else loads the parser.
- */
+/* `pounce/sdk/search/language`: parses queries as users type them. A separate entry point, so that the parser is loaded only where it is needed. */
 
 export { checkQuery } from './check-query.ts'
 export { conditionsOf, type QueryCondition, type QueryConditions } from './conditions.ts'

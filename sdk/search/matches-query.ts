@@ -9,7 +9,7 @@ import { comparableText, foldValue, patternsOf, pieceFits, wordsOf } from './tex
 type Value = MetadataValue['value']
 type FieldQuery = Extract<SearchQuery, { op: 'field' }>
 
-/** How one word is compared with a piece of a query, and with a regular expression. */
+/** Compares a single word with a piece of a query or a regular expression. */
 export interface WordTests {
   piece(piece: string, word: string): boolean
   expression(regex: Regex, word: string): boolean
@@ -27,13 +27,13 @@ const linear: WordTests = {
 }
 
 /**
- * Whether a query finds a document, as every `SearchIndex` must decide, but by reading the whole document. Takes linear time, and throws `TooComplex` for a
- * regular expression that is too large. `isListed` and rights are the caller's to check.
+ * Whether a query matches a document: the reference semantics of every `SearchIndex`, evaluated on the whole document. Takes linear time; throws `TooComplex`
+ * for a regular expression that is too large. The caller must check `isListed` and rights.
  */
 export const matchesQuery = (document: SearchDocument, query: SearchQuery, words: WordTests = linear): boolean =>
   fits(document, query, words)
 
-/** Whether a document is in the scope of a caller. */
+/** Whether a document is within a caller's scope. */
 export const isInScope = ({ kind, spaces, creator, isPublic }: SearchDocument, scope: SearchScope): boolean => {
   if (scope.all) return scope.unplaced === undefined || kind !== 'file' || spaces.length > 0 || creator === scope.unplaced.author
   const { author, includePublic, closedKinds = [], inPart = [], within } = scope
@@ -42,7 +42,7 @@ export const isInScope = ({ kind, spaces, creator, isPublic }: SearchDocument, s
   return (isSeen || inPart.some(part => part.kinds.includes(kind) && isIn(part.spaces))) && (within === undefined || isIn(within))
 }
 
-/** The number by which `SearchRequest.sort` orders a document, dates as ms; undefined for one without the field. */
+/** The number by which `SearchRequest.sort` orders a document, dates in ms; undefined if it lacks the field. */
 export const sortValueOf = (document: SearchDocument, by: string, order: 'ascending' | 'descending'): number | undefined => {
   const all = by === 'created' ? [document.created] : metadataValuesOf(document, by)
   const numbers = all.flatMap(value => (value instanceof Date ? [value.getTime()] : typeof value === 'number' ? [value] : []))
@@ -50,7 +50,7 @@ export const sortValueOf = (document: SearchDocument, by: string, order: 'ascend
   return order === 'ascending' ? Math.min(...numbers) : Math.max(...numbers)
 }
 
-/** The values of a metadata field: of the whole path or its end. */
+/** The values of a metadata field, given its whole path or the end of it. */
 export const metadataValuesOf = ({ metadata }: SearchDocument, field: string): readonly Value[] => {
   const name = withoutMetadata(field)
   const end = `.${name}`
@@ -126,7 +126,7 @@ const textsIn = ({ name, description, tags, comments, createdAs, metadata, text 
 
 const wordsOfDocument = new WeakMap<SearchDocument, readonly (readonly string[])[]>()
 
-/** The words of each text of a document. */
+/** The words of each text in a document. */
 function allWords(document: SearchDocument): readonly (readonly string[])[] {
   const known = wordsOfDocument.get(document) ?? textsIn(document).map(wordsOf)
   wordsOfDocument.set(document, known)
@@ -147,7 +147,7 @@ function hasWords(texts: readonly (readonly string[])[], text: string, words: Wo
   return texts.some(each => hasRow(each, pieces, true))
 }
 
-/** These words next to each other; the last may continue. */
+/** Whether these words are adjacent in this order; the last may be a prefix. */
 function hasRow(words: readonly string[], row: readonly string[], mayGoOn: boolean): boolean {
   const isAt = (start: number): boolean =>
     row.every(

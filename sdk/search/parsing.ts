@@ -1,21 +1,21 @@
 import { Invalid } from '../problem.ts'
 import { type Expectation, parse, SyntaxError as Unreadable } from './grammar/query-parser.js'
 
-/** Deepest nesting of parentheses. */
+/** Maximum nesting of parentheses. */
 const mostDepth = 50
 
-/** What is wrong with a text at a place, counted from 1, and what would be right there. */
+/** A syntax error at a 1-based position, with what was expected there. */
 export function refusal(at: number, message: string, expected: readonly string[] = []): Invalid {
   return new Invalid(`${message} (position ${at + 1})`, { details: { position: at + 1, ...(expected.length === 0 ? {} : { expected }) } })
 }
 
-/** Parses a query. `Invalid` with the position of what cannot be read, and what was expected there. */
+/** Parses a query. `Invalid` with the position of the syntax error and what was expected there. */
 export function parseQuery(text: string) {
   mustNotNest(text)
   return withPlace(0, text, () => parse(text, { startRule: 'Query' }))
 }
 
-/** Parses what stands between the slashes of an expression; `at` is where that begins. */
+/** Parses the text between the slashes of an expression; `at` is its position. */
 export function parseRegex(text: string, at: number) {
   mustNotNest(text, at)
   return withPlace(at, text, () => parse(text, { startRule: 'Regex' }))
@@ -27,10 +27,10 @@ function withPlace<T>(at: number, text: string, read: () => T): T {
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
     const { offset } = error.location.start
-    if (error.expected === null) throw refusal(at + offset, `The query cannot be read: ${error.message}`)
+    if (error.expected === null) throw refusal(at + offset, `The query cannot be parsed: ${error.message}`)
     const expected = inWords(error.expected)
-    const found = offset < text.length ? `${String.fromCodePoint(text.codePointAt(offset) ?? 0)} stands` : 'the text ends'
-    throw refusal(at + offset, `The query cannot be read: expected ${listed(expected)} where ${found}`, expected)
+    const found = offset < text.length ? `found ${String.fromCodePoint(text.codePointAt(offset) ?? 0)}` : 'the query ends'
+    throw refusal(at + offset, `The query cannot be parsed: expected ${listed(expected)}, but ${found}`, expected)
   }
 }
 
@@ -49,12 +49,12 @@ function inWords(expected: readonly Expectation[]): readonly string[] {
 const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words[words.length - 1]}`
 
-/** The parser calls itself for each parenthesis. */
+/** The parser recurses for each parenthesis. */
 function mustNotNest(text: string, at = 0): void {
   let depth = 0
   for (let n = 0; n < text.length; n += 1) {
     if (text[n] === '(') depth += 1
     if (text[n] === ')') depth = Math.max(depth - 1, 0)
-    if (depth > mostDepth) throw refusal(at + n, `The query has more than ${mostDepth} parentheses inside each other`)
+    if (depth > mostDepth) throw refusal(at + n, `The query has more than ${mostDepth} levels of parentheses`)
   }
 }

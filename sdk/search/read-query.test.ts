@@ -78,9 +78,9 @@ for (const [text, query] of readings) {
 
 const refusals: readonly (readonly [text: string, position: number, message: RegExp])[] = [
   ['ab "open', 4, /quotation mark has no partner/],
-  ['field:', 7, /expected a value where the text ends/],
-  ['a:>b', 3, /expected a value where > stands/],
-  [':x', 1, /expected .*a word.* where : stands/],
+  ['field:', 7, /expected a value, but the query ends/],
+  ['a:>b', 3, /expected a value, but found >/],
+  [':x', 1, /expected .*a word.*, but found :/],
   ['(a b', 5, /closing parenthesis/],
   ['a b)', 4, /the end/],
   ['a AND', 6, /a word/],
@@ -92,7 +92,7 @@ const refusals: readonly (readonly [text: string, position: number, message: Reg
   ['created:yesterday', 9, /created is compared with a date/],
   ['x name>5', 8, /name is text/],
   ['exists>f', 1, /Write exists:field/],
-  ['f==/a/', 4, /An expression stands after the operator :/],
+  ['f==/a/', 4, /An expression is only allowed after the operator :/],
   ['/a(b/', 5, /closing parenthesis/],
   ['x /[z-a]/', 4, /z-a ends before it begins/],
   ['/a+*/', 4, /the end/],

@@ -11,8 +11,8 @@ type Comparison = Extract<ParsedQuery, { is: 'comparison' }>
 const longestQuery = 10_000
 
 /**
- * Reads what people type: words, "phrases", `/expressions/`, alternatives with `|`, fields compared by `: == != < <= > >= CONTAINS`, `exists:`
- * and `missing:`, joined by AND (or nothing), OR and NOT, with parentheses. `Invalid` says where it cannot be read and what was expected there.
+ * Parses a query as typed by a user: words, "phrases", `/expressions/`, alternatives with `|`, comparisons of fields with `: == != < <= > >= CONTAINS`,
+ * `exists:` and `missing:`, combined by AND (or nothing), OR, NOT and parentheses. `Invalid` states the position of a syntax error and what was expected.
  */
 export function readQuery(text: string): SearchQuery {
   if (text.length > longestQuery) throw refusal(longestQuery, `The query has ${text.length} characters; at most ${longestQuery} are read`)
@@ -35,7 +35,7 @@ function toQuery(parsed: ParsedQuery): SearchQuery {
   }
 }
 
-/** A dash or a dot between words is ignored; alone it finds nothing. */
+/** A dash or dot between words is ignored; on its own it matches nothing. */
 function and(parts: readonly ParsedQuery[]): SearchQuery {
   const telling = parts.filter(part => part.is !== 'free' || part.values.some(isTelling))
   const all = (telling.length === 0 ? parts.slice(0, 1) : telling).map(toQuery)
@@ -54,7 +54,7 @@ function free(atom: ParsedAtom): SearchQuery {
   return start === '' ? { op: 'word', text: `*${text}` } : { op: 'phrase', text }
 }
 
-/** Two underscores stand for a blank (Clowder 1.x), not within quotation marks. */
+/** Two underscores represent a space (Clowder 1.x), except within quotation marks. */
 const plain = ({ is, text }: ParsedAtom): string => (is === 'bare' ? text.replaceAll('__', ' ') : text)
 
 function comparison({ field: written, operator, values, at }: Comparison): SearchQuery {
@@ -64,7 +64,7 @@ function comparison({ field: written, operator, values, at }: Comparison): Searc
   const is = comparingOf(operator) ?? 'contains'
   if (is === 'contains') return oneOf(together(field, values))
   const expression = values.find(value => value.is === 'expression')
-  if (expression) throw refusal(expression.at - 1, `An expression stands after the operator :, not after ${operator}`)
+  if (expression) throw refusal(expression.at - 1, `An expression is only allowed after the operator :, not after ${operator}`)
   return compareField(field, is, values.map(plain), values[0]?.at)
 }
 
@@ -73,7 +73,7 @@ function presence(op: 'exists' | 'missing', operator: string, values: readonly P
   return oneOf(values.map(value => ({ op, field: plain(value).trim() })))
 }
 
-/** Plain alternatives are one comparison, phrases and expressions one each. */
+/** Plain alternatives become one comparison; phrases and expressions one each. */
 function together(field: string, values: readonly ParsedAtom[]): readonly SearchQuery[] {
   const bare = values.filter(value => value.is === 'bare')
   const others = values.filter(value => value.is !== 'bare').map(value => atomIn(field, value))

@@ -6,7 +6,7 @@ import { simplify } from './text.ts'
 
 const anyRun: Regex = { is: 'repeat', what: { is: 'any' }, from: 0 }
 
-/** Reads what stands between the slashes; `at` is where that begins in the query. Unless anchored it fits anywhere in a word. */
+/** Parses the text between the slashes; `at` is its position in the query. Unless anchored, the expression matches anywhere in a word. */
 export function readRegex(source: string, at = 0): Regex {
   if (source.length > regexLimits.chars)
     throw refusal(at, `An expression has at most ${regexLimits.chars} characters, and this one has ${source.length}`)
@@ -48,10 +48,10 @@ function mustBeCount(from: number, to: number | undefined, at: number): void {
   if (to !== undefined && to < from) throw refusal(at, `{${from},${to}} ends before it begins`)
 }
 
-/** Letters as they stand in words; what is no letter fits nothing there, and stays. */
+/** Characters as they occur in words; characters other than letters match nothing there and stay unchanged. */
 const folded = (char: string): string => simplify(char).trim()
 
-/** Classes are of words, which are lower case: capital letters mean their small ones. */
+/** Words are lower case, so capital letters in classes stand for their lower-case forms. */
 function toRanges(first: string, last: string, at: number): readonly (readonly [number, number])[] {
   const [from, to] = [pointOf(first), pointOf(last)]
   if (to < from) throw refusal(at, `${first}-${last} ends before it begins`)
@@ -68,7 +68,7 @@ function smallLetters(from: number, to: number): readonly (readonly [number, num
 
 const pointOf = (char: string): number => char.codePointAt(0) ?? 0
 
-/** Texts next to each other are one. */
+/** Merges adjacent texts. */
 function sequence(parts: readonly Regex[]): Regex {
   const joined: Regex[] = []
   for (const part of parts.flatMap(each => (each.is === 'sequence' ? each.of : [each]))) {

@@ -1,16 +1,16 @@
-/** A span of time in ms since 1970: `from` belongs to it, `before` does not. */
+/** A time span in ms since 1970; `from` is inclusive, `before` exclusive. */
 export interface TimeSpan {
   readonly from: number
   readonly before: number
 }
 
-/** What a value of a query can mean, all at once. */
+/** The possible interpretations of a value in a query. */
 export interface Reading {
-  /** Compared with texts. Absent of a `Date`. */
+  /** Compared with texts. Absent for a `Date`. */
   readonly text?: string
   /** Compared with numbers. */
   readonly number?: number
-  /** Compared with dates: a day is the whole day, a point in time that millisecond. */
+  /** Compared with dates: a day is the whole day, a time that millisecond. */
   readonly span?: TimeSpan
 }
 
@@ -18,7 +18,7 @@ const numberForm = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 const dateForm = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/
 const dayMs = 86_400_000
 
-/** The number that a text says, however it is written: `1.0` and `1e0` are 1. */
+/** The number that a text represents in any notation: `1.0` and `1e0` are 1. */
 export function numberOf(text: string): number | undefined {
   const trimmed = text.trim()
   if (trimmed.length > 400 || !numberForm.test(trimmed)) return undefined
@@ -26,7 +26,7 @@ export function numberOf(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-/** The point in time that an ISO 8601 text says, in ms; without a zone it is UTC. A day is its first millisecond. */
+/** The time that an ISO 8601 text represents, in ms; UTC if it has no zone. A day is its first millisecond. */
 export function timeOf(text: string): number | undefined {
   const [, day, time = '00:00', zone = 'Z'] = dateForm.exec(text.trim()) ?? []
   if (day === undefined) return undefined
@@ -37,7 +37,9 @@ export function timeOf(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** The value of metadata that a text is (Clowder 1.x): a number, a date or text. A row of more than 15 digits is a name, which a number would round. */
+/**
+ * The metadata value that a text represents (Clowder 1.x): a number, a date or text. More than 15 digits are treated as text, since a number would be rounded.
+ */
 export function typedValue(text: string): string | number | Date {
   const number = numberOf(text)
   if (number !== undefined) return /^[+-]?\d{16,}$/.test(text.trim()) ? text : number
@@ -45,7 +47,7 @@ export function typedValue(text: string): string | number | Date {
   return time === undefined ? text : new Date(time)
 }
 
-/** What a value of a query can mean. */
+/** The possible interpretations of a value in a query. */
 export function readingOf(value: string | number | Date): Reading {
   if (value instanceof Date) return { span: pointAt(value.getTime()) }
   if (typeof value === 'number') return { text: String(value), number: value }
@@ -54,7 +56,7 @@ export function readingOf(value: string | number | Date): Reading {
   return { text: value, ...(number === undefined ? {} : { number }), ...(span ? { span } : {}) }
 }
 
-/** What `created` is compared with: years and months too. Undefined of what is no time. */
+/** The span that `created` is compared with; years and months are also accepted. Undefined if the value is not a time. */
 export function createdSpan(value: string | number | Date): TimeSpan | undefined {
   const text = value instanceof Date ? '' : String(value).trim()
   const [, year, month] = /^(\d{4})(?:-(\d{2}))?$/.exec(text) ?? []

@@ -1,6 +1,6 @@
 import { type Regex, regexLimits } from './regex.ts'
 
-/** A regular expression would need too many states to be searched with. */
+/** A regular expression would need too many states. */
 export class TooComplex extends Error {
   override readonly name = 'TooComplex'
 }
@@ -14,10 +14,10 @@ interface Step {
 
 const lastPoint = 0x10ffff
 const mostSteps = 4 * regexLimits.states
-/** What determining may take, in moves: some 50 ms. */
+/** Maximum work of determinization, in transitions: about 50 ms. */
 const mostWork = 1_000_000
 
-/** The expression as a machine with epsilon moves; state 0 is the first. */
+/** The expression as an NFA with epsilon transitions; state 0 is the start. */
 class Machine {
   readonly steps: Step[][] = [[]]
   readonly free: number[][] = [[]]
@@ -27,7 +27,7 @@ class Machine {
     this.end = this.#add(regex, 0)
   }
 
-  /** Builds the part from a state on, and gives the state where it ends. */
+  /** Builds a part starting at a state, and returns its end state. */
   #add(regex: Regex, from: number): number {
     switch (regex.is) {
       case 'text':
@@ -69,7 +69,7 @@ class Machine {
     return to
   }
 
-  /** A new state, reached freely from these. */
+  /** A new state with epsilon transitions from these. */
   #state(...from: readonly number[]): number {
     if (this.steps.length >= mostSteps) throw new TooComplex('The regular expression has too many parts')
     const state = this.steps.push([]) - 1
@@ -83,9 +83,9 @@ class Machine {
   }
 }
 
-/** Decides in linear time whether a word matches. Throws `TooComplex` when the machine would have more than `regexLimits.states` states. */
+/** Decides in linear time whether a word matches. Throws `TooComplex` if the automaton would exceed `regexLimits.states` states. */
 export class RegexAutomaton {
-  /** First code points of the classes of characters between which the expression makes a difference. */
+  /** First code points of the character classes that the expression distinguishes. */
   readonly #classes: readonly number[]
   readonly #moves: (readonly number[])[] = []
   readonly #isEnd: boolean[] = []
@@ -162,7 +162,7 @@ function classesOf(machine: Machine): readonly number[] {
   return [...points].sort((a, b) => a - b)
 }
 
-/** The letters with which every word that fits begins. */
+/** The common prefix of all matching words. */
 export function startOf(regex: Regex): string {
   if (regex.is === 'text') return regex.text
   if (regex.is !== 'sequence') return ''

@@ -1,23 +1,23 @@
 /**
- * A regular expression as data. It fits a word as a whole: where the person gave no `^` or `$`, a repeated `any` stands at that end.
- * Letters are simplified as those of words are. `regexLimits` hold for every one that was read from text.
+ * A parsed regular expression. It must match a whole word: where the user wrote no `^` or `$`, it begins or ends with a repeated `any`. Letters are normalized
+ * like those of words. `regexLimits` apply to every expression parsed from text.
  */
 export type Regex =
-  /** These characters, none of them with a meaning. Empty: nothing at all. */
+  /** These literal characters. Empty: the empty string. */
   | { readonly is: 'text'; readonly text: string }
   /** Any one character. */
   | { readonly is: 'any' }
-  /** One character of (or, negated, outside of) these ranges of code points, both ends included. */
+  /** One character in (or, if negated, outside of) these ranges of code points, both ends inclusive. */
   | { readonly is: 'class'; readonly ranges: readonly (readonly [from: number, to: number])[]; readonly isNegated: boolean }
   | { readonly is: 'sequence'; readonly of: readonly Regex[] }
   | { readonly is: 'either'; readonly of: readonly Regex[] }
-  /** At least `from` times; at most `to` times where that is given. */
+  /** At least `from` and at most `to` times; unbounded without `to`. */
   | { readonly is: 'repeat'; readonly what: Regex; readonly from: number; readonly to?: number }
 
-/** Longest source, highest count in `{n,m}`, and states of the automaton that an expression may take. */
+/** Maximum length of the source, maximum count in `{n,m}`, and maximum number of states of the automaton. */
 export const regexLimits = { chars: 200, repeats: 100, states: 1000 } as const
 
-/** In the syntax of Lucene's regular expressions, which Elasticsearch reads; only what this language has, everything else escaped. */
+/** Converts to Lucene's regular expression syntax, as used by Elasticsearch; everything this language does not have is escaped. */
 export function toLuceneRegex(regex: Regex): string {
   switch (regex.is) {
     case 'text':
@@ -42,6 +42,6 @@ function times(from: number, to: number | undefined): string {
   return from === 0 && to === 1 ? '?' : `{${from},${to}}`
 }
 
-/** A backslash before a letter or digit could have a meaning, and those need none. */
+/** A backslash before a letter or digit could have a meaning, and those need no escaping. */
 const escaped = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '\\$&')
 const inClass = (point: number): string => escaped(String.fromCodePoint(point))

@@ -1,10 +1,10 @@
-/** Characters that are words by themselves: of scripts without blanks between words, and pictures. A run of them is searched as a phrase. */
+/** Characters that are words by themselves: those of scripts without spaces between words, and pictographs. A sequence of them is searched as a phrase. */
 const alone = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
 const wordForm = /[\p{L}\p{N}]+|[\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
 const patternForm = /[\p{L}\p{N}*?]+|[\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
 const plain = /^[\u0000-\u007f]*$/
 
-/** Letters that people write in two ways and that Unicode does not take apart. */
+/** Letters with two common spellings that Unicode does not decompose. */
 const plainLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -19,14 +19,14 @@ const plainLetters: Readonly<Record<string, string>> = {
 }
 const special = /[ßæœøđðłþıς]/g
 
-/** A longer word is cut to so many UTF-16 units, in documents and in queries alike. */
+/** Longer words are truncated to this number of UTF-16 units, in documents and in queries. */
 export const maxWordLength = 200
-/** Of one value, so many words are found by field. */
+/** Number of words of one value that can be found by field. */
 export const wordsPerValue = 2000
-/** Of a text value, so many UTF-16 units of its folded form are kept for `<`, `>` and suggestions. */
+/** Number of UTF-16 units of a folded text value that are stored for `<`, `>` and suggestions. */
 export const comparedChars = 200
 
-/** Text as its words are compared: lower case, without accents, compatibility forms undone, single-character words set apart by blanks. */
+/** Normalizes text for comparison of words: lower case, without accents and compatibility forms, with spaces around single-character words. */
 export function simplify(text: string): string {
   if (plain.test(text)) return text.toLowerCase()
   return text
@@ -38,36 +38,36 @@ export function simplify(text: string): string {
     .replace(alone, ' $& ')
 }
 
-/** The words of a text, in order: runs of letters and digits, each Chinese or Japanese character and each emoji. No blank or `_` in any. */
+/** The words of a text, in order: runs of letters and digits, single Chinese and Japanese characters, and single emoji. They contain no spaces or `_`. */
 export function wordsOf(text: string): string[] {
   const words = simplify(text).match(plain.test(text) ? /[a-z0-9]+/g : wordForm) ?? []
   return text.length > maxWordLength ? words.map(cut) : words
 }
 
-/** The same of what a person looks for, where `*` stands for any run of characters and `?` for any one: words and patterns. */
+/** The words and patterns of a search text, where `*` stands for any characters and `?` for a single one. */
 export function patternsOf(text: string): string[] {
   const pieces = simplify(text).match(patternForm) ?? []
   return pieces.map(piece => (piece.length <= maxWordLength ? piece : isPattern(piece) ? `${cut(piece)}*` : cut(piece)))
 }
 
-/** Has `*` or `?`. */
+/** True if the piece contains `*` or `?`. */
 export const isPattern = (piece: string): boolean => /[*?]/.test(piece)
 
-/** Fits every word. */
+/** True if the piece matches every word. */
 export const isAnything = (piece: string): boolean => /^\*+$/.test(piece)
 
-/** The letters of a pattern that says no more than how a word begins; undefined of other patterns and of words. */
+/** The prefix in a pattern that only specifies how words begin; undefined for other patterns and for words. */
 export const beginningOf = (piece: string): string | undefined => /^([^*?]+)\*+$/.exec(piece)?.[1]
 
-/** A whole value as it is compared: case, surrounding blanks and the way of writing accents do not count. */
+/** Normalizes a whole value for comparison: ignores case, surrounding spaces and composition of accents. */
 export const foldValue = (text: string): string => text.normalize('NFC').toLowerCase().trim()
 
-/** A text value as it is kept for `<` and `>`, which go by code points. */
+/** A text value as stored for `<` and `>`, which compare by code point. */
 export const comparableText = (text: string): string => foldValue(text).slice(0, comparedChars).toWellFormed()
 
 const cut = (word: string): string => (word.length <= maxWordLength ? word : word.slice(0, maxWordLength).toWellFormed())
 
-/** Whether a word begins with this piece, or is what the pattern describes. Linear in both. */
+/** Whether a word starts with the piece or matches the pattern. Linear in both. */
 export function pieceFits(piece: string, word: string): boolean {
   if (!isPattern(piece)) return word.startsWith(piece)
   const [wanted, chars] = [[...piece], [...word]]
@@ -89,13 +89,13 @@ export function pieceFits(piece: string, word: string): boolean {
   return wanted.slice(at).every(each => each === '*')
 }
 
-/** Whether each word of a text begins a word of the name, in any order. False of a text without words. */
+/** Whether each word of a text is a prefix of a word in the name, in any order. False for a text without words. */
 export function beginsWordsOf(text: string, name: string): boolean {
   const [wanted, words] = [wordsOf(text), wordsOf(name)]
   return wanted.length > 0 && wanted.every(piece => words.some(word => word.startsWith(piece)))
 }
 
-/** A run of a text that is a word, or few, as it is compared; `start` and `end` are UTF-16 units of the text. */
+/** A part of a text with one or a few words in normalized form; `start` and `end` are UTF-16 offsets. */
 export interface WordSpan {
   readonly word: string
   readonly start: number
@@ -105,7 +105,7 @@ export interface WordSpan {
 const runForm =
   /[[\p{L}\p{N}\p{M}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}\p{Regional_Indicator}]]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}\p{Regional_Indicator}]\p{M}*/gv
 
-/** The words of a text as `wordsOf` has them, with the places where they are: to mark what a search found. */
+/** The words of `wordsOf` with their positions in the text, for highlighting search results. */
 export function wordSpansOf(text: string): readonly WordSpan[] {
   const spans: WordSpan[] = []
   for (const { 0: run, index: start } of text.matchAll(runForm))

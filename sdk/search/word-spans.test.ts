@@ -22,7 +22,7 @@ for (const text of texts)
     for (const { word, start, end } of spans) t.true(wordsOf(text.slice(start, end)).includes(word))
   })
 
-test('spans of any text of letters, digits, marks and blanks have its words', t => {
+test('the spans of any text of letters, digits, marks and spaces have the words of wordsOf', t => {
   const char = fc.constantFrom(...'aZ9_ -.éßλ観カ🌱\u0308')
   fc.assert(
     fc.property(fc.array(char, { maxLength: 30 }), chars => {

@@ -2,8 +2,8 @@ const leastTurns = 5
 const mostTurns = 60
 
 /**
- * Undefined when each of some calls takes less than twice as long as any other, else what they took. They take turns and the best of each counts, for
- * as many turns as it needs: a busy machine slows single turns down, and all calls alike.
+ * Returns undefined if each call takes less than twice as long as any other, otherwise the times. The calls alternate, and the best time of each is used, for
+ * as many rounds as necessary: a busy machine slows single rounds down, but all calls alike.
  */
 export const unlike = async (calls: Readonly<Record<string, () => Promise<unknown>>>): Promise<string | undefined> => {
   const best = new Map(Object.keys(calls).map(name => [name, Number.POSITIVE_INFINITY]))

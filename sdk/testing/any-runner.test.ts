@@ -3,7 +3,7 @@ import { contractTest, type TestContext } from './any-runner.ts'
 
 type Body = (t: object) => Promise<void>
 
-/** Declares one test with a runner whose contexts have no assertions, as those of vitest and node:test, and runs it. */
+/** Declares and runs one test with a runner whose contexts have no assertions, like those of vitest and node:test. */
 const failureOf = async (body: (t: TestContext) => unknown): Promise<unknown> => {
   let declared: Body | undefined
   contractTest((_title: string, run: Body) => {
@@ -19,7 +19,7 @@ const failureOf = async (body: (t: TestContext) => unknown): Promise<unknown> =>
   }
 }
 
-/** Without the differences that Node shows below it. */
+/** The message without the diff that Node appends. */
 const messageOf = async (t: ExecutionContext, body: (t: TestContext) => unknown): Promise<string> => {
   const error = await failureOf(body)
   t.true(error instanceof Error)

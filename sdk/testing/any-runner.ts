@@ -1,14 +1,14 @@
 import { AssertionError } from 'node:assert'
 import { inspect, isDeepStrictEqual } from 'node:util'
 
-/** What an error that a test expects must be. */
+/** Expected properties of a thrown error. */
 export interface ExpectedError<E extends Error = Error> {
   readonly instanceOf?: new (...words: never[]) => E
   readonly message?: string | RegExp
   readonly code?: string
 }
 
-/** What a test of a contract gets: the assertions of ava that contracts use, under every runner. The context of ava is one. */
+/** The context of a contract test: the ava assertions that contracts use, under every runner. An ava context qualifies as it is. */
 export interface TestContext {
   is(actual: unknown, expected: unknown, message?: string): unknown
   not(actual: unknown, other: unknown, message?: string): unknown
@@ -16,7 +16,7 @@ export interface TestContext {
   false(actual: unknown, message?: string): unknown
   truthy(actual: unknown, message?: string): unknown
   deepEqual(actual: unknown, expected: unknown, message?: string): unknown
-  /** `actual` has these members, at any depth. */
+  /** `actual` includes these members, at any depth. */
   like(actual: unknown, expected: Readonly<Record<string, unknown>>, message?: string): unknown
   regex(text: string, expression: RegExp, message?: string): unknown
   notRegex(text: string, expression: RegExp, message?: string): unknown
@@ -28,7 +28,7 @@ export interface TestContext {
   notThrowsAsync(promise: PromiseLike<unknown>, message?: string): Promise<unknown>
   fail(message?: string): unknown
   log(...values: unknown[]): void
-  /** Runs after the test, the last one first, whether it passed or failed. */
+  /** Runs after the test, whether it passed or failed; in reverse order of registration. */
   teardown(end: () => unknown): void
 }
 
@@ -37,11 +37,11 @@ type Declare<T> = (title: string, body: (t: T) => Promise<void>) => unknown
 /** `test` of ava, vitest or node:test. */
 export interface TestRunner extends Declare<object> {
   (title: string, body: (t: object) => Promise<void>): unknown
-  /** Declares a test that runs alone, where tests of a file run at the same time. */
+  /** Declares a test that runs alone, for runners that run the tests of a file concurrently. */
   readonly serial?: Declare<object>
 }
 
-/** `test` as contracts use it. */
+/** The `test` function that contracts use. */
 export interface ContractTest {
   (title: string, body: (t: TestContext) => void | Promise<void>): void
   /** Declares a test that runs alone. */
@@ -52,7 +52,7 @@ const shown = (value: unknown): string => inspect(value, { depth: 6, maxStringLe
 
 type Failure = Omit<ConstructorParameters<typeof AssertionError>[0] & object, 'message'>
 
-/** Contracts run many cases in one test: the message says which one, and which values. */
+/** Contracts run many cases in one test: the message names the failing case and its values. */
 const failure = (words: string, at: string | undefined, details: Failure = {}): AssertionError =>
   new AssertionError({ ...details, message: at === undefined ? words : `${words}. Case: ${at === '' ? 'the empty text' : at}` })
 
@@ -185,7 +185,7 @@ class Assertions implements TestContext {
 
 const isOfAva = (t: object): t is TestContext => 'is' in t && 'teardown' in t && 'throwsAsync' in t
 
-/** Vitest allows a test 5 s unless told otherwise. */
+/** The default of Vitest is 5 s. */
 const limitMs = 120_000
 
 const declaring =
@@ -205,9 +205,9 @@ const declaring =
     else declare(title, run)
   }
 
-/** `test` for contracts from that of a runner. Idempotent. */
+/** Adapts the `test` function of a runner for contracts. Idempotent. */
 export const contractTest = (runner: TestRunner): ContractTest => {
-  // Vitest and node:test run the tests of a file one after the other.
+  // Vitest and node:test run the tests of a file sequentially.
   const { serial = runner } = runner
   return Object.assign(declaring(runner), { serial: declaring(serial) })
 }

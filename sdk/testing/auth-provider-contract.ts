@@ -2,7 +2,7 @@ import type { AuthProvider } from '../ports/auth.ts'
 import { unlike } from './alike.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
-/** An account of the provider under test. */
+/** An account at the provider under test. */
 export interface KnownAccount {
   readonly email: string
   readonly password: string
@@ -10,7 +10,7 @@ export interface KnownAccount {
   readonly lastName: string
 }
 
-/** A provider that takes passwords, with one account in it whose password has a letter with an accent in it. */
+/** A provider with password sign-in and one account, whose password contains an accented letter. */
 export interface PasswordSubject {
   readonly provider: AuthProvider
   readonly account: KnownAccount
@@ -23,10 +23,10 @@ const passwordOf = (provider: AuthProvider, email: string, password: string) => 
   return provider.password(email, password)
 }
 
-/** What every AuthProvider promises that takes passwords. */
+/** The contract of AuthProviders with password sign-in. */
 export const passwordProviderContract = (runner: TestRunner, make: Make<PasswordSubject>): void => {
   const test = contractTest(runner)
-  test('password: the right one gives the identity, vouched for by this provider', async t => {
+  test('password: the correct one returns the identity, with this provider', async t => {
     const { provider, account } = await make(t)
     const identity = await passwordOf(provider, account.email, account.password)
     t.is(identity?.provider, provider.id)
@@ -37,7 +37,7 @@ export const passwordProviderContract = (runner: TestRunner, make: Make<Password
     t.true(Array.isArray(identity?.groups))
   })
 
-  test('password: the subject is the same each time and whatever the case of the e-mail', async t => {
+  test('password: the subject is the same each time, whatever the case of the e-mail', async t => {
     const { provider, account } = await make(t)
     const [one, other] = await Promise.all(
       [account.email, account.email.toUpperCase()].map(email => passwordOf(provider, email, account.password)),
@@ -82,7 +82,7 @@ export const passwordProviderContract = (runner: TestRunner, make: Make<Password
     t.is(await unlike({ unknown: () => refused('unknown@example.org'), wrong: () => refused(account.email) }), undefined)
   })
 
-  test('password: many at once are each answered rightly', async t => {
+  test('password: concurrent sign-ins are each answered correctly', async t => {
     const { provider, account } = await make(t)
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, at) => passwordOf(provider, account.email, at % 2 ? account.password : `wrong password ${at}`)),
@@ -94,18 +94,18 @@ export const passwordProviderContract = (runner: TestRunner, make: Make<Password
   })
 }
 
-/** A provider that takes bearer tokens, with one token that is good and several that look alike. */
+/** A provider that accepts bearer tokens, with one valid token and several similar invalid ones. */
 export interface BearerSubject {
   readonly provider: AuthProvider
   readonly token: string
   readonly subject: string
-  /** What the identity names as its provider, where that is not the provider's own id but that of a site. */
+  /** The provider in the identity, if it is that of a site instead of the provider's own id. */
   readonly vouchedBy?: string
-  /** Expired, signed by someone else, meant for others … */
+  /** Expired, signed with another key, issued for another audience … */
   readonly refused: readonly string[]
 }
 
-/** What every AuthProvider promises that takes bearer tokens. */
+/** The contract of AuthProviders that accept bearer tokens. */
 export const bearerProviderContract = (runner: TestRunner, make: Make<BearerSubject>): void => {
   const test = contractTest(runner)
   const ask = (provider: AuthProvider, token: string) => {
@@ -113,7 +113,7 @@ export const bearerProviderContract = (runner: TestRunner, make: Make<BearerSubj
     return provider.bearer(token)
   }
 
-  test('bearer: a good token gives the identity, vouched for by this provider', async t => {
+  test('bearer: a valid token returns the identity, with this provider', async t => {
     const { provider, token, subject, vouchedBy = provider.id } = await make(t)
     const identity = await ask(provider, token)
     t.is(identity?.provider, vouchedBy)

@@ -1,12 +1,12 @@
 import { contractTest, type TestRunner } from './any-runner.ts'
 import { type MakeBlobStore, testBytes } from './blob-store-contract.ts'
 
-/** The capability `temporaryUrl`: run it with a store that gives addresses of whatever is longer than 100 bytes. */
+/** The contract of the capability `temporaryUrl`, for a store that returns URLs for blobs longer than 100 bytes. */
 export function blobStoreTemporaryUrlContract(runner: TestRunner, makeStore: MakeBlobStore): void {
   const test = contractTest(runner)
   const answer = { filename: 'größe "1".html', contentType: 'text/html', expiresInMs: 60_000 }
 
-  test('a temporary address gives anybody exactly the bytes, to save under their name', async t => {
+  test('anyone can download exactly the bytes from a temporary URL, as an attachment with their name', async t => {
     const store = await makeStore(t)
     for (const size of [101, 8_000_000]) {
       const bytes = testBytes(size)
@@ -19,7 +19,7 @@ export function blobStoreTemporaryUrlContract(runner: TestRunner, makeStore: Mak
     }
   })
 
-  test('a temporary address is good for one blob, for reading it, and while it lasts', async t => {
+  test('a temporary URL is valid for reading one blob, until it expires', async t => {
     const store = await makeStore(t)
     const [one, other] = await Promise.all([store.put(testBytes(500)), store.put(testBytes(600))])
     const address = (await store.temporaryUrl?.(one.key, { ...answer, sizeBytes: 500 })) ?? ''
@@ -36,7 +36,7 @@ export function blobStoreTemporaryUrlContract(runner: TestRunner, makeStore: Mak
     t.is(status, 403)
   })
 
-  test('there is no temporary address for what is short, or is no key', async t => {
+  test('there is no temporary URL for short blobs and unknown keys', async t => {
     const store = await makeStore(t)
     const { key } = await store.put(testBytes(100))
     t.is(await store.temporaryUrl?.(key, { ...answer, sizeBytes: 100 }), undefined)

@@ -8,14 +8,14 @@ import type { BlobStore } from '../ports/blob-store.ts'
 import { Invalid } from '../problem.ts'
 import { type ContractTest, contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
-/** Gives a fresh, empty, started store; it may use `t.teardown`. */
+/** Returns a fresh, empty, started store; may use `t.teardown`. */
 export type MakeBlobStore = (t: TestContext) => Promise<BlobStore>
 
 const kB = 1024
 const MB = kB * kB
 const sizes = [0, 1, 64 * kB - 1, 64 * kB, 64 * kB + 1, 4 * MB - 1, 4 * MB, 4 * MB + 1, 20_000_000]
 
-/** Bytes that look random and are the same at each call. */
+/** Pseudo-random bytes, the same for every call. */
 export function testBytes(sizeBytes: number, seed = 1): Buffer {
   const words = new Uint32Array(Math.ceil(sizeBytes / 4))
   let state = (seed * 2_654_435_761) >>> 0 || 1
@@ -30,7 +30,7 @@ export function testBytes(sizeBytes: number, seed = 1): Buffer {
 
 const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** A stream of these bytes in pieces of the given length. */
+/** A stream of these bytes in chunks of the given length. */
 const streamOf = (bytes: Buffer, pieceBytes = 50_000): Readable =>
   Readable.from(
     (function* () {
@@ -53,7 +53,7 @@ async function keysOf(store: BlobStore): Promise<readonly string[]> {
   return keys.sort()
 }
 
-/** What every BlobStore promises. Run it in a test file of the implementation. */
+/** The contract of BlobStore. Run it in a test file of the implementation. */
 export function blobStoreContract(runner: TestRunner, makeStore: MakeBlobStore): void {
   const test = contractTest(runner)
   storing(test, makeStore)
@@ -65,7 +65,7 @@ export function blobStoreContract(runner: TestRunner, makeStore: MakeBlobStore):
 
 function storing(test: ContractTest, makeStore: MakeBlobStore): void {
   for (const size of sizes) {
-    test(`${size} bytes come back as they went in`, async t => {
+    test(`${size} bytes are returned unchanged`, async t => {
       const store = await makeStore(t)
       const bytes = testBytes(size)
       const expected = { sizeBytes: size, sha256: sha256Of(bytes) }
@@ -103,7 +103,7 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
     }
   })
 
-  test('the same bytes put twice get two keys, and one outlives the other', async t => {
+  test('the same bytes put twice get two independent keys', async t => {
     const store = await makeStore(t)
     for (const size of [0, 10, 100_000]) {
       const bytes = testBytes(size)
@@ -131,7 +131,7 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
     t.deepEqual(await keysOf(store), facts.map(({ key }) => key).sort())
   })
 
-  test('list shows what is there, with lengths and times', async t => {
+  test('list returns all blobs with lengths and times', async t => {
     const store = await makeStore(t)
     t.deepEqual(await keysOf(store), [])
     const puts = await Promise.all([0, 5, 70_000, 200_000].map(size => store.put(testBytes(size))))
@@ -148,7 +148,7 @@ function storing(test: ContractTest, makeStore: MakeBlobStore): void {
 
 function refusing(test: ContractTest, makeStore: MakeBlobStore): void {
   for (const size of [10, 100_000, 5_000_000]) {
-    test(`${size} bytes that are not what was announced are refused and not kept`, async t => {
+    test(`${size} bytes that differ from the announced length or digest are refused and not kept`, async t => {
       const store = await makeStore(t)
       const bytes = testBytes(size)
       await t.throwsAsync(store.put(streamOf(bytes), { sizeBytes: size + 1 }), { instanceOf: Invalid })
@@ -291,7 +291,7 @@ function reading(test: ContractTest, makeStore: MakeBlobStore): void {
   })
 }
 
-/** The key with its last character changed to another that keys may have. */
+/** The key with its last character replaced by another valid one. */
 const swapEnd = (key: string): string => `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
 
 function removing(test: ContractTest, makeStore: MakeBlobStore): void {
@@ -320,17 +320,17 @@ function removing(test: ContractTest, makeStore: MakeBlobStore): void {
 }
 
 const flowBytes = 128 * MB
-/** More than this held at once means that the flow is not held back. */
+/** Holding more than this at once means that there is no back-pressure. */
 const mostHeldBytes = 40 * MB
-/** A look collects garbage first, which takes longer than what flows in between. */
+/** Each measurement collects garbage first, which takes longer than the data transfer in between. */
 const lookEveryBytes = 16 * MB
 
-/** What buffers take up, without those that only wait for the garbage collector. */
+/** The memory used by buffers, excluding garbage. */
 function bytesInUse(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   collect()
-  // What the first collection found is freed on another thread; the second one waits for that.
+  // Memory found by the first collection is freed on another thread; the second one waits for that.
   collect()
   return process.memoryUsage().arrayBuffers
 }
@@ -373,7 +373,7 @@ function flowing(test: ContractTest, makeStore: MakeBlobStore): void {
   })
 }
 
-/** The capability `localPath`: run it for stores that have the method. */
+/** The contract of the capability `localPath`. */
 export function blobStoreLocalPathContract(runner: TestRunner, makeStore: MakeBlobStore): void {
   const test = contractTest(runner)
   test('localPath names a file that holds exactly the bytes', async t => {
@@ -387,7 +387,7 @@ export function blobStoreLocalPathContract(runner: TestRunner, makeStore: MakeBl
     t.true((await file.readFile()).equals(bytes))
   })
 
-  test('localPath of what the store does not have is undefined', async t => {
+  test('localPath of an unknown key is undefined', async t => {
     const store = await makeStore(t)
     const { key } = await store.put(testBytes(100_000))
     await store.remove(key)

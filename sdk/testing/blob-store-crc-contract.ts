@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { contractTest, type TestRunner } from './any-runner.ts'
 import { type MakeBlobStore, testBytes } from './blob-store-contract.ts'
 
-/** The capability `crc32`: run it for stores that have the method. */
+/** The contract of the capability `crc32`. */
 export function blobStoreCrc32Contract(runner: TestRunner, makeStore: MakeBlobStore): void {
   const test = contractTest(runner)
   test('the CRC-32, where there is one, is that of the bytes', async t => {
@@ -19,7 +19,7 @@ export function blobStoreCrc32Contract(runner: TestRunner, makeStore: MakeBlobSt
     t.true(told > 0)
   })
 
-  test('nothing has a CRC-32 that the store does not have', async t => {
+  test('an unknown key has no CRC-32', async t => {
     const store = await makeStore(t)
     const { key } = await store.put(testBytes(200_000))
     await store.remove(key)

@@ -20,7 +20,7 @@ const routes = {
 }
 const greetings = definePlugin({ id: 'test.greetings', summary: 'Greets.', routes })
 
-test('a booted server answers, and is gone with its folder after the stop', async t => {
+test('a booted server answers, and stopping it removes its folder', async t => {
   const server = await bootForTest({ t, plugins: [memoryStore, greetings] })
   const answer = await server.as()('/api/greetings/Ada')
   t.deepEqual([answer.status, await answer.json()], [200, { text: 'Hello Ada' }])
@@ -37,12 +37,12 @@ test('a restarted server runs on the same folder', async t => {
   t.is((await server.as()('/readyz')).status, 200)
 })
 
-test('without accounts there is no admin, and requesting one says so', async t => {
+test('without accounts there is no admin, and requesting one throws', async t => {
   const server = await bootForTest({ t, plugins: [greetings] })
   t.throws(() => server.admin, { message: /no plugin that runs here keeps accounts/ })
 })
 
-test('a boot that fails says which setting has which value, and which plugin is not there', async t => {
+test('a failed boot names the invalid setting with its value, and the missing plugin', async t => {
   const config = s.Object({ most: s.Integer({ default: 1, description: 'For the test' }) })
   const plugin = definePlugin({ id: 'test.limited', summary: 'For the test.', config })
   const boot = (most: number) => bootForTest({ t, plugins: [plugin], config: { test: { limited: { most } } } })

@@ -9,55 +9,58 @@ import { Users } from '../ports/users.ts'
 
 type PluginChoice = string | Plugin | { readonly plugin: string; readonly as: string }
 
-/** How the runners of tests name what registers a function for the end of a test: ava, node:test, vitest. */
+/** A context that can register a function for the end of a test, as named by ava, node:test and vitest. */
 export type TestEnd =
   | { teardown(end: () => Promise<void>): void }
   | { after(end: () => Promise<void>): void }
   | { onTestFinished(end: () => Promise<void>): void }
 
-/** What to boot. Everything has a default: the plugins of `config/default.json` with their own settings. */
+/** What to boot. By default the plugins of `config/default.json` with their default settings. */
 export interface BootOptions {
-  /** Of the test, to stop and clean up after it: `bootForTest({ t })`, with the context that ava, vitest or node:test gives to tests. */
+  /** The test context of ava, vitest or node:test, for stopping the server and cleaning up after the test: `bootForTest({ t })`. */
   readonly t?: TestEnd
-  /** Instead of the default plugins: ids, package names, folders or plugin objects. */
+  /** Replaces the default plugins: ids, package names, folders or plugin objects. */
   readonly plugins?: readonly PluginChoice[]
-  /** Besides the plugins. */
+  /** Additional plugins. */
   readonly also?: readonly PluginChoice[]
-  /** Ids of default plugins to leave out, such as the store that a plugin of `also` replaces. */
+  /** Ids of default plugins to leave out, such as a store replaced by a plugin in `also`. */
   readonly without?: readonly string[]
-  /** Settings as in a configuration file; stronger than `env`. */
+  /** Settings as in a configuration file; take precedence over `env`. */
   readonly config?: Readonly<Record<string, unknown>>
-  /** Variables as of the process, such as `POUNCE_HTTP__PORT`; those of the process itself are not read. */
+  /** Environment variables such as `POUNCE_HTTP__PORT`; those of the process are ignored. */
   readonly env?: Readonly<Record<string, string>>
   /** `none`: a new installation without any account. */
   readonly admin?: 'none'
   readonly clock?: Clock
-  /** Instances in the place of what the kernel or a plugin provides, by port. */
+  /** Instances that replace what the kernel or a plugin provides, by port. */
   readonly overrides?: Readonly<Record<string, unknown>>
-  /** Where the data lies; a new folder that is removed at the end unless given. */
+  /** The data folder; by default a new one that is removed at the end. */
   readonly folder?: string
 }
 
-/** `fetch` with a path of the server; `json` is sent as the body. Of a stream of events the first bytes are the whole body: use `fetch` itself to read on. */
+/**
+ * `fetch` with a path on the server; `json` is sent as the body. An event stream is returned with its first bytes as the whole body: use `fetch` directly to
+ * read on.
+ */
 export type TestFetch = (path: string, init?: RequestInit & { readonly json?: unknown }) => Promise<Response>
 
-/** A real kernel with a real server on a free port. */
+/** A real kernel with an HTTP server on a free port. */
 export interface TestServer {
-  /** Without a trailing slash. Changes with `restart`. */
+  /** Without a trailing slash. Changes after `restart`. */
   readonly url: string
   /** The data folder. */
   readonly folder: string
-  /** A server admin with an API key. Throws where no plugin keeps accounts. */
+  /** A server admin with an API key. Throws if no plugin stores accounts. */
   readonly admin: { readonly id: string; readonly email: string; readonly password: string; readonly key: string }
-  /** What is behind a port, or the instance of a plugin's class. */
+  /** The instance for a port or for a class of a plugin. */
   get<T>(token: Token<T>): T
-  /** Calls the API with a key; without one, as no one. */
+  /** Calls the API with a key; anonymous without one. */
   as(key?: string): TestFetch
-  /** Resolves when no event waits any more; rejects after `limitMs` (60 s), naming what waits and what was dead-lettered. */
+  /** Resolves when no events are pending; rejects after `limitMs` (60 s), naming pending events and dead letters. */
   drained(limitMs?: number): Promise<void>
-  /** Runs one piece of periodic work now: `resources.files/sweep`. */
+  /** Runs one periodic task now: `resources.files/sweep`. */
   runPeriodic(name: string): Promise<void>
-  /** Stops the kernel and starts a new one on the same data. */
+  /** Stops the kernel and starts a new one with the same data. */
   restart(): Promise<void>
   /** Stops the kernel and removes the folder. Idempotent. */
   stop(): Promise<void>
@@ -79,8 +82,8 @@ interface Core {
 }
 
 /**
- * The SDK imports nothing of the kernel, and a published SDK has none beside it. The address is made at run time so that
- * neither the compiler nor a bundler follows it.
+ * The SDK does not import the kernel, and the published SDK does not include it. The specifier is computed at run time so that neither the compiler nor
+ * bundlers follow it.
  */
 const core = async (): Promise<Core> => {
   const [config, kernel, check] = await Promise.all(
@@ -103,7 +106,7 @@ const adminOf = async (kernel: Kernel): Promise<TestServer['admin'] | undefined>
   const user = await kernel.get(Users).byEmail(account.email)
   if (!user) return undefined
   const keyNamed = (name: string) => createKey.run({ arguments: { email: account.email, name }, options: {} }, () => undefined)
-  // Kernels that share a store have one admin, and the name of a key is taken once.
+  // Kernels with a shared store have one admin, and key names are unique.
   const made = await keyNamed('test').catch(() => keyNamed(`test ${randomUUID()}`))
   return { ...account, id: user.id, key: String((made as Readonly<Record<string, unknown>>)['key']) }
 }
@@ -138,8 +141,8 @@ const fetchOf =
   }
 
 /**
- * `POUNCE_TEST_STORE=mongodb` has every kernel with the default plugins keep its documents on the server of `POUNCE_TEST_MONGODB_URL`,
- * in a database named after its folder. The databases stay, so that is a server for tests alone.
+ * With `POUNCE_TEST_STORE=mongodb` all kernels with the default plugins store their documents on the server at `POUNCE_TEST_MONGODB_URL`, in a database named
+ * after their folder. The databases are not removed, so use a server dedicated to tests.
  */
 const chosenStore = ({ plugins, env }: BootOptions, folder: string): Readonly<Record<string, string>> => {
   if (process.env['POUNCE_TEST_STORE'] !== 'mongodb' || plugins !== undefined || env?.['POUNCE_REPLACE_PLUGINS'] !== undefined) return {}
@@ -151,8 +154,8 @@ const chosenStore = ({ plugins, env }: BootOptions, folder: string): Readonly<Re
 }
 
 /**
- * Boots a real kernel: temp folder, free port, silent log (`POUNCE_TEST_LOG=debug` shows it). Every answer is compared with what its route declares;
- * one that differs is thrown where no one catches it.
+ * Boots a real kernel with a temporary folder, a free port and a silent log (`POUNCE_TEST_LOG=debug` shows it). Every response is validated against its route's
+ * declaration; a mismatch is thrown as an uncaught exception.
  */
 export const bootForTest = async (options: BootOptions = {}): Promise<TestServer> => {
   const { loadConfig, bootKernel, checkAnswers } = await core()

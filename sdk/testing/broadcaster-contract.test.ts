@@ -3,7 +3,7 @@ import type { Broadcaster } from '../ports/live-events.ts'
 import { Invalid } from '../problem.ts'
 import { broadcasterContract } from './broadcaster-contract.ts'
 
-/** Servers in one process. */
+/** An in-process broadcaster. */
 const inMemory = (): Broadcaster => {
   const listeners = new Set<{ readonly topic: string; readonly listener: (message: string) => void }>()
   return {

@@ -1,15 +1,15 @@
 import type { Broadcaster } from '../ports/live-events.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
-/** Two servers of one installation. */
+/** Broadcasters of two servers of one installation. */
 export interface BroadcastingServers {
   readonly one: Broadcaster
   readonly other: Broadcaster
-  /** Cuts the connections, and resolves when they are there again; absent where there are none. */
+  /** Interrupts the connections, and resolves when they are restored; absent if there are none. */
   interrupt?(): Promise<void>
 }
 
-/** What every Broadcaster promises; `make` gives two that reach each other and nobody else. */
+/** The contract of Broadcaster; `make` returns two that are connected to each other only. */
 export function broadcasterContract(runner: TestRunner, make: (t: TestContext) => Promise<BroadcastingServers>): void {
   const test = contractTest(runner)
   /** Sends until received: the first messages may be sent before the other side listens. */
@@ -44,7 +44,7 @@ export function broadcasterContract(runner: TestRunner, make: (t: TestContext) =
     t.false(b.includes('for a'))
   })
 
-  test('broadcaster: who has stopped listening receives nothing more, and the others do', async t => {
+  test('broadcaster: a removed listener receives nothing more, others still do', async t => {
     const { one, other } = await make(t)
     const [stopped, still]: [string[], string[]] = [[], []]
     const stop = other.listen('a', message => stopped.push(message))

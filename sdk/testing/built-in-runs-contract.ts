@@ -6,7 +6,7 @@ import type { Heartbeat, Job, JobResult, JobStatus, TransportListener } from '..
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { eventually, file, hex, idsOf, jobFor, type MakeTransport } from './transport-contract.ts'
 
-/** One extractor for all tests: its parameters say what it does. */
+/** One extractor for all tests, controlled by its parameters. */
 const script = `
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -46,7 +46,7 @@ const extractorNamed = (name: string, timeoutMs = 30_000): Extractor => ({
 
 const queue = 'contract.extractor'
 
-/** Records what it receives; `on…` replace or prepare its response. */
+/** Records what it receives; the `on…` members override responses. */
 class Recorder implements TransportListener {
   readonly statuses: JobStatus[] = []
   readonly results: { readonly job: string; readonly output: JobResult['output']; readonly previews: readonly string[] }[] = []
@@ -77,13 +77,13 @@ class Recorder implements TransportListener {
     return blob === undefined ? undefined : { filename: 'notes.txt', contentType: 'text/plain', sizeBytes: Buffer.byteLength('good'), blob }
   }
 
-  /** What was said of a job, in order. */
+  /** The status messages of a job, in order. */
   saidOf(job: Job): readonly string[] {
     return this.statuses.filter(({ jobId }) => jobId === job.id).map(({ status }) => status)
   }
 }
 
-/** What a Transport promises besides when it runs built-in extractors itself. */
+/** The additional contract of Transports that run built-in extractors. */
 export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTransport): void {
   const test = contractTest(runner)
   const run = (n: number, parameters: Job['parameters'] = {}): Job => jobFor(n, { queue, parameters })
@@ -97,7 +97,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     return { ...made, recorder, isOver, stateOf }
   }
 
-  test('a job is run: start, result, done, and it is over', async t => {
+  test('a job reports start, result and done, and is then not pending', async t => {
     const { transport, recorder, isOver } = await setUp(t)
     await transport.listen(recorder)
     const job = run(1, { write: 'p.txt', preview: 'p.txt' })
@@ -113,7 +113,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.deepEqual([first?.targetId, first?.extractor], [job.target.id, queue])
   })
 
-  test('jobs published before anybody listens are run then', async t => {
+  test('jobs published before the listener are run once there is one', async t => {
     const { transport, recorder, isOver } = await setUp(t)
     await transport.publish([run(1), run(2)])
     await transport.listen(recorder)
@@ -121,7 +121,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.deepEqual(recorder.results.map(({ job }) => job).sort(), [run(1).id, run(2).id])
   })
 
-  test('each built-in extractor is announced, again when the listener failed', async t => {
+  test('each built-in extractor is announced, again after the listener failed', async t => {
     const { transport, recorder } = await setUp(t)
     let refusals = 2
     recorder.onHeartbeat = async () => {
@@ -173,7 +173,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.is(recorder.saidOf(run(60)).at(-1), 'DONE')
   })
 
-  test('an extractor that cannot work here has skipped, and is done', async t => {
+  test('an extractor that cannot work here is skipped, and its job is done', async t => {
     const { transport, recorder, isOver } = await setUp(t)
     await transport.listen(recorder)
     await transport.publish([run(1, { skip: 'no tool' })])
@@ -182,7 +182,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     t.deepEqual(recorder.results[0]?.output, { skipped: 'no tool' })
   })
 
-  test('a file that an extractor refuses makes a dead job, which runs when it is revived', async t => {
+  test('a file that an extractor rejects makes a dead job, which can be revived', async t => {
     const { transport, recorder, isOver, stateOf, store } = await setUp(t)
     recorder.inputs.set(hex(1), await store('bad'))
     await transport.listen(recorder)
@@ -236,7 +236,7 @@ export function builtInRunsContract(runner: TestRunner, makeTransport: MakeTrans
     )
   })
 
-  test('a job whose result is being stored is too far to be cancelled', async t => {
+  test('a job whose result is being stored cannot be cancelled', async t => {
     const { transport, recorder, isOver } = await setUp(t)
     const storing = Promise.withResolvers<void>()
     const mayEnd = Promise.withResolvers<void>()

@@ -12,7 +12,7 @@ const refused = async (t: TestContext, commit: Promise<unknown>, reason: Refusal
   t.is(error?.reason, reason)
 }
 
-/** A document after one update of it. */
+/** A document after one update. */
 const updated = async (store: DocumentStore, before: Note, update: Update): Promise<unknown> => {
   await store.commit({ insert: { id: 'a', ...before }, into: notes })
   await store.commit({ update: 'a', in: notes, ...update })
@@ -62,7 +62,7 @@ function insertAndReplace(test: ContractTest, open: Open): void {
     t.is((Object.prototype as { isAdmin?: boolean }).isAdmin, undefined)
   })
 
-  test('what a caller does to a document it gave or got changes nothing stored', async t => {
+  test('modifying a document after a commit or read does not affect the stored one', async t => {
     const store = await open(t)
     const content = { list: [1] }
     const made = await store.commit({ insert: { id: 'a', content }, into: notes })
@@ -83,7 +83,7 @@ function insertAndReplace(test: ContractTest, open: Open): void {
     }
   })
 
-  test('an id that lives cannot be inserted again; one that was tombstoned can', async t => {
+  test('an existing id cannot be inserted again; a tombstoned one can', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', name: 'one' }, into: notes })
     await refused(t, store.commit({ insert: { id: 'a', name: 'two' }, into: notes }), 'exists')
@@ -95,7 +95,7 @@ function insertAndReplace(test: ContractTest, open: Open): void {
     t.deepEqual(await store.commit({ insert: { id: 'a', name: 'two' }, into: notes }), { id: 'a', revision: 1, name: 'two' })
   })
 
-  test('a replacement needs the revision that is stored, and drops what it leaves out', async t => {
+  test('a replacement requires the current revision, and drops omitted members', async t => {
     const store = await open(t)
     const made = await store.commit({ insert: { id: 'a', name: 'one', author: 'x' }, into: notes })
     const replaced = await store.commit({ replace: { id: 'a', revision: made.revision, name: 'two' }, in: notes })
@@ -163,7 +163,7 @@ function updates(test: ContractTest, open: Open): void {
     })
   }
 
-  test('an update that does not suit the document is refused whole', async t => {
+  test('an update that does not fit the document is rejected completely', async t => {
     const store = await open(t)
     const made = await store.commit({ insert: { id: 'a', name: 'text', spaces: ['x'], content: { a: null } }, into: notes })
     const unsuitable: readonly Update[] = [
@@ -214,7 +214,7 @@ function guards(test: ContractTest, open: Open): void {
     t.deepEqual(await store.outbox.waiting(), { 'test/all': 1 })
   })
 
-  test('of 50 who take the same thing by a guard one succeeds', async t => {
+  test('of 50 concurrent updates with the same guard one succeeds', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', state: 'free' }, into: notes })
     const tries = Array.from({ length: 50 }, (_, n) =>
@@ -234,7 +234,7 @@ function guards(test: ContractTest, open: Open): void {
 }
 
 function uniqueKeys(test: ContractTest, open: Open): void {
-  test('of 50 who insert the same unique key one succeeds', async t => {
+  test('of 50 concurrent inserts of the same unique key one succeeds', async t => {
     const store = await open(t)
     const tries = Array.from({ length: 50 }, (_, n) => store.commit({ insert: { id: `n${n}`, email: 'a@example.org' }, into: notes }))
     const results = await Promise.allSettled(tries)
@@ -245,7 +245,7 @@ function uniqueKeys(test: ContractTest, open: Open): void {
     t.is((await store.find(notes, { using: 'byEmail', where: eq('email', 'a@example.org'), limit: 10 })).items.length, 1)
   })
 
-  test('a unique key is free again once its document has another or is gone', async t => {
+  test('a unique key is free again once its document has another key or is deleted', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', email: 'x' }, into: notes })
     await store.commit({ insert: { id: 'b', email: 'y' }, into: notes })
@@ -300,7 +300,7 @@ function manyAtOnce(test: ContractTest, open: Open): void {
     t.deepEqual(await store.commitEach([]), [])
   })
 
-  test('1,000 changes are taken at once and no more; so are 1,000 ids', async t => {
+  test('1,000 changes and 1,000 ids are accepted in one call, and no more', async t => {
     const store = await open(t)
     const items = Array.from({ length: 1000 }, (_, n) => ({ change: { insert: { id: `n${n}`, rank: n }, into: notes } }))
     t.true((await store.commitEach<Note>(items)).every(result => result.ok))

@@ -24,7 +24,7 @@ import { type Note, notes } from './notes.ts'
 type Open = (t: TestContext) => Promise<DocumentStore>
 type Kept = Note & Stored
 
-/** Ids of every page, and that no page but the last is short. */
+/** The ids of all pages; asserts that only the last page is short. */
 const idsOfPages = async (t: TestContext, store: DocumentStore, query: Find): Promise<readonly string[]> => {
   const ids: string[] = []
   let after: After | undefined
@@ -44,7 +44,7 @@ const idsOfScan = async (store: DocumentStore, query: Omit<Find, 'limit' | 'afte
   return ids
 }
 
-/** What a page should hold, found by looking at every document. */
+/** The expected content of a page, found by a full scan. */
 const bruteForce = (all: readonly Kept[], where: Where | undefined, sort: Find['sort']): readonly string[] => {
   const sign = sort?.order === 'descending' ? -1 : 1
   const sortValue = (document: Kept): Scalar => (sort ? ((valueAt(document, sort.by) ?? null) as Scalar) : null)
@@ -54,7 +54,7 @@ const bruteForce = (all: readonly Kept[], where: Where | undefined, sort: Find['
     .map(({ id }) => id)
 }
 
-/** 240 notes in 12 spaces, 4 at each time, by 5 authors; every tenth is trashed, every seventh public. */
+/** 240 notes in 12 spaces, 4 per time, by 5 authors; every tenth is trashed, every seventh public. */
 const fill = async (store: DocumentStore): Promise<readonly Kept[]> => {
   const items = Array.from({ length: 240 }, (_, n) => {
     const id = `n${(n * 7919) % 1000}`.padEnd(5, 'x')
@@ -88,7 +88,7 @@ const twelve = Array.from({ length: 12 }, (_, n) => `s${n}`)
 const many = Array.from({ length: 60 }, (_, n) => `s${n}`)
 const veryMany = Array.from({ length: 3000 }, (_, n) => `d${n + 2}`)
 
-/** Queries whose pages must be what brute force finds. */
+/** Queries whose pages must equal those of a full scan. */
 const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[] = [
   ['all by id', { using: 'byName' }],
   ['one name by id', { using: 'byName', where: eq('name', 'name 3') }],
@@ -190,7 +190,7 @@ const seekable: readonly Omit<Find, 'limit'>[] = [
 ]
 
 function seeking(test: ContractTest, open: Open): void {
-  test('a page begins behind the position that was sought, and behind the last match is none', async t => {
+  test('a page begins after the position of seek, and there is none after the last match', async t => {
     const store = await open(t)
     const all = await fill(store)
     for (const query of seekable) {
@@ -209,7 +209,7 @@ function seeking(test: ContractTest, open: Open): void {
     }
   })
 
-  test('no position is sought below 1, nor with a condition that documents have to be read for', async t => {
+  test('seek rejects positions below 1 and conditions that indexes cannot answer', async t => {
     const store = await open(t)
     await fill(store)
     const query = { using: 'byCreated', where: eq('state', 'live'), sort: newest }
@@ -243,7 +243,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     )
   })
 
-  test('a page ends early once maxScanned is out, and the next one goes on there', async t => {
+  test('a page ends early after maxScanned documents, and the next one continues there', async t => {
     const store = await open(t)
     const all = await fill(store)
     for (const where of [contains('name', 'me 4'), contains('name', 'nothing has this')]) {
@@ -262,7 +262,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     }
   })
 
-  test('a page ends once its documents have enough characters, with one at least, and the next one goes on there', async t => {
+  test('a page ends after maxCharacters, with at least one document, and the next one continues there', async t => {
     const store = await open(t)
     const sizes = [10, 3000, 3000, 10, 10, 10, 9000, 10]
     for (const [n, size] of sizes.entries()) {
@@ -288,7 +288,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     await t.throwsAsync(store.find(notes, { ...query, maxCharacters: 0 }), { instanceOf: RangeError })
   })
 
-  test('texts are cut into a limited number of pieces, and report it', async t => {
+  test('texts are split into a limited number of trigrams, and marked as overlong', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', state: 'live', name: `${'long '.repeat(50)}END` }, into: notes })
     await store.commit({ insert: { id: 'b', state: 'live', name: 'END😀' }, into: notes })
@@ -303,7 +303,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     t.deepEqual([await having('end'), await having('the')], [[], ['b']])
   })
 
-  test('a page goes on from where the last one ended although that document is gone', async t => {
+  test('a page continues after the last document although that was deleted', async t => {
     const store = await open(t)
     const all = await fill(store)
     const query: Find = { using: everyIndex, where: visible(['s3', 's7'], 'u1'), sort: newest, limit: 10 }
@@ -331,7 +331,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
     t.deepEqual([await inDataset('d2'), (await store.find(notes, { using: 'byPlace', limit: 10 })).items.length], [[], 1])
   })
 
-  test('what was committed before a read is seen by it', async t => {
+  test('a read sees all earlier commits', async t => {
     const store = await open(t)
     for (let n = 0; n < 20; n++) {
       await store.commit({ insert: { id: `n${n}`, state: 'live', created: `${n}`, author: 'u' }, into: notes })
@@ -343,7 +343,7 @@ function pagesUnderChange(test: ContractTest, open: Open): void {
 }
 
 function ordersAndLimits(test: ContractTest, open: Open): void {
-  test('what gets or loses a value comes and goes in a sparse index', async t => {
+  test('documents enter and leave a sparse index as they get or lose a value', async t => {
     const store = await open(t)
     const created = '2018-01-01T00:00:00.000Z'
     await store.commit({ insert: { id: 'a', state: 'live', created, spaces: [] }, into: notes })
@@ -397,7 +397,7 @@ function ordersAndLimits(test: ContractTest, open: Open): void {
     await t.throwsAsync(store.find(notes, { using: 'bySpace', sort: { by: 'spaces', order: 'ascending' }, limit: 1 }))
   })
 
-  test('a place to go on from that no page gave out is bad input', async t => {
+  test('a cursor that does not come from a page is invalid', async t => {
     const store = await open(t)
     await fill(store)
     const places = [[], ['a'], ['a', 'b', 'c'], ['a', 1], [{ $gt: '' }, 'a'], [['x'], 'a']] as unknown as readonly After[]

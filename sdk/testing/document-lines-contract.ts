@@ -12,7 +12,7 @@ const fill = async (store: DocumentStore, documents: Readonly<Record<string, Not
   }
 }
 
-/** All pieces as one text; each piece must hold something. */
+/** All chunks as one text; each must be non-empty. */
 const textOf = async (t: TestContext, pieces: AsyncIterable<Uint8Array>, between: string): Promise<string> => {
   const texts: string[] = []
   for await (const piece of pieces) {
@@ -73,7 +73,7 @@ const asCsv: readonly string[] = [
   '"note","umlaut","Ä😀",,,,,"","","a, b, @x",',
 ]
 
-/** Promises of `lines`. */
+/** The contract of `lines`. */
 export function documentLinesContract(test: ContractTest, open: Open): void {
   test('lines are CSV that no spreadsheet takes for formulas', async t => {
     const store = await open(t)
@@ -98,7 +98,7 @@ export function documentLinesContract(test: ContractTest, open: Open): void {
     t.like(row('nothing'), { name: '', rank: null, spaces: [], author: '' })
   })
 
-  test('lines come of what fits, in the order of its index', async t => {
+  test('lines are written for the matches, in the order of the index', async t => {
     const store = await open(t)
     const stamp = (n: number): string => new Date(1e12 + n).toISOString()
     await fill(
@@ -129,7 +129,7 @@ export function documentLinesContract(test: ContractTest, open: Open): void {
     t.deepEqual(await linesOf(t, store.lines(notes, few)), expected.sort())
   })
 
-  test('an empty collection has no lines, and a report may be left in its middle', async t => {
+  test('an empty collection has no lines, and the iteration may be ended early', async t => {
     const store = await open(t)
     t.deepEqual(await linesOf(t, store.lines(notes, csv)), [])
     await fill(store, Object.fromEntries(Array.from({ length: 2100 }, (_, n) => [`n${n}`, { rank: n }])))

@@ -15,7 +15,7 @@ export const storeWithNotes = async (t: TestContext, make: MakeDocumentStore): P
   return store
 }
 
-/** Random commits and queries against a plain model in memory; needs `fast-check`. The seed is logged; `POUNCE_SEED` repeats a run. */
+/** Random commits and queries, compared with a simple in-memory model; needs `fast-check`. The seed is logged; `POUNCE_SEED` repeats a run. */
 export function documentStoreModel(runner: TestRunner, make: MakeDocumentStore, { runs }: { readonly runs: number }): void {
   const test = contractTest(runner)
   test(`${runs} random runs of commits and queries agree with a model in memory`, async t => {
@@ -24,7 +24,7 @@ export function documentStoreModel(runner: TestRunner, make: MakeDocumentStore, 
   })
 }
 
-/** Every promise of `DocumentStore`, save for its outbox: see `outboxContract`. */
+/** The contract of `DocumentStore`, except for its outbox: see `outboxContract`. */
 export function documentStoreContract(runner: TestRunner, make: MakeDocumentStore): void {
   const test = contractTest(runner)
   const open = (t: TestContext) => storeWithNotes(t, make)

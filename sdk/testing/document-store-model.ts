@@ -41,7 +41,7 @@ const values: readonly Scalar[] = [null, true, false, 0, 1, -1, 1.5, 10, ...text
 const id = fc.constantFrom(...ids)
 const text = fc.constantFrom(...texts)
 const scalar = fc.constantFrom(...values)
-/** Sort values are of one type or null: how types compare is no promise. */
+/** Sort values have one type or are null: the order between types is unspecified. */
 const rank = fc.constantFrom<number | null>(null, -1, 0, 1, 2, 2.5)
 
 const content = fc.record(
@@ -58,7 +58,7 @@ const content = fc.record(
 
 const field = fc.constantFrom('a', 'a~', 'b', 'tags', 'parts.x', 'parts.y', 'key', 'deep.n', 'deep', 'id', 'none.at.all')
 
-/** Alternatives that indexes can serve, often the same one twice. */
+/** Alternatives that indexes can serve, often with duplicates. */
 const likely = fc
   .array(
     fc.record({
@@ -143,7 +143,7 @@ const sortable = (index: string): readonly string[] => [
 
 type Kept = Stored & { [key: string]: unknown }
 
-/** What a store must do, done plainly in memory. */
+/** A simple in-memory model of a store. */
 class Model {
   readonly documents = new Map<string, Kept>()
   events = 0
@@ -241,7 +241,7 @@ const findBoth = async (store: DocumentStore, model: Model, query: Find): Promis
   assert.deepEqual(sort ? scanned : scanned.sort(), sort ? expectedIds : expectedIds.sort())
 }
 
-/** The body of the test of `documentStoreModel`. */
+/** The body of the test `documentStoreModel`. */
 export const runDocumentStoreModel = async (t: TestContext, make: MakeDocumentStore, runs: number): Promise<void> => {
   const store = await make(t, { clock: new FixedClock(), ids: countingIds() })
   await store.declare([things])

@@ -24,7 +24,7 @@ const documents: Readonly<Record<string, Note>> = {
   nothing: {},
 }
 
-/** Conditions and the documents they hold for; each is queried through an index on the field and through one that is none. */
+/** Conditions and the matching documents; each is queried through an index on the field and through an unrelated one. */
 const cases: readonly (readonly [title: string, where: Where, ids: readonly string[]])[] = [
   ['eq text', eq('name', 'Plain'), ['plain']],
   ['eq tells text from numbers and booleans', eq('content', 1), ['number']],
@@ -81,7 +81,7 @@ const usable: Readonly<Record<string, string>> = {
   'places.dataset': 'byPlace',
 }
 
-/** The meaning of every condition. */
+/** The semantics of all conditions. */
 export function documentWhereContract(test: ContractTest, open: Open): void {
   test('every condition holds for the right documents, whatever the index', async t => {
     const store = await open(t)

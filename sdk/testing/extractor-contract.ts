@@ -6,28 +6,28 @@ import type { DerivedFile, Extractor, ExtractorOutput } from '../ports/extractor
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 import { type ExtractorCase, type ExtractorEnd, loadedBy, runExtractorApart } from './extractor-runs.ts'
 
-/** A built-in extractor and files that it is made for. */
+/** A built-in extractor and files that it supports. */
 export interface ExtractorSubject {
   readonly extractor: Extractor
   /** The `index.ts` of its plugin. */
   readonly manifest: URL
-  /** At least one file that it reads without fault and without leaving it out. */
+  /** At least one file that it processes without errors and without skipping it. */
   readonly samples: readonly [ExtractorCase, ...ExtractorCase[]]
 }
 
 const damagedCases = 60
-/** CPU time for a small file, broken or not: far above what any takes. */
+/** CPU time limit for a small file, valid or not: far more than any extractor needs. */
 const smallFileMs = 30_000
 const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(; ?[a-z]+=[A-Za-z0-9._"-]+)*$/
 const mediaTypePattern = /^(\*|[^/.*\s]+)\/(\*|[^/*\s]+)$/
 
-/** What every built-in Extractor promises. Titles begin with its name, so one test file may run it for many. */
+/** The contract of built-in Extractors. Titles start with the extractor's name, so that one test file may run it for several. */
 export function extractorContract(runner: TestRunner, { extractor, manifest, samples }: ExtractorSubject): void {
   const test = contractTest(runner)
   const { name } = extractor.info
 
-  test(`${name}: what it says of itself is complete and names types of two parts`, async t => {
-    // Most processes of the tests load this module and run no extractor: the 677 modules of TypeBox come when one does.
+  test(`${name}: its extractor info is complete and names media types of two parts`, async t => {
+    // Loaded on demand: most test processes import this module without running an extractor, and TypeBox has 677 modules.
     const { Errors } = await import('typebox/value')
     t.deepEqual(Errors(ExtractorInfo, extractor.info), [])
     t.regex(name, /^[a-z0-9][a-z0-9._-]*$/)
@@ -74,7 +74,7 @@ export function extractorContract(runner: TestRunner, { extractor, manifest, sam
     t.deepEqual(ends.at(-1)?.output?.tags, ends[0]?.output?.tags)
   })
 
-  test(`${name}: empty, foreign and damaged files end in a result or in an error for a person, soon`, async t => {
+  test(`${name}: empty, foreign and damaged files quickly end in a result or a readable error`, async t => {
     const folder = await temporaryFolder(t)
     const cases = await hostileCases(folder, samples[0])
     const ends = await runAll(t, extractor, cases)
@@ -88,7 +88,7 @@ export function extractorContract(runner: TestRunner, { extractor, manifest, sam
   })
 }
 
-/** A message says in words what is wrong, and names no path of this machine. */
+/** Whether a message is readable text without paths of this machine. */
 const isForPeople = (message: string, paths: readonly string[]): boolean =>
   /^\p{Lu}.{15,}/su.test(message) && !paths.some(path => message.includes(path))
 
@@ -135,7 +135,7 @@ async function hostileCases(folder: string, { path, contentType }: ExtractorCase
   ]
 }
 
-/** What is wrong with the files that a run says it has written, and with its tags. */
+/** Problems with the files and tags in the output of a run. */
 async function faultsOf({ output, outputFolder }: ExtractorEnd): Promise<readonly string[]> {
   const { previews = [], thumbnail, tags = [], skipped } = output as ExtractorOutput
   const faults: string[] = []

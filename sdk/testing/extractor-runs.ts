@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Extractor, ExtractorInput, ExtractorOutput } from '../ports/extractor.ts'
 
-/** A file to run an extractor on, and what it is said to be. */
+/** A file to run an extractor on, with its declared facts. */
 export type ExtractorCase = Pick<ExtractorInput, 'path' | 'contentType'> & Partial<Pick<ExtractorInput, 'filename' | 'parameters'>>
 
-/** How one run ended. */
+/** The outcome of a run. */
 export interface ExtractorEnd {
   readonly cpuMs: number
   readonly outputFolder: string
   /** Absent when it threw. */
   readonly output?: ExtractorOutput
-  /** Whether the metadata came through JSON as it was. */
+  /** Whether the metadata survives a JSON round trip unchanged. */
   readonly isPlainJson?: boolean
-  /** What it threw, as text, and whether that was an Error. */
+  /** The thrown value as text, and whether it was an Error. */
   readonly thrown?: string
   readonly isError?: boolean
 }
@@ -26,7 +26,7 @@ const program = `
   const { isDeepStrictEqual } = await import('node:util')
   const { module, cases, result } = JSON.parse(readFileSync(process.argv[1], 'utf8'))
   const { extract } = await import(module)
-  // Some libraries leave rejections behind. A process that serves one run ends with it; this one must continue to the next run.
+  // Some libraries leave unhandled rejections behind. A process with a single run would end; this one must continue with the next run.
   process.on('unhandledRejection', () => undefined)
   process.setMaxListeners(0)
   const ends = []
@@ -54,8 +54,8 @@ const program = `
 `
 
 /**
- * Runs an extractor on one file after the other, in a process with the heap and the needs that it declares and the right to write below `folder` only: neither
- * its input nor anything else can be changed. Rejects when that process dies, or has not ended after `limitMs`.
+ * Runs an extractor on one file after another in a child process, with its declared heap limit and needs and write access only below `folder`, so that neither
+ * its input nor anything else can be modified. Rejects if the process dies or has not finished after `limitMs`.
  */
 export async function runExtractorApart(
   extractor: Extractor,
@@ -86,7 +86,7 @@ export async function runExtractorApart(
   return JSON.parse(await readFile(result, 'utf8')) as readonly ExtractorEnd[]
 }
 
-/** What importing a module loads: ids of packages besides those of the SDK and what these load themselves, and addresses of files. */
+/** What importing a module loads: ids of packages, except those of the SDK and their dependencies, and URLs of files. */
 export async function loadedBy(module: URL): Promise<{ readonly packages: readonly string[]; readonly files: readonly string[] }> {
   const look = `
     const { registerHooks } = await import('node:module')

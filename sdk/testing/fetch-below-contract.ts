@@ -34,10 +34,10 @@ const serve = async (t: TestContext, listener: RequestListener): Promise<{ reado
 
 const textOf = async (answer: ReturnType<Fetch['below']>): Promise<string> => (await buffer((await answer).body)).toString()
 
-/** Paths that are requested as they are. */
+/** Paths that are requested unchanged. */
 const harmless = ['', '/', '/a', '/a/', '/a/b.c', '/a%20b', '/@me', '/a%2Fb', '/%C3%A4', '/...', '/a..b', '/a:b;c=1', "/it's"]
 
-/** Paths that lead out, or may do so once someone decodes them again. */
+/** Paths that leave the base path, or may do so if decoded again. */
 const leadingOut = [
   ...[
     '/..',
@@ -83,10 +83,10 @@ const leadingOut = [
   ],
 ]
 
-/** Promises of `below`. */
+/** The contract of `below`. */
 export function fetchBelowContract(runner: TestRunner, make: (allow: readonly string[]) => Fetch): void {
   const test = contractTest(runner)
-  test('fetch: what is below an address of the configuration may be requested, wherever that is', async t => {
+  test('fetch: paths below a configured URL may be requested, even in a private network', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.end('hello'))
     const fetch = make([])
     for (const path of harmless) {
@@ -97,7 +97,7 @@ export function fetchBelowContract(runner: TestRunner, make: (allow: readonly st
     t.is(seen.at(-1)?.request.url, '/base/a')
   })
 
-  test('fetch: no path leads out from below an address', async t => {
+  test('fetch: no path leaves the base URL', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.end('secret'))
     for (const server of [url, `${url}/base`, `${url}/base/`]) {
       for (const path of leadingOut)
@@ -114,7 +114,7 @@ export function fetchBelowContract(runner: TestRunner, make: (allow: readonly st
     t.is(seen[1]?.request.headers.authorization, undefined)
   })
 
-  test('fetch: a redirect from below is an answer', async t => {
+  test('fetch: a redirect from below is returned', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.writeHead(302, { location: '/elsewhere' }).end('moved'))
     const answer = await make([]).below(url, { path: '/a', search: '' }, limits)
     t.is(answer.status, 302)
@@ -156,7 +156,7 @@ export function fetchBelowContract(runner: TestRunner, make: (allow: readonly st
     t.deepEqual(seen, [])
   })
 
-  test('fetch: what is below is given up when it is silent, too long, or nobody wants it any more', async t => {
+  test('fetch: a request below is aborted when it is silent, takes too long, or by its signal', async t => {
     const { url } = await serve(t, (request, response) => {
       if (request.url === '/long') response.end(Buffer.alloc(1001))
     })

@@ -5,12 +5,12 @@ import type { Fetch } from '../ports/kernel.ts'
 import { Forbidden, Invalid, TooLarge, Unreachable } from '../problem.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
-/** Makes a Fetch that may also reach the hosts and networks listed, such as `127.0.0.1`. */
+/** Creates a Fetch that may also access the given hosts and networks, such as `127.0.0.1`. */
 export type MakeFetch = (allow: readonly string[]) => Fetch
 
 const limits = { maxBytes: 1000, timeoutMs: 5000 }
 
-/** Serves on 127.0.0.1 until the test ends; `seen` are the requests that came. */
+/** Serves on 127.0.0.1 until the test ends; `seen` are the received requests. */
 async function serve(t: TestContext, listener: RequestListener): Promise<{ port: number; url: string; seen: IncomingMessage[] }> {
   const seen: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -26,7 +26,7 @@ async function serve(t: TestContext, listener: RequestListener): Promise<{ port:
   return { port, url: `http://127.0.0.1:${port}`, seen }
 }
 
-/** Ways to write addresses of this machine. */
+/** Spellings of loopback addresses. */
 const loopback = [
   ...[
     '127.0.0.1',
@@ -91,7 +91,7 @@ const inside = [
 const readable = async (fetch: Fetch, url: string, options = limits): Promise<string> =>
   (await buffer((await fetch.get(url, options)).body)).toString()
 
-/** What every Fetch promises. Uses this machine's loopback only. */
+/** The contract of Fetch. Uses only the loopback interface. */
 export function fetchContract(runner: TestRunner, make: MakeFetch): void {
   const test = contractTest(runner)
   test('fetch: addresses that are not public are refused before anything is sent, however they are written', async t => {
@@ -105,7 +105,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     t.deepEqual(seen, [])
   })
 
-  test('fetch: what may be reached besides the public is what was listed, and nothing beside it', async t => {
+  test('fetch: apart from public addresses only the listed ones are reachable', async t => {
     const { port, url } = await serve(t, (_request, response) => response.end('hello'))
     t.is(await readable(make(['127.0.0.1']), url), 'hello')
     t.is(await readable(make(['127.0.0.0/24']), url), 'hello')
@@ -168,7 +168,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     await t.throwsAsync(make(['127.0.0.1']).get(`${url}/loop`, limits), { instanceOf: Unreachable })
   })
 
-  test('fetch: headers go to the origin that they were meant for only, and cannot make further ones', async t => {
+  test('fetch: headers are only sent to their own origin, and cannot inject others', async t => {
     const other = await serve(t, (_request, response) => response.end())
     const { url, seen } = await serve(t, (_request, response) => response.writeHead(307, { location: other.url }).end())
     const fetch = make(['127.0.0.1'])
@@ -179,14 +179,14 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     t.is(seen.length, 1)
   })
 
-  test('fetch: a refusal of the other server is an answer with its status', async t => {
+  test('fetch: an error response of the other server is returned with its status', async t => {
     const { url } = await serve(t, (_request, response) => response.writeHead(404).end('gone'))
     const { status, body } = await make(['127.0.0.1']).get(url, limits)
     t.is(status, 404)
     t.is((await buffer(body)).toString(), 'gone')
   })
 
-  test('fetch: more bytes than allowed end with TooLarge, declared or not; as many as allowed come', async t => {
+  test('fetch: more bytes than allowed end with TooLarge, declared or not; as many as allowed arrive', async t => {
     const { url } = await serve(t, (request, response) => {
       const size = Number(request.url?.slice(2))
       if (request.url?.startsWith('/d')) response.writeHead(200, { 'content-length': size })
@@ -202,7 +202,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     }
   })
 
-  test('fetch: a server that is silent, slow or away ends with Unreachable when the time is over', async t => {
+  test('fetch: a silent, slow or absent server ends with Unreachable at the timeout', async t => {
     const { url } = await serve(t, (request, response) => {
       if (request.url === '/silent') return
       response.writeHead(200)
@@ -227,7 +227,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
       }, 500)
       response.on('close', () => clearInterval(drip))
     })
-    // Silence that ends a transfer is several times as long as the pauses of one that moves, and shorter than the whole of that.
+    // The silence that ends a transfer is several times longer than the pauses of an active one, and shorter than that transfer.
     const options = { maxBytes: 1000, timeoutMs: 60_000, silenceMs: 3000 }
     const fetch = make(['127.0.0.1'])
     const moves = async (): Promise<void> => {
@@ -239,7 +239,7 @@ export function fetchContract(runner: TestRunner, make: MakeFetch): void {
     await Promise.all([moves(), ends('/silent'), ends('/stuck')])
   })
 
-  test('fetch: an answer that breaks off is no whole answer', async t => {
+  test('fetch: a truncated response is an error', async t => {
     const { url } = await serve(t, (request, response) => {
       response.writeHead(200, request.url === '/declared' ? { 'content-length': 100 } : {}).write('half')
       setImmediate(() => response.destroy())

@@ -40,7 +40,7 @@ const serve = async (
   return { port, url: `http://127.0.0.1:${port}`, seen }
 }
 
-/** What every Fetch promises of `post` and `check`. Uses this machine's loopback only. */
+/** The contract of `post` and `check`. Uses only the loopback interface. */
 export function fetchPostContract(runner: TestRunner, make: (allow: readonly string[]) => Fetch & { dispose?(): void }): void {
   const test = contractTest(runner)
   const made = (t: TestContext, allow: readonly string[]): Fetch => {
@@ -72,7 +72,7 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
     t.deepEqual(seen, [])
   })
 
-  test('fetch.check: what can never be fetched is refused, and what may be passes', t => {
+  test('fetch.check: addresses that are never allowed are refused, others pass', t => {
     const fetch = made(t, ['10.1.2.3'])
     for (const url of ['ftp://example.org/', 'file:///etc/passwd', 'https://user:word@example.org/', 'nonsense'])
       t.throws(() => fetch.check(url), { instanceOf: Invalid }, url)
@@ -80,7 +80,7 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
       t.notThrows(() => fetch.check(url), url)
   })
 
-  test('fetch.post: redirects are answers, and nothing is sent where they lead', async t => {
+  test('fetch.post: redirects are returned and not followed', async t => {
     const inner = await serve(t, (_request, response) => response.end('secret'))
     const { url } = await serve(t, (_request, response) => response.writeHead(307, { location: inner.url }).end())
     const answer = await made(t, ['127.0.0.1']).post(url, limits)
@@ -89,7 +89,7 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
     t.deepEqual(inner.seen, [])
   })
 
-  test('fetch.post: of a body without end the first bytes are read, and it is cut', async t => {
+  test('fetch.post: an endless body is truncated after the first bytes', async t => {
     let isClosed: (() => void) | undefined
     const closed = new Promise<void>(resolve => {
       isClosed = resolve
@@ -107,7 +107,7 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
     await closed
   })
 
-  test('fetch.post: an answer that drips counts as far as it came in time, and silence ends with Unreachable', async t => {
+  test('fetch.post: a slow response is truncated at the timeout, and silence ends with Unreachable', async t => {
     const { url } = await serve(t, ({ url: path }, response) => {
       if (path === '/drip') response.writeHead(200).write('first')
     })
@@ -126,7 +126,7 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
     t.is(seen[0]?.headers['accept-encoding'], 'identity')
   })
 
-  test('fetch.post: connections are kept for the next request, and one that was closed meanwhile is no failure', async t => {
+  test('fetch.post: connections are reused, and one that was closed meanwhile is no failure', async t => {
     const { url, seen } = await serve(t, (_request, response) => response.end())
     const fetch = made(t, ['127.0.0.1'])
     for (let time = 0; time < 3; time += 1) await fetch.post(url, limits)
@@ -154,7 +154,7 @@ export function fetchPostContract(runner: TestRunner, make: (allow: readonly str
     await t.throwsAsync(fetch.post(url, limits), { instanceOf: Unreachable })
   })
 
-  test('fetch.post: nobody who listens is Unreachable, and a signal ends it', async t => {
+  test('fetch.post: a closed port is Unreachable, and a signal aborts the request', async t => {
     const fetch = made(t, ['127.0.0.1'])
     await t.throwsAsync(fetch.post('http://127.0.0.1:1/', limits), { instanceOf: Unreachable })
     const { url } = await serve(t, () => undefined)

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/kernel.ts'
 
-/** A clock that moves only on request. */
+/** A clock that advances only when set. */
 export class FixedClock implements Clock {
   #now: number
 

@@ -7,18 +7,18 @@ type Open = (t: TestContext) => Promise<GeoStore>
 
 const at = (text: string): number => Date.parse(text)
 
-/** A reading `v` at a time. */
+/** A datapoint with the value `v` at a time. */
 const reading = (id: number, start: string, v: number, changes: Partial<Datapoint> = {}): Datapoint =>
   pointAt(id, { startMs: at(start), endMs: at(start), properties: { v }, ...changes })
 
 const binsOf = async (store: GeoStore, binning: GeoBinning, filter: GeoFilter = {}): Promise<readonly GeoBin[]> =>
   (await Array.fromAsync(store.bins({ filter, binning }))).flat()
 
-/** Beginning and end as text, and the number of readings. */
+/** Start and end as text, and the number of datapoints. */
 const spans = (bins: readonly GeoBin[]) =>
   bins.map(({ fromMs, toMs, count }) => [new Date(fromMs).toISOString().slice(0, 16), new Date(toMs).toISOString().slice(0, 16), count])
 
-/** A moment, and the span of each kind that holds it. */
+/** A time, and the span of each kind that contains it. */
 const named: readonly (readonly [string, GeoBinning['time'], string, string])[] = [
   ['2017-01-25T09:41:59.999Z', 'minute', '2017-01-25T09:41', '2017-01-25T09:42'],
   ['2017-01-25T09:41:30Z', 'hour', '2017-01-25T09:00', '2017-01-25T10:00'],
@@ -40,7 +40,7 @@ const named: readonly (readonly [string, GeoBinning['time'], string, string])[] 
   ['2017-01-24T23:30:00Z', { everyMs: 90 * 60_000, originMs: at('2017-01-25T00:00:00Z') }, '2017-01-24T22:30', '2017-01-25T00:00'],
 ]
 
-/** What every GeoStore promises of sums. */
+/** The contract of GeoStore bins. */
 export function geoBinsContract(test: ContractTest, open: Open): void {
   test('bins sum up the numbers of each property of each stream, in order', async t => {
     const store = await open(t)
@@ -124,7 +124,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     t.like(bin, { fromMs: at('2020-01-05T00:00:00Z'), toMs: at('2026-03-01T00:00:00Z'), count: 3, sum: 7, min: 1, max: 4 })
   })
 
-  test('depth goes up to the next step, and a place without altitude is at 0', async t => {
+  test('depth is rounded up to the next step, and a position without altitude is at 0', async t => {
     const store = await open(t)
     const altitudes = [0, 0.1, 5, 5.1, -0.1, -5, -12]
     await store.insert([
@@ -180,7 +180,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     )
   })
 
-  test('many bins come in pieces', async t => {
+  test('many bins are returned in chunks', async t => {
     const store = await open(t)
     const start = at('2026-01-05T00:00:00Z')
     await store.insert(
@@ -196,7 +196,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     )
   })
 
-  test('numbers that together enter a million bins after their first are refused, half a million are summed up', async t => {
+  test('numbers that are counted in a million bins after their first are refused, half a million are not', async t => {
     const store = await open(t)
     const start = at('2026-01-05T00:00:00Z')
     const properties = { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }
@@ -230,7 +230,7 @@ export function geoBinsContract(test: ContractTest, open: Open): void {
     }
   })
 
-  test('a point that would enter endless bins is refused, and so are odd ways to sum up', async t => {
+  test('a point in too many bins is refused, and so are invalid binnings', async t => {
     const store = await open(t)
     await store.insert([reading(1, '1900-01-01T00:00:00Z', 1, { endMs: at('2020-01-01T00:00:00Z') })])
     await t.throwsAsync(binsOf(store, { time: 'minute' }), { instanceOf: Invalid })

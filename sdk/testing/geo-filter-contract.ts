@@ -15,7 +15,7 @@ const square = (west: number, south: number, size: number) => [
 ]
 const place = (longitude: number, latitude: number): Geometry => ({ type: 'Point', coordinates: [longitude, latitude] })
 
-/** Places by the id of their point. */
+/** Geometries by datapoint id. */
 const places: readonly Geometry[] = [
   place(10, 50),
   place(0, 0),
@@ -154,9 +154,9 @@ const wrong: readonly (readonly [string, GeoFilter])[] = [
   ['a value that JSON does not know', { attributes: [{ key: 'a', contains: Number.NaN }] }],
 ]
 
-/** What every GeoStore promises of filters. */
+/** The contract of GeoStore filters. */
 export function geoFilterContract(test: ContractTest, open: Open): void {
-  test('streams choose their points, and no stream none', async t => {
+  test('a filter by streams selects their points, and an empty list none', async t => {
     const store = await open(t)
     await store.insert([1, 2, 3, 4].map(id => pointAt(id, { stream: (id % 3) + 1 })))
     t.deepEqual(await idsIn(store, { streams: [2] }), [1, 4])
@@ -206,13 +206,13 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
     t.deepEqual(await ids(1, 12), [1, 2, 3, 4, 5])
   })
 
-  test('areas hold what touches them', async t => {
+  test('areas match points that touch them', async t => {
     const store = await open(t)
     await store.insert(places.map((geometry, at) => pointAt(at + 1, { geometry, stream: at + 1 })))
     for (const [name, of, ids] of areas) t.deepEqual(await idsIn(store, { areas: of }), ids, name)
   })
 
-  test('a circle reaches lines around the Earth, and one of no size is a place', async t => {
+  test('a circle matches lines around the Earth, and one with radius 0 is a point', async t => {
     const store = await open(t)
     const geometries: readonly Geometry[] = [
       {
@@ -276,7 +276,7 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
       months: { from: 1, to: 1 },
       attributes: [{ key: 'mark' }],
     }
-    // Odd, a multiple of 3, and 0 or 1 more than a multiple of 5.
+    // Odd multiples of 3 that are 0 or 1 more than a multiple of 5.
     const expected = [21, 45, 51, 75, 81, 105, 111, 135, 141].map(at => at + 1)
     t.deepEqual(await idsIn(store, filter), expected)
     const { points: found, next } = await store.find({ filter, limit: 4, sort: { by: 'start', order: 'descending' } })
@@ -289,7 +289,7 @@ export function geoFilterContract(test: ContractTest, open: Open): void {
     t.is(await store.count({ ...filter, months: { from: 2, to: 12 } }, 1000), 0)
   })
 
-  test('a filter that is wrong is refused by every read', async t => {
+  test('an invalid filter is refused by every read', async t => {
     const store = await open(t)
     const binning = { time: 'day' } as const
     for (const [name, filter] of wrong) {

@@ -3,7 +3,7 @@ import type { Datapoint, GeoFilter, GeoStore } from '../ports/geo-store.ts'
 /** 5 January 2026, 10 h UTC. */
 export const pinned = Date.UTC(2026, 0, 5, 10)
 
-/** A point at 10°E 50°N at `pinned` that differs as said. */
+/** A datapoint at 10°E 50°N at `pinned`, with the given changes. */
 export const pointAt = (id: number, changes: Partial<Datapoint> = {}): Datapoint => ({
   id,
   stream: 1,
@@ -15,7 +15,7 @@ export const pointAt = (id: number, changes: Partial<Datapoint> = {}): Datapoint
   ...changes,
 })
 
-/** Ids of all that fit, in their order. */
+/** The ids of all matches, in order. */
 export const idsIn = async (store: GeoStore, filter: GeoFilter = {}): Promise<readonly number[]> => {
   const ids: number[] = []
   for await (const piece of store.read({ filter })) ids.push(...piece.map(({ id }) => id))

@@ -5,15 +5,15 @@ import { geoBinsContract } from './geo-bins-contract.ts'
 import { geoFilterContract } from './geo-filter-contract.ts'
 import { idsIn, pinned, pointAt } from './geo-points.ts'
 
-/** A store and what the contract needs around it. */
+/** A store under test. */
 export interface GeoStoreUnderTest {
   /** Started and empty. */
   readonly store: GeoStore
-  /** Ends the store as a stopping kernel does, and starts another one on the same points. */
+  /** Stops the store as a stopping kernel does, and starts another one with the same data. */
   reopen(): Promise<GeoStore>
 }
 
-/** Gives a fresh store. It may use `t.teardown`. */
+/** Returns a fresh store; may use `t.teardown`. */
 export type MakeGeoStore = (t: TestContext) => Promise<GeoStoreUnderTest>
 
 const ring = [
@@ -103,7 +103,7 @@ const odd: Datapoint['properties'] = {
   ...(JSON.parse('{"__proto__": {"x": 1}, "constructor": 2}') as Datapoint['properties']),
 }
 
-/** Points that a store must refuse: what is wrong, and what the reason names. */
+/** Datapoints that a store must reject, and what the reason must mention. */
 const refused: readonly (readonly [Partial<Datapoint> | Readonly<Record<string, unknown>>, RegExp])[] = [
   [{ id: 0 }, /^id /],
   [{ id: 1.5 }, /^id /],
@@ -163,7 +163,7 @@ const refused: readonly (readonly [Partial<Datapoint> | Readonly<Record<string, 
   [{ properties: { a: Array.from({ length: 100 }).reduce<unknown>(inner => [inner], 1) } }, /^properties /],
 ]
 
-/** Random inserts, removals and queries against the store in memory; needs `fast-check`. The seed is logged; `POUNCE_SEED` repeats a run. */
+/** Random inserts, removals and queries, compared with the in-memory store; needs `fast-check`. The seed is logged; `POUNCE_SEED` repeats a run. */
 export function geoStoreModel(runner: TestRunner, make: MakeGeoStore, { runs }: { readonly runs: number }): void {
   const test = contractTest(runner)
   test(`${runs} random runs of points and queries agree with a store in memory`, async t => {
@@ -172,12 +172,12 @@ export function geoStoreModel(runner: TestRunner, make: MakeGeoStore, { runs }: 
   })
 }
 
-/** What every GeoStore promises. Run it in a test file of the implementation. */
+/** The contract of GeoStore. Run it in a test file of the implementation. */
 export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
   const test = contractTest(runner)
   const open = async (t: TestContext): Promise<GeoStore> => (await make(t)).store
 
-  test('points come back as they were, with any geometry and any properties', async t => {
+  test('points are returned unchanged, with any geometry and properties', async t => {
     const store = await open(t)
     const points = geometries.map((geometry, at) => pointAt(at + 1, { geometry, endMs: at % 2 ? null : pinned + at, properties: odd }))
     t.deepEqual(
@@ -202,7 +202,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.is(await store.count({}, 100), 3)
   })
 
-  test('of many who insert one point at a time one has inserted it', async t => {
+  test('of many concurrent inserts of one point one succeeds', async t => {
     const store = await open(t)
     const all = await Promise.all(Array.from({ length: 20 }, (_, at) => store.insert([pointAt(1, { stream: at + 1 }), pointAt(100 + at)])))
     t.is(all.filter(([first]) => first?.status === 'inserted').length, 1)
@@ -211,7 +211,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.is(await store.count({}, 100), 21)
   })
 
-  test('a point that is refused has a reason, and leaves the others as they are', async t => {
+  test('a rejected point has a reason and does not affect the others', async t => {
     const store = await open(t)
     const wrong = refused.map(([changes], at) => ({ ...pointAt(1000 + at), ...changes }) as Datapoint)
     const report = await store.insert([pointAt(1), ...wrong, pointAt(2)])
@@ -225,7 +225,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.deepEqual(await idsIn(store), [1, 2])
   })
 
-  test('five thousand points go in at once, one more is refused whole', async t => {
+  test('five thousand points are inserted in one call, one more is refused completely', async t => {
     const store = await open(t)
     const points = Array.from({ length: 5001 }, (_, at) => pointAt(at + 1, { startMs: pinned - at, stream: (at % 7) + 1 }))
     await t.throwsAsync(store.insert(points), { instanceOf: Invalid })
@@ -243,7 +243,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.deepEqual([await store.count({}, 10_000), await store.count({}, 17)], [5000, 17])
   })
 
-  test('leaving a loop of pieces harms nothing, and two go on side by side', async t => {
+  test('leaving an iteration early is harmless, and two can run concurrently', async t => {
     const store = await open(t)
     await store.insert(Array.from({ length: 4500 }, (_, at) => pointAt(at + 1)))
     for await (const piece of store.read({ filter: {} })) {
@@ -256,7 +256,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.deepEqual(await Array.fromAsync(store.read({ filter: { streams: [5] } })), [])
   })
 
-  test('a reader meets no point twice while others come and go', async t => {
+  test('a reader sees no point twice during inserts and removals', async t => {
     const store = await open(t)
     await store.insert(Array.from({ length: 4500 }, (_, at) => pointAt(at + 1, { stream: at < 4000 ? 1 : 2 })))
     const seen: number[] = []
@@ -295,7 +295,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.deepEqual(await idsIn(store), expected.start)
   })
 
-  test('a page goes on after a point that is gone', async t => {
+  test('a page continues after a point that was removed', async t => {
     const store = await open(t)
     await store.insert([1, 2, 3, 4].map(id => pointAt(id, { startMs: id, endMs: null })))
     const { next } = await store.find({ filter: {}, limit: 2 })
@@ -338,7 +338,7 @@ export function geoStoreContract(runner: TestRunner, make: MakeGeoStore): void {
     t.deepEqual(await store.insert([pointAt(1)]), [{ status: 'inserted' }])
   })
 
-  test('what was answered is there after the store was opened again', async t => {
+  test('confirmed changes are there after the store was reopened', async t => {
     const { store, reopen } = await make(t)
     await store.insert([pointAt(1, { properties: odd }), pointAt(2), pointAt(3)])
     await store.remove({ ids: [2] })

@@ -32,7 +32,7 @@ const moment = fc
   .map(([from, more]) => from + more)
 const length = fc.constantFrom<number | null>(null, 0, 1, 60_000, day - 1, day, 31 * day, 400 * day)
 
-/** Halves of degrees, so that what lies on a border does so in every arithmetic. */
+/** Multiples of half a degree, so that positions on a border are exactly on it with any arithmetic. */
 const half = (most: number) => fc.integer({ min: -2 * most, max: 2 * most }).map(halves => halves / 2)
 const place = fc.oneof(
   { weight: 6, arbitrary: fc.tuple(half(4), half(4)) },
@@ -72,7 +72,7 @@ const geometry: fc.Arbitrary<Geometry> = fc.oneof(
   },
 )
 
-/** Quarters, whose sums are the same in any order; and numbers that languages write differently. */
+/** Quarters, whose sums do not depend on the order; and numbers that languages format differently. */
 const number = fc.oneof(
   fc.integer({ min: -400, max: 400 }).map(quarters => quarters / 4),
   fc.constantFrom(0, 1e21, 1e-7, 123_456_789_012_345_680_000),
@@ -162,7 +162,7 @@ type Query = typeof query extends fc.Arbitrary<infer T> ? T : never
 const grown = (areas: readonly GeoArea[], factor: number): readonly GeoArea[] =>
   areas.map(one => ('circle' in one ? { circle: { ...one.circle, radiusMetres: one.circle.radiusMetres * factor } } : one))
 
-/** Whether a point lies so near the edge of a circle that stores may differ. */
+/** Whether a datapoint is so near the boundary of a circle that stores may differ. */
 const isDoubtful = (points: readonly Datapoint[], areas: readonly GeoArea[] = []): boolean => {
   const touch = (of: readonly GeoArea[], { geometry: shape }: Datapoint): boolean => of.some(one => touches(shape, one))
   const [small, large] = [grown(areas, 0.99), grown(areas, 1.01)]
@@ -201,11 +201,11 @@ const askBoth = async (store: GeoStore, model: GeoStore, one: Query): Promise<vo
   assert.deepEqual(await pagesOf(store, one), expected)
   for (const upTo of [3, 1000]) assert.equal(await store.count(one.filter, upTo), Math.min(upTo, expected.length))
   const bins = await binsOf(model, one)
-  // A store need not look at the times of points that have no number to sum up.
+  // A store need not check the times of datapoints without numbers to aggregate.
   if (bins !== 'too many') assert.deepEqual(await binsOf(store, one), bins)
 }
 
-/** The body of the test of `geoStoreModel`. */
+/** The body of the test `geoStoreModel`. */
 export const runGeoStoreModel = async (t: TestContext, make: MakeGeoStore, runs: number): Promise<void> => {
   const { store } = await make(t)
   const model = new MemoryGeoStore()

@@ -1,10 +1,10 @@
 const parts = 8
 const attempts = 6
-/** Some systems count CPU time in ticks of 10 ms: what is compared takes longer. */
+/** Some systems measure CPU time in ticks of 10 ms, so measurements must take longer. */
 const leastMs = 15
 const mostRounds = 4096
 
-/** CPU time of this thread in ms: what others do on the machine is not in it. */
+/** CPU time of this thread in ms, excluding other processes and threads. */
 const cpuMs = (rounds: number, work: () => unknown): number => {
   const before = process.threadCpuUsage()
   for (let round = 0; round < rounds; round += 1) work()
@@ -13,8 +13,8 @@ const cpuMs = (rounds: number, work: () => unknown): number => {
 }
 
 /**
- * True when work of a size costs about as much as eight pieces of an eighth of it, on whatever machine. What is quadratic costs eight times as much.
- * Both are measured in turns and the best of each counts: what disturbs one turn is gone in another one.
+ * True if work of a given size costs about as much as eight times an eighth of it, on any machine; quadratic work costs eight times as much. The two
+ * measurements alternate and the best of each is used, to exclude temporary disturbances.
  */
 export const growsLinearly = (work: (size: number) => unknown, size: number): boolean => {
   const inPieces = (): void => {

@@ -1,6 +1,4 @@
-/*
- * `pounce/sdk/testing`: the contract of each port as a test, a server for tests, and stand-ins for what is outside. Only tests import it.
- */
+/* `pounce/sdk/testing`: the contract tests of all ports, a server for tests, and test doubles for external services. Only for tests. */
 
 export { MemoryGeoStore } from '../geo/memory-geo-store.ts'
 export { unlike } from './alike.ts'

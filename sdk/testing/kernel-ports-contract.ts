@@ -2,7 +2,7 @@ import type { Clock, Ids } from '../ports/kernel.ts'
 import { isId } from '../schema.ts'
 import { contractTest, type TestRunner } from './any-runner.ts'
 
-/** What every Clock promises. */
+/** The contract of Clock. */
 export function clockContract(runner: TestRunner, make: () => Clock): void {
   const test = contractTest(runner)
   test('clock: it returns a time that can be written as ISO 8601 in UTC', t => {
@@ -11,7 +11,7 @@ export function clockContract(runner: TestRunner, make: () => Clock): void {
     t.regex(now.toISOString(), /^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
-  test('clock: it does not run back while it is read', t => {
+  test('clock: it does not run backwards', t => {
     const clock = make()
     let last = clock.now().getTime()
     for (let turn = 0; turn < 100_000; turn += 1) {
@@ -22,19 +22,19 @@ export function clockContract(runner: TestRunner, make: () => Clock): void {
     t.true(Number.isInteger(last))
   })
 
-  test('clock: who changes a date that it gave changes nothing but that', t => {
+  test('clock: modifying a returned date has no effect on the clock', t => {
     const clock = make()
     clock.now().setFullYear(1999)
     t.true(clock.now().getUTCFullYear() > 1999)
   })
 }
 
-/** What every Ids promises. `make` is called twice in a test that stands for two kernels. */
+/** The contract of Ids. `make` is called twice in a test that simulates two kernels. */
 export function idsContract(runner: TestRunner, make: () => Ids): void {
   const test = contractTest(runner)
   const many = 100_000
 
-  test('ids: each has 24 lower-case hex digits, none comes twice, each is above the last', t => {
+  test('ids: each has 24 lower-case hex digits, is unique and greater than the previous one', t => {
     const ids = make()
     const made = Array.from({ length: many }, () => ids.next())
     t.deepEqual(
@@ -54,7 +54,7 @@ export function idsContract(runner: TestRunner, make: () => Ids): void {
     t.is(new Set(made).size, many)
   })
 
-  test('ids: the next one cannot be distinguished from the last alone by another kernel', t => {
+  test('ids: another kernel cannot predict the next one from the last', t => {
     const tails = Array.from({ length: 50 }, () => make().next().slice(8, 18))
     t.is(new Set(tails).size, tails.length)
   })

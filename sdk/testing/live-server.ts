@@ -1,24 +1,24 @@
 import type { TestRunner } from './any-runner.ts'
 
-/** `test` with a way to skip, as ava, vitest and node:test have it. */
+/** `test` with a `skip` method, as in ava, vitest and node:test. */
 export interface SkippingRunner extends TestRunner {
   skip(title: string, body: (t: object) => Promise<void>): unknown
 }
 
-/** The real servers that tests can be given, by protocol; each address comes from `POUNCE_TEST_<NAME>_URL`. */
+/** Real servers for tests, by protocol; the URL of each is in `POUNCE_TEST_<NAME>_URL`. */
 export type LiveServer = 'MONGODB' | 'S3' | 'ELASTICSEARCH' | 'RABBITMQ' | 'RABBITMQ_MANAGEMENT' | 'LDAP' | 'OIDC' | 'POSTGIS' | 'CLAMAV'
 
 /** Tests of a real server. */
 export interface LiveTests<T> {
-  /** Its address; tests that read it run only when it is there. */
+  /** The URL of a server; tests that use it run only if it is set. */
   readonly url: (name: LiveServer) => string
-  /** As `test`; reported as skipped, with the reason in the title, while an address is missing. */
+  /** Like `test`; while a URL is missing, tests are reported as skipped with the reason in their title. */
   readonly test: T
 }
 
-/** As `test`, for what this machine lacks the means to run: each test is reported as skipped with the reason in its title, never as passed; hooks do nothing. */
+/** Like `test`, for tests that cannot run on this machine: each is reported as skipped with the reason in its title, never as passed; hooks do nothing. */
 export const skippedBecause = <T extends SkippingRunner>(test: T, reason: string): T => {
-  // A skip is the honest report here: the tests exist, and run wherever what they need does.
+  // Skipped rather than omitted or passed: the tests exist, and run wherever their requirements are met.
   const skipped = (title: string, run: (t: object) => Promise<void>) => test.skip(`${title} (${reason})`, run)
   const nothing = Object.assign(() => undefined, { always: () => undefined })
   const hooks = { before: nothing, after: nothing, beforeEach: nothing, afterEach: nothing }
@@ -26,8 +26,8 @@ export const skippedBecause = <T extends SkippingRunner>(test: T, reason: string
 }
 
 /**
- * Tests that need real servers: `const { test: live, url } = liveTests(test, 'MONGODB')`. A contract gets `live` in place of `test`.
- * `npm run test:live` starts the servers.
+ * Tests that need real servers: `const { test: live, url } = liveTests(test, 'MONGODB')`. Pass `live` to contracts instead of `test`. `npm run test:live`
+ * starts the servers.
  */
 export const liveTests = <T extends SkippingRunner>(test: T, ...names: readonly LiveServer[]): LiveTests<T> => {
   const variables = names.map(name => `POUNCE_TEST_${name}_URL`)

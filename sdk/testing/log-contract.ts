@@ -2,10 +2,10 @@ import type { Log } from '../ports/kernel.ts'
 import { contractTest, type TestRunner } from './any-runner.ts'
 import { growsLinearly } from './growth.ts'
 
-/** A log and the text that it has written so far. */
+/** A log and the lines it has written. */
 export interface LogSubject {
   readonly log: Log
-  /** One string for each line, without its line end. */
+  /** One string per line, without line end. */
   lines(): readonly string[]
 }
 
@@ -71,7 +71,7 @@ const keptTexts = [
     'monkey=7',
   ],
 ]
-/** Text that makes careless patterns take time by the square of its length. */
+/** Text that makes careless regular expressions take quadratic time. */
 const slowTexts = [
   'a',
   'a-',
@@ -96,7 +96,7 @@ const slowTexts = [
   '=',
 ]
 
-/** What every Log promises, for any input. */
+/** The contract of Log, for any input. */
 export function logContract(runner: TestRunner, make: () => LogSubject): void {
   const test = contractTest(runner)
   const levels = ['debug', 'info', 'warn', 'error'] as const
@@ -153,7 +153,7 @@ export function logContract(runner: TestRunner, make: () => LogSubject): void {
     )
   })
 
-  test('log: what is no secret is written as it is', t => {
+  test('log: values that are not secret are written unchanged', t => {
     const { log, lines } = make()
     for (const name of keptFields) log.info('field', { [name]: 'K3PT' })
     t.deepEqual(
@@ -169,7 +169,7 @@ export function logContract(runner: TestRunner, make: () => LogSubject): void {
     )
   })
 
-  test('log: hiding takes time by the length of a text, whatever it is', t => {
+  test('log: redaction takes linear time for any text', t => {
     const logAll = (length: number): void => {
       const { log } = make()
       for (const part of slowTexts) log.info(part.repeat(length / part.length))

@@ -2,7 +2,7 @@ import type { Mailer } from '../ports/kernel.ts'
 import { Invalid } from '../problem.ts'
 import { contractTest, type TestRunner } from './any-runner.ts'
 
-/** A mailer and how many messages its next hop has taken. */
+/** A mailer and the number of messages accepted by its next hop. */
 export interface MailerSubject {
   readonly mailer: Mailer
   count(): Promise<number>
@@ -10,10 +10,10 @@ export interface MailerSubject {
 
 const mail = { to: ['ann@example.org'], subject: 'Your account', text: 'Hello Ann,\n\nit is ready.\n.\n\nPounce' }
 
-/** What every Mailer promises. */
+/** The contract of Mailer. */
 export function mailerContract(runner: TestRunner, make: () => MailerSubject | Promise<MailerSubject>): void {
   const test = contractTest(runner)
-  test('mailer: the next hop has a message when it resolves, each time', async t => {
+  test('mailer: the next hop has each message when send resolves', async t => {
     const { mailer, count } = await make()
     await mailer.send(mail)
     t.is(await count(), 1)
@@ -21,7 +21,7 @@ export function mailerContract(runner: TestRunner, make: () => MailerSubject | P
     t.is(await count(), 3)
   })
 
-  test('mailer: letters of any script and texts of any length are taken', async t => {
+  test('mailer: letters of any script and texts of any length are accepted', async t => {
     const { mailer, count } = await make()
     await mailer.send({ ...mail, subject: 'Größe 葉 🍂', text: `${'葉'.repeat(5000)}\n`.repeat(5) })
     await mailer.send({ ...mail, subject: '', text: '' })
@@ -38,7 +38,7 @@ export function mailerContract(runner: TestRunner, make: () => MailerSubject | P
     t.is(await count(), 0)
   })
 
-  test('mailer: a recipient is one bare address, and there is one at least', async t => {
+  test('mailer: each recipient is one bare address, and at least one is required', async t => {
     const { mailer, count } = await make()
     const wrong = [
       ...['', 'ann', '@example.org', 'ann@', 'ann@example.org, eve@example.org', 'ann@example.org;eve@example.org'],

@@ -7,7 +7,7 @@ mailerContract(test, () => {
   return { mailer, count: async () => mailer.sent.length }
 })
 
-test('what was sent is kept in order, as it was', async t => {
+test('sent mails are kept unchanged and in order', async t => {
   const mailer = new MemoryMailer()
   const first = { to: ['ann@example.org', 'bob@example.org'], subject: 'Größe 葉', text: 'One\n\nTwo' }
   await mailer.send(first)

@@ -1,7 +1,7 @@
 import type { Mailer } from '../ports/kernel.ts'
 import { checkMail, type Mail } from '../ports/mail.ts'
 
-/** A mailer that keeps what it is given: `overrides: { [Mailer]: mailer }`. */
+/** A mailer that records mails instead of sending them: `overrides: { [Mailer]: mailer }`. */
 export class MemoryMailer implements Mailer {
   /** Oldest first. */
   readonly sent: Mail[] = []

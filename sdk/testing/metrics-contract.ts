@@ -2,7 +2,7 @@ import type { Metrics } from '../ports/kernel.ts'
 import { contractTest, type TestRunner } from './any-runner.ts'
 import { growsLinearly } from './growth.ts'
 
-/** What every Metrics promises: measuring never breaks what is measured. */
+/** The contract of Metrics: measuring never breaks the measured code. */
 export function metricsContract(runner: TestRunner, make: () => Metrics | Promise<Metrics>): void {
   const test = contractTest(runner)
   test('metrics: names in snake_case are taken, with and without labels', async t => {
@@ -30,7 +30,7 @@ export function metricsContract(runner: TestRunner, make: () => Metrics | Promis
     }
   })
 
-  test('metrics: nothing, very much and very little are measured', async t => {
+  test('metrics: zero, very large and very small values are accepted', async t => {
     const metrics = await make()
     for (const value of [0, 1e-9, 1e15, Number.MAX_SAFE_INTEGER]) {
       t.notThrows(() => metrics.count('extreme_total', {}, value))
@@ -39,7 +39,7 @@ export function metricsContract(runner: TestRunner, make: () => Metrics | Promis
     }
   })
 
-  test('metrics: measuring costs the same, however much was measured', async t => {
+  test('metrics: the cost of measuring does not grow', async t => {
     const metrics = await make()
     const observe = (times: number): void => {
       for (let turn = 0; turn < times; turn += 1) metrics.observe('cheap_seconds', turn / 1000, { route: 'getFile' })
@@ -47,7 +47,7 @@ export function metricsContract(runner: TestRunner, make: () => Metrics | Promis
     t.true(growsLinearly(observe, 50_000))
   })
 
-  test('metrics: no name breaks anything, of a measurement or of a label', async t => {
+  test('metrics: no name of a measurement or label breaks anything', async t => {
     const metrics = await make()
     const names = [
       '',
@@ -73,7 +73,7 @@ export function metricsContract(runner: TestRunner, make: () => Metrics | Promis
     }
   })
 
-  test('metrics: what is no amount breaks nothing', async t => {
+  test('metrics: invalid values break nothing', async t => {
     const metrics = await make()
     for (const value of [-1, -1e-9, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
       t.notThrows(() => metrics.count('wrong_total', {}, value))
@@ -82,7 +82,7 @@ export function metricsContract(runner: TestRunner, make: () => Metrics | Promis
     }
   })
 
-  test('metrics: one name for measurements of two kinds breaks nothing', async t => {
+  test('metrics: one name for two kinds of measurements breaks nothing', async t => {
     const metrics = await make()
     for (let turn = 0; turn < 3; turn += 1) {
       t.notThrows(() => metrics.count('both'))

@@ -1,6 +1,6 @@
 import { type Collection, collection } from '../ports/document-store.ts'
 
-/** A document of the tests; every field may be absent. */
+/** A test document; every field may be absent. */
 export interface Note {
   readonly name?: string
   readonly state?: string
@@ -15,7 +15,7 @@ export interface Note {
   readonly content?: unknown
 }
 
-/** The collection that contract tests of document stores fill. */
+/** The collection used by contract tests of document stores. */
 export const notes: Collection<Note> = collection<Note>()('notes', {
   byName: { on: ['name'] },
   byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },

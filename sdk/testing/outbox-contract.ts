@@ -25,7 +25,7 @@ interface Bench {
 
 type Open = (t: TestContext) => Promise<Bench>
 
-/** About the dataset `n`. */
+/** An event about dataset number `n`. */
 const about = (type: EventType, n: number): NewEvent =>
   ({ type, subject: { kind: 'dataset', id: `d${n}` }, data: { fields: ['name'] } }) as NewEvent
 
@@ -34,7 +34,7 @@ const changed = (n: number) => about('dataset.updated', n)
 const subjects = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.subject.id)
 const idsOf = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.id)
 
-/** Looks until what is found is as expected, for at most 30 s. */
+/** Polls until the result is as expected, for at most 30 s. */
 const eventually = async <T>(look: () => Promise<T>, isExpected: (found: T) => boolean): Promise<T> => {
   const until = performance.now() + 30_000
   for (;;) {
@@ -44,12 +44,12 @@ const eventually = async <T>(look: () => Promise<T>, isExpected: (found: T) => b
   }
 }
 
-/** A store may take a moment to dead-letter what no one claims. */
+/** A store may take a moment to dead-letter unclaimed events. */
 const eventuallyEqual = async <T>(t: TestContext, look: () => Promise<T>, expected: T): Promise<void> => {
   t.deepEqual(await eventually(look, found => JSON.stringify(found) === JSON.stringify(expected)), expected)
 }
 
-/** Every promise of `Outbox`. */
+/** The contract of `Outbox`. */
 export function outboxContract(runner: TestRunner, make: MakeDocumentStore): void {
   const test = contractTest(runner)
   const open: Open = async t => {
@@ -76,7 +76,7 @@ export function outboxContract(runner: TestRunner, make: MakeDocumentStore): voi
 }
 
 function deliveries(test: ContractTest, open: Open): void {
-  test('an event comes as it was stated, with its id and time, to the consumers of its type', async t => {
+  test('an event is delivered as committed, with its id and time, to the consumers of its type', async t => {
     const { outbox, leave, claim, clock } = await open(t)
     const stated = event('dataset.updated', { kind: 'dataset', id: 'd1' }, { fields: ['name', 'tags'] }, 'u1')
     await leave(stated)
@@ -88,7 +88,7 @@ function deliveries(test: ContractTest, open: Open): void {
     t.deepEqual(await outbox.waiting(), { 'test/all': 1, 'test/created': 0 })
   })
 
-  test('events come in the order of their commits, and their ids rise', async t => {
+  test('events are delivered in commit order, with increasing ids', async t => {
     const { leave, claim } = await open(t)
     await Promise.all(Array.from({ length: 100 }, (_, n) => leave(created(2 * n), created(2 * n + 1))))
     const all = [...(await claim('test/all', 150)), ...(await claim('test/all', 150))]
@@ -99,7 +99,7 @@ function deliveries(test: ContractTest, open: Open): void {
     t.deepEqual(idsOf(all), [...new Set(idsOf(all))].sort())
   })
 
-  test('each consumer goes at its own pace', async t => {
+  test('consumers progress independently', async t => {
     const { outbox, leave, claim } = await open(t)
     for (const n of [1, 2, 3]) await leave(created(n), changed(n))
     t.deepEqual(await outbox.waiting(), { 'test/all': 6, 'test/created': 3 })
@@ -109,7 +109,7 @@ function deliveries(test: ContractTest, open: Open): void {
     t.deepEqual(await claim('test/created'), [])
   })
 
-  test('what is done does not come again; done twice, or for an unknown id, is no error', async t => {
+  test('a settled event is not delivered again; settling twice, or an unknown id, is no error', async t => {
     const { outbox, clock, leave, claim } = await open(t)
     for (const n of [1, 2, 3]) await leave(created(n))
     const [first, second] = idsOf(await claim('test/all', 2))
@@ -143,7 +143,7 @@ function deliveries(test: ContractTest, open: Open): void {
 }
 
 function leases(test: ContractTest, open: Open): void {
-  test('a leased event is given to nobody else until the lease ends, then again as the next attempt', async t => {
+  test('a leased event is not delivered again until the lease expires, then as the next attempt', async t => {
     const { clock, leave, claim } = await open(t)
     for (const n of [1, 2, 3]) await leave(created(n))
     t.deepEqual(subjects(await claim('test/all', 2)), ['d1', 'd2'])
@@ -159,7 +159,7 @@ function leases(test: ContractTest, open: Open): void {
     )
   })
 
-  test('of many who claim at once each event goes to one', async t => {
+  test('with concurrent claims each event is delivered to one', async t => {
     const { outbox, leave, claim } = await open(t)
     await Promise.all(Array.from({ length: 60 }, (_, n) => leave(created(n))))
     const claims = await Promise.all(Array.from({ length: 12 }, () => claim('test/all', 10)))
@@ -172,7 +172,7 @@ function leases(test: ContractTest, open: Open): void {
     t.is((await outbox.waiting())['test/all'], 0)
   })
 
-  test('events of one subject come in their order', async t => {
+  test('events of one subject are delivered in order', async t => {
     const { outbox, leave, claim } = await open(t)
     for (let n = 0; n < 30; n++) await leave(created(n % 3))
     const seen = new Map<string, string[]>()
@@ -188,7 +188,7 @@ function leases(test: ContractTest, open: Open): void {
 }
 
 function failures(test: ContractTest, open: Open): void {
-  test('a failed event is due again when its time has come, one attempt on, while others go ahead', async t => {
+  test('a failed event is redelivered after its delay as the next attempt, while others proceed', async t => {
     const { outbox, clock, leave, claim } = await open(t)
     for (const n of [1, 2]) await leave(created(n))
     const [first] = await claim('test/all', 1)
@@ -211,7 +211,7 @@ function failures(test: ContractTest, open: Open): void {
     t.deepEqual(subjects(await claim('test/all')), ['d2'])
   })
 
-  test('a parked event is shown and not delivered until it is retried', async t => {
+  test('a dead letter is listed and not delivered until it is retried', async t => {
     const { outbox, clock, leave, claim } = await open(t)
     for (const n of [1, 2, 3]) await leave(created(n))
     const parkedAt = clock.now().toISOString()
@@ -239,7 +239,7 @@ function failures(test: ContractTest, open: Open): void {
     t.deepEqual([...subjects(await claim('test/all'))].sort(), ['d1', 'd3'])
   })
 
-  test('what fails for one consumer is no concern of another', async t => {
+  test('a failure of one consumer does not affect another', async t => {
     const { outbox, leave, claim } = await open(t)
     await leave(created(1))
     const [mine] = await claim('test/created')
@@ -282,13 +282,13 @@ function consumers(test: ContractTest, open: Open): void {
   test('declaring consumers again while events are being handled loses none and repeats none', async t => {
     const { outbox, leave, claim } = await open(t)
     for (const change of [created(1), changed(1), created(2), changed(2)]) await leave(change)
-    // Nothing but the consumer itself keeps its events.
+    // Its events are kept until the consumer itself settles them.
     await outbox.done('test/created', idsOf(await claim('test/created')))
     const leased = [...(await claim('test/all', 1)), ...(await claim('test/all', 1))]
     t.deepEqual(subjects(leased), ['d1', 'd2'])
     await outbox.declareConsumers(both)
     const [first = '', second = ''] = idsOf(leased)
-    /** The one event that is delivered next. */
+    /** The only event that is delivered next. */
     const isNext = async (type: EventType, subject: string): Promise<string> => {
       const found = await eventually(
         () => claim('test/all'),
@@ -308,7 +308,7 @@ function consumers(test: ContractTest, open: Open): void {
     t.is((await outbox.waiting())['test/all'], 0)
   })
 
-  test('what was acknowledged before consumers are declared once more does not wait, although others have dealt with it meanwhile', async t => {
+  test('an event settled before consumers are declared again is not pending, although others settled it meanwhile', async t => {
     const { outbox, leave, claim } = await open(t)
     for (const n of [1, 2]) await leave(created(n))
     const leased = await claim('test/all')
@@ -321,7 +321,7 @@ function consumers(test: ContractTest, open: Open): void {
     t.deepEqual(await claim('test/all'), [])
   })
 
-  test('a new consumer receives events from now on', async t => {
+  test('a new consumer receives events from its declaration on', async t => {
     const { outbox, leave, claim } = await open(t)
     await leave(created(1))
     await outbox.declareConsumers([
@@ -334,7 +334,7 @@ function consumers(test: ContractTest, open: Open): void {
     t.deepEqual(subjects(await claim('test/all')), ['d1', 'd2'])
   })
 
-  test('events of a consumer that is absent are kept until it is back, those that come meanwhile included', async t => {
+  test('events of an absent consumer are kept until it is declared again, including new ones', async t => {
     const { outbox, clock, leave, claim } = await open(t)
     const at = clock.now().toISOString()
     for (const n of [1, 2]) await leave(created(n), changed(n))
@@ -353,7 +353,7 @@ function consumers(test: ContractTest, open: Open): void {
     t.deepEqual(subjects(await claim('test/all')), [])
   })
 
-  test('what failed for an absent consumer is kept, and parked events of it can be settled', async t => {
+  test('failed events of an absent consumer are kept, and its dead letters can be settled', async t => {
     const { outbox, leave, claim } = await open(t)
     for (const n of [1, 2, 3]) await leave(created(n))
     const [one = '', two = '', three = ''] = idsOf(await claim('test/created'))
@@ -370,7 +370,7 @@ function consumers(test: ContractTest, open: Open): void {
     t.deepEqual(subjects(await claim('test/created')).toSorted(), ['d1', 'd2'])
   })
 
-  test('a removed consumer is new when it is declared again; a declared one cannot be removed', async t => {
+  test('a removed consumer starts from scratch when declared again; a declared one cannot be removed', async t => {
     const { outbox, leave, claim } = await open(t)
     for (const n of [1, 2]) await leave(created(n))
     const [first = ''] = idsOf(await claim('test/created', 1))
@@ -387,7 +387,7 @@ function consumers(test: ContractTest, open: Open): void {
     t.deepEqual(subjects(await claim('test/all')), ['d1', 'd2', 'd3', 'd4'])
   })
 
-  test('a consumer gets what was committed for it although it has other types now', async t => {
+  test('a consumer receives events committed for it although it has other types now', async t => {
     const { outbox, leave, claim } = await open(t)
     await leave(created(1), changed(1))
     await outbox.declareConsumers([{ name: 'test/created', types: ['dataset.updated'] }])

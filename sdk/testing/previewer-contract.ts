@@ -1,10 +1,10 @@
 import type { Previewer } from '../ports/contributed.ts'
 import { contractTest, type TestRunner } from './any-runner.ts'
 
-/** A media type of exactly two parts in lower case, `*` for a whole part (RFC 6838, 4.2). */
+/** A media type of exactly two lower-case parts, where `*` may replace a part (RFC 6838, 4.2). */
 const mediaTypePattern = /^(\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})\/(\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})$/
 
-/** Names without anything that a browser or a server resolves, such as `..`, a scheme, a query or an escape. */
+/** Path segments without anything that a browser or server interprets, such as `..`, a scheme, a query or an escape. */
 const safeSegment = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/
 const isSafePath = (path: string): boolean =>
   path.startsWith('/') &&
@@ -13,14 +13,14 @@ const isSafePath = (path: string): boolean =>
     .split('/')
     .every(segment => safeSegment.test(segment))
 
-/** What every Previewer promises. Give all previewers of one plugin. */
+/** The contract of Previewer. Pass all previewers of one plugin. */
 export function previewerContract(runner: TestRunner, make: () => readonly Previewer[]): void {
   const test = contractTest(runner)
   const all = make()
   const faultsOf = (isRight: (previewer: Previewer) => boolean): readonly string[] =>
     all.filter(previewer => !isRight(previewer)).map(({ id }) => id)
 
-  test('a previewer has an id of its own and says what it does', t => {
+  test('a previewer has a unique id and a description', t => {
     t.true(all.length > 0)
     t.deepEqual(
       faultsOf(({ id, summary }) => /^[^\p{Cc}<>"'&]{1,100}$/u.test(id) && /^[^\p{Cc}]{5,200}$/u.test(summary)),
@@ -40,7 +40,7 @@ export function previewerContract(runner: TestRunner, make: () => readonly Previ
     )
   })
 
-  test('the assets of a previewer are named by a plain path of this server, its script by a plain path below', t => {
+  test('the asset path of a previewer is a plain path on this server, its script a plain path below', t => {
     t.deepEqual(
       faultsOf(({ path, main }) => isSafePath(path) && isSafePath(`/${main}`) && /\.m?js$/.test(main)),
       [],
@@ -49,7 +49,7 @@ export function previewerContract(runner: TestRunner, make: () => readonly Previ
     t.is(new Set(scripts).size, scripts.length)
   })
 
-  test('a previewer says whether it shows files, and is the same each time', t => {
+  test('a previewer declares whether it shows files, and is the same each time', t => {
     t.deepEqual(
       faultsOf(({ showsFiles }) => typeof showsFiles === 'boolean'),
       [],

@@ -11,10 +11,10 @@ type MakeIndex = (t: TestContext) => Promise<SearchIndex>
 
 const page = 1000
 
-/** That an index finds in a corpus of documents exactly what looking at each of them finds. Part of what every SearchIndex passes. */
+/** Checks that an index finds exactly the documents that a full scan of a corpus finds. Part of `searchIndexContract`. */
 export function searchCorpusContract(runner: TestRunner, makeIndex: MakeIndex): void {
   const test = contractTest(runner)
-  test('every query of the corpus finds what looking at every document finds, for any caller', async t => {
+  test('every query of the corpus finds what a full scan finds, for any caller', async t => {
     const documents = searchCorpus()
     const index = await makeIndex(t)
     await index.rebuild(streamOf(documents))
@@ -39,7 +39,7 @@ export function searchCorpusContract(runner: TestRunner, makeIndex: MakeIndex): 
     t.true(telling > queries.length, `${telling} searches find something and not everything`)
   })
 
-  test('the corpus that came in pieces, late and twice is sorted, paged and suggested alike', async t => {
+  test('a corpus indexed in batches, late and twice is sorted, paged and suggested alike', async t => {
     const documents = searchCorpus()
     const index = await makeIndex(t)
     const kept = await applyInPieces(index, documents)
@@ -71,7 +71,7 @@ function differenceOf(expected: readonly string[], found: readonly string[]): st
   return `${expected.length} expected, ${some(missing)} missing, ${some(extra)} too many${missing.length + extra.length === 0 ? ', in another order' : ''}`
 }
 
-/** Shuffled, with an older revision before some, a wrong one after others, and some removed. */
+/** Applies documents shuffled, some after an older revision or followed by a stale one, and removes some. */
 async function applyInPieces(index: SearchIndex, documents: readonly SearchDocument[]): Promise<readonly SearchDocument[]> {
   const random = seeded(7)
   const shuffled = documents.map(document => [random(), document] as const).sort(([a], [b]) => a - b)

@@ -1,7 +1,7 @@
 import type { SearchQuery, SearchRequest } from '../ports/search-index.ts'
 import { day, field, searchId, start, word } from './search-documents.ts'
 
-/** Queries as people write them. */
+/** Queries as users write them. */
 export const corpusTexts: readonly string[] = [
   '',
   'soil',
@@ -303,7 +303,7 @@ export const corpusTexts: readonly string[] = [
 
 const everyThird = Array.from({ length: 700 }, (_, n) => searchId(3 * n + 1))
 
-/** Queries as data, of shapes that the language does not have or writes otherwise. */
+/** Queries as data, in forms that the language lacks or writes differently. */
 export const corpusQueries: readonly SearchQuery[] = [
   { op: 'and', all: [] },
   { op: 'or', any: [] },
@@ -371,7 +371,7 @@ export const corpusQueries: readonly SearchQuery[] = [
 
 type Sort = NonNullable<SearchRequest['sort']>
 
-/** Ways to sort, and what each is tried with. */
+/** Sort orders, each with the queries it is tested with. */
 export const corpusSorts: readonly (readonly [text: string, sort: Sort])[] = (
   ['', 'soil', 'tag:tree', 'depth>0', 'NOT resource_type:file', 'exists:levels', '(soil OR glacier) NOT csv'] as const
 ).flatMap(text =>

@@ -3,13 +3,13 @@ import type { MetadataValue, SearchDocument } from '../ports/search-index.ts'
 import { typedValue } from '../search/readings.ts'
 import { day, searchDocument, searchId, start } from './search-documents.ts'
 
-/** So many documents are in the corpus. */
+/** Number of documents in the corpus. */
 export const corpusSize = 2200
 
 export const corpusSpaces = Array.from({ length: 8 }, (_, n) => searchId(700_000 + n))
 export const corpusPeople = Array.from({ length: 6 }, (_, n) => searchId(800_000 + n))
 
-/** Callers, and what of the corpus they may see. */
+/** Callers and the part of the corpus that each may view. */
 export const corpusScopes: Readonly<Record<string, SearchScope>> = {
   everything: { all: true },
   visitor: { all: true, unplaced: {} },
@@ -48,7 +48,7 @@ const anything = [...topics, ...things, ...places, ...foreign]
 const people = ['Ada Lovelace', 'Charles Babbage', "Máire O'Neill", 'Ye Wenjie', 'José García', 'Anne-Marie Ødegård']
 const types = ['text/csv', 'image/png', 'application/pdf', 'application/vnd.geo+json', undefined]
 
-/** Numbers that look random and are the same each time. */
+/** A pseudo-random number generator with a fixed seed. */
 export function seeded(seed: number): () => number {
   let state = seed
   return () => {
@@ -58,7 +58,7 @@ export function seeded(seed: number): () => number {
 }
 
 interface Dice {
-  /** One of these. */
+  /** A random element. */
   of<T>(list: readonly T[]): T
   below(most: number): number
   isBelow(part: number): boolean
@@ -72,7 +72,7 @@ function dice(random: () => number): Dice {
   }
 }
 
-/** Varied documents, the same each time: three kinds, spaces, public and not, some unlisted, metadata of every shape. */
+/** Varied documents, the same in every run: three kinds, spaces, public and private, some unlisted, metadata of every shape. */
 export function searchCorpus(size = corpusSize): readonly SearchDocument[] {
   const roll = dice(seeded(20_261_121))
   return Array.from({ length: size }, (_, n) => corpusDocument(n, size, roll))
@@ -83,7 +83,7 @@ function corpusDocument(n: number, size: number, roll: Dice): SearchDocument {
   const thing = roll.of(things)
   const person = roll.below(people.length)
   const kind = n % 7 === 0 ? 'dataset' : n % 23 === 0 ? 'collection' : 'file'
-  // No two of the same time, and not in the order of ids.
+  // Unique times, in a different order than the ids.
   const created = new Date(start - 400 * day + ((n * 7919) % size) * 5_400_000 + (n % 3 === 0 ? 0 : 1))
   const contentType = roll.of(types)
   const name = `${roll.isBelow(0.3) ? roll.of(places) : topic}_${thing}-${2018 + roll.below(7)}-${String(n % 300).padStart(4, '0')}.${roll.of(['csv', 'png', 'pdf'])}`

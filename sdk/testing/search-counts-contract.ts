@@ -14,7 +14,7 @@ import { everything, field, put, request, searchId, word } from './search-docume
 
 type MakeIndex = (t: TestContext) => Promise<SearchIndex>
 
-/** What an index suggests, finds by names and counts. Part of what every SearchIndex passes. */
+/** Suggestions, name search and counts of an index. Part of `searchIndexContract`. */
 export function searchCountsContract(test: ContractTest, makeIndex: MakeIndex): void {
   suggesting(test, makeIndex)
   naming(test, makeIndex)
@@ -122,7 +122,7 @@ function counting(test: ContractTest, makeIndex: MakeIndex): void {
     await t.throwsAsync(index.facets(asked({ limit: 1001 })), { instanceOf: Invalid })
   })
 
-  test('a search for a counted value finds so many hits', async t => {
+  test('a search for a counted value finds that number of hits', async t => {
     const index = await started(t)
     const { counts } = await index.facets(asked())
     const queryFor: Readonly<Record<FacetName, (value: string) => SearchQuery>> = {
@@ -141,7 +141,7 @@ function counting(test: ContractTest, makeIndex: MakeIndex): void {
     }
   })
 
-  test('what the caller may not see is not counted', async t => {
+  test('hidden documents are not counted', async t => {
     const index = await started(t)
     const tagsFor = async (scope: SearchScope, query: SearchQuery = { op: 'all' }) =>
       shown(await index.facets(asked({ scope, query, facets: ['tag'] })))['tag']
@@ -170,7 +170,7 @@ function naming(test: ContractTest, makeIndex: MakeIndex): void {
   const named = async (index: SearchIndex, request: NameRequest) =>
     (await index.names(request)).map(({ id, kind }) => `${kind} ${Number.parseInt(id, 16)}`)
 
-  test('names are found by the beginnings of their words, newest first, so many of each kind', async t => {
+  test('names are found by word prefixes, newest first, up to the limit per kind', async t => {
     const index = await makeIndex(t)
     await index.apply([
       ...Array.from({ length: 5 }, (_, n) => put(n + 1, { name: `Soil sample ${n}.csv`, tags: ['oak'], description: 'moor' })),

@@ -8,7 +8,7 @@ export const start = Date.parse('2026-01-01T00:00:00.000Z')
 /** The id of the n-th document of a test. */
 export const searchId = (n: number): string => n.toString(16).padStart(24, '0')
 
-/** A document with nothing in it but its number; each is created a day after the one before. */
+/** A document with no content but its number; each is created a day after the previous one. */
 export const searchDocument = (n: number, over: Partial<SearchDocument> = {}): SearchDocument => ({
   id: searchId(n),
   kind: 'file',
@@ -52,7 +52,7 @@ export const request = (query: SearchQuery, over: Partial<SearchRequest> = {}): 
 
 export const numbers = ({ hits }: SearchHits): readonly number[] => hits.map(({ id }) => Number.parseInt(id, 16))
 
-/** The numbers of the documents that fit, lowest first. */
+/** The numbers of the matching documents, in ascending order. */
 export async function found(index: SearchIndex, query: SearchQuery, over: Partial<SearchRequest> = {}): Promise<readonly number[]> {
   const hits = await index.search(request(query, over))
   return [...numbers(hits)].sort((a, b) => a - b)

@@ -19,10 +19,10 @@ import {
 } from './search-documents.ts'
 import { searchQueryContract } from './search-query-contract.ts'
 
-/** Gives a fresh, empty, started index; it may use `t.teardown`. */
+/** Returns a fresh, empty, started index; may use `t.teardown`. */
 export type MakeSearchIndex = (t: TestContext) => Promise<SearchIndex>
 
-/** What every SearchIndex promises. Run it in a test file of the implementation. */
+/** The contract of SearchIndex. Run it in a test file of the implementation. */
 export function searchIndexContract(runner: TestRunner, makeIndex: MakeSearchIndex): void {
   const test = contractTest(runner)
   changing(test, makeIndex)
@@ -43,7 +43,7 @@ function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual((await index.search(request(word('second')))).hits, [{ id: searchId(1), kind: 'dataset' }])
   })
 
-  test('applying twice is applying once, and an older revision is ignored', async t => {
+  test('applying is idempotent, and an older revision is ignored', async t => {
     const index = await makeIndex(t)
     const newer = put(1, { name: 'newer', revision: 5, tags: ['x'], metadata: [{ field: 'depth', value: 3 }] })
     await index.apply([newer, newer])
@@ -55,7 +55,7 @@ function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(await index.fields('', everything, 10), [{ field: 'depth', count: 1 }])
   })
 
-  test('the same revision with other contents replaces', async t => {
+  test('the same revision with different content replaces the entry', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { comments: ['before'] })])
     await index.apply([put(1, { comments: ['after'] })])
@@ -71,7 +71,7 @@ function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(await index.tags('', everything, 10), [])
   })
 
-  test('an unlisted document is nowhere until it is listed again, at the same revision', async t => {
+  test('an unlisted document is not found until it is listed again at the same revision', async t => {
     const index = await makeIndex(t)
     const contents = { name: 'trash', tags: ['t'], metadata: [{ field: 'f', value: 1 }] }
     await index.apply([put(1, contents), put(1, { ...contents, isListed: false }), put(2, { ...contents, isListed: false })])
@@ -109,7 +109,7 @@ function changing(test: ContractTest, makeIndex: MakeSearchIndex): void {
     t.deepEqual(await found(index, word('one')), [1])
   })
 
-  test('no changes are no error', async t => {
+  test('an empty list of changes is no error', async t => {
     const index = await makeIndex(t)
     await t.notThrowsAsync(index.apply([]))
   })
@@ -174,7 +174,7 @@ function permitting(test: ContractTest, makeIndex: MakeSearchIndex): void {
     })
   }
 
-  test('rights that changed count at once', async t => {
+  test('changed rights take effect at once', async t => {
     const index = await makeIndex(t)
     await index.apply(documents)
     await index.apply([put(1, { name: 'plot', spaces: [south], creator: ann, revision: 2 })])
@@ -245,7 +245,7 @@ function ordering(test: ContractTest, makeIndex: MakeSearchIndex): void {
     }
   })
 
-  test('windows meet without a gap or a repeat, and the total stays', async t => {
+  test('consecutive windows have no gaps or duplicates, and a constant total', async t => {
     const index = await makeIndex(t)
     await index.apply(
       Array.from({ length: 95 }, (_, n) => put(n + 1, { name: n % 2 ? 'even row' : 'odd row', metadata: [{ field: 'n', value: n % 10 }] })),
@@ -273,7 +273,7 @@ function ordering(test: ContractTest, makeIndex: MakeSearchIndex): void {
 }
 
 function rebuilding(test: ContractTest, makeIndex: MakeSearchIndex): void {
-  test('a rebuild replaces what was there and says how much it read', async t => {
+  test('a rebuild replaces all entries and reports its progress', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'stale' })])
     const counts: number[] = []

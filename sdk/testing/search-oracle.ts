@@ -5,7 +5,7 @@ import { isInScope, matchesQuery, metadataValuesOf, sortValueOf, type WordTests 
 import type { Regex } from '../search/regex.ts'
 import { comparableText } from '../search/text.ts'
 
-/** What a search must find, computed by looking at every document: no index, no engine's code, nothing fast. */
+/** Computes the expected search results by scanning all documents, without an index, engine code or optimizations. */
 export class SearchOracle {
   readonly #documents: readonly SearchDocument[]
 
@@ -13,7 +13,7 @@ export class SearchOracle {
     this.#documents = documents.filter(({ isListed }) => isListed)
   }
 
-  /** Ids in order of the sort, newest first without one; and how many there are in all. */
+  /** The ids in sort order, by default newest first, and the total number. */
   search({ query, scope, kinds, sort, from, size }: SearchRequest): { readonly ids: readonly string[]; readonly total: number } {
     const found = this.#visible(scope).filter(document => (kinds?.includes(document.kind) ?? true) && matchesQuery(document, query, naive))
     const ordered = found
@@ -39,7 +39,7 @@ export class SearchOracle {
     return counted(names).map(([field, count]) => ({ field, count }))
   }
 
-  /** Texts folded, dates as ISO text: how one of several spellings is chosen is free. */
+  /** Texts folded, dates in ISO 8601: an index may return any spelling of a value. */
   values(field: string, prefix: string, scope: SearchScope): readonly (readonly [string, number])[] {
     const names = this.#visible(scope).flatMap(document => [...new Set(metadataValuesOf(document, field).map(suggested))])
     return counted(names.filter(name => name.startsWith(comparableText(prefix))))
@@ -50,7 +50,7 @@ export class SearchOracle {
   }
 }
 
-/** How a suggested value is compared. */
+/** The form in which suggested values are compared. */
 export const suggested = (value: ValueCount['value'] | boolean): string =>
   comparableText(value instanceof Date ? value.toISOString() : String(value))
 
@@ -60,7 +60,7 @@ function counted(names: readonly string[]): [string, number][] {
   return [...counts].sort(([a, m], [b, n]) => n - m || compareText(a, b))
 }
 
-/** The same answer is computed once. */
+/** Caches results by key. */
 function once<K, V>(work: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>()
   return key => {
@@ -77,7 +77,7 @@ const pieceExpression = once((piece: string): RegExp => {
 
 const expressionOf = once((regex: Regex): RegExp => new RegExp(`^(?:${toSource(regex)})$`, 'su'))
 
-/** By JavaScript's own expressions, which no engine of ours uses. */
+/** Uses JavaScript's regular expressions, which none of our engines use. */
 const naive: WordTests = {
   piece: (piece, word) => pieceExpression(piece).test(word),
   expression: (regex, word) => expressionOf(regex).test(word),
@@ -88,7 +88,7 @@ function compareBy(one: number | undefined, other: number | undefined, order: 'a
   return order === 'ascending' ? one - other : other - one
 }
 
-/** The expression for JavaScript, good enough for the short words of tests. */
+/** The expression in JavaScript syntax; fast enough for the short words of tests. */
 function toSource(regex: Regex): string {
   const escaped = (point: number): string => `\\u{${point.toString(16)}}`
   switch (regex.is) {

@@ -4,7 +4,7 @@ import { day, everything, field, found, put, request, searchId, start, word } fr
 
 type MakeIndex = (t: TestContext) => Promise<SearchIndex>
 
-/** What every SearchIndex finds. Part of `searchIndexContract`. */
+/** Query semantics of SearchIndex. Part of `searchIndexContract`. */
 export function searchQueryContract(test: ContractTest, makeIndex: MakeIndex): void {
   wording(test, makeIndex)
   hostileText(test, makeIndex)
@@ -100,7 +100,7 @@ function hostileText(test: ContractTest, makeIndex: MakeIndex): void {
     '{"$ne":1}',
     '',
   ]
-  test('text is only ever text, whatever it looks like', async t => {
+  test('text values are never interpreted', async t => {
     const index = await makeIndex(t)
     await index.apply([put(1, { name: 'alpha', tags: ['beta'], metadata: [{ field: 'colour', value: 'alpha' }] })])
     for (const text of [...texts, ...worse]) {
@@ -135,7 +135,7 @@ function hostileText(test: ContractTest, makeIndex: MakeIndex): void {
     t.deepEqual(await found(index, field('note', 'equals', `${long}y`)), [])
   })
 
-  test('fields named like parts of the language are only fields', async t => {
+  test('fields named like keywords of the language are ordinary fields', async t => {
     const index = await makeIndex(t)
     const names = ['__proto__', 'constructor', 'toString', 'a b', 'a"b', "a'b", 'ö.ü', 'rowid', 'fts', '$rid']
     await index.apply([put(1, { metadata: names.map(name => ({ field: name, value: 'v' })) })])
@@ -264,7 +264,7 @@ function comparing(test: ContractTest, makeIndex: MakeIndex): void {
     for (const [query, expected] of cases) t.deepEqual(await found(index, query), expected, JSON.stringify(query))
   })
 
-  test('metadata that was replaced is not found any more', async t => {
+  test('replaced metadata is not found any more', async t => {
     const index = await makeIndex(t)
     await index.apply(documents)
     await index.apply([put(1, { ...of(['image.width', 1]), revision: 2 })])

@@ -2,5 +2,5 @@ import type { Log } from '../ports/kernel.ts'
 
 const nothing = (): void => undefined
 
-/** A log that keeps quiet. */
+/** A log that discards everything. */
 export const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing }

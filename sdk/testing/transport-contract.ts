@@ -5,26 +5,26 @@ import type { Job, Transport } from '../ports/transport.ts'
 import { Invalid } from '../problem.ts'
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
-/** A transport and what the contract needs around it. */
+/** A transport under test. */
 export interface TransportUnderTest {
-  /** Started, without a listener, without a job. */
+  /** Started, without listener and jobs. */
   readonly transport: Transport
-  /** Ends the transport as a stopping kernel does, and starts another one on the same jobs. */
+  /** Stops the transport as a stopping kernel does, and starts another one with the same jobs. */
   reopen(): Promise<Transport>
-  /** Makes sure that jobs for these queues can wait there: a bus needs the queues its extractors would have made, others need nothing. */
+  /** Ensures that jobs can be queued for these queues: a bus needs the queues that its extractors would have created; others need nothing. */
   prepare(queues: readonly string[]): Promise<void>
-  /** Stores bytes where a transport that runs extractors finds its input. Resolves to the blob's key. */
+  /** Stores bytes as input for a transport that runs extractors. Resolves to the blob's key. */
   store(bytes: string): Promise<string>
 }
 
-/** Gives a fresh transport whose built-in extractors are these; a second attempt must come within a second. It may use `t.teardown`. */
+/** Returns a fresh transport with these built-in extractors, which retries within a second; may use `t.teardown`. */
 export type MakeTransport = (t: TestContext, extractors: readonly Extractor[]) => Promise<TransportUnderTest>
 
 /** The n-th id. */
 export const hex = (n: number): string => n.toString(16).padStart(24, '0')
 export const file = (n: number): Ref => ({ kind: 'file', id: hex(n) })
 
-/** A job whose fields all differ from another one's. */
+/** A job whose fields all differ from those of other jobs. */
 export const jobFor = (n: number, changes: Partial<Job> = {}): Job => ({
   id: hex(0x1000 + n),
   queue: 'some.extractor',
@@ -35,7 +35,7 @@ export const jobFor = (n: number, changes: Partial<Job> = {}): Job => ({
   ...changes,
 })
 
-/** Waits for something that no one announces; throws when it does not come in time. */
+/** Polls until a condition holds; throws on timeout. */
 export async function eventually(condition: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
   const end = performance.now() + withinMs
   while (!(await condition())) {
@@ -44,11 +44,11 @@ export async function eventually(condition: () => Promise<boolean> | boolean, wi
   }
 }
 
-/** Ids of the jobs that are pending for a target, in their order. */
+/** Ids of the pending jobs for a target, in order. */
 export const idsOf = async (transport: Transport, target: Ref): Promise<readonly string[]> =>
   (await transport.pending(target)).map(({ job }) => job.id)
 
-/** What every Transport promises of jobs. Run it in a test file of the implementation. */
+/** The contract of Transport for jobs. Run it in a test file of the implementation. */
 export function transportContract(runner: TestRunner, makeTransport: MakeTransport): void {
   const test = contractTest(runner)
   const make = async (t: TestContext): Promise<TransportUnderTest> => {
@@ -57,7 +57,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     return made
   }
 
-  test('a published job waits, exactly as it was stated', async t => {
+  test('a published job is pending, exactly as published', async t => {
     const { transport } = await make(t)
     await transport.publish([jobFor(1)])
     t.deepEqual(await transport.pending(file(1)), [{ job: jobFor(1), state: 'waiting', attempts: 0 }])
@@ -73,7 +73,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     t.deepEqual(await idsOf(transport, file(9)), [])
   })
 
-  test('publishing one id twice is publishing it once', async t => {
+  test('publishing the same id twice publishes it once', async t => {
     const { transport } = await make(t)
     await Promise.all([transport.publish([jobFor(1), jobFor(1)]), transport.publish([jobFor(2), jobFor(1)])])
     await transport.publish([jobFor(1)])
@@ -81,7 +81,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     t.deepEqual(await idsOf(transport, file(2)), [jobFor(2).id])
   })
 
-  test('published jobs outlive the transport', async t => {
+  test('published jobs survive the transport', async t => {
     const { transport, reopen } = await make(t)
     await transport.publish([jobFor(1), jobFor(2, { target: file(1) })])
     const after = await reopen()
@@ -92,7 +92,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     t.is(await after.cancel(jobFor(1).id), 'cancelled')
   })
 
-  test('a thousand jobs can be published at once, one more is refused whole', async t => {
+  test('a thousand jobs can be published in one call, one more is refused completely', async t => {
     const { transport } = await make(t)
     const many = Array.from({ length: 1001 }, (_, n) => jobFor(n, { target: file(0) }))
     await t.throwsAsync(transport.publish(many), { instanceOf: Invalid })
@@ -102,7 +102,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     await transport.publish([])
   })
 
-  test('cancelling takes one waiting job away and touches no other', async t => {
+  test('cancelling removes one waiting job and no other', async t => {
     const { transport } = await make(t)
     await transport.publish([jobFor(1), jobFor(2, { target: file(1) }), jobFor(3, { target: file(1) })])
     t.is(await transport.cancel(jobFor(2).id), 'cancelled')
@@ -112,7 +112,7 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     t.deepEqual(await idsOf(transport, file(1)), [jobFor(1).id, jobFor(3).id])
   })
 
-  test('of many who cancel one job one succeeds', async t => {
+  test('of many concurrent cancellations of one job one succeeds', async t => {
     const { transport } = await make(t)
     await transport.publish([jobFor(1)])
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => transport.cancel(jobFor(1).id)))
@@ -120,11 +120,11 @@ export function transportContract(runner: TestRunner, makeTransport: MakeTranspo
     t.is(outcomes.filter(outcome => outcome === 'unknown').length, 19)
   })
 
-  test('queues are listed by name with what waits in them', async t => {
+  test('queues are listed by name with their pending jobs', async t => {
     const { transport } = await make(t)
     t.deepEqual(await transport.queues(), [])
     await transport.publish([jobFor(1, { queue: 'b' }), jobFor(2, { queue: 'a.long.name' }), jobFor(3, { queue: 'b' })])
-    // a queue no one listens to keeps its jobs
+    // A queue without listeners keeps its jobs.
     const nothing = { running: 0, consumers: 0, dead: 0 }
     t.deepEqual(await transport.queues(), [
       { queue: 'a.long.name', waiting: 1, ...nothing },

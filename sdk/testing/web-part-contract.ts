@@ -1,43 +1,43 @@
 import { contractTest, type TestContext, type TestRunner } from './any-runner.ts'
 
-/** A page of a browser, as Playwright has it. */
+/** A browser page, compatible with Playwright. */
 export interface BrowserPage {
-  /** Evaluates an expression in the page, and resolves with its value. */
+  /** Evaluates an expression in the page and resolves to its value. */
   evaluate<T>(expression: string): Promise<T>
 }
 
-/** A viewer under test, and a file that it shows. */
+/** A viewer under test, and a file that it can show. */
 export interface WebPartSubject {
-  /** Shows any page of the web interface of the server that has the module. */
+  /** A page on the web interface of the server with the module. */
   readonly page: BrowserPage
-  /** As `GET /api/web/contributions` lists them, below the base URL. */
+  /** As listed by `GET /api/web/contributions`, relative to the base URL. */
   readonly module: string
   readonly styles: readonly string[]
   readonly thing: { readonly kind: 'file' | 'preview'; readonly name: string; readonly contentType: string }
   readonly bytes: Uint8Array
-  /** Addresses of the bytes, and of an empty file, on the server of the page. */
+  /** URLs of the bytes and of an empty file, on the page's server. */
   readonly url: string
   readonly emptyUrl: string
 }
 
-/** How a mount went, as the page reports it. */
+/** The outcome of a mount, as reported by the page. */
 interface Mounted {
-  /** Whether `canShow` gives `true` or `false`, or is absent. */
+  /** The result of `canShow` if boolean, or that it is absent. */
   readonly canShow: unknown
   readonly state: 'mounted' | 'rejected' | 'pending' | 'nonsense'
-  /** Of an error: its name and message. */
+  /** Name and message of the error. */
   readonly error?: { readonly name: string; readonly message: string }
-  /** Elements and characters of text that were drawn. */
+  /** Number of rendered elements and characters of text. */
   readonly drawn: number
-  /** What was left after it was unmounted: elements of its own, elements elsewhere in the page, workers. */
+  /** What remains after unmounting: its own elements, elements elsewhere in the page, workers. */
   readonly left: { readonly own: number; readonly elsewhere: number; readonly workers: number }
-  /** Errors that nobody caught. */
+  /** Uncaught errors. */
   readonly uncaught: readonly string[]
 }
 
 const settleMs = 20_000
 
-/** Runs in the page. Text, so that it needs no types of browsers. */
+/** Runs in the page. A string, so that no browser types are needed. */
 const harness = `async ({ module, styles, thing, bytes, url, how, settleMs }) => {
   const part = await import(module)
   for (const path of styles) {
@@ -122,7 +122,7 @@ const requireClean = (t: TestContext, { left, uncaught }: Mounted): void => {
   t.deepEqual(uncaught, [], 'errors that nobody caught')
 }
 
-/** Mounted with something to see, or rejected with a message for the person. */
+/** Either rendered something visible, or rejected with a message for the user. */
 const requireAnswer = (t: TestContext, { state, error, drawn }: Mounted): void => {
   if (state === 'rejected') {
     t.is(error?.name, 'Error', `a message for the person, not ${error?.name}: ${error?.message}`)
@@ -134,8 +134,8 @@ const requireAnswer = (t: TestContext, { state, error, drawn }: Mounted): void =
 }
 
 /**
- * What every viewer promises, in a browser. `name` is for the titles of the tests; `make` is called once per test, with pages that it may share: tests run
- * one after the other.
+ * The contract of viewers, in a browser. `name` is used in the test titles; `make` is called once per test and may return shared pages, since tests run
+ * sequentially.
  */
 export function webPartContract(runner: TestRunner, name: string, make: () => Promise<WebPartSubject>): void {
   const test = contractTest(runner)
@@ -147,20 +147,20 @@ export function webPartContract(runner: TestRunner, name: string, make: () => Pr
     requireClean(t, mounted)
   })
 
-  test.serial(`${name} bears a signal that is aborted before it is mounted`, async t => {
+  test.serial(`${name} tolerates a signal that is aborted before mounting`, async t => {
     const mounted = await mountIn(await make(), 'aborted')
     t.not(mounted.state, 'pending')
     t.not(mounted.state, 'nonsense')
     requireClean(t, mounted)
   })
 
-  test.serial(`${name} says that the bytes cannot be read`, async t => {
+  test.serial(`${name} reports that the bytes cannot be read`, async t => {
     const mounted = await mountIn(await make(), 'failing')
     requireAnswer(t, mounted)
     requireClean(t, mounted)
   })
 
-  test.serial(`${name} bears an empty file`, async t => {
+  test.serial(`${name} tolerates an empty file`, async t => {
     const mounted = await mountIn(await make(), 'empty')
     requireAnswer(t, mounted)
     requireClean(t, mounted)

@@ -2,28 +2,28 @@ import { type EventOptions, events } from './events.ts'
 import { PounceProblem, problemOf } from './problem.ts'
 import { type FileUpload, upload } from './uploads.ts'
 
-/** How an operation is called: method, path, what its answer is, and the member that holds the items of a page (empty: the answer is the list). */
+/** An operation: method, path, response type, and the member with the items of a page (empty: the response itself is the list). */
 export type ApiOperation = readonly [method: string, path: string, answer: 'json' | 'text' | 'bytes' | 'empty', items?: string]
 
-/** Server and credentials. Without credentials the client is anonymous. */
+/** Server URL and credentials. Without credentials the client is anonymous. */
 export interface PounceOptions {
-  /** Address of the server, with the path below which it is: `https://data.example.org/pounce`. */
+  /** URL of the server, including its base path: `https://data.example.org/pounce`. */
   readonly url: string
   /** An API key. */
   readonly key?: string
-  /** A token of an OpenID Connect provider of the server. */
+  /** An access token of an OpenID Connect provider configured on the server. */
   readonly token?: string
-  /** A local account. */
+  /** Credentials of a local account. */
   readonly basic?: { readonly email: string; readonly password: string }
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch
-  /** Upper bound of a request whose answer is JSON or text; 120,000 by default. Downloads have none. */
+  /** Timeout for requests with a JSON or text response; 120,000 by default. Downloads have none. */
   readonly timeoutMs?: number
 }
 
-/** What every call takes besides the input of its operation. */
+/** Options of every call, besides the operation's input. */
 export interface CallOptions {
   readonly signal?: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
@@ -83,9 +83,9 @@ const sentBody = (body: unknown): { readonly body?: NonNullable<RequestInit['bod
 
 type RequestParts = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> }
 
-/** What a request without an answer rejects with: what the caller aborted it with, or a problem. */
+/** The error for a request without a response: the caller's abort reason, or a problem. */
 const failureOf = (request: string, error: unknown, signal: AbortSignal | null | undefined): unknown => {
-  // An answer that is no JSON, though it says so.
+  // The response claims to be JSON but is malformed.
   if (error instanceof SyntaxError) return error
   const isLate = signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
   if (signal?.aborted && !isLate) return signal.reason
@@ -93,7 +93,7 @@ const failureOf = (request: string, error: unknown, signal: AbortSignal | null |
   return new PounceProblem({ title, code, detail: `${request} ${what}` }, { cause: error })
 }
 
-/** Sends requests: the server's address, credentials, and refusals as `PounceProblem`. */
+/** Sends requests with the server URL and credentials; throws error responses as `PounceProblem`. */
 export class ApiConnection {
   readonly #options: PounceOptions
   readonly #base: string
@@ -105,7 +105,7 @@ export class ApiConnection {
     this.#headers = { ...options.headers, ...authorizationOf(options) }
   }
 
-  /** Sends a request. Rejects with `PounceProblem` for a refusal, and when the server is unreachable. */
+  /** Sends a request. Rejects with `PounceProblem` for an error response or if the server is unreachable. */
   async send(method: string, path: string, init: RequestParts = {}): Promise<Response> {
     let response: Response
     try {
@@ -121,7 +121,7 @@ export class ApiConnection {
     return response
   }
 
-  /** Bytes may be on another server, such as an object store, which must not receive the key. Browsers do not show where they are redirected. */
+  /** Downloads may redirect to another server, such as an object store, which must not receive the API key. Browsers do not reveal redirect targets. */
   async #fetched(url: string, init: RequestParts): Promise<Response> {
     const ask = this.#options.fetch ?? fetch
     if (init.method !== 'GET') return ask(url, init)
@@ -137,7 +137,7 @@ export class ApiConnection {
     })
   }
 
-  /** Calls an operation, and returns its answer with the response. */
+  /** Calls an operation; returns the parsed body and the response. */
   async call(
     [method, path, kind]: ApiOperation,
     { path: values = {}, query = {}, body, headers, signal }: AnyInput,
@@ -163,7 +163,7 @@ export class ApiConnection {
     }
   }
 
-  /** The items of all pages of a list, page by page. */
+  /** The items of all pages of a list, fetched page by page. */
   async *items(operation: ApiOperation, input: AnyInput): AsyncGenerator<unknown, void, undefined> {
     const [, , , member = ''] = operation
     const size = member === 'results' ? 'size' : 'limit'
@@ -186,7 +186,7 @@ const answerOf = async (kind: ApiOperation[2], response: Response): Promise<unkn
   return kind === 'json' ? JSON.parse(text) : text
 }
 
-/** The query of the next page, which a `Link` header or the answer gives as an address. Its host may be another one to the server than to us. */
+/** The query of the next page, from the URL in the `Link` header or the body. Its host may differ from the one we use. */
 const nextOf = (response: Response, answer: unknown): Text | undefined => {
   const linked = /<([^<>]+)>; ?rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1]
   const next = linked ?? (answer as { readonly next?: unknown } | undefined)?.next
@@ -196,17 +196,17 @@ const nextOf = (response: Response, answer: unknown): Text | undefined => {
   return Object.fromEntries([...names].map(name => [name, pairs.flatMap(([each, value]) => (each === name ? [value] : []))]))
 }
 
-/** Lists have a member for the items of a page, or are their items: what pages them is a parameter. */
+/** List operations have a member with the items of a page, or return the items directly and are paged by a parameter. */
 const isList = ([, , , items]: ApiOperation): boolean => items !== undefined
 
 const functionsOf = <T>(operations: Readonly<Record<string, ApiOperation>>, make: (operation: ApiOperation) => unknown): T =>
   Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, make(operation)])) as T
 
-/** A client of a server: its operations under their names. */
+/** A client with the server's operations as methods. */
 export class PounceClient<Api, Lists, Event> {
-  /** Every operation: one request each. */
+  /** All operations, one request per call. */
   readonly api: Api
-  /** Every list, item by item: pages are requested as they are needed. */
+  /** All lists, item by item; pages are requested on demand. */
   readonly all: Lists
   readonly #connection: ApiConnection
 
@@ -227,12 +227,12 @@ export class PounceClient<Api, Lists, Event> {
     )
   }
 
-  /** Uploads a file of any size, and continues after interruptions. Returns its id. Small files may go by `api.uploadToDataset` instead. */
+  /** Uploads a file of any size and resumes after interruptions. Returns its id. For small files `api.uploadToDataset` also works. */
   upload(file: Blob, options: FileUpload): Promise<string> {
     return upload(this.#connection, file, options)
   }
 
-  /** Events as they happen. Reconnects by itself and then receives what it missed. */
+  /** Live events. Reconnects automatically and then receives missed events. */
   events(options: EventOptions = {}): AsyncGenerator<Event, void, undefined> {
     return events(this.#connection, options) as AsyncGenerator<Event, void, undefined>
   }

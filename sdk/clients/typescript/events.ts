@@ -1,7 +1,7 @@
 import type { ApiConnection } from './client.ts'
 import { PounceProblem, pause } from './problem.ts'
 
-/** Which events, and from where on. Values of one filter are alternatives. */
+/** Which events to receive, and from when. Multiple values of one filter are alternatives. */
 export interface EventOptions {
   readonly kind?: readonly string[]
   readonly id?: readonly string[]
@@ -9,14 +9,14 @@ export interface EventOptions {
   /** `file.created`, `file.*` … */
   readonly type?: readonly string[]
   readonly mine?: boolean
-  /** A time (ISO 8601) or the id of an event: what came since is sent first. */
+  /** A time (ISO 8601) or an event id: events since then are sent first. */
   readonly since?: string
   readonly signal?: AbortSignal
-  /** Called whenever the stream is open, the first time and after each interruption. */
+  /** Called whenever the stream is open: initially and after each reconnect. */
   readonly onOpen?: () => void
 }
 
-/** A message of a stream of server-sent events. */
+/** A message of a server-sent event stream. */
 interface Message {
   readonly id: string | undefined
   readonly retryMs: number | undefined
@@ -30,7 +30,7 @@ const messageOf = (lines: readonly string[]): Message => {
   return { id: valuesOf('id').at(-1), retryMs: Number.isInteger(retry) ? retry : undefined, data: valuesOf('data').join('\n') }
 }
 
-/** Heartbeats come more often; a connection without any is dead. */
+/** Heartbeats are more frequent; a connection without any is dead. */
 const maxSilenceMs = 120_000
 
 async function* messagesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
@@ -56,12 +56,12 @@ async function* messagesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Mes
       }
     }
   } finally {
-    // A consumer that is done with the events closes the connection.
+    // Closes the connection when the consumer stops iterating.
     await reader.cancel()
   }
 }
 
-/** Events as they happen. Reconnects with the id of the last one, until the signal is aborted or the credential has ended. */
+/** Live events. Reconnects with the id of the last event, until the signal is aborted or the credential is no longer valid. */
 export async function* events(
   connection: ApiConnection,
   { signal, onOpen, ...filters }: EventOptions,
@@ -90,7 +90,7 @@ export async function* events(
       }
     } catch (error) {
       if (signal?.aborted) return
-      // A broken connection fails with an error of the platform, a JSON error is the server's.
+      // Connection failures are errors of the platform; a JSON error comes from the server.
       if (
         error instanceof SyntaxError ||
         (error instanceof PounceProblem && error.status !== 0 && error.status !== 429 && error.status < 500)

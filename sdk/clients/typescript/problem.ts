@@ -10,20 +10,20 @@ interface ProblemMembers {
 
 const textOf = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
 
-/** A refusal of the server (RFC 9457), or status 0 when it is unreachable. The message is `detail`. */
+/** An error response of the server (RFC 9457), or status 0 if it is unreachable. The message is `detail`. */
 export class PounceProblem extends Error {
   readonly type: string
   readonly title: string
-  /** Of HTTP. */
+  /** The HTTP status. */
   readonly status: number
   readonly detail: string
   /** For programs: `not-found`, `permission-denied`, `unreachable`, `timeout` … */
   readonly code: string
-  /** As in the log of the server. */
+  /** The request id in the server's log. */
   readonly requestId: string
-  /** Of `Retry-After`. */
+  /** From `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
-  /** The whole answer, as far as it was JSON. */
+  /** The whole response body, if it was JSON. */
   readonly body: unknown
 
   constructor(
@@ -44,7 +44,7 @@ export class PounceProblem extends Error {
   }
 }
 
-/** The refusal that a response is. Proxies answer with pages of their own. */
+/** The problem in an error response. Proxies may respond with pages of their own. */
 export const problemOf = async (response: Response): Promise<PounceProblem> => {
   const { status, statusText: title, headers } = response
   const text = await response.text()
@@ -54,7 +54,7 @@ export const problemOf = async (response: Response): Promise<PounceProblem> => {
   return new PounceProblem({ title, detail: title, ...body, status }, { retryAfterSeconds })
 }
 
-/** Ends after a time, or earlier when the signal is aborted. */
+/** Resolves after `ms`, or as soon as the signal is aborted. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise(resolve => {
     const end = (): void => {

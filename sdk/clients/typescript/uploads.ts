@@ -1,35 +1,35 @@
 import type { ApiConnection } from './client.ts'
 import { PounceProblem, pause } from './problem.ts'
 
-/** Where a file goes, and how it is sent. */
+/** Where and how to upload a file. */
 export interface FileUpload {
-  /** Id of the dataset; without one only you can see the file. */
+  /** Id of the dataset; without one, only you can view the file. */
   readonly dataset?: string
-  /** Id of a folder of the dataset. */
+  /** Id of a folder in the dataset. */
   readonly folder?: string
-  /** Name of the file; that of a `File` by default. */
+  /** Name of the file; defaults to that of the `File`. */
   readonly filename?: string
-  /** Relative path with the name, instead of `filename`: folders that are missing are created. */
+  /** Relative path including the name, instead of `filename`; missing folders are created. */
   readonly path?: string
-  /** Media type; by default that of the blob, else the server derives it from the name. */
+  /** Media type; defaults to that of the blob, otherwise the server derives it from the name. */
   readonly type?: string
-  /** False: no extractor is triggered. */
+  /** False: do not trigger extractors. */
   readonly extract?: boolean
-  /** Hex SHA-256 of the whole file, which the server then verifies. */
+  /** Hex SHA-256 of the whole file, for the server to verify. */
   readonly sha256?: string
-  /** Id of an upload that was begun before, of the same file: it continues. */
+  /** Id of an earlier, incomplete upload of the same file to resume. */
   readonly resume?: string
-  /** Called with the id as soon as there is one. Keep it to `resume` after a crash. */
+  /** Called with the upload id once it is known. Store it to `resume` after a crash. */
   readonly onStart?: (upload: string) => void
-  /** Called with durable bytes and all bytes. */
+  /** Called with the number of durable bytes and the total. */
   readonly onProgress?: (sent: number, total: number) => void
-  /** Aborted, the upload keeps what the server has. */
+  /** When aborted, the server keeps the bytes received so far. */
   readonly signal?: AbortSignal
-  /** Bytes of a request; 16 MiB by default. */
+  /** Bytes per request; 16 MiB by default. */
   readonly pieceBytes?: number
-  /** Upper bound of the request of a piece, which is then tried again; 600,000 by default. */
+  /** Timeout per piece, after which it is retried; 600,000 by default. */
   readonly pieceTimeoutMs?: number
-  /** How often a piece is tried again without progress; 5 by default. */
+  /** Maximum number of retries without progress; 5 by default. */
   readonly retries?: number
 }
 
@@ -55,11 +55,11 @@ const limitsOf = ({ signal, pieceTimeoutMs = 600_000 }: FileUpload): { readonly 
   signal: AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(pieceTimeoutMs)]),
 })
 
-/** What may be different the next time: the network, the server's load, another request of ours that it still reads. */
+/** Whether the error is transient: network, server load, or an earlier request of ours that is still being processed. */
 const isPassing = (error: unknown): error is PounceProblem =>
   error instanceof PounceProblem && (error.status === 0 || error.status >= 500 || [408, 409, 423, 429, 460].includes(error.status))
 
-/** Sends a file by the tus protocol, piece by piece, and continues where the server is after an interruption. Returns the id of the file. */
+/** Uploads a file in pieces with the tus protocol, and continues from the server's offset after an interruption. Returns the id of the file. */
 export const upload = async (connection: ApiConnection, blob: Blob, options: FileUpload): Promise<string> => {
   const { signal, onProgress, pieceBytes = 16 * 1024 * 1024, retries = 5 } = options
   const id = options.resume ?? (await begin(connection, blob, options))
@@ -85,7 +85,7 @@ export const upload = async (connection: ApiConnection, blob: Blob, options: Fil
       await pause(error.retryAfterSeconds === undefined ? 500 * 2 ** failed : error.retryAfterSeconds * 1000, signal)
       signal?.throwIfAborted()
       failed++
-      // A server that does not answer now is asked again by the next try.
+      // If the server does not respond now, the next attempt queries it again.
       const known = await received().catch((unknown: unknown) => {
         if (!isPassing(unknown)) throw unknown
         return offset
@@ -104,7 +104,7 @@ const begin = async (connection: ApiConnection, blob: Blob, options: FileUpload)
     ...limitsOf(options),
   })
   const id = headers.get('location')?.split('/').at(-1)
-  if (!id) throw new PounceProblem({ title: 'No Location', detail: 'The server began an upload without saying where' })
+  if (!id) throw new PounceProblem({ title: 'No Location', detail: 'The server started an upload without a Location header' })
   options.onStart?.(id)
   return id
 }

@@ -10,7 +10,7 @@ export const config = s.Object({
       email: s.String({ minLength: 3, maxLength: 254, description: 'E-mail address' }),
       firstName: s.String({ minLength: 1, description: 'First name' }),
       lastName: s.String({ minLength: 1, description: 'Last name' }),
-      passwordHash: s.String({ pattern: hashForm, secret: true, description: 'Salt and scrypt of the password, as the README says' }),
+      passwordHash: s.String({ pattern: hashForm, secret: true, description: 'Salt and scrypt hash of the password; see the README' }),
     }),
     { default: [], maxItems: 1000, description: 'People who can sign in' },
   ),
@@ -20,20 +20,23 @@ const Config = configPort(config)
 const scryptOf: (secret: Buffer, salt: Buffer, length: number) => Promise<Buffer> = promisify(scrypt)
 const maxPasswordLength = 1000
 
-/** A password that has several ways to be written in Unicode is one password. By itself, scrypt takes one with zeros at its end for the same one. */
+/**
+ * Unicode normalization makes equivalent spellings of a password equal. Hashing first is needed because scrypt treats passwords that differ in trailing zero
+ * bytes as equal.
+ */
 const derive = (password: string, salt: Buffer): Promise<Buffer> =>
   scryptOf(createHash('sha256').update(password.normalize('NFC')).digest(), salt, 32)
 
-/** What `passwordHash` is for a password. */
+/** Computes the `passwordHash` of a password. */
 export const hashOf = async (password: string): Promise<string> => {
   const salt = randomBytes(16)
   return `${salt.toString('hex')}:${(await derive(password, salt)).toString('hex')}`
 }
 
-/** Someone unknown takes as long as a wrong password: there is a hash to compare with for everyone. */
+/** Compared for unknown accounts, so that they take as long as a wrong password. */
 const nobody = `${'0'.repeat(32)}:${'0'.repeat(64)}`
 
-/** Accounts in the configuration. */
+/** Authenticates accounts listed in the configuration. */
 export class ListedAccounts implements AuthProvider {
   readonly id = 'template'
   readonly #accounts: s.Static<typeof config>['accounts']

@@ -10,7 +10,7 @@ const accounts = [{ ...person, passwordHash: await hashOf(password) }]
 
 passwordProviderContract(test, async () => ({ provider: new ListedAccounts({ accounts }), account: { ...person, password } }))
 
-test('someone who is listed signs in to the server', async t => {
+test('a listed person signs in to the server', async t => {
   const server = await bootForTest({ t, also: [plugin], config: { example: { template: { accounts } } } })
   const signIn = (guess: string) => server.as()('/api/login', { method: 'POST', json: { email: person.email, password: guess } })
   assert.equal((await signIn('wrong')).status, 401)

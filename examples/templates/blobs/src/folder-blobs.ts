@@ -14,7 +14,7 @@ const Config = configPort(config)
 
 const keyForm = /^[0-9a-f]{24}-([0-9a-f]{64})$/
 
-/** Bytes as files in one folder. A key, which is the name of the file, ends with the SHA-256 of the bytes. */
+/** Stores bytes as files in one folder. The key is the file name and ends with the SHA-256 of the bytes. */
 export class FolderBlobs implements BlobStore {
   readonly #folder: string
 
@@ -108,7 +108,7 @@ const write = async (
   return { sizeBytes, sha256: hash.digest('hex') }
 }
 
-/** Makes a file, or the names in a folder, survive a power cut. */
+/** Syncs a file or directory, so that it survives a power failure. */
 const sync = async (path: string): Promise<void> => {
   const handle = await open(path, 'r')
   try {
@@ -120,7 +120,7 @@ const sync = async (path: string): Promise<void> => {
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
 
-/** Only what the system itself reports is the disk's fault: the error of an uploader stays as it is. */
+/** Only errors of the operating system are reported as disk problems: an uploader's error is passed through. */
 const asProblem = (error: unknown): unknown => {
   if (error instanceof Problem || !(error instanceof Error) || !('syscall' in error)) return error
   if (codeOf(error) === 'ENOSPC') return new NoSpace(undefined, { cause: error })

@@ -16,7 +16,7 @@ blobStoreContract(test, async t => {
   return store
 })
 
-test('the server keeps uploaded files in it', async t => {
+test('the server stores uploaded files in the folder', async t => {
   const server = await bootForTest({ t, also: [plugin], without: ['blobs.disk'] })
   const me = server.as(server.admin.key)
   const body = new FormData()

@@ -1,9 +1,9 @@
 import { extname } from 'node:path'
 import { definePlugin, type Extractor, type ExtractorInfo, Extractors, provide } from 'pounce/sdk'
 
-/** Counts the words of texts. */
+/** Counts the words in text files. */
 export class WordCount implements Extractor {
-  /** The module is TypeScript here, and JavaScript in the package. */
+  /** The module is TypeScript here and JavaScript in the published package. */
   readonly module = new URL(`./extract${extname(import.meta.url)}`, import.meta.url)
   readonly timeoutMs = 60_000
   readonly memoryMb = 64

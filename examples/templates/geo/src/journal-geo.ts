@@ -11,7 +11,9 @@ const Config = configPort(config)
 type Removal = Parameters<MemoryGeoStore['remove']>[0]
 type Entry = { readonly insert: readonly Datapoint[] } | { readonly remove: Removal }
 
-/** Points in memory. Each change is a line of a journal, written and synced before the change is confirmed, and read at the next start. */
+/**
+ * Keeps datapoints in memory. Each change is a line in a journal, which is written and synced before the change is confirmed, and replayed at the next start.
+ */
 export class JournalGeo extends MemoryGeoStore {
   override readonly engine = 'journal'
   readonly #path: string
@@ -27,7 +29,7 @@ export class JournalGeo extends MemoryGeoStore {
   async start(): Promise<void> {
     this.#journal = await open(this.#path, 'a+')
     const text = await readFile(this.#path, 'utf8')
-    // What follows the last line break was being written when the power went, and was never confirmed.
+    // A partial last line was being written during a power failure and was never confirmed.
     const whole = text.slice(0, text.lastIndexOf('\n') + 1)
     for (const line of whole.split('\n').filter(Boolean)) {
       const entry = JSON.parse(line) as Entry
@@ -65,7 +67,7 @@ export class JournalGeo extends MemoryGeoStore {
     })
   }
 
-  /** One change after the other, so that the journal has them in the order in which they took effect. */
+  /** Serializes changes, so that the journal has them in the order in which they took effect. */
   #inTurn<T>(change: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(change)
     this.#last = turn.catch(() => undefined)

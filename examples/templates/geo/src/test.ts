@@ -22,7 +22,7 @@ geoStoreContract(test, async t => {
   return { store: await open(), reopen: open }
 })
 
-test('the server keeps datapoints in it', async t => {
+test('the server stores datapoints in the journal', async t => {
   const server = await bootForTest({ t, also: [plugin], without: ['geo.rtree'] })
   const me = server.as(server.admin.key)
   const add = async (path: string, json: object): Promise<number> => {

@@ -10,10 +10,10 @@ interface Note {
   readonly text: string
 }
 
-/** Each query needs an index: here the notes of a person, by id and so by time. */
+/** Each query needs an index: here the notes of a user by id and therefore by time. */
 export const notes = collection<Note>('example.template', { byUser: { on: ['user', 'id'] } })
 
-/** Notes in the document store. */
+/** Stores notes in the document store. */
 export class Notes {
   readonly #most: number
   readonly #documents: DocumentStore
@@ -32,7 +32,7 @@ export class Notes {
     return id
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   async of(user: string): Promise<readonly { readonly id: string; readonly text: string }[]> {
     const { items } = await this.#documents.find(notes, {
       using: 'byUser',

@@ -14,7 +14,7 @@ test('people see their own notes, oldest first', async t => {
     found.map(({ text }) => text),
     ['first', 'second'],
   )
-  assert.equal((await add('third')).status, 400, 'two are the most')
+  assert.equal((await add('third')).status, 400, 'the maximum is two')
   assert.equal((await add('')).status, 400, 'a note has a text')
   assert.equal((await server.as()('/api/template/notes')).status, 401, 'without signing in')
 })

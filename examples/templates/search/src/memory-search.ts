@@ -30,7 +30,7 @@ class Entries {
   readonly #documents = new Map<string, SearchDocument>()
   readonly #removed = new Set<string>()
 
-  /** A document that was read earlier than what is here (`isEarlier`) does not replace an equal revision. */
+  /** With `isEarlier` the document was read before those in the index and does not replace one with an equal revision. */
   apply(change: IndexChange, isEarlier = false): void {
     if ('remove' in change) {
       this.#removed.add(change.remove)
@@ -43,7 +43,7 @@ class Entries {
     this.#documents.set(put.id, put)
   }
 
-  /** The newest first. */
+  /** Newest first. */
   within(scope: SearchScope, kinds?: readonly Kind[]): readonly SearchDocument[] {
     return [...this.#documents.values()]
       .filter(document => document.isListed && (kinds?.includes(document.kind) ?? true) && isInScope(document, scope))
@@ -55,12 +55,12 @@ class Entries {
   }
 }
 
-/** A search index in memory that looks through all documents. */
+/** A search index in memory that scans all documents. */
 export class MemorySearch implements SearchIndex {
   readonly engine = 'memory'
   readonly isShared = false
   #entries = new Entries()
-  /** What a rebuild fills. */
+  /** The index being filled by a rebuild. */
   #next: Entries | undefined
   #isBuilt = false
 
@@ -199,7 +199,7 @@ const matching = (documents: readonly SearchDocument[], query: SearchQuery): rea
   }
 }
 
-/** Documents whose names alone fit come first. */
+/** Documents whose names match come first. */
 const byName = (found: readonly SearchDocument[], query: SearchQuery): readonly SearchDocument[] => {
   const ofName = (document: SearchDocument): boolean => {
     const { text: _text, createdAs: _createdAs, ...rest } = document
@@ -218,7 +218,7 @@ const facetValues: Readonly<Record<FacetName, (document: SearchDocument) => read
   year: ({ created }) => [String(created.getUTCFullYear())],
 }
 
-/** In how many sets each text is: most frequent first, then by code point. */
+/** The number of sets that contain each text: most frequent first, then by code point. */
 const counted = (sets: readonly ReadonlySet<string>[]): readonly (readonly [string, number])[] => {
   const counts = new Map<string, number>()
   for (const set of sets) for (const text of set) counts.set(text, (counts.get(text) ?? 0) + 1)

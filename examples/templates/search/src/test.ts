@@ -6,7 +6,7 @@ import { MemorySearch } from './memory-search.ts'
 
 searchIndexContract(test, async () => new MemorySearch())
 
-test('the server finds what was uploaded, also after a restart', async t => {
+test('the server finds uploaded files, even after a restart', async t => {
   const server = await bootForTest({ t, also: [plugin], without: ['search.fts'] })
   const me = server.as(server.admin.key)
   const body = new FormData()

@@ -6,33 +6,33 @@ import type { Job, QueueFacts, TransportListener } from 'pounce/sdk/kit'
 
 export const config = s.Object({
   folder: s.Optional(s.String({ minLength: 1, description: 'The shared folder. Default: `template` in the data folder' })),
-  pollMs: s.Integer({ default: 1000, minimum: 50, maximum: 60_000, description: 'Time between two looks for replies, in milliseconds' }),
+  pollMs: s.Integer({ default: 1000, minimum: 50, maximum: 60_000, description: 'Polling interval for replies, in milliseconds' }),
 })
 const Config = configPort(config)
 
 const mostJobs = 1000
 const fileForm = /^([\w.-]{1,200})\.json$/
 const jobForm = /^[0-9a-f]{24}$/
-/** How many files are written or read at the same time. */
+/** Number of files written or read concurrently. */
 const atOnce = 16
 
 interface StoredJob {
-  /** Its place among all jobs. */
+  /** Its position among all jobs. */
   readonly order: string
   readonly job: Job
-  /** By which the program acts for the user on the job's target. */
+  /** The key with which the program acts for the user on the job's target. */
   readonly secretKey?: string
 }
 
 interface Reply {
   readonly jobId: string
-  /** In Clowder's words: `StatusMessage.processing: …`, `DONE`, `StatusMessage.error: …`. */
+  /** In Clowder's terms: `StatusMessage.processing: …`, `DONE`, `StatusMessage.error: …`. */
   readonly status: string
 }
 
 type Pending = Awaited<ReturnType<Transport['pending']>>[number]
 
-/** Jobs as files in a folder, from which programs take them by moving them. The README says what lies where. */
+/** Stores jobs as files in a folder, from which programs claim them by moving them. For the layout see the README. */
 export class FolderTransport implements Transport {
   readonly kind = 'folder'
   readonly #folder: string
@@ -96,7 +96,7 @@ export class FolderTransport implements Transport {
         try {
           await this.#look(listener)
         } catch (error) {
-          this.#log.warn('failed to read replies; they are read again', { error })
+          this.#log.warn('failed to read replies; will retry', { error })
         }
       })
     }
@@ -121,7 +121,7 @@ export class FolderTransport implements Transport {
     return jobs.slice(0, 1000).map(({ job, state }) => ({ job, state, attempts: state === 'running' ? 1 : 0 }))
   }
 
-  /** A failed job is a reply, and its end: there are no dead ones. */
+  /** A failed job ends with its reply, so there are no dead jobs. */
   async revive(): Promise<boolean> {
     return false
   }
@@ -177,11 +177,11 @@ export class FolderTransport implements Transport {
       const { status } = reply
       await listener.status({ jobId: id, targetId: stored.job.target.id, extractor: stored.job.queue, status, at: this.#clock.now() })
       if (status === 'DONE' || status.startsWith('StatusMessage.error')) await rm(this.#path('running', `${id}.json`), { force: true })
-    } else this.#log.warn('ignored a reply: it names no job that runs, or no status', { file })
+    } else this.#log.warn('ignored a reply without a running job or status', { file })
     await rm(this.#path('replies', file), { force: true })
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   async #all(): Promise<readonly (StoredJob & { readonly state: 'waiting' | 'running' })[]> {
     const states = { jobs: 'waiting', running: 'running' } as const
     const all = await Promise.all(
@@ -197,7 +197,7 @@ export class FolderTransport implements Transport {
     return (await readdir(this.#path(folder))).filter(name => fileForm.test(name))
   }
 
-  /** Undefined when a program has just moved it, or when it is no JSON. */
+  /** Undefined if a program has just moved the file, or if it is not JSON. */
   async #read<T>(folder: string, file: string): Promise<T | undefined> {
     try {
       return JSON.parse(await readFile(this.#path(folder, file), 'utf8')) as T
@@ -232,7 +232,7 @@ const inPieces = async <T, R>(all: readonly T[], work: (one: T) => Promise<R>): 
   return done
 }
 
-/** Makes the names in a folder survive a power cut. */
+/** Syncs a directory, so that its entries survive a power failure. */
 const sync = async (path: string): Promise<void> => {
   const handle = await open(path, 'r')
   try {

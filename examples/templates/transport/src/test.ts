@@ -17,7 +17,7 @@ const info = {
 const until = async (condition: () => Promise<boolean>): Promise<void> => {
   const limit = Date.now() + 30_000
   while (!(await condition())) {
-    assert.ok(Date.now() < limit, 'it did not happen within 30 s')
+    assert.ok(Date.now() < limit, 'timed out after 30 s')
     await new Promise(resolve => setTimeout(resolve, 50))
   }
 }

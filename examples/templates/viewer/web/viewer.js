@@ -10,7 +10,7 @@ const rowOf = (cells, name) => {
   return row
 }
 
-/** Browsers load this file as it is. `host` is described in the plugin guide and in `docs/sdk-api.md` (`ViewerHost`). */
+/** Browsers load this file unchanged. For `host` see the plugin guide and `ViewerHost` in `docs/sdk-api.md`. */
 export const mount = async (element, host) => {
   const text = new TextDecoder().decode(await host.read(0, host.thing.sizeBytes))
   const [head, ...rows] = text

@@ -1,4 +1,4 @@
-"""The client for asyncio. The synchronous one is made of this file."""
+"""The asyncio client. The synchronous client is generated from this file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AsyncConnection:
-    """Sends requests: the server's address, credentials, and refusals as PounceProblem."""
+    """Sends requests with the server URL and credentials; raises error responses as PounceProblem."""
 
     def __init__(self, url: str, headers: Mapping[str, str], http: httpx.AsyncClient) -> None:
         self._base = url[:-1] if url.endswith("/") else url
@@ -28,12 +28,12 @@ class AsyncConnection:
         self.http = http
 
     def request(self, method: str, path: str, **parts: Any) -> httpx.Request:
-        """A request below the address of the server."""
+        """A request to a path below the server URL."""
         headers = {"accept": _requests.JSON, **self._headers, **parts.pop("headers", {})}
         return self.http.build_request(method, f"{self._base}{path}", headers=headers, **parts)
 
     async def send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
-        """Raises PounceProblem for a refusal, and when the server is unreachable."""
+        """Raises PounceProblem for an error response or if the server is unreachable."""
         try:
             response = await self.http.send(request, stream=stream)
             for _ in range(5):
@@ -50,7 +50,7 @@ class AsyncConnection:
         return response
 
     def _redirected(self, request: httpx.Request, following: httpx.Request) -> httpx.Request:
-        # Bytes may be on another server, such as an object store, which must not receive the key.
+        # Downloads may redirect to another server, such as an object store, which must not receive the API key.
         if following.url.host != request.url.host or following.url.port != request.url.port:
             for name in self._headers:
                 following.headers.pop(name, None)
@@ -59,7 +59,7 @@ class AsyncConnection:
     async def call(
         self, method: str, path: str, answer: str, values: Mapping[str, Any], query: Mapping[str, Any], body: Any = None, media_type: str = ""
     ) -> Tuple[Any, httpx.Response]:
-        """An operation: its answer, and the response."""
+        """Calls an operation; returns the parsed body and the response."""
         parts = _requests.sent(body, media_type)
         headers = {**parts.pop("headers", {}), **({"accept": _requests.ANY} if answer == "bytes" else {})}
         request = self.request(method, _requests.filled(path, values), params=_requests.pairs(query), headers=headers, **parts)
@@ -97,7 +97,7 @@ class AsyncPounceBase:
         timeout: float = 120.0,
         http: Optional[httpx.AsyncClient] = None,
     ) -> None:
-        """``url`` may have a path below which the server is. ``http`` replaces the client of httpx, which is closed with this one."""
+        """``url`` may include a base path. ``http`` replaces the httpx client, which is closed together with this one."""
         sent = {**(headers or {}), **_requests.credentials(key, token, basic)}
         self._connection = AsyncConnection(url, sent, http or httpx.AsyncClient(timeout=timeout))
 
@@ -123,10 +123,10 @@ class AsyncPounceBase:
         retries: int = 5,
     ) -> str:
         """
-        Uploads a file of any size by the tus protocol, and continues where the server is after an interruption. Returns the id of the file.
+        Uploads a file of any size with the tus protocol and resumes after interruptions. Returns the id of the file.
 
-        ``path`` is relative to the dataset or folder and ends with the name; folders that are missing are created. Keep the id of ``on_start``
-        to ``resume`` after a crash. ``on_progress`` is called with durable bytes and all bytes.
+        ``path`` is relative to the dataset or folder and includes the name; missing folders are created. Store the id from ``on_start``
+        to ``resume`` after a crash. ``on_progress`` is called with the number of durable bytes and the total.
         """
         opened = open(file, "rb") if isinstance(file, (str, os.PathLike)) else None
         source: BinaryIO = opened or file  # type: ignore[assignment]
@@ -215,9 +215,9 @@ class AsyncPounceBase:
         on_open: Optional[Callable[[], None]] = None,
     ) -> AsyncIterator[CloudEvent]:
         """
-        Events as they happen, until the credential ends. Reconnects with the id of the last one and then receives what it missed.
+        Live events, until the credential is no longer valid. Reconnects automatically and then receives missed events.
 
-        Values of a filter are alternatives. ``since`` is a time (ISO 8601) or the id of an event. ``on_open`` is called whenever the stream is open.
+        Multiple values of a filter are alternatives. ``since`` is a time (ISO 8601) or an event id. ``on_open`` is called after every (re)connect.
         """
         query = _requests.pairs({"kind": kind, "id": id, "space": space, "type": type, "mine": mine, "since": since})
         messages = _requests.Messages()
@@ -226,7 +226,7 @@ class AsyncPounceBase:
             headers = {"accept": "text/event-stream, application/problem+json"}
             if messages.last_id is not None:
                 headers["last-event-id"] = messages.last_id
-            # Heartbeats come more often than that.
+            # Heartbeats are more frequent.
             timeout = httpx.Timeout(30.0, read=120.0)
             request = self._connection.request("GET", "/api/live", params=query, headers=headers, timeout=timeout)
             try:
@@ -247,7 +247,7 @@ class AsyncPounceBase:
                 finally:
                     await response.aclose()
             except httpx.HTTPError:
-                # The connection broke: the next one continues.
+                # Connection lost; continue with the next one.
                 failed += 1
             except PounceProblem as problem:
                 if not problem.is_passing:
@@ -256,7 +256,7 @@ class AsyncPounceBase:
             await asyncio.sleep(min(messages.retry_seconds * 2 ** min(failed, 5), 60.0))
 
     async def read_csv(self, file: str, **options: Any) -> pandas.DataFrame:
-        """A CSV file as a DataFrame; options are those of ``pandas.read_csv``. Needs the extra ``pandas``."""
+        """A CSV file as a DataFrame; options are passed to ``pandas.read_csv``. Requires the extra ``pandas``."""
         import pandas
 
         buffer = io.BytesIO()
@@ -268,7 +268,7 @@ class AsyncPounceBase:
     async def read_datapoints(
         self, *, stream: Optional[str] = None, sensor: Optional[str] = None, since: Optional[str] = None, until: Optional[str] = None
     ) -> pandas.DataFrame:
-        """Datapoints of a stream or sensor as a DataFrame: times, place, and a column for each property. Needs the extra ``pandas``."""
+        """Datapoints of a stream or sensor as a DataFrame: times, location, and one column per property. Requires the extra ``pandas``."""
         query = {"stream_id": stream, "sensor_id": sensor, "since": since, "until": until, "limit": 1000}
         rows: List[Any] = []
         async for datapoint in self._connection.items("/api/geostreams/datapoints", "", {}, query):

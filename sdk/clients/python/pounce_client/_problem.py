@@ -1,4 +1,4 @@
-"""Refusals of the server."""
+"""Error responses of the server."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import httpx
 
 
 class PounceProblem(Exception):
-    """A refusal of the server (RFC 9457), or status 0 when it is unreachable."""
+    """An error response of the server (RFC 9457), or status 0 if it is unreachable."""
 
     def __init__(self, body: Mapping[str, Any], *, retry_after_seconds: Optional[float] = None) -> None:
         status = body.get("status")
         self.type: str = str(body.get("type", "about:blank"))
         self.title: str = str(body.get("title", ""))
-        #: Of HTTP.
+        #: The HTTP status.
         self.status: int = status if isinstance(status, int) else 0
         self.detail: str = str(body.get("detail") or body.get("message") or self.title)
         #: For programs: ``not-found``, ``permission-denied``, ``unreachable`` …
         self.code: str = str(body.get("code", ""))
-        #: As in the log of the server.
+        #: The request id in the server's log.
         self.request_id: str = str(body.get("requestId", ""))
-        #: Of ``Retry-After``.
+        #: From ``Retry-After``.
         self.retry_after_seconds = retry_after_seconds
         self.body = body
         super().__init__(self.detail)
 
     @property
     def is_passing(self) -> bool:
-        """Whether the same request may succeed later: the network, the load of the server, a request that it still reads."""
+        """Whether the error is transient: network, server load, or an earlier request that is still being processed."""
         return self.status == 0 or self.status >= 500 or self.status in (408, 409, 423, 429, 460)
 
 
 def problem_of(response: httpx.Response) -> PounceProblem:
-    """The refusal that a response, whose body was read, is. Proxies answer with pages of their own."""
+    """The problem in an error response whose body was read. Proxies may respond with pages of their own."""
     wait = response.headers.get("retry-after", "")
     body: Any = {}
     if "json" in response.headers.get("content-type", "") and response.content:
@@ -44,7 +44,7 @@ def problem_of(response: httpx.Response) -> PounceProblem:
 
 
 def unreachable(request: str, error: httpx.HTTPError) -> PounceProblem:
-    """No answer at all."""
+    """The problem for a request without a response."""
     return PounceProblem(
         {"title": "Unreachable", "detail": f"{request}: the server is unreachable ({error})", "code": "unreachable"}
     )

@@ -1,4 +1,4 @@
-"""What both clients send, without sending it."""
+"""Builds requests for both clients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ANY = "*/*, application/problem+json"
 def credentials(
     key: Optional[str], token: Optional[str], basic: Optional[Tuple[str, str]]
 ) -> Dict[str, str]:
-    """The header of an account."""
+    """The Authorization or API key header."""
     if key is not None:
         return {"x-api-key": key}
     if token is not None:
@@ -32,7 +32,7 @@ def credentials(
 
 
 def filled(path: str, values: Mapping[str, Any]) -> str:
-    """A path with its parameters."""
+    """Fills in the parameters of a path."""
     return re.sub(r"\{(\w+)\}", lambda found: quote(str(values[found.group(1)]), safe=""), path)
 
 
@@ -41,7 +41,7 @@ def _text(value: Any) -> str:
 
 
 def pairs(query: Mapping[str, Any]) -> List[Tuple[str, str]]:
-    """Parameters of a query; lists are repeated, None is left out."""
+    """Query parameters; lists are repeated, None is omitted."""
     return [
         (name, _text(each))
         for name, value in query.items()
@@ -51,7 +51,7 @@ def pairs(query: Mapping[str, Any]) -> List[Tuple[str, str]]:
 
 
 def sent(body: Any, media_type: str) -> Dict[str, Any]:
-    """A body as httpx takes it."""
+    """The body as httpx arguments."""
     if body is None:
         return {}
     if media_type == "multipart/form-data":
@@ -64,7 +64,7 @@ def sent(body: Any, media_type: str) -> Dict[str, Any]:
 
 
 def next_query(response: httpx.Response, answer: Any) -> Optional[Dict[str, Any]]:
-    """The query of the next page, which a Link header or the answer gives as an address."""
+    """The query of the next page, from the URL in the Link header or the body."""
     linked = re.search(r'<([^<>]+)>; ?rel="?next"?', response.headers.get("link", ""))
     address = linked.group(1) if linked else answer.get("next") if isinstance(answer, dict) else None
     if not isinstance(address, str):
@@ -76,14 +76,14 @@ def next_query(response: httpx.Response, answer: Any) -> Optional[Dict[str, Any]
 
 
 def upload_metadata(members: Mapping[str, Any]) -> str:
-    """The header Upload-Metadata of the tus protocol."""
+    """The Upload-Metadata header of the tus protocol."""
     return ",".join(
         f"{name} {base64.b64encode(_text(value).encode()).decode()}" for name, value in members.items() if value is not None
     )
 
 
 class Messages:
-    """Reads server-sent events line by line."""
+    """Parses server-sent events line by line."""
 
     def __init__(self) -> None:
         self.last_id: Optional[str] = None
@@ -92,7 +92,7 @@ class Messages:
         self._data: List[str] = []
 
     def feed(self, line: str) -> Optional[str]:
-        """The data of a message when the line ends one that has any."""
+        """Returns the data of a message if the line ends one with data."""
         if line == "":
             data, self._data = "\n".join(self._data), []
             self.last_id = self._id
@@ -108,12 +108,12 @@ class Messages:
         return None
 
     def reconnected(self) -> None:
-        """A message whose end did not come is not there."""
+        """Discards an incomplete message."""
         self._id, self._data = self.last_id, []
 
 
 def frame_of_datapoints(datapoints: List[Any]) -> Any:
-    """A row for each datapoint, a column for each property."""
+    """One row per datapoint, one column per property."""
     import pandas  # type: ignore[import-untyped]
 
     rows = []
