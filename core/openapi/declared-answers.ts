@@ -72,7 +72,7 @@ export const answersOf = ({ responses }: Declaration): Readonly<Record<string, S
   return { 206: whole, 302: s.empty(), 304: s.empty(), ...responses }
 }
 
-/** The media types of an answer with their schemas; undefined for an answer without a body. */
+/** The media types of an answer with their schemas; empty for an answer without a body. */
 export const contentOf = (schema: SchemaShape): Readonly<Record<string, SchemaShape>> => {
   switch (schema['x-body']) {
     case 'empty':
