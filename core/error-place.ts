@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 let lastLoaded: string | undefined
 
-/** Notes each module before it is compiled: a syntax error does not say where it is. */
+/** Records each module before it is compiled: a syntax error does not include its location. */
 export const noteLoadedModules = (): void => {
   registerHooks({
     load: (url, context, next) => {
@@ -15,16 +15,16 @@ export const noteLoadedModules = (): void => {
   })
 }
 
-/** The program or its bundle, Node and packages are in a stack too; what is wanted is the first line that has a file at all. */
+/** The program or its bundle, Node and packages are also in a stack; the first line with any other file is the location. */
 const inStack = /(?:^|\(|at )(?:async )?(?:file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^\n()]*?:\d+)(?=:\d+\)?$|\)?$)/m
 
-/** What Node says of the module when it compiles it alone: its first line is `file:line`. */
+/** Node's error when it compiles the module alone: its first line is `file:line`. */
 const syntaxErrorIn = (file: string): string | undefined => {
   const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: 10_000 })
   return inStack.exec(stderr)?.[1]
 }
 
-/** Where an error comes from, to follow its message: ` (file:line)`, or nothing when that cannot be found out. */
+/** The origin of an error, to append to its message: ` (file:line)`, or an empty string if unknown. */
 export const errorPlace = (error: unknown): string => {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const place =

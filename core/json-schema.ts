@@ -33,7 +33,7 @@ export interface SchemaShape {
 /** The pattern of `s.id()`. */
 export const idPattern = '^[0-9a-f]{24}$'
 
-/** Every type a value may have; empty when the schema leaves it open. */
+/** Every type that a value may have; empty if the schema does not restrict it. */
 export const typesOf = (schema: SchemaShape): readonly string[] => {
   if (typeof schema.type === 'string') return [schema.type]
   if (schema.type) return schema.type
@@ -45,7 +45,7 @@ export const typesOf = (schema: SchemaShape): readonly string[] => {
 type Formats = Readonly<Record<string, (text: string) => boolean>>
 type PlainRule = (expected: never, value: unknown, formats: Formats) => boolean
 
-/** Keywords that do not restrict a value; that nothing is missing is for the caller to know. */
+/** Keywords that do not restrict a value; the caller checks required members. */
 const withoutEffect = new Set(['default', 'description', 'secret', 'formerName', 'required'])
 
 const plainTypes: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -67,7 +67,7 @@ const plainRules: Readonly<Record<string, PlainRule>> = {
   format: (format: string, value, formats) => formats[format]?.(String(value)) === true,
 }
 
-/** True of a value whose given members are right by the keywords above. What is false here may be right: ajv knows all keywords. */
+/** True of a value whose members are valid by the keywords above. False is inconclusive: ajv checks all keywords. */
 export const plainlyFits = (schema: SchemaShape, value: unknown, formats: Formats): boolean =>
   Object.entries(schema).every(
     ([keyword, expected]) => withoutEffect.has(keyword) || plainRules[keyword]?.(expected as never, value, formats) === true,
@@ -85,7 +85,7 @@ const options = {
   allowUnionTypes: true,
   useDefaults: true,
   verbose: true,
-  // A third of the time of compiling, for code that is as fast without.
+  // It takes a third of the compile time, for code that is no faster.
   code: { optimize: false },
   // Schemas live as long as the process: the cache by object is enough, ids are not needed.
   addUsedSchema: false,
@@ -99,17 +99,17 @@ const options = {
   keywords: ['secret'],
 } satisfies ConstructorParameters<typeof Ajv>[0]
 
-/** Sixty-three modules, loaded for the first request with something to check: a start does without them. */
+/** Sixty-three modules, loaded for the first request to validate: a start does not need them. */
 let made: Ajv | undefined
 const theAjv = (): Ajv => {
   made ??= new (createRequire(import.meta.url)('ajv') as typeof import('ajv')).Ajv(options)
   return made
 }
 
-/** Annotations that are registered already, which ajv does not report. */
+/** Annotations already registered, which ajv does not report. */
 const known = new Set<string>()
 
-/** Compiles a schema strictly; members named `x-…` are annotations. Throws when the schema itself is wrong. */
+/** Compiles a schema strictly; members named `x-…` are annotations. Throws if the schema itself is invalid. */
 export const compileSchema = (schema: s.TSchema): ValidateFunction => {
   const ajv = theAjv()
   for (const name of annotations(schema)) {
@@ -129,7 +129,7 @@ const annotations = (value: unknown, found = new Set<string>()): ReadonlySet<str
   return found
 }
 
-/** A union reports the faults of each branch first and itself last. That of a member says more, if only one branch came as far. */
+/** A union reports the errors of each branch first and its own last. A branch's error is more specific, if only one branch matched that far. */
 const mainOf = (errors: readonly ErrorObject[]): ErrorObject | undefined => {
   const last = errors.at(-1)
   if (last?.keyword !== 'anyOf') return last
@@ -137,7 +137,7 @@ const mainOf = (errors: readonly ErrorObject[]): ErrorObject | undefined => {
   return within.length === 1 ? within[0] : last
 }
 
-/** What is wrong with a value, for the person who sent it: `name must be text of 1 to 500 characters`. */
+/** A readable validation error for the sender: `name must be text of 1 to 500 characters`. */
 export const faultMessage = (errors: readonly ErrorObject[], whole: string): string => {
   const error = mainOf(errors)
   if (!error) return `${whole} is not right`
@@ -170,7 +170,7 @@ const fieldOf = (pointer: string): string =>
     .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
     .reduce((path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : path ? `${path}.${step}` : step), '')
 
-/** What a schema allows, in words. */
+/** A readable description of the allowed values. */
 export const describe = (schema: SchemaShape): string => {
   if ('const' in schema) return JSON.stringify(schema.const)
   if (schema.enum) return oneOf(schema.enum)

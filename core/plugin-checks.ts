@@ -9,10 +9,10 @@ type Made = Pick<Kernel, 'config' | 'get' | 'log'>
 const memberOf = (one: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], one)
 
-/** Ports whose contributions are found by a name, and the member that has it. */
+/** Ports whose contributions are looked up by name, and the member that contains it. */
 const nameMembers: ReadonlyMap<string, string> = new Map([[Extractors, 'info.name']])
 
-/** A contribution without the name by which everyone reads it would fail all others of its port. */
+/** A contribution without its name would break all others of its port. */
 const checkNames = (kernel: Made): void => {
   const owners = new Map<string, string>()
   for (const { name: plugin, plugin: definition } of kernel.config.plugins)
@@ -30,7 +30,7 @@ const checkNames = (kernel: Made): void => {
     }
 }
 
-/** What the kernel calls of the classes of a plugin. */
+/** The methods that the kernel calls on a plugin's classes. */
 const calledOf = (plugin: Plugin): readonly { readonly by: Class; readonly method: string }[] => [
   ...(plugin.handlers ?? []).map(({ by, isBatch }) => ({ by, method: isBatch ? 'handleAll' : 'handle' })),
   ...(plugin.periodic ?? []).map(({ task }) => ({ by: task, method: 'run' })),
@@ -43,14 +43,14 @@ const checkMethods = (kernel: Made): void => {
       if (typeof memberOf(kernel.get(by), method) !== 'function') throw new StartupError(`${name}: ${by.name} has no method ${method}`)
 }
 
-/** As far as it is known without loading ajv: settings that someone gives are checked in full. */
+/** Only checks that need no ajv: settings that were set are validated in full. */
 const fits = (value: unknown, { anyOf, type, const: only, minimum, maximum, minLength }: SchemaShape): boolean => {
   const known = { type, const: only, minimum, maximum, minLength }
   const given = Object.fromEntries(Object.entries(known).filter(([, rule]) => rule !== undefined))
   return plainlyFits(given as SchemaShape, value, {}) && (anyOf === undefined || anyOf.some(one => fits(value, one)))
 }
 
-/** Nothing but a plugin's own defaults reaches it unchecked; a test checks those of ours. */
+/** Only a plugin's own defaults reach it unvalidated; a test checks those of in-tree plugins. */
 const checkDefaults = (plugin: string, schema: SchemaShape, path: readonly string[] = []): void => {
   if ('default' in schema && !fits(schema.default, schema))
     throw new StartupError(
@@ -59,7 +59,7 @@ const checkDefaults = (plugin: string, schema: SchemaShape, path: readonly strin
   for (const [name, below] of Object.entries(schema.properties ?? {})) checkDefaults(plugin, below, [...path, name])
 }
 
-/** Refuses plugins whose classes or settings would fail later, and others with them. */
+/** Refuses plugins whose classes or settings would fail later and affect others. */
 export const checkPlugins = (kernel: Made): void => {
   for (const { name, plugin } of kernel.config.plugins)
     if (!isOwnPlugin(plugin.id)) checkDefaults(name, (plugin.config ?? {}) as SchemaShape)

@@ -7,7 +7,7 @@ import { programVersion } from './services/installation.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** Where a plugin comes from: `built-in`, the name of a package or a folder. */
+/** The origin of a plugin: `built-in`, the name of a package or a folder. */
 export interface PluginSource {
   readonly source: string
   readonly version?: string
@@ -32,7 +32,7 @@ const firstVersion = async (files: readonly string[]): Promise<{ readonly versio
   return {}
 }
 
-/** What is known of the origin of a plugin. A folder has the version of the package that it lies in. */
+/** The origin of a plugin. A folder has the version of the package that contains it. */
 export const sourceOf = async (request: PluginRequest | undefined): Promise<PluginSource> => {
   const { plugin, from = root } = request ?? {}
   if (typeof plugin !== 'string') return { source: 'given by a program' }

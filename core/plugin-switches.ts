@@ -27,7 +27,7 @@ import { isOwnPlugin } from './own-plugins.ts'
 import { sourceOf } from './plugin-source.ts'
 import type { KernelLog } from './services/log.ts'
 
-/** What an admin has chosen for a plugin of the configuration. A plugin without a record is on. */
+/** An admin's choice for a configured plugin. A plugin without a record is on. */
 export interface PluginChoiceRecord {
   readonly plugin: string
   readonly isEnabled: boolean
@@ -36,15 +36,15 @@ export const pluginChoices = collection<PluginChoiceRecord>('kernel.plugin-choic
 
 /** The documented bound is two seconds. */
 const lookEveryMs = 1_000
-/** A plugin that did not start is not tried at every look. */
+/** A plugin that failed to start is not retried at every poll. */
 const retryMs = 30_000
 
-/** Contributions that answer for records which stay while the plugin is off: without them bytes would count as orphans, erasure be incomplete, jobs never end. */
+/** Contributions responsible for records that remain while the plugin is off: without them bytes would be treated as orphans, erasure would be incomplete, and jobs would never end. */
 const forRecords: readonly string[] = [BlobOwners, PersonalDataSources, JobRecords, Transports]
-/** Contributions that hold server admins, too: only the operator may do without them. */
+/** Contributions that also restrict server admins: only the operator may disable them. */
 const guards: readonly string[] = [AuditTrails, AccessTrails, AuditReceivers, AuthProviders, MalwareScanners, MetadataChecks, StorageQuotas]
 
-/** Why a plugin cannot be switched off; undefined when it can, at the next start at least. */
+/** Why a plugin cannot be switched off; undefined if it can, at least at the next start. */
 const reasonToKeep = ({ provides = [], resources = [], environment }: Plugin): string | undefined => {
   const single = provides.find(({ port }) => !takesMany(port))
   if (single) return `provides ${single.port}, which other plugins may need`
@@ -61,7 +61,7 @@ const reasonToRestart = ({ middleware, crossOriginHeaders }: Plugin): string | u
   return crossOriginHeaders ? 'adds headers for pages of other origins' : undefined
 }
 
-/** Refuses plugins that declare to be switchable and cannot be. */
+/** Refuses plugins that are declared switchable but cannot be switched. */
 const refuseUnswitchable = ({ plugins }: Config): void => {
   for (const { name, plugin } of plugins) {
     const reason = plugin.isSwitchable ? (reasonToKeep(plugin) ?? reasonToRestart(plugin)) : undefined
@@ -70,12 +70,12 @@ const refuseUnswitchable = ({ plugins }: Config): void => {
   }
 }
 
-/** Switches the plugins of a kernel as admins choose. The choices are in the document store, where all kernels of the installation read them. */
+/** Switches plugins of a kernel as admins choose. The choices are stored in the document store, from which all kernels of the installation read them. */
 export class PluginSwitches implements PluginSwitch {
   readonly #config: Config
   readonly #log: KernelLog
   readonly #mutex = new Mutex()
-  /** When a plugin that did not start is tried again. */
+  /** When a plugin that failed to start is retried. */
   readonly #retryAt = new Map<string, number>()
   #kernel: Kernel | undefined
   #isBegun = false

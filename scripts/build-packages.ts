@@ -26,7 +26,7 @@ const writeJson = async (path: string, content: object): Promise<void> => {
   await writeFile(path, `${JSON.stringify(content, undefined, 2)}\n`)
 }
 
-/** Files that are part of the program as they are. */
+/** Files included in the program unchanged. */
 const kept = [
   'LICENSE',
   'README.md',
@@ -73,7 +73,7 @@ const writeTypes = async (): Promise<void> => {
   }
 }
 
-/** `@pounce/sdk` is the SDK of the `pounce` that is installed with it: there must be one only in a process. */
+/** `@pounce/sdk` is the SDK of the `pounce` installed with it: a process must have only one. */
 const writeSdk = async ({ version, description, license, engines }: Manifest): Promise<void> => {
   const files = new Map<string, string>()
   for (const name of sdkEntries.keys()) {
@@ -128,7 +128,7 @@ export const buildPackages = async (): Promise<void> => {
     exports: { ...entriesOf(sdkEntries), './package.json': './package.json' },
     dependencies,
     optionalDependencies,
-    // What random models of `pounce/sdk/testing` import.
+    // Imported by random models of `pounce/sdk/testing`.
     peerDependencies: { 'fast-check': '*' },
     peerDependenciesMeta: { 'fast-check': { optional: true } },
   })

@@ -8,12 +8,12 @@ interface DescribedOperation extends Operation {
   readonly requestBody?: Content & { readonly required?: boolean }
 }
 
-/** A schema that may say what it is about. */
+/** A schema that may have a description. */
 export interface DescribedSchema extends Schema {
   readonly description?: string
 }
 
-/** As much of the OpenAPI document as clients are generated from. */
+/** The parts of the OpenAPI document from which clients are generated. */
 export interface DescribedApi {
   readonly info: { readonly version: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>
@@ -35,11 +35,11 @@ export interface ClientOperation {
   /** Of a list that is paged: what it is a list of, and the member of the answer that holds it; empty when the answer is the list. */
   readonly item: Schema | undefined
   readonly items: string | undefined
-  /** With `view=full` another model is the answer: the operation without and with it. */
+  /** With `view=full` the answer is another model: the operation without and with it. */
   readonly views: readonly Pick<ClientOperation, 'parameters' | 'schema' | 'item'>[]
 }
 
-/** What is the answer, or its items, without and with `view=full`. */
+/** The type of the answer, or of its items, without and with `view=full`. */
 const splitByView = (schema: Schema): readonly [Schema, Schema] | undefined => {
   const [plain, full, ...others] = (schema.type === 'array' ? schema.items?.anyOf : schema.anyOf) ?? []
   if (!plain || !full || others.length > 0) return undefined
@@ -53,7 +53,7 @@ const splitByView = (schema: Schema): readonly [Schema, Schema] | undefined => {
 
 const nameOf = (ref: string): string => ref.split('/').at(-1) ?? ''
 
-/** Operations that clients offer: neither aliases, nor pages, nor what is relayed, nor the stream of events, which is a method of its own. */
+/** Operations that clients offer: no aliases, pages, relayed operations or the event stream, which has its own method. */
 export const clientOperations = ({ paths, components }: DescribedApi): readonly ClientOperation[] => {
   const resolved = <T extends { readonly $ref?: string }>(shared: Readonly<Record<string, T>>, each: T): T =>
     each.$ref === undefined ? each : (shared[nameOf(each.$ref)] ?? each)

@@ -6,10 +6,10 @@ import { root } from './server-bundle.ts'
 
 const source = join(root, 'sdk/clients/python')
 
-/** `getDataset` as Python writes it. */
+/** `getDataset` in Python style. */
 const snake = (name: string): string => name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
 
-/** The name of a parameter; `from` is a word of the language, `$top` no name. */
+/** The name of a parameter; `from` is a keyword, `$top` not an identifier. */
 const parameterName = (name: string): string => {
   const word = name.replaceAll(/\W/g, '')
   return ['from', 'self', 'body', 'import', 'class', 'is', 'in'].includes(word) ? `${word}_` : word
@@ -61,7 +61,7 @@ class Models {
     this.lines.push(`${name} = TypedDict(${quoted(name)}, {\n${members.join('')}})\n`)
   }
 
-  /** The type of a value; an object without a name is named after the place where it is. */
+  /** The type of a value; an unnamed object is named after its position. */
   typeOf(schema: Schema, place: string): string {
     const plain = this.#plainType(schema, place)
     return schema.nullable && plain !== 'Any' && plain !== 'None' ? `Optional[${plain}]` : plain
@@ -217,7 +217,7 @@ class AsyncPounce(AsyncPounceBase):
 `
 }
 
-/** The words of asynchronous code with those of synchronous code. */
+/** Replaces asynchronous syntax by synchronous syntax. */
 const synchronous: readonly (readonly [RegExp, string])[] = [
   [
     /The asyncio client\. The synchronous client is generated from this file\./g,

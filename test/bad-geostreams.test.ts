@@ -38,7 +38,7 @@ test.after.always(() => server?.stop())
 type Init = RequestInit & { readonly json?: unknown }
 type Line = readonly [title: string, path: string, init: Init, statuses: readonly number[], says?: RegExp]
 
-/** Sends lines of a table, all of which must be refused with a message that says what was wrong, and change nothing. */
+/** Sends the rows of a table, all of which must be refused with a specific message, and change nothing. */
 const refused = async (t: ExecutionContext, lines: readonly Line[]): Promise<void> => {
   const before = await fingerprint(server)
   const faults: string[] = []

@@ -99,7 +99,7 @@ const words = ['leaf', 'a title', 'PUBLIC', 'file', 'pounce.digest', 'x/y', '202
 
 const junk = (random: Dice): unknown => random.pick<unknown>(random.pick<readonly unknown[]>([texts, values, places]))
 
-/** A value that mostly fits a schema, with something wrong in it here and there. */
+/** A value that mostly matches a schema, with occasional errors. */
 const nearly = (random: Dice, schema: Schema, known: readonly string[]): unknown => {
   if (random.oneIn(12)) return junk(random)
   if (schema.enum) return random.pick(schema.enum)
@@ -125,7 +125,7 @@ const nearly = (random: Dice, schema: Schema, known: readonly string[]): unknown
   }
 }
 
-/** A value of a query: an id that exists, something that nearly fits, or anything. */
+/** A query value: an existing id, an almost valid value, or anything. */
 const queryText = (random: Dice, schema: Schema, ids: readonly string[]): string => {
   if (random.oneIn(3)) return random.pick(ids)
   const value = nearly(random, schema, ids)
@@ -164,7 +164,7 @@ const requestOf = (random: Dice, route: DeclaredRoute, ids: Ids): [path: string,
   return [path + search, { method: route.method, json: nearly(random, route.body, known) }]
 }
 
-/** What is wrong with an answer; undefined when nothing is. */
+/** The fault of an answer; undefined if there is none. */
 const faultOf = async (call: TestFetch, path: string, init: RequestInit & { json?: unknown }): Promise<string | undefined> => {
   let answer: Response
   let text: string

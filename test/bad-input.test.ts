@@ -23,7 +23,7 @@ test.after.always(() => world?.server.stop())
 type Line = readonly [title: string, answer: () => Promise<Response>, status: number, code: string, says?: RegExp]
 type Init = RequestInit & { readonly json?: unknown }
 
-/** What is wrong with a refusal; undefined when it is as it should be. */
+/** The fault of a refusal; undefined if it is as expected. */
 const faultOf = async (answer: Response, status: number, code: string, says: RegExp): Promise<string | undefined> => {
   const text = await answer.text()
   const isJson = answer.headers.get('content-type')?.startsWith('application/json')
@@ -45,7 +45,7 @@ const someOf = (lines: readonly Line[]): readonly Line[] =>
     linesLeftOut,
   )
 
-/** Runs lines of a table, all of which must be refused and change nothing. */
+/** Runs the rows of a table, all of which must be refused and change nothing. */
 const refused = async (t: ExecutionContext, lines: readonly Line[], { server } = world): Promise<void> => {
   const before = await fingerprint(server)
   const faults: string[] = []
@@ -265,7 +265,7 @@ test('wrong, ended and malformed credentials are refused with 401 where nobody i
   const { email, password } = person
   const expired = await signIn(server, email, password)
   clock.advance(40 * 24 * 60 * 60 * 1000)
-  // What is swept at that age is swept now, not in the middle of what follows.
+  // Sweeps everything of that age now, so that it does not happen during the steps below.
   const swept = ['previews/unattached', 'uploads/expiry', 'spaces/forget-invitations', 'spaces/forget-quotas']
   for (const name of [...swept.map(each => `resources.${each}`), 'auth.local/forget-links']) await server.runPeriodic(name)
   const ended = await signIn(server, email, password)
@@ -327,7 +327,7 @@ test('addresses, methods and query texts that mean nothing are refused', async t
   await refused(t, lines)
 })
 
-/** What a connection answers to bytes as they are. */
+/** The response of a connection to raw bytes. */
 const raw = async (bytes: string): Promise<string> => {
   const { hostname, port } = new URL(world.server.url)
   const socket = connect(Number(port), hostname)

@@ -24,7 +24,7 @@ const relationLine = new RegExp(
   `^Clowder v1: (?:no difference|differs(?: in ${sections})?(?:; adds(?: ${sections})?)?|adds(?: ${sections})?)$`,
 )
 
-/** What the last line of a record says; undefined when it is another one, or there are several. */
+/** The relation in the last line of a record; undefined if it is another line, or there are several. */
 const relationOf = (text: string): string | undefined => {
   const lines = text.match(/^Clowder v1:.*$/gm) ?? []
   const [line = ''] = lines

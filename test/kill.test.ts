@@ -18,7 +18,7 @@ const uploaders = 8
 
 const outOfLuck = 'StatusMessage.error: The server ended during 5 runs of this'
 
-/** What is wrong with the record, bytes or search entry of an upload that was answered; undefined when nothing is. */
+/** The fault in the record, bytes or search entry of an acknowledged upload; undefined if there is none. */
 const faultOf = async (server: KilledServer, { id, name, token, sizeBytes, sha256 }: Acked): Promise<string | undefined> => {
   const look = () => ok<Record<string, string>>(server.call(`/api/files/${id}/metadata`))
   const info = await until(`${name} to be PROCESSED`, look, ({ status }) => status === 'PROCESSED', 60_000)
@@ -41,7 +41,7 @@ const runOf = async (server: KilledServer, { id, name, sha256 }: Acked): Promise
   const found = documents.map(each => each.content.sha256).join()
   if (run?.extractor_id === 'pounce.digest' && others.length === 0) {
     if (run.status === 'DONE' && found === sha256) return 'done'
-    // The fifth end may have come between what it found and its last word.
+    // The fifth kill may have come between the result and the final status.
     if (run.status === outOfLuck && ['', sha256].includes(found)) return 'dead-lettered'
   }
   return `${name}: ${JSON.stringify({ runs, documents })}`
@@ -121,7 +121,7 @@ const nothingLeft = async (t: ExecutionContext, { folder, acked }: KilledServer)
   t.deepEqual(rests, [])
 }
 
-/** What runs the built-in extractors. */
+/** The plugins that run the built-in extractors. */
 const queueOf = (kernel: TestServer): Transport => {
   const queue = kernel
     .get(Transports)

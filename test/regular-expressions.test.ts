@@ -6,7 +6,7 @@ import { expressionsIn, expressionsOf, type Found } from './regular-expressions/
 import { slowString } from './regular-expressions/slow.ts'
 
 const root = join(import.meta.dirname, '..')
-/** What browsers run is the page of one person, who would wait for it alone. */
+/** A slow expression in browser code delays only the user of that page. */
 const isInBrowser = (path: string): boolean => /^plugins\/web\/(?:app|dist)\//.test(path)
 const isSource = (path: string): boolean => /\.[cm]?[jt]s$/.test(path) && !/\.(?:test|d)\.ts$/.test(path) && !isInBrowser(path)
 /** Contracts and fixtures may build expressions: they run in tests alone. */

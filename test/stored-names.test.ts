@@ -5,7 +5,7 @@ import { loadPlugins } from '../core/kernel/plugins.ts'
 import { ownPluginIds } from '../core/own-plugins.ts'
 
 interface StoredNames {
-  /** Under these the outbox keeps what each consumer has still to handle. */
+  /** The outbox stores each consumer's pending events under these names. */
   readonly consumers: readonly string[]
   /** Under these the leases of periodic tasks are kept. */
   readonly periodicTasks: readonly string[]

@@ -4,20 +4,20 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { StartupError } from '../kernel/startup-error.ts'
 import type { Output } from './output.ts'
 
-/** The server that a command line runs in. */
+/** The server in which a command line runs. */
 export interface CommandHost {
   readonly kernel: Kernel
   /** The working directory of the client: paths are relative to it. */
   readonly folder: string
 }
 
-/** Runs one command line, in a server when there is a host; resolves to the exit code. */
+/** Runs one command line, in the server if a host is passed; resolves to the exit code. */
 export type RunLine = (words: readonly string[], output: Output, host?: CommandHost) => Promise<number>
 
-/** A command line that is wrong: exit code 2. */
+/** An invalid command line: exit code 2. */
 export class UsageError extends StartupError {}
 
-/** What a command of the kernel works with. */
+/** The context of a kernel command. */
 export interface CommandContext {
   readonly sources: ConfigSources
   /** The server's own kernel, when the command runs in the server. */
@@ -31,13 +31,13 @@ export interface CommandContext {
   readonly runLine: RunLine
 }
 
-/** Runs a command; what it returns is printed, and `failed` decides on the exit code. */
+/** Runs a command; its return value is printed, and `failed` sets the exit code. */
 export type RunCommand = (context: CommandContext) => Promise<unknown>
 
-/** A command of the kernel. Its code is loaded when it is called. */
+/** A kernel command. Its code is loaded when it is called. */
 export type BuiltIn = Omit<Command, 'run' | 'arguments'> & {
   readonly arguments?: readonly { readonly name: string; readonly summary: string; readonly isOptional?: boolean }[]
-  /** `server`: runs in the server of the data folder when there is one, otherwise here. */
+  /** `server`: runs in the server of the data folder if one is running, otherwise in this process. */
   readonly runsIn?: 'server'
   load(): Promise<RunCommand>
 }
@@ -48,7 +48,7 @@ const eventOption = { name: 'event', summary: 'Only the event with this id', tak
 
 const pluginArguments = [{ name: 'plugin', summary: 'Plugin as listed by `plugin list`' }]
 
-/** Everything `pounce` can do without a plugin. */
+/** All commands available without a plugin. */
 export const builtIns: readonly BuiltIn[] = [
   { name: 'start', summary: 'Start the server', load: async () => (await import('./start.ts')).start },
   {

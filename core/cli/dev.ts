@@ -14,11 +14,11 @@ const main = fileURLToPath(new URL('../main.js', import.meta.url))
 const account = { email: 'dev@example.org', password: 'pounce-development' }
 const settleMs = 200
 const stopLimitMs = 10_000
-/** Nothing that a plugin is made of. */
+/** Files and folders that are not plugin source. */
 const ignored = new Set(['node_modules', 'out', '.pounce', '.git'])
 const isIgnored = (path: string): boolean => ignored.has(path.split(/[\\/]/)[0] ?? '') || /\.(?:log|tgz)$/.test(path)
 
-/** `./src` or `.`, whichever has the plugin. */
+/** `./src` or `.`, whichever contains the plugin. */
 const sourceOf = (folder: string): string => {
   const source = ['src', '.'].find(path => ['index.ts', 'index.js'].some(name => existsSync(join(folder, path, name))))
   if (source === undefined)
@@ -26,7 +26,7 @@ const sourceOf = (folder: string): string => {
   return source
 }
 
-/** Calls back once for all that changes at about the same time. On Linux a recursive watch of the whole folder would include `node_modules`. */
+/** Calls back once per burst of changes. On Linux a recursive watch of the whole folder would include `node_modules`. */
 const watchFolder = (folder: string, changed: (path: string) => void): { close(): void } => {
   let timer: NodeJS.Timeout | undefined
   const note = (path: string): void => {
@@ -47,7 +47,7 @@ const watchFolder = (folder: string, changed: (path: string) => void): { close()
   }
 }
 
-/** A log line as text; anything else as it is. */
+/** A log line as text; anything else unchanged. */
 const readable = (line: string): string => {
   if (!line.startsWith('{')) return `${line}\n`
   try {
@@ -57,7 +57,7 @@ const readable = (line: string): string => {
   }
 }
 
-/** The server with the plugin, which may be running or not. */
+/** The server with the plugin, running or stopped. */
 class PluginServer {
   readonly #folder: string
   readonly #words: readonly string[]
@@ -103,7 +103,7 @@ class PluginServer {
     if (!child) return
     this.#isStopping = true
     const closed = once(child, 'close')
-    // A terminal interrupts both processes, and a second signal would end the server at once.
+    // A terminal interrupts both processes, and a second signal would kill the server immediately.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill('SIGTERM')
     const limit = setTimeout(() => child.kill('SIGKILL'), stopLimitMs)
     await closed
@@ -112,7 +112,7 @@ class PluginServer {
   }
 }
 
-/** `pounce dev`: serves Pounce with the plugin of a folder and restarts it on each change, until SIGTERM or SIGINT. */
+/** `pounce dev`: runs Pounce with the plugin in a folder and restarts it on each change, until SIGTERM or SIGINT. */
 export const dev: RunCommand = async context => {
   const folder = resolve(context.arguments['folder'] || '.')
   const { out } = context.output

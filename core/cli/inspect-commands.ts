@@ -10,19 +10,19 @@ import { commandSocket } from './command-socket.ts'
 import { dataFolderOf } from './data-folder.ts'
 import { makeKernel, withKernel } from './kernel-session.ts'
 
-/** `pounce config print`: always JSON, so that it can be kept as a configuration file. */
+/** `pounce config print`: always JSON, so that the output can be saved as a configuration file. */
 export const printConfig: RunCommand = async ({ sources, output }) => {
   const config = await loadConfig(sources)
   for (const warning of config.warnings) output.err(`${warning}\n`)
   return JSON.stringify(config.print(), null, 2)
 }
 
-/** `pounce config check`: everything a start would refuse before it touches any data. */
+/** `pounce config check`: every check that a start makes before it touches data. */
 export const checkConfig: RunCommand = async ({ sources, output }) => {
   const kernel = await makeKernel({ sources })
   for (const warning of kernel.config.warnings) output.err(`${warning}\n`)
   await kernel.openapi()
-  // The kernel of a command has a folder of its own where everything is kept on servers.
+  // If all data is on remote servers, the kernel of a command uses a temporary folder.
   const data = await dataFolderOf(sources)
   return { ok: true, plugins: kernel.config.plugins.length, data, warnings: kernel.config.warnings.length }
 }
@@ -37,7 +37,7 @@ const healthOf = ({ isRunning, isHealthy, message }: PluginState): string => {
   return isHealthy ? 'ok' : (message ?? 'not ok')
 }
 
-/** `pounce plugin list`: with the state and health of each when a server runs. */
+/** `pounce plugin list`: includes state and health if a server is running. */
 export const listPlugins: RunCommand = async ({ running, asJson, ...context }) => {
   const { plan, config } = await makeKernel({ ...context, ...(running && { running }) })
   const states = new Map((await running?.get(PluginSwitch).list())?.map(one => [one.id, one]))

@@ -23,7 +23,7 @@ const boot = (config: Config, roles: Config['kernel']['roles'] = []): Promise<Ke
   return bootKernel({ ...config, kernel: { ...config.kernel, roles } }, { log })
 }
 
-/** `pounce migrate`: moves the installation with `--from` and `--to`; lists migrations without them. */
+/** `pounce migrate`: migrates the installation with `--from` and `--to`; lists migrations without them. */
 export const move: RunCommand = async context => {
   const { from, to } = context.options
   if (from === undefined && to === undefined) return migrationStatus(context)

@@ -4,13 +4,13 @@ import { visible } from './pretty-log.ts'
 export interface Output {
   out(text: string): void
   err(text: string): void
-  /** The error stream is a terminal, so a line can be written over. */
+  /** Standard error is a terminal, so a line can be overwritten. */
   readonly isTerminal: boolean
-  /** The width of the terminal that shows the results; undefined when a file or a program reads them. */
+  /** The width of the terminal that shows the results; undefined if they go to a file or pipe. */
   readonly columns?: number
 }
 
-/** A reader that has seen enough, such as `head`, closes the pipe: the rest is written to no one, and the command ends as it would. */
+/** A reader such as `head` may close the pipe early: the remaining output is dropped, and the command ends normally. */
 export const surviveClosedPipes = (): void => {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -35,7 +35,7 @@ const cell = (value: unknown): string => {
   return visible(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
-/** Cut to the width of the terminal. */
+/** Truncated to the width of the terminal. */
 const fitting = (line: string, columns: number | undefined): string =>
   columns === undefined || line.length <= columns ? line : `${line.slice(0, Math.max(1, columns - 1))}…`
 
@@ -64,7 +64,7 @@ const facts = (one: Row): string => {
     .join('')
 }
 
-/** A result as text: a table for several, as wide as the terminal if there is one; lines for one; or JSON. */
+/** A result as text: a table for several items, fitted to the terminal if there is one; lines for one item; or JSON. */
 export const formatted = (result: unknown, asJson: boolean, columns?: number): string => {
   if (asJson) return `${JSON.stringify(result, null, 2)}\n`
   if (typeof result === 'string') return `${result}\n`
@@ -74,7 +74,7 @@ export const formatted = (result: unknown, asJson: boolean, columns?: number): s
 
 const quietMs = 3_000
 
-/** Shows how far a long command is: one changing line on a terminal, else a line every few seconds. Ends with `end`. */
+/** Shows the progress of a long command: one updated line on a terminal, otherwise a line every few seconds. Call `end` when done. */
 export const progressOn = ({ err, isTerminal }: Output): { readonly report: (message: string) => void; readonly end: () => void } => {
   let last = Number.NEGATIVE_INFINITY
   let isOpen = false

@@ -7,7 +7,7 @@ import { StartupError } from '../kernel/startup-error.ts'
 import { programVersion } from '../services/installation.ts'
 import type { RunCommand } from './built-in.ts'
 
-/** Plugins that work, one folder for each kind; `example.template` and `pounce-template` stand for the names of the new one. */
+/** Working plugins, one folder per kind; `example.template` and `pounce-template` are placeholders for the new names. */
 const templates = fileURLToPath(new URL('../../examples/templates/', import.meta.url))
 
 const kinds = ['routes', 'blobs', 'search', 'auth', 'extractor', 'viewer', 'transport', 'geo'] as const
@@ -19,7 +19,7 @@ const kindOf = (text: string): Kind => {
   throw new StartupError(`There is no kind of plugin called "${text}"${didYouMean(text, kinds, 0.4)}: the kinds are ${kinds.join(', ')}`)
 }
 
-/** The name of the package, the id of the plugin, and its last part. */
+/** The package name, the plugin id, and the last part of the id. */
 interface Names {
   readonly name: string
   readonly id: string
@@ -38,7 +38,7 @@ const namesOf = (name: string): Names => {
   return { name, id: `${scope}.${short}`, short }
 }
 
-/** What the plugin imports the SDK from: a package of the registry, or the file that Pounce itself is installed from. */
+/** The dependency that provides the SDK: a registry package, or the file from which Pounce itself was installed. */
 interface Sdk {
   readonly name: '@pounce/sdk' | 'pounce'
   readonly devDependencies: Readonly<Record<string, string>>
@@ -80,7 +80,7 @@ const compilerOptions = {
   noUncheckedIndexedAccess: true,
   exactOptionalPropertyTypes: true,
   verbatimModuleSyntax: true,
-  // What Node can run without a build, and what it needs to be built.
+  // Entries that Node can run without a build, and the build for the others.
   erasableSyntaxOnly: true,
   rewriteRelativeImportExtensions: true,
   skipLibCheck: true,
@@ -94,12 +94,12 @@ const commands = `
 | \`npm publish\` | builds the package and publishes it |
 `
 
-/** What a plugin of the kind is used in the place of. */
+/** What a plugin of the kind replaces. */
 const replaced: Readonly<Partial<Record<Kind, string>>> = { blobs: 'blobs.disk', search: 'search.fts', geo: 'geo.rtree' }
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`
 
-/** The files of a new plugin by their paths. */
+/** The files of a new plugin by path. */
 const filesOf = async (kind: Kind, names: Names, sdk: Sdk): Promise<ReadonlyMap<string, string>> => {
   const filled = (text: string): string =>
     text
@@ -132,7 +132,7 @@ const refuseContent = async (folder: string): Promise<void> => {
     )
 }
 
-/** `plugin new`: writes a plugin that works, with its test, into an empty folder. */
+/** `plugin new`: writes a working plugin with its test into an empty folder. */
 export const newPlugin: RunCommand = async ({ arguments: { kind: word = '', folder: given = '' }, options: { name, from } }) => {
   const kind = kindOf(word)
   const folder = resolve(given || '.')

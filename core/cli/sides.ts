@@ -7,7 +7,7 @@ import { loadPlugins } from '../kernel/plugins.ts'
 import { StartupError } from '../kernel/startup-error.ts'
 import { isOwnPlugin, ownPluginIds } from '../own-plugins.ts'
 
-/** `documents.sqlite` is `DOCUMENTS__SQLITE` in a variable. */
+/** `documents.sqlite` is `DOCUMENTS__SQLITE` in an environment variable. */
 const variablePart = (id: string): string => id.replaceAll('-', '').split('.').join('__')
 const plain = (variable: string): string =>
   variable
@@ -15,7 +15,7 @@ const plain = (variable: string): string =>
     .replace(/^pounce_/, '')
     .replace(/([^_])_([^_])/g, '$1$2')
 
-/** Variables but those that set something of these plugins. */
+/** Environment variables, without those that set something of these plugins. */
 export const environmentWithout = (environment: Environment, ids: readonly string[]): Environment =>
   Object.fromEntries(
     Object.entries(environment).filter(
@@ -23,11 +23,11 @@ export const environmentWithout = (environment: Environment, ids: readonly strin
     ),
   )
 
-/** Settings by dotted name but those of these plugins. */
+/** Settings by dotted name, without those of these plugins. */
 export const flagsWithout = (flags: Readonly<Record<string, string>>, ids: readonly string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(flags).filter(([name]) => !ids.some(id => name.startsWith(`${id}.`))))
 
-/** A settings tree without what is below the names of these plugins. */
+/** A settings tree without the sections of these plugins. */
 export const settingsWithout = (settings: Settings, ids: readonly string[]): Settings =>
   Object.fromEntries(
     Object.entries(settings).map(([kind, below]) => [
@@ -36,15 +36,15 @@ export const settingsWithout = (settings: Settings, ids: readonly string[]): Set
     ]),
   )
 
-/** Which plugins keep records, bytes and points. */
+/** The plugins that store records, bytes and points. */
 export interface Side {
   readonly documents: string
   readonly blobs: string
-  /** Absent: the one that is configured, if any. */
+  /** Absent: the configured one, if any. */
   readonly points?: string
 }
 
-/** `sqlite+disk` is `documents.sqlite` and `blobs.disk`; with `+rtree` besides `geo.rtree`. */
+/** `sqlite+disk` is `documents.sqlite` and `blobs.disk`; `+rtree` adds `geo.rtree`. */
 export function parseSide(text: string, option: string): Side {
   const [documents, blobs, points, ...more] = text.split('+').map(part => part.trim())
   if (!documents || !blobs || points === '' || more.length > 0)
@@ -56,7 +56,7 @@ export function parseSide(text: string, option: string): Side {
   return side
 }
 
-/** Those of our plugins that keep what the sides name. */
+/** The in-tree plugins that implement the stores of the sides. */
 async function storePlugins(withPoints: boolean): Promise<readonly string[]> {
   const kinds = withPoints ? /^(documents|blobs|geo)\./ : /^(documents|blobs)\./
   const loaded = await loadPlugins(
@@ -66,12 +66,12 @@ async function storePlugins(withPoints: boolean): Promise<readonly string[]> {
   )
   const stores: readonly string[] = [DocumentStore, BlobStore, GeoStore]
   return loaded.flatMap(({ plugin }) =>
-    // What only stands in front of a store goes with either side.
+    // Wrappers of a store are used with either side.
     !plugin.wraps && plugin.provides?.some(({ port }) => stores.includes(port)) ? [plugin.id] : [],
   )
 }
 
-/** Another choice: some plugins never, others in any case. */
+/** A modified choice: some plugins excluded, others always included. */
 const chooseInstead = (
   { requests, used, base }: PluginChoice,
   { of, these }: { readonly of: readonly string[]; readonly these: readonly string[] },
@@ -82,7 +82,7 @@ const chooseInstead = (
   return { requests: all, used: new Set(all.filter(one => used.has(one) || these.some(id => one.plugin === id))), base }
 }
 
-/** The configuration with the stores of one side, whatever it says otherwise. Settings of other stores are left out. */
+/** The configuration with the stores of one side, overriding its own choice. Settings of other stores are left out. */
 export async function configFor({ documents, blobs, points }: Side, sources: ConfigSources): Promise<Config> {
   const stores = await storePlugins(points !== undefined)
   for (const id of [documents, blobs])

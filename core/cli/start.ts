@@ -11,19 +11,19 @@ import { serveCommands } from './command-socket.ts'
 import { prettyLine } from './pretty-log.ts'
 
 /**
- * How much the old generation may grow beyond what the last major collection left, in percent, before the next one begins. V8 counts the buffers of streams
- * too, and by itself gives the small heap of an idle server a few MiB: every 20 MiB of an upload then began a major collection (docs/decisions/0003).
+ * How much the old generation may grow after a major collection, in percent, before the next one starts. V8 counts stream buffers too, and by default allows
+ * the small heap of an idle server a few MiB: every 20 MiB of an upload then started a major collection (docs/decisions/0003).
  */
 const heapGrowingPercent = 200
 
 const lookEveryMs = 1000
 
-/** Of that time; less is a server that no one waits for. */
+/** Fraction of that time; a server below it is idle. */
 const busyShare = 0.1
 
 type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void
 
-/** Only a context that is made after the flag has `gc`. */
+/** Only a context created after the flag is set has `gc`. */
 const exposedCollect = (): Collect => {
   setFlagsFromString('--expose-gc')
   try {
@@ -34,8 +34,8 @@ const exposedCollect = (): Collect => {
 }
 
 /**
- * Returns to the system the memory that a start leaves allocated: a quarter of the heap, which V8 would keep for as long as nothing needs the room. It takes
- * 60 ms, on a busy machine 300, in which nothing is answered, so it is done once, after the first second in which little happens.
+ * Returns to the system the memory that a start leaves allocated: a quarter of the heap, which V8 would otherwise keep until it needs the space. It blocks the
+ * process for 60 ms (300 ms on a busy machine), so it runs once, after the first mostly idle second.
  */
 const releaseStartupMemory = (): void => {
   let before = performance.eventLoopUtilization()
@@ -60,7 +60,7 @@ const greeting = async (kernel: Kernel): Promise<string> => {
   return lines.join('\n')
 }
 
-/** Stops the kernel at SIGTERM or SIGINT; a second signal ends the process at once. */
+/** Stops the kernel on SIGTERM or SIGINT; a second signal ends the process immediately. */
 const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readonly ended: Promise<void> } => {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let isAsked = false
@@ -70,7 +70,7 @@ const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readon
     kernel.log.info('Stopping; waiting for running requests', { signal })
     void kernel.stop().then(resolve)
   }
-  // Node would open its debugger, which can do all that the server can, to every process of the same user, extractors among them.
+  // Otherwise Node would open its debugger, which has all the server's privileges, to every process of the same user, including extractors.
   process.on('SIGUSR1', signal => kernel.log.warn('Signal ignored: use --inspect to open the debugger', { signal }))
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
@@ -81,7 +81,7 @@ const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readon
 export const start: RunCommand = async ({ sources, output, asJson, runLine }) => {
   const config = await loadConfig(sources)
   const level = config.kernel.log.level as LogLevel
-  // With --json standard output holds one object and nothing else.
+  // With --json, standard output contains exactly one object.
   const log = asJson ? { stream: logDestination(2) } : process.stdout.isTTY ? { pretty: prettyLine } : {}
   const kernel = await bootKernel(config, { log: createLog({ level, ...log }) })
   const { isAsked, ended } = stopOnSignal(kernel)
@@ -94,7 +94,7 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
   }
   installCrashHandlers(kernel.log, kernel.get(Metrics))
   const closeCommands = await serveCommands(kernel, runLine)
-  // What was compiled is kept for the next start, also when this one ends with kill -9.
+  // The compile cache is saved for the next start, even if this process is killed with kill -9.
   flushCompileCache()
   setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`)
   releaseStartupMemory()
@@ -108,12 +108,12 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
 const isClosedPipe = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EPIPE'
 
 /**
- * Keeps the process alive when a plugin, listener, timer or promise throws where no one catches (promise P12): logged as an
- * error and counted. Returns how to end that.
+ * Keeps the process alive after an uncaught exception or rejection in a plugin, listener, timer or promise (promise P12): it is logged as an error and
+ * counted. Returns a function that removes the handlers.
  */
 const installCrashHandlers = (log: Log, metrics: Metrics): (() => void) => {
   const survive = (kind: string) => (error: unknown) => {
-    // Anyone who read the log has gone: writing about it would only fail again.
+    // The log's reader has closed the pipe: logging this would only fail again.
     if (isClosedPipe(error)) return
     metrics.count('uncaught_faults_total', { kind })
     log.error('Uncaught exception; the server continues', { kind, error })

@@ -18,22 +18,22 @@ const bringsCredentials = ({ req: { headers }, target, isProxied }: RequestConte
 export interface SentCredentials {
   readonly headers: IncomingHttpHeaders
   readonly query: RawQuery
-  /** Taken from the query, where nothing else sees it. */
+  /** Removed from the query, so that nothing else sees it. */
   readonly queryKey: string | undefined
   readonly address: string
   /** The name of the cookie that carries a session. */
   readonly sessionCookie: string
-  /** A listed proxy sent it on. */
+  /** The request came through a listed proxy. */
   readonly isProxied?: boolean
-  /** How many `Authorization` headers there are; one unless given. */
+  /** Number of `Authorization` headers; default one. */
   readonly authorizations?: number
 }
 
-/** What was found in a request. */
+/** Credentials found in a request. */
 export interface FoundCredentials {
-  /** Undefined when it brought none. */
+  /** Undefined if the request has none. */
   readonly credentials: Credentials | undefined
-  /** Why its `Authorization` header is no credential: a wrong one, which counts when nothing else is right. */
+  /** Why its `Authorization` header is not a credential; it is refused as wrong unless another credential is valid. */
   readonly unreadable: WrongCredentials | undefined
 }
 
@@ -68,9 +68,9 @@ export const credentialsOf = ({
 
 const isYes = (value: string | readonly string[] | undefined): boolean => value === 'true' || value === 'True'
 
-/** A text says why it cannot be read. */
+/** A string is the reason why it cannot be read. */
 const authorizationOf = (text: string, count: number): Pick<Credentials, 'basic' | 'bearer'> | string => {
-  // Node keeps the first of several; a proxy in front may have looked at another one.
+  // Node keeps the first of several; a proxy may have checked another one.
   if (count > 1) return 'There must be one Authorization header'
   const [, scheme = '', value = ''] = /^(\S+) +(\S+)\s*$/.exec(text) ?? []
   if (/^bearer$/i.test(scheme)) return { bearer: value }
@@ -81,21 +81,21 @@ const authorizationOf = (text: string, count: number): Pick<Credentials, 'basic'
   return { basic: { email: decoded.slice(0, colon), password: decoded.slice(colon + 1) } }
 }
 
-/** True of a refusal because of the caller, including 404 for invisible resources; not of one because of the resource's state, such as quarantined. */
+/** True of a refusal that depends on the caller, including 404 for invisible resources; false of one that depends on the resource's state, such as quarantine. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof Problem && (error.status === 401 || error.code === 'forbidden' || error.code === 'not-found')
 
-/** What is known of accounts, and of this server. */
+/** Accounts, and properties of this server. */
 export interface AuthenticateOptions {
-  /** Absent when no plugin provides it. */
+  /** Absent if no plugin provides it. */
   readonly callers?: Callers
   /** Its address may be known only once the server listens. */
   readonly installation: Pick<Installation, 'baseUrl'>
 }
 
 /**
- * Identifies the caller. A wrong credential counts as none until something is refused for it: then it is the reason. What changes something by a session
- * must come from a page of this server.
+ * Identifies the caller. A wrong credential is treated as absent until the request is refused; it is then the reason for the refusal. A change made with a
+ * session must come from a page of this server.
  */
 export const authenticate = (options: AuthenticateOptions): Middleware => {
   const authentication = new Authentication(options)
@@ -125,7 +125,7 @@ class Authentication {
     this.#sessionCookie = cookieName(sessionCookie, installation.baseUrl)
   }
 
-  /** Undefined when there is nothing to look up. */
+  /** Undefined if there is nothing to look up. */
   check(request: RequestContext): Promise<void> | undefined {
     const route = request.route as RegisteredRoute
     if (!route.declaration.ignoresCredentials) return bringsCredentials(request) ? this.#identify(request, route) : undefined
@@ -135,7 +135,7 @@ class Authentication {
 
   async #identify(request: RequestContext, route: RegisteredRoute): Promise<void> {
     request.caller = await this.#callerOf(request, route)
-    // Browsers are recognized by the proxy as by a cookie: whatever page they are on.
+    // A proxy identifies browsers as a cookie does, whichever page sent the request.
     if (request.caller.via !== 'session' && request.caller.via !== 'proxy') return
     if (route.declaration.neverByCookie) throw new Forbidden('Sessions are not accepted here: send an API key or Basic authentication')
     if (isChange(request)) requireSameOrigin(request.req.headers, this.#installation.baseUrl)
@@ -145,7 +145,7 @@ class Authentication {
     const { req } = request
     const { headers } = req
     const { query, key } = request.target
-    // Reading it makes Node sort all headers once more.
+    // Reading it makes Node sort all headers again.
     const authorizations = headers.authorization === undefined ? 0 : (req.headersDistinct['authorization']?.length ?? 0)
     const sessionCookie = this.#sessionCookie
     const { address, isProxied } = request

@@ -29,7 +29,7 @@ const budget = (work: string, unit: string, account: Limits, anonymous: Limits) 
 const seconds = "Seconds of the server's time before the first byte of the answer"
 const requests = 'Requests'
 
-/** What each kind of heavy work may cost a caller, under `http.budgets`. */
+/** The cost limits of each kind of heavy work per caller, under `http.budgets`. */
 export const budgetConfig = s.Object(
   {
     maxWaiting: s.Integer({ default: 256, minimum: 0, description: 'Maximum number of waiting requests of one caller, per kind of work' }),
@@ -80,10 +80,10 @@ export const budgetConfig = s.Object(
   { default: {}, description: 'Rate limits of expensive work, per account and, for anonymous callers, per address' },
 )
 
-/** Checked settings of the budgets. */
+/** Validated settings of the budgets. */
 export type BudgetConfig = s.Static<typeof budgetConfig>
 
-/** Settings of the HTTP side, under `http`. */
+/** HTTP settings, under `http`. */
 export const httpConfig = s.Object(
   {
     host: s.String({ default: '127.0.0.1', description: 'Address to listen on; `0.0.0.0` for all interfaces' }),
@@ -195,5 +195,5 @@ export const httpConfig = s.Object(
   { default: {}, description: 'HTTP server' },
 )
 
-/** Checked settings of the HTTP side. */
+/** Validated HTTP settings. */
 export type HttpConfig = s.Static<typeof httpConfig>

@@ -8,7 +8,7 @@ import type { ResponseWriter } from './response-writer.ts'
 import type { Addresses, PrefixRouter } from './router.ts'
 import { TrustedProxies } from './trusted-proxies.ts'
 
-/** 421: the request is meant for another server, or comes from a page that made its own name lead here (DNS rebinding). */
+/** 421: the request is meant for another server, or comes from a page whose own name resolves to this one (DNS rebinding). */
 export class UnknownHost extends Problem {
   constructor(name: string) {
     super(
@@ -20,8 +20,8 @@ export class UnknownHost extends Problem {
 }
 
 /**
- * Which names in `Host` are answered: that of the base URL and those that the configuration lists. Addresses in digits and names without a dot are no names that
- * someone else could make lead here.
+ * The names accepted in `Host`: that of the base URL and those that the configuration lists. IP addresses and names without a dot are accepted, because an
+ * attacker cannot make them resolve to this server.
  */
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>
@@ -34,7 +34,7 @@ export class AllowedHosts {
     this.#isOpen = allowed.includes('*')
   }
 
-  /** Throws `UnknownHost`, and `Invalid` where HTTP/1.1 requires a name and none was sent. */
+  /** Throws `UnknownHost`, and `Invalid` if HTTP/1.1 requires a name and none was sent. */
   require({ headers: { host }, httpVersion }: IncomingMessage): void {
     if (host === undefined && httpVersion !== '1.0') throw new Invalid('A request must have a Host header')
     if (this.#isOpen || host === undefined || host === '' || host === this.#last) return
@@ -48,7 +48,7 @@ export class AllowedHosts {
   }
 }
 
-/** Answers 421 where a request is meant for another server. */
+/** Answers 421 if a request is meant for another server. */
 export const requireAllowedHost =
   (hosts: AllowedHosts): Middleware =>
   (context, next) => {
@@ -56,7 +56,7 @@ export const requireAllowedHost =
     return next()
   }
 
-/** Without brackets, port and the dot of the root. */
+/** Without brackets, port and trailing dot. */
 const nameIn = (host: string): string => {
   const bracket = host.startsWith('[') ? host.indexOf(']') : -1
   if (bracket > 0) return host.slice(1, bracket).toLowerCase()
@@ -66,8 +66,8 @@ const nameIn = (host: string): string => {
 }
 
 /**
- * Warns, once, of a reverse proxy that is not configured: all its clients count as one address, for throttling, limits and the
- * audit log. Only a peer in a private network is taken for a proxy, as anyone on the Internet may send the header.
+ * Warns once about a reverse proxy that is not configured: all its clients share one address for throttling, limits and the audit log. Only a peer in a
+ * private network is assumed to be a proxy, as anyone on the Internet may send the header.
  */
 export const untrustedProxyWarning = ({ trustedProxies }: HttpConfig, log: Log): ((req: IncomingMessage) => void) => {
   const proxies = new TrustedProxies(trustedProxies)
@@ -82,7 +82,7 @@ export const untrustedProxyWarning = ({ trustedProxies }: HttpConfig, log: Log):
   }
 }
 
-/** A page of another site tried to use the session of anyone who looks at it. */
+/** A page of another site tried to use the session of its visitor. */
 class CrossOrigin extends Problem {
   constructor() {
     super(
@@ -94,16 +94,16 @@ class CrossOrigin extends Problem {
 }
 
 /**
- * Lets a change on a route that looks at no credentials pass unless a browser says that a page of another site sent it: else that page could
- * sign its visitors in as someone else, or out. Programs say nothing of the kind.
+ * Allows a change on a route without authentication unless a browser reports that a page of another site sent it: that page could otherwise sign its visitors
+ * in as someone else, or out. Programs send no such header.
  */
 export const refuseOtherOrigins = (headers: IncomingHttpHeaders, baseUrl: string): void => {
   if (headers['sec-fetch-site'] ?? headers.origin ?? headers.referer) requireSameOrigin(headers, baseUrl)
 }
 
 /**
- * Lets a session's change pass only when the browser says that a page of this server sent it; throws a 403 otherwise. Browsers send one of
- * these headers with every such request, so none at all is refused too.
+ * Allows a change by a session only if the browser reports that a page of this server sent it; otherwise throws a 403. Browsers send one of these headers with
+ * every such request, so their absence is refused too.
  */
 export const requireSameOrigin = (headers: IncomingHttpHeaders, baseUrl: string): void => {
   const site = headers['sec-fetch-site']
@@ -115,13 +115,13 @@ export const requireSameOrigin = (headers: IncomingHttpHeaders, baseUrl: string)
   if (!isOwn) throw new CrossOrigin()
 }
 
-/** A page that came unencrypted where the server is encrypted may be anyone's. */
+/** A page loaded unencrypted on a server that uses encryption may be forged. */
 const isDowngrade = (from: URL, own: URL | undefined): boolean => own?.protocol === 'https:' && from.protocol !== 'https:'
 
-/** Undefined of what is no URL. */
+/** Undefined for an invalid URL. */
 export const originOf = (text: string | undefined): URL | undefined => (text === undefined ? undefined : (URL.parse(text) ?? undefined))
 
-/** Headers of answers that pages of other origins may read, besides those of plugins. */
+/** Response headers that pages of other origins may read, besides those of plugins. */
 export const exposedHeaders = [
   'Link',
   'X-Request-Id',
@@ -134,8 +134,8 @@ export const exposedHeaders = [
 ]
 
 /**
- * The headers that let a page of another origin read an answer: only for origins that the configuration names, never a reflection, never with
- * cookies. `*` lets all read what they may see without a session.
+ * The headers that let a page of another origin read an answer: only for configured origins, never by reflection, never with cookies. `*` lets every page read
+ * what is visible without a session.
  */
 export const corsHeaders = (
   origin: string | undefined,
@@ -152,10 +152,7 @@ export const corsHeaders = (
 const maxNoted = 100
 const longestOrigin = 255
 
-/**
- * Logs once per origin that its pages cannot read responses, and which setting allows it: browsers tell
- * their users only that something failed.
- */
+/** Logs once per origin that its pages cannot read responses, and which setting allows it: browsers report only that something failed. */
 export const crossOriginWarning = (
   allowed: readonly string[],
   baseUrl: () => string,
@@ -180,7 +177,7 @@ const allowedHeaders = [
   ...['Range', 'If-Range', 'If-Match', 'If-None-Match', 'If-Modified-Since', 'If-Unmodified-Since'],
 ]
 
-/** What answers to OPTIONS are made of. */
+/** The inputs of answers to OPTIONS. */
 export interface CorsOptions {
   readonly router: PrefixRouter
   readonly addresses: Addresses

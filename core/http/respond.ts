@@ -11,14 +11,14 @@ import type { ResponseWriter } from './response-writer.ts'
 import { drained, sendEvents, worthCompressing } from './response-writer.ts'
 import type { RegisteredRoute } from './router.ts'
 
-/** What a handler answered. */
+/** A handler's answer. */
 export interface AnyReply {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends replies, each body the way its schema says. */
+/** Sends answers, encoding each body by its schema. */
 class Responder {
   readonly #writer: ResponseWriter
   readonly #bytes: BytesResponder
@@ -30,7 +30,7 @@ class Responder {
     this.#rows = new RowsResponder(writer, log)
   }
 
-  /** Resolves, or returns undefined, when the answer is on its way. */
+  /** Resolves, or returns undefined, once sending has begun. */
   send(request: RequestContext, route: RegisteredRoute, given: AnyReply): Promise<void> | undefined {
     const { status, body } = given
     const headers = headersOf(route.declaration.headers, given.headers)
@@ -79,7 +79,7 @@ class Responder {
   }
 }
 
-/** Sends JSON text, or 304 where the client has it already. */
+/** Sends JSON text, or 304 if the client has it already. */
 const sendJson = (
   writer: ResponseWriter,
   request: RequestContext,
@@ -98,13 +98,13 @@ const sendJson = (
   return undefined
 }
 
-/** Weak, since the text goes out in several codings. What the handler calls the version comes first (`versionTag`). */
+/** Weak, since the text is sent in several codings. A handler's version (`versionTag`) takes precedence. */
 const tagOfJson = (text: string, version = '""'): string => {
   const prefix = version.slice(1, -1)
   return `W/"${prefix}${prefix && '.'}${hash('sha1', text, 'base64url')}"`
 }
 
-/** One name, one header: a handler's replaces ours, in any letter case. */
+/** Each header once: a handler's replaces ours, ignoring case. */
 const headersOf = (always: AnyReply['headers'], given: AnyReply['headers']): Record<string, string> | undefined => {
   if (!always && !given) return undefined
   const headers: Record<string, string> = { ...always }
@@ -112,17 +112,17 @@ const headersOf = (always: AnyReply['headers'], given: AnyReply['headers']): Rec
   return headers
 }
 
-/** A list of rows may be declared together with another answer, such as their number, and one that exists already goes out at once. */
+/** A list of rows may be declared together with another answer, such as a count; an array that is already complete is sent at once. */
 const isIterable = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && !Array.isArray(body) && (Symbol.asyncIterator in body || Symbol.iterator in body)
 
 const isBytes = (body: unknown): body is Bytes =>
   typeof body === 'object' && body !== null && 'open' in body && typeof body.open === 'function'
 
-/** Pieces of a list are sent when this many characters have come together; a shorter list goes out whole. */
+/** A list is sent in pieces of at least this many characters; a shorter list is sent whole. */
 const pieceLength = 32 * 1024
 
-/** Answers with a list that is written while its rows come. */
+/** Answers with a list that is written as its rows arrive. */
 class RowsResponder {
   readonly #writer: ResponseWriter
   readonly #log: Log
@@ -132,7 +132,7 @@ class RowsResponder {
     this.#log = log
   }
 
-  /** Rejects only before the first piece is out; rows that fail later end the connection: no one may take half a list for the whole. */
+  /** Rejects only before the first piece is sent; a later error closes the connection, so that no client mistakes a partial list for a complete one. */
   async send(request: RequestContext, { status, body, headers }: AnyReply): Promise<void> {
     const { res } = request
     const head: Record<string, string> = { 'content-type': 'application/json', 'cache-control': 'private, no-cache', ...headers }
@@ -162,26 +162,26 @@ class RowsResponder {
   }
 }
 
-/** Sends what the handler answered. */
+/** Sends the handler's answer. */
 export const respond = (writer: ResponseWriter, log: Log): Middleware => {
   const responder = new Responder(writer, log)
   return async (context, next) => {
     await next()
     const { request } = context.state
-    // Undefined where a plugin's middleware answered.
+    // Undefined if plugin middleware answered.
     if (!request.reply) return
     const sent = responder.send(request, request.route as RegisteredRoute, request.reply)
     if (sent) await sent
   }
 }
 
-/** Types that a browser shows without running anything in them. Everything else is offered to be saved. */
+/** Types that a browser displays without running code in them. All others are sent as attachments. */
 const harmless =
   /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp|tiff|x-icon|vnd\.microsoft\.icon)|audio\/[\w.+-]+|video\/[\w.+-]+|text\/(?:plain|csv)|application\/(?:pdf|json))(?:\s*;|$)/i
 
 const sandbox = "sandbox; default-src 'none'"
 
-/** What a browser says it wants a resource for when it would run it, or let it change a page. */
+/** Fetch destinations for which a browser would run a resource, or let it modify a page. */
 const running: ReadonlySet<unknown> = new Set([
   'script',
   'worker',
@@ -199,7 +199,7 @@ interface Answer {
   readonly mayCompress: boolean
 }
 
-/** Answers with stored or generated bytes: ranges, conditional requests, and nothing a browser could run. */
+/** Answers with stored or generated bytes: ranges, conditional requests, and nothing that a browser could run. */
 export class BytesResponder {
   readonly #writer: ResponseWriter
   readonly #log: Log
@@ -209,14 +209,14 @@ export class BytesResponder {
     this.#log = log
   }
 
-  /** Sends bytes, with the handler's headers by lower-case name. Rejects only before the head is out; a source that fails later ends the connection, never the answer. */
+  /** Sends bytes, with the handler's headers by lower-case name. Rejects only before the head is sent; a later error of the source closes the connection. */
   async send(request: RequestContext, status: number, given: Readonly<Record<string, string>> | undefined, bytes: Bytes): Promise<void> {
     const { headers } = request.req
-    // Uploaded bytes have our origin, whatever policy they carry.
+    // Uploaded bytes share our origin, whatever policy they contain.
     if (!bytes.isTrusted && running.has(headers['sec-fetch-dest']))
       throw new Forbidden('Uploaded files are not served as scripts or styles')
     const head: Record<string, string | number> = { ...headOf(bytes, this.#writer.isForAllOrigins), ...given }
-    // Of what has a length or a digest, every client gets the same bytes.
+    // Bytes with a length or a digest are the same for every client.
     const mayCompress = bytes.sizeBytes === undefined && bytes.sha256 === undefined && this.#writer.mayStreamGzip(request, head)
     if (status !== 200) return this.#stream(request, { status, head, mayCompress }, bytes, undefined)
     if (isOther(headers, bytes)) {
@@ -282,7 +282,7 @@ export class BytesResponder {
   }
 }
 
-/** Only for attachments: on another server our policies do not hold. */
+/** Only for attachments: on another server our policies do not apply. */
 const elsewhere = async (
   request: RequestContext,
   head: Readonly<Record<string, string | number>>,
@@ -312,26 +312,26 @@ const headOf = (bytes: Bytes, isForAllOrigins: boolean): Record<string, string |
 
 type Chunk = Buffer | string
 
-/** How long the first bytes wait for others, until they are enough to be worth compressing. */
+/** How long the first bytes are held back until there are enough to be worth compressing. */
 const holdMs = 50
 
-/** Where bytes go, and who is notified of it. */
+/** Where bytes are written, and callbacks about them. */
 interface BodyPipe {
   readonly res: ServerResponse
   /** Known number of bytes. */
   readonly length: number | undefined
-  /** The head waits a moment, until it is known whether there are enough bytes to be worth compressing. */
+  /** The head is held back briefly, until it is known whether there are enough bytes to be worth compressing. */
   readonly mayCompress: boolean
-  /** Writes the head, and says where the bytes go. */
+  /** Writes the head, and returns the stream for the bytes. */
   begin(isGzip: boolean): Writable
-  /** The answer was cut in its middle. */
+  /** The answer was truncated. */
   onCut(error: unknown): void
 }
 
 /**
- * Writes a stream as the body of an answer, and resolves when the answer is complete or its client is gone. A source that fails before its first
- * bytes rejects, so that it can still be answered with a problem. One that fails later, or ends before or after `length`, cuts the
- * connection: no one may take a part for the whole.
+ * Writes a stream as the body of an answer, and resolves when the answer is complete or its client has disconnected. A source that fails before its first
+ * bytes rejects, so that it can still be answered with a problem. One that fails later, or yields fewer or more bytes than `length`, closes the connection, so
+ * that no client mistakes a part for the whole.
  */
 const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -339,7 +339,7 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
     let sent = 0
     let out: Writable | undefined
     const first: Chunk[] = []
-    // The last of a known number of bytes wait for the source's end, where it may find out that what it gave was damaged.
+    // With a known length, the last bytes are held back until the source ends, as it may only then detect that its data was damaged.
     let held: Chunk | undefined
     let isOver = false
     let holding: NodeJS.Timeout | undefined
@@ -358,7 +358,7 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
       }
       resolve()
     }
-    /** Nowhere when the head could not be written: a header of a handler may be wrong. */
+    /** Undefined if the head could not be written, such as for an invalid header of a handler. */
     const begun = (isLong: boolean): Writable | undefined => {
       if (out) return out
       clearTimeout(holding)
@@ -409,13 +409,13 @@ const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
       // After the end this resolves nothing and destroys nothing.
       if (!isOver) fail(undefined)
     })
-    // The client may have gone while the source was opened, which is not told again.
+    // The client may have disconnected while the source was opened; the event is not emitted again.
     if (res.destroyed) fail(undefined)
   })
 
 /**
- * Reads a `Range` header against a known length: the part, `'whole'` when the header is absent, not in bytes or names several parts
- * (which we may answer with everything), `'none'` when no byte of it exists.
+ * Parses a `Range` header for a known length: the part, `'whole'` if the header is absent, not in bytes or names several parts (which may be answered with
+ * everything), `'none'` if none of its bytes exist.
  */
 export const rangeOf = (header: string | undefined, sizeBytes: number): ByteRange | 'whole' | 'none' => {
   if (!header?.startsWith('bytes=') || header.includes(',')) return 'whole'
@@ -424,7 +424,7 @@ export const rangeOf = (header: string | undefined, sizeBytes: number): ByteRang
   return found === -1 ? withoutRange(header, sizeBytes) : (found[0] ?? 'whole')
 }
 
-/** Two cases that range-parser takes for unsatisfiable: RFC 9110 gives the last 500 of 200 bytes in full (14.1.2) and ignores `5-2` (14.1.1). */
+/** Two cases that range-parser treats as unsatisfiable: RFC 9110 returns all of 200 bytes for the last 500 (14.1.2) and ignores `5-2` (14.1.1). */
 const withoutRange = (header: string, sizeBytes: number): ByteRange | 'whole' | 'none' => {
   const [first = '', last = ''] = header
     .slice('bytes='.length)
@@ -434,10 +434,10 @@ const withoutRange = (header: string, sizeBytes: number): ByteRange | 'whole' | 
   return first !== '' && last !== '' && Number(last) < Number(first) ? 'whole' : 'none'
 }
 
-/** Seconds: HTTP dates have no parts of them. */
+/** Seconds: HTTP dates have no fractions. */
 const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 
-/** Always a strong one: the same bytes. */
+/** Always a strong tag: the same bytes. */
 export const etagOf = ({ sha256, etag }: Bytes): string | undefined => {
   const tag = sha256 ?? etag
   return tag === undefined ? undefined : `"${tag}"`
@@ -445,11 +445,11 @@ export const etagOf = ({ sha256, etag }: Bytes): string | undefined => {
 
 const entityTags = /(W\/)?("[^"]*")/g
 
-/** Whether a list of tags has this one; a weak one counts only where that will do. */
+/** Whether a list of tags contains this one; a weak one matches only where weak comparison is allowed. */
 const names = (header: string, etag: string | undefined, weakWillDo: boolean): boolean =>
   header.trim() === '*' || [...header.matchAll(entityTags)].some(([, weak, tag]) => tag === etag && (weakWillDo || weak === undefined))
 
-/** `If-Match` and `If-Unmodified-Since`: the client wants these bytes and no others. */
+/** `If-Match` and `If-Unmodified-Since`: the client wants exactly this version. */
 export const isOther = (headers: IncomingHttpHeaders, bytes: Bytes): boolean => {
   const known = headers['if-match']
   if (known !== undefined) return !names(known, etagOf(bytes), false)
@@ -464,7 +464,7 @@ export const isUnchanged = (headers: IncomingHttpHeaders, bytes: Bytes): boolean
   return since !== undefined && bytes.lastModified !== undefined && seconds(bytes.lastModified) <= seconds(new Date(since))
 }
 
-/** `If-Range`: a part is only of use to a client that holds the rest of the same bytes. */
+/** `If-Range`: a part is useful only to a client that has the rest of the same version. */
 export const rangeStillHolds = (headers: IncomingHttpHeaders, bytes: Bytes): boolean => {
   const condition = headers['if-range']
   if (typeof condition !== 'string') return true
@@ -473,9 +473,9 @@ export const rangeStillHolds = (headers: IncomingHttpHeaders, bytes: Bytes): boo
 }
 
 /**
- * RFC 6266: how to save the bytes, and under which name. Names of downloads come twice: with `_` for what is not ASCII, and in full as
- * `filename*`, the only form that Clowder 1.x sends. A name is no path: slashes become `_`, as recipients would have it (section 4.3). Quotes are
- * always there, which the library leaves away where it can: scripts look for `filename="`.
+ * RFC 6266: the disposition and file name of the bytes. File names are sent twice: with `_` for non-ASCII characters, and in full as `filename*`, the only
+ * form that Clowder 1.x sends. Slashes become `_`, because a name is not a path (section 4.3). Always quoted, although the library omits quotes where it can:
+ * scripts search for `filename="`.
  */
 export const contentDisposition = (kind: 'inline' | 'attachment', filename: string | undefined): string => {
   if (filename === undefined || filename === '') return kind
@@ -485,6 +485,6 @@ export const contentDisposition = (kind: 'inline' | 'attachment', filename: stri
   return `${kind}; filename="${fallback}"${isComplete ? '' : `; filename*=${encodeExtended(name)}`}`
 }
 
-/** True of text that may stand as a media type in a header. */
+/** True of a string that is a valid media type for a header. */
 export const isMediaType = (text: string): boolean =>
   /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\\p{Cc}]*"))*$/u.test(text)

@@ -12,10 +12,10 @@ import type { AnyReply } from './respond.ts'
 
 type Headers = Record<string, string | number>
 
-/** For a year, of this name alone: other servers of the domain are not affected. */
+/** For a year, for this host name alone: other servers of the domain are not affected. */
 const strictTransport = 'max-age=31536000'
 
-/** Answers that are being compressed; more go out plain, so that many slow readers do not fill the memory. */
+/** Maximum number of answers being compressed; further ones are sent uncompressed, so that many slow readers do not fill the memory. */
 const maxGzips = 256
 
 const varies = (headers: Headers): void => {
@@ -23,7 +23,7 @@ const varies = (headers: Headers): void => {
   headers['vary'] = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
 }
 
-/** Writes answers: the headers that all have in common, compression, and a connection that ends when it must. */
+/** Writes answers: common headers, compression, and connections closed when required. */
 export class ResponseWriter {
   readonly #config: HttpConfig
   readonly #isEncrypted: boolean
@@ -32,14 +32,14 @@ export class ResponseWriter {
   readonly #stopListeners = new Set<() => void>()
   #gzips = 0
 
-  /** `isEncrypted`: the server is reached over TLS, so browsers may be restricted to it (HSTS). `exposed`: headers of plugins for pages of other origins. */
+  /** `isEncrypted`: the server is reached over TLS, so browsers may be restricted to it (HSTS). `exposed`: plugin headers for pages of other origins. */
   constructor(config: HttpConfig, isEncrypted: boolean, exposed: readonly string[]) {
     this.#config = config
     this.#exposed = [...exposedHeaders, ...exposed].join(', ')
     this.#isEncrypted = isEncrypted
   }
 
-  /** True when each connection is closed after its response. */
+  /** True if each connection is closed after its response. */
   get isStopping(): boolean {
     return this.#isStopping
   }
@@ -50,19 +50,19 @@ export class ResponseWriter {
     for (const listener of this.#stopListeners) listener()
   }
 
-  /** Calls back at `stop`, or soon when that was before. Returns how to cancel it. */
+  /** Calls back at `stop`, or soon if it has already been called. Returns a function that cancels it. */
   onStopping(listener: () => void): () => void {
     if (this.#isStopping) queueMicrotask(listener)
     this.#stopListeners.add(listener)
     return () => this.#stopListeners.delete(listener)
   }
 
-  /** True where pages of any origin may read answers. */
+  /** True if pages of any origin may read answers. */
   get isForAllOrigins(): boolean {
     return this.#config.allowedOrigins.includes('*')
   }
 
-  /** Sends a whole answer of text, compressed when that is worth it. */
+  /** Sends a complete text answer, compressed if worthwhile. */
   sendText(request: RequestContext, status: number, headers: Headers, text: string): Promise<void> | undefined {
     if (this.#config.compress && text.length > worthCompressing) {
       varies(headers)
@@ -78,10 +78,7 @@ export class ResponseWriter {
     this.send(request, status, headers, request.isHead ? '' : await compress(text, coding))
   }
 
-  /**
-   * Whether an answer of this type that is written bit by bit goes out in gzip once it is long. Marks the headers of one that would for
-   * another client.
-   */
+  /** Whether a streamed answer of this type is compressed with gzip once it is long. Adds `Vary` if it would be for another client. */
   mayStreamGzip(request: RequestContext, headers: Headers): boolean {
     const isMeant = headers['content-encoding'] === undefined && !String(headers['cache-control'] ?? '').includes('no-transform')
     if (!this.#config.compress || !isMeant || !isCompressible(String(headers['content-type']))) return false
@@ -89,7 +86,7 @@ export class ResponseWriter {
     return this.#gzips < maxGzips && acceptsGzip(request.req.headers['accept-encoding'])
   }
 
-  /** Writes the head of an answer that is written bit by bit, and says where to. */
+  /** Writes the head of a streamed answer, and returns the stream for its body. */
   begin(request: RequestContext, status: number, headers: Headers, isGzip: boolean): Writable {
     const { res } = request
     if (!isGzip) {
@@ -97,7 +94,7 @@ export class ResponseWriter {
       return res
     }
     const etag = headers['etag']
-    // Other bytes that say the same have a weak tag.
+    // A different encoding of the same content has a weak tag.
     const weak = typeof etag === 'string' && !etag.startsWith('W/') ? { etag: `W/${etag}` } : {}
     this.head(request, status, { ...headers, ...weak, 'content-encoding': 'gzip' })
     if (request.isHead) return res
@@ -108,11 +105,11 @@ export class ResponseWriter {
     return gzipInto(res)
   }
 
-  /** Sends a whole answer; without a body when there is none. */
+  /** Sends a complete answer; without a body if there is none. */
   send(request: RequestContext, status: number, headers: Headers, body: string | Buffer | undefined): void {
     const { res } = request
     if (res.headersSent || res.destroyed) return
-    // How long a compressed body would be, HEAD does not find out.
+    // HEAD does not compute the length of a compressed body.
     const isUnknown = request.isHead && headers['content-encoding'] !== undefined
     if (status !== 204 && status !== 304 && !isUnknown) headers['content-length'] = body === undefined ? 0 : Buffer.byteLength(body)
     this.head(request, status, headers)
@@ -143,16 +140,16 @@ export class ResponseWriter {
   }
 }
 
-/** How much of an unwanted body is taken and thrown away, so that a client which reads only after it has sent sees the answer. */
+/** How much of an unwanted body is read and discarded, so that a client which reads only after sending receives the answer. */
 const lingerBytes = 64 * 1024 * 1024
 const lingerMs = 10_000
 
 /**
- * Ends an answer that was given before the request's body had come. Closing at once would reset the connection and lose the answer on its
- * way, so the rest is read for a while first.
+ * Ends an answer that was sent before the request body was received. Closing at once would reset the connection and lose the answer in transit, so the rest is
+ * read for a while first.
  */
 const endAfterRequest = ({ req, res, isContinueDue }: RequestContext): void => {
-  // Who waits for `100 Continue` sends nothing after a final answer.
+  // A client that waits for `100 Continue` sends nothing after a final answer.
   if (isContinueDue || req.destroyed) {
     res.end()
     return
@@ -178,16 +175,16 @@ const endAfterRequest = ({ req, res, isContinueDue }: RequestContext): void => {
 const toGzip = promisify(gzip)
 const toBrotli = promisify(brotliCompress)
 
-/** Below this many bytes compression costs more than it saves. */
+/** Below this size in bytes compression costs more than it saves. */
 export const worthCompressing = 1024
 
-/** Which of our codings a client reads best: brotli, where it reads that; undefined when none, or none was requested. */
+/** The supported coding that the client prefers: brotli if it accepts that; undefined if none. */
 export const codingFor = (acceptEncoding: string | undefined): 'br' | 'gzip' | undefined => {
   const accepted = acceptedOf(acceptEncoding, ['br', 'gzip'])
   return accepted.includes('br') ? 'br' : accepted[0]
 }
 
-/** True when a client reads the coding that long answers are streamed in. */
+/** True if a client accepts the coding used for long streamed answers. */
 export const acceptsGzip = (acceptEncoding: string | undefined): boolean => acceptedOf(acceptEncoding, ['gzip']).length > 0
 
 const acceptedOf = <T extends string>(header: string | undefined, ours: T[]): T[] =>
@@ -195,7 +192,7 @@ const acceptedOf = <T extends string>(header: string | undefined, ours: T[]): T[
 
 const compressible = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml|x-ndjson|ndjson|jsonl|javascript)(?=\s*(?:;|$)))/i
 
-/** True of types that are text, whose pieces may wait for one another. */
+/** True of text types, whose pieces may be buffered. */
 export const isCompressible = (contentType: string): boolean => compressible.test(contentType)
 
 /** Compresses off the event loop. */
@@ -205,18 +202,18 @@ export const compress = (text: string, coding: 'br' | 'gzip'): Promise<Buffer> =
     : toGzip(text, { level: 5 })
 
 /**
- * Level 2 makes 1.6 million rows a second of a table 4.5 times smaller on one core; level 6 a third of that, 4.9 times smaller. With this window
- * and memory a stream holds 100 kB instead of 270, at no cost that could be measured.
+ * Level 2 compresses 1.6 million rows a second of a table to a 4.5th of its size on one core; level 6 a third as many, to a 4.9th. With this window and memory
+ * setting a stream uses 100 kB instead of 270, at no measurable cost.
  */
 const streamed = { level: 2, windowBits: 13, memLevel: 7, chunkSize: 32 * 1024 }
-/** So much of an answer waits to be compressed, and is then compressed at once, however small its pieces are. */
+/** Bytes that are buffered before they are compressed at once, however small the pieces are. */
 const waitingBytes = 128 * 1024
-/** What has come from a source that is slow does not wait longer for the rest. */
+/** Maximum time that bytes from a slow source are held back for more. */
 const flushMs = 100
 
 /**
- * Where to write the pieces of a long answer that goes out in gzip; it has back-pressure, and is destroyed with the response. When the answer is
- * destroyed before the end was written, the client has no end of the gzip stream either.
+ * The stream for the pieces of a long gzip answer; it has back-pressure, and is destroyed with the response. If the answer is destroyed before its end, the
+ * client's gzip stream is left incomplete too.
  */
 export const gzipInto = (res: ServerResponse): Writable => {
   const zip = createGzip(streamed)
@@ -250,7 +247,7 @@ export const gzipInto = (res: ServerResponse): Writable => {
   return pieces
 }
 
-/** Resolves when what was written has been taken, or the client is gone. */
+/** Resolves when the written bytes have been consumed, or the client has disconnected. */
 export const drained = (out: Writable): Promise<void> =>
   new Promise(resolve => {
     const done = (): void => {
@@ -263,7 +260,7 @@ export const drained = (out: Writable): Promise<void> =>
     out.on('close', done)
   })
 
-/** Connects a client to a stream of events. Proxies must neither keep nor gather them. */
+/** Connects a client to an event stream. Proxies must neither cache nor buffer it. */
 export const sendEvents = (
   writer: ResponseWriter,
   request: RequestContext,
@@ -298,12 +295,12 @@ export const sendEvents = (
 /** One chunk of a body in chunked transfer coding (RFC 9112, 7.1). */
 const chunkOf = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 
-/** The last events that were sent as a chunk: one buffer for all connections that receive the same ones. */
+/** The last events that were sent as a chunk: one buffer for all connections that receive the same events. */
 let last: { readonly events: Uint8Array; readonly chunk: Buffer } | undefined
 
 class ResponseConnection implements EventConnection {
   readonly #res: ServerResponse
-  /** Known once the response has the connection: earlier requests on it are answered first. Looked up once, as an event goes to thousands of connections. */
+  /** Known once the response is assigned its connection: earlier requests on it are answered first. Looked up once, as an event is sent to thousands of connections. */
   #socket: Socket | undefined
   #isEnded = false
 
@@ -315,7 +312,7 @@ class ResponseConnection implements EventConnection {
     return (this.#socket ?? this.#res).writableLength
   }
 
-  /** Sends a chunk through the socket: `ServerResponse.write` would make three buffers of it for each connection, and a `writev`. */
+  /** Sends a chunk through the socket: `ServerResponse.write` would create three buffers for each connection, and use `writev`. */
   write(events: Uint8Array): void {
     if (this.#isEnded || events.length === 0) return
     if (!this.#socket) {

@@ -7,21 +7,21 @@ import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import { type RouteChecks, routeChecks } from './validate.ts'
 
-/** Its ES build imports node:http in the costly way (see `server.ts`), its CommonJS build does not. */
+/** Its ES build imports node:http as a costly ES module (see `server.ts`); its CommonJS build does not. */
 const { Router } = createRequire(import.meta.url)('@koa/router') as typeof import('@koa/router')
 
-/** The declaration of any route. */
+/** Any route declaration. */
 export type Declaration = Route['declaration']
 
-/** A route of a plugin, ready to be called. */
+/** A plugin route, ready to be called. */
 export interface PluginRoute {
   readonly plugin: string
-  /** The export's name: OpenAPI's `operationId`. */
+  /** The name of the export: OpenAPI's `operationId`. */
   readonly name: string
   readonly route: Route
-  /** The instances behind the route's `needs`, by the name the route uses. */
+  /** The instances of the route's `needs`, by the name that the route uses. */
   readonly needs: Readonly<Record<string, unknown>>
-  /** A credential that cannot be checked counts as none: for `/readyz`, which must answer while the store is unavailable. */
+  /** A credential that cannot be checked is treated as absent: for `/readyz`, which must answer while the store is unavailable. */
   readonly isLenient?: boolean
 }
 
@@ -31,7 +31,7 @@ export interface Address {
   readonly path: string
 }
 
-/** A route of a plugin together with what a request needs of it, computed once. */
+/** A plugin route with everything that its requests need, computed once. */
 export class RegisteredRoute {
   readonly plugin: string
   readonly name: string
@@ -60,7 +60,7 @@ export class RegisteredRoute {
   }
 }
 
-/** A route and the values of its path's parameters, decoded. */
+/** A route and its decoded path parameters. */
 export interface Match {
   readonly route: RegisteredRoute
   readonly params: Readonly<Record<string, string>>
@@ -68,7 +68,7 @@ export interface Match {
 
 type Layer = ReturnType<KoaRouter['match']>['path'][number]
 
-/** A route with its layer of a router, which matches paths. */
+/** A route with its router layer, which matches paths. */
 interface LayeredRoute {
   readonly layer: Layer
   readonly route: RegisteredRoute
@@ -82,9 +82,9 @@ interface Entry {
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /**
- * Finds the route of a request without looking at the others: a Map from method, number of segments and the first two literal
- * segments leads to a router of the few routes that share them. Fixed segments win over parameters, and those over a tail.
- * A router is made at the first request that needs it: making all of them is a twentieth of the time of a start.
+ * Finds the route of a request without a linear search: a Map from method, number of segments and the first two literal segments leads to a router of the few
+ * routes that share them. Fixed segments take precedence over parameters, and those over a tail. A router is created at its first request: creating all of
+ * them is a twentieth of the start time.
  */
 export class PrefixRouter {
   #entries = new Map<string, Entry[]>()
@@ -108,7 +108,7 @@ export class PrefixRouter {
     }
   }
 
-  /** The route that answers, or undefined. */
+  /** The matching route, or undefined. */
   find(method: string, path: string): Match | undefined {
     const segments = path.split('/')
     const count = segments.length - 1
@@ -124,22 +124,22 @@ export class PrefixRouter {
     )
   }
 
-  /** The methods under which a path is known. */
+  /** The methods defined for a path. */
   methodsOf(path: string): readonly Method[] {
     return methods.filter(method => this.find(method, path))
   }
 
-  /** The same for `Allow`. */
+  /** The methods for `Allow`. */
   allowed(path: string): readonly string[] {
     return this.methodsOf(path).flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   }
 
-  /** The headers that the routes at a path send with every answer. */
+  /** The headers that the routes of a path send with every answer. */
   headersOf(path: string): Readonly<Record<string, string>> {
     return Object.assign({}, ...methods.map(method => this.find(method, path)?.route.declaration.headers))
   }
 
-  /** `Router.match` would make lists and log lines of each look. */
+  /** `Router.match` would create lists and log lines for each lookup. */
   #in(key: string, path: string): Match | undefined {
     for (const { layer, route } of this.#layersOf(key))
       if (layer.match(path)) return { route, params: layer.params(path, layer.captures(path), {}) }
@@ -182,7 +182,7 @@ const keyOf = ({ method, path }: Address): string => {
   return `${method} ${count} ${first}/${first ? literal(2) : ''}`
 }
 
-/** The paths of requests: below which of them the server is, and what a slash at their end means. */
+/** Converts request paths: removes the server's base path, and handles a trailing slash. */
 export class Addresses {
   readonly #router: PrefixRouter
   readonly #baseUrl: () => string
@@ -194,7 +194,7 @@ export class Addresses {
     this.#baseUrl = baseUrl
   }
 
-  /** The path of the base URL, without a slash at its end: empty for most. */
+  /** The path of the base URL, without a trailing slash: usually empty. */
   get base(): string {
     const url = this.#baseUrl()
     if (url !== this.#known.url) {
@@ -204,7 +204,7 @@ export class Addresses {
     return this.#known.base
   }
 
-  /** What a path is to the routes: one proxy leaves the path of the base URL on, another takes it away. */
+  /** Converts a path to the one that routes match: some proxies keep the path of the base URL, others remove it. */
   below(path: string): string {
     const { base } = this
     if (base === '' || !path.startsWith(base)) return path
@@ -227,10 +227,10 @@ export class Addresses {
   }
 }
 
-/** A browser takes what begins like this for the address of another host. */
+/** A browser interprets such a prefix as the address of another host. */
 const isOfHost = (path: string): boolean => path[1] === '/' || path[1] === '\\'
 
-/** Finds the route of a request. Throws `NoSuchAddress` and `MethodNotAllowed`; an address with slashes at its end is redirected to that without. */
+/** Finds the route of a request. Throws `NoSuchAddress` and `MethodNotAllowed`; an address with trailing slashes is redirected to the one without. */
 export const matchRoute =
   (router: PrefixRouter, addresses: Addresses, writer: ResponseWriter): Middleware =>
   (context, next) => {
@@ -248,7 +248,7 @@ export const matchRoute =
     return next()
   }
 
-/** From a path with a slash at its end to that without, as Clowder 1.x does it for GET; 308 lets a client send its body again. */
+/** From a path with a trailing slash to the one without, as Clowder 1.x does for GET; 308 lets a client send its body again. */
 const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addresses, writer: ResponseWriter): void => {
   const { path, search, key } = request.target
   const known = addresses.withoutSlash(path)
@@ -256,16 +256,16 @@ const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addr
     const allowed = router.allowed(path)
     throw allowed.length === 0 ? new NoSuchAddress() : new MethodNotAllowed(allowed)
   }
-  // The key came in the query, and the redirect must keep it.
+  // The key was in the query, and the redirect must keep it.
   const query = [search, key === undefined ? '' : `key=${encodeURIComponent(key)}`].filter(Boolean).join('&')
   const location = `${addresses.base}${known}${query ? `?${query}` : ''}`
   const status = request.req.method === 'GET' || request.isHead ? 301 : 308
   writer.send(request, status, { location, 'cache-control': 'no-store' }, undefined)
 }
 
-/** Behind a parameter a slash makes an address of its own: Clowder 1.x has both `/proxy/:key` and `/proxy/:key/`. */
+/** After a parameter, a trailing slash makes a different address: Clowder 1.x has both `/proxy/:key` and `/proxy/:key/`. */
 const endsInSlash = /(\/:\w+)\/$/
-/** An alias may be the address with a slash: standards write the roots of services so. */
+/** An alias may have a trailing slash: standards define service roots that way. */
 const endsInSlashToo = /(\/[^/:*]+)\/$/
 const words = new Set(['anyone', 'reader', 'signedIn', 'serverAdmin'])
 
@@ -299,10 +299,10 @@ export const registerRoutes = (
   return routes
 }
 
-/** What a plugin may have written, whether or not a compiler saw it. */
+/** A route's permission as written, which may not have been type-checked. */
 type Asked = string | { readonly right?: string; readonly on?: unknown; readonly unscoped?: unknown }
 
-/** What rights are checked by. */
+/** The permissions and policy for rights. */
 interface RightsKnown {
   readonly hasPolicy: boolean
   readonly permissions: PermissionCatalog
@@ -340,11 +340,11 @@ const faultsOf = (declaration: Declaration, known: RightsKnown): string[] => {
   return faults
 }
 
-/** What path-to-regexp gives a meaning, or keeps for one, is refused here: it reads a path only at the first request. */
+/** Syntax that path-to-regexp interprets or reserves is refused here: it parses a path only at the first request. */
 const part = /^(?:[^/:*{}()[\]+?!\\]+|:\w[^/:*{}()[\]+?!\\]*)$/
 const restOfPath = /^:\w+\*$/
 
-/** A slash, then words and parameters with slashes between; the last one may stand for all that follows. */
+/** A slash, then words and parameters separated by slashes; the last parameter may match the rest of the path. */
 const isPath = (path: string): boolean => {
   const [before, ...parts] = path.split('/')
   return (
@@ -362,5 +362,5 @@ const parameters = (schema: { readonly properties?: object } | undefined): strin
 /** The names of a path's parameters, in order: `['id']` of `/api/files/:id`. */
 export const parameterNames = (path: string): string[] => [...path.matchAll(/:([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name ?? '')
 
-/** A path in which parameters have no names, so that paths which would shadow each other look alike. */
+/** A path with unnamed parameters, so that paths which would shadow each other are equal. */
 export const shapeOf = (path: string): string => path.replaceAll(/:[A-Za-z0-9_]+\*/g, '*').replaceAll(/:[A-Za-z0-9_]+/g, ':')

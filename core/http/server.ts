@@ -16,20 +16,20 @@ import { TrustedProxies } from './trusted-proxies.ts'
  */
 const http = process.getBuiltinModule('node:http')
 
-/** Room for an address with 1,000 ids (`GET /api/files/metadata.jsonld`). */
+/** Fits an address with 1,000 ids (`GET /api/files/metadata.jsonld`). */
 const maxHeaderBytes = 40 * 1024
 
 /** The HTTP server of a kernel. */
 export interface Http {
-  /** Starts to accept connections. Rejects with a message for people when the address is taken. */
+  /** Starts to accept connections. Rejects with a readable message if the address is in use. */
   listen(): Promise<{ readonly host: string; readonly port: number; readonly url: string }>
-  /** From now on `/readyz` says 503 and connections are closed after their answer. */
+  /** From now on `/readyz` answers 503 and connections are closed after their answer. */
   setStopping(): void
-  /** Lets running requests finish for at most `timeoutMs`; until they have, new ones are answered too. Then accepts nothing more and cuts what is left. */
+  /** Lets running requests finish for at most `timeoutMs`, and answers new ones until then. Then accepts no more connections and closes the remaining ones. */
   drain(timeoutMs: number): Promise<void>
   /**
-   * Puts other routes, such as none, in the place of those of a plugin. Resolves when the requests to the former ones have ended; what has not ended after
-   * `limitMs` is cut off.
+   * Replaces the routes of a plugin, such as by none. Resolves when the requests to the former routes have ended; those still running after `limitMs` are
+   * aborted.
    */
   replaceRoutes(plugin: string, routes: readonly PluginRoute[], limitMs: number): Promise<void>
   /** The OpenAPI 3.0.1 document of all routes. */
@@ -38,7 +38,7 @@ export interface Http {
 
 const isRoot = ({ method, path }: Address): boolean => method === 'GET' && path === '/'
 
-/** Connections that may wait to be accepted: a thousand clients often start at once. The system has a limit of its own. */
+/** Backlog of connections to accept: a thousand clients often start at once. The system has its own limit. */
 const backlog = 4096
 
 /**
@@ -48,7 +48,7 @@ const backlog = 4096
 export const createHttp = (options: HttpOptions): Http => {
   const { config, log, installation, crossOriginHeaders } = options
   const writer = new ResponseWriter(config, installation.baseUrl.startsWith('https:'), crossOriginHeaders?.response ?? [])
-  // Loaded on first use: a start does without it.
+  // Loaded on first use: a start does not need it.
   const openapi = async (): Promise<object> => (await import('../openapi/openapi.ts')).openapiDocument(routes(), installation)
   let openapiText: Promise<string> | undefined
   const own = systemRoutes({
@@ -129,7 +129,7 @@ class HttpServer implements Http {
     if (!this.#server.listening) return
     const limit = Promise.withResolvers<void>()
     const timer = setTimeout(limit.resolve, timeoutMs)
-    // Other requests are still answered meanwhile, so that load balancers read 503 from `/readyz`.
+    // Other requests are still answered meanwhile, so that load balancers get 503 from `/readyz`.
     await Promise.race([this.#tracker.runningNow(), limit.promise])
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
@@ -154,23 +154,23 @@ const explained = (error: NodeJS.ErrnoException, host: string, port: number): Er
   return error
 }
 
-/** What a server is made of. */
+/** The parts of a server. */
 export interface NodeServerOptions {
   readonly config: HttpConfig
   readonly log: Log
   readonly ids: Ids
 }
 
-/** Finds the request that a connection is busy with. */
+/** Finds the current request of a connection. */
 export type Busy = (socket: Socket) => RequestContext | undefined
 
 /**
- * Node's server with our limits: headers of 40 kB within their time, connections that are cut when a transfer falls silent, and malformed
- * requests answered with 400 and a closed connection. A request as a whole has no time limit here: transfers may last hours, as long as they move (see
- * `BodyDeadlines`). No address gets more than its share of the connections.
+ * Node's server with our limits: headers of up to 40 kB within a time limit, stalled transfers closed, and malformed requests answered with 400 and a closed
+ * connection. A whole request has no time limit here: transfers may last hours as long as they progress (see `BodyDeadlines`). No address gets more than its
+ * share of the connections.
  */
 export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: RequestListener, busy: Busy): Server => {
-  /** Answers where there is no request to answer, and closes the connection. */
+  /** Answers a connection that has no valid request, and closes it. */
   const refuse = (socket: Socket, cause: string | undefined): void => {
     const refusal = refusals[cause ?? ''] ?? notHttp
     const requestId = ids.next()
@@ -189,7 +189,7 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
       keepAliveTimeout: config.keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, config.headersTimeoutMs),
       noDelay: true,
-      // Node would refuse with nothing in the answer; `AllowedHosts` does.
+      // Node would refuse with an empty answer; `AllowedHosts` sends a problem.
       requireHostHeader: false,
     },
     listen,
@@ -203,14 +203,14 @@ export const nodeServer = ({ config, log, ids }: NodeServerOptions, listener: Re
   })
   server.on('timeout', (socket: Socket) => {
     const request = busy(socket)
-    // A handler may think for longer than a transfer may be silent.
+    // A handler may take longer than a transfer may stall.
     if (request === undefined || request.isBodyOpen || socket.writableLength > 0) socket.destroy()
   })
   server.on('checkContinue', (req: IncomingMessage, res) => {
     markContinueDue(req)
     listen(req, res)
   })
-  // Node would answer 417 with nothing in it to another expectation than `100-continue`, which need not be met (RFC 9110, 10.1.1).
+  // Node would answer 417 without a body to an expectation other than `100-continue`, which need not be met (RFC 9110, 10.1.1).
   server.on('checkExpectation', listen)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const request = busy(socket)
@@ -232,7 +232,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
 
 const notHttp: Refusal = [400, 'invalid', 'This is not a proper HTTP request']
 
-/** Ends a request whose body comes too slowly, with 408 where nothing was answered yet. */
+/** Ends a request whose body arrives too slowly, with 408 if no answer has begun. */
 export const refuseSlowBody = (request: RequestContext, message: string): void => {
   const { socket } = request.req
   if (request.res.headersSent || !socket.writable) socket.destroy()
@@ -241,8 +241,8 @@ export const refuseSlowBody = (request: RequestContext, message: string): void =
 }
 
 /**
- * True of a request that a proxy may read otherwise than this server: several hosts (RFC 9112, 3.2), a body of which the length is said by other codings
- * than `chunked`, or by any in HTTP/1.0 (6.1), another version. Node's parser refuses the rest.
+ * True of a request that a proxy may parse differently: several hosts (RFC 9112, 3.2), a body framed by codings other than `chunked`, or by any in HTTP/1.0
+ * (6.1), another version. Node's parser refuses other cases.
  */
 const isAmbiguous = ({ headers, httpVersion, httpVersionMajor, rawHeaders }: IncomingMessage): boolean => {
   const coding = headers['transfer-encoding']
@@ -254,7 +254,7 @@ const isAmbiguous = ({ headers, httpVersion, httpVersionMajor, rawHeaders }: Inc
 
 const bodyOf = ([, code, message]: Refusal, requestId: string): string => JSON.stringify({ status: 'error', message, code, requestId })
 
-/** Answers after what was sent before on the connection, and closes it. */
+/** Answers after earlier responses on the connection, and closes it. */
 const refuseInOrder = (res: ServerResponse, refusal: Refusal, requestId: string): void => {
   const body = bodyOf(refusal, requestId)
   const headers = { 'Content-Type': 'application/json', 'X-Request-Id': requestId, 'Content-Length': body.length, Connection: 'close' }
@@ -270,8 +270,8 @@ const write = (socket: Socket, refusal: Refusal, requestId: string): void => {
 }
 
 /**
- * Counts open connections by address (IPv6: by /64), so that one address cannot take them all. Behind a trusted proxy all connections are the proxy's, which
- * has to hold its own clients.
+ * Counts open connections by address (IPv6: by /64), so that one address cannot use all of them. Behind a trusted proxy all connections are the proxy's, which
+ * has to limit its own clients.
  */
 export class ConnectionShare {
   readonly #max: number
@@ -281,7 +281,7 @@ export class ConnectionShare {
     this.#max = max
   }
 
-  /** False, and nothing is counted, when the address has its share already. */
+  /** False, without counting it, if the address already has its share. */
   admit(socket: Socket): boolean {
     const network = networkOf(socket.remoteAddress ?? '')
     const open = this.#open.get(network) ?? 0
@@ -298,21 +298,21 @@ export class ConnectionShare {
 
 type Limits = Pick<HttpConfig, 'bodyRateWindowMs' | 'minBodyRate' | 'jsonBodyTimeoutMs'>
 
-/** How far a body had come when its present window began. */
+/** Progress of a body at the start of its current window. */
 interface Progress {
   startedMs: number
   seenMs: number
   windowMs: number
   bytesRead: number
-  /** Looked too slow at the last look. After a pause of the process timers come before the bytes that waited meanwhile, so one more look decides. */
+  /** Was too slow at the last check. After a pause of the process, timers run before buffered bytes are read, so one more check decides. */
   isSuspect: boolean
 }
 
 const mebibyte = 1024 * 1024
 
 /**
- * Ends requests whose bodies come too slowly: each window must bring bytes at the least rate, and JSON must be complete within its time. What the server
- * itself does not take, because a store is slower than the client, is not held against the client.
+ * Ends requests whose bodies arrive too slowly: each window must reach the minimum rate, and JSON must be complete within its time limit. Time during which
+ * the server itself does not read, because a store is slower than the client, is not counted.
  */
 export class BodyDeadlines {
   readonly #limits: Limits
@@ -336,10 +336,10 @@ export class BodyDeadlines {
     clearInterval(this.#timer)
   }
 
-  /** Looks at every request whose body is still coming. */
+  /** Checks every request whose body is still arriving. */
   check(nowMs: number): void {
     for (const request of this.#running) {
-      // An answer that is out already ends its connection in a time of its own.
+      // A sent answer closes its connection with its own timeout.
       if (!request.isBodyOpen || request.isContinueDue || request.res.writableEnded || request.req.destroyed) continue
       const message = this.#fault(request, nowMs)
       if (message !== undefined) this.#refuse(request, message)
@@ -371,7 +371,7 @@ export class BodyDeadlines {
   }
 }
 
-/** Infinite for what is no JSON. Every MiB has the time of the first. */
+/** Infinite for anything but JSON. Each further MiB gets the same time as the first. */
 const jsonTimeMs = ({ req: { headers } }: RequestContext, { jsonBodyTimeoutMs }: Limits): number =>
   headers['content-type']?.includes('json')
     ? jsonBodyTimeoutMs * Math.max(1, Math.ceil(Number(headers['content-length'] ?? 0) / mebibyte))

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net'
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-/** Which proxies stand before the server: so many, of whatever addresses, or those of a list. */
+/** The trusted proxies in front of the server: a number of them at any address, or a list of addresses. */
 export class TrustedProxies {
   readonly #count: number
   readonly #listed: BlockList | undefined
@@ -13,17 +13,17 @@ export class TrustedProxies {
     this.#listed = typeof setting === 'number' ? undefined : listOf(setting)
   }
 
-  /** True of a peer that the list has. A count names no one, and so no peer is listed. */
+  /** True of a listed peer. With a number instead of a list, no peer is listed. */
   lists(peer: string | undefined): boolean {
     return peer !== undefined && this.#listed !== undefined && isIP(peer) !== 0 && this.#listed.check(peer, familyOf(peer))
   }
 
-  /** True of a peer whose connections are those of many clients. */
+  /** True of a peer that connects on behalf of many clients. */
   mayForward(peer: string | undefined): boolean {
     return this.#count > 0 || this.lists(peer)
   }
 
-  /** The address of the other end: the one that the outermost of our own proxies saw, else that of the connection. */
+  /** The client's address: the one seen by the outermost trusted proxy, otherwise that of the connection. */
   clientOf(headers: IncomingHttpHeaders, peer: string | undefined): string {
     const forwarded = headers['x-forwarded-for']
     if (typeof forwarded !== 'string' || !this.mayForward(peer)) return peer ?? ''
@@ -32,7 +32,7 @@ export class TrustedProxies {
     return seen !== undefined && isIP(seen) !== 0 ? seen : (peer ?? '')
   }
 
-  /** What a hop says that is no proxy of ours is not read any further. */
+  /** Entries added by an untrusted hop are ignored. */
   #lastUnlisted(hops: readonly string[]): string | undefined {
     return hops.findLast(hop => !this.lists(hop)) ?? hops[0]
   }

@@ -4,7 +4,7 @@ import type { Outbox } from 'pounce/sdk/store-kit'
 import type { RetryRule } from './consumer-loop.ts'
 import { ConsumerLoop, type ConsumerWork, type LoopTools } from './consumer-loop.ts'
 
-/** One handler class of one plugin, made. */
+/** An instance of one handler class of one plugin. */
 export interface HandlerInstance {
   readonly plugin: string
   readonly subscription: Subscription
@@ -27,7 +27,7 @@ const workOf = (handler: HandlerInstance): ConsumerWork => {
 
 const lookMs = 20
 
-/** Hands the outbox's events to all handlers of this kernel. */
+/** Delivers the outbox's events to all handlers of this kernel. */
 export class EventDispatcher {
   readonly #tools: LoopTools
   #loops: readonly { readonly plugin: string; readonly loop: ConsumerLoop }[] = []
@@ -48,14 +48,14 @@ export class EventDispatcher {
     for (const { loop } of this.#loops) loop.start()
   }
 
-  /** Handlers of one more plugin. */
+  /** Adds the handlers of a plugin. */
   add(handlers: readonly HandlerInstance[]): void {
     const added = handlers.map(handler => ({ plugin: handler.plugin, loop: new ConsumerLoop(workOf(handler), this.#tools) }))
     this.#loops = [...this.#loops, ...added]
     if (this.#isRunning) for (const { loop } of added) loop.start()
   }
 
-  /** Ends the handlers of one plugin: they finish what they handle, and their events wait. */
+  /** Stops the handlers of one plugin: running ones finish, and their events remain in the outbox. */
   async remove(name: string): Promise<void> {
     const removed = this.#loops.filter(({ plugin }) => plugin === name)
     this.#loops = this.#loops.filter(one => !removed.includes(one))
@@ -69,7 +69,7 @@ export class EventDispatcher {
     await Promise.all(this.#loops.map(({ loop }) => loop.stop()))
   }
 
-  /** Resolves when no event waits any more; parked ones do not count. Rejects after `limitMs`, naming what waits. */
+  /** Resolves when no event is pending; dead letters do not count. Rejects after `limitMs`, naming the pending events. */
   async drained(limitMs = 10_000): Promise<void> {
     const until = performance.now() + limitMs
     for (;;) {

@@ -14,29 +14,29 @@ export interface HttpParts {
   readiness(): Promise<ReadinessReport>
 }
 
-/** What the kernel is made of besides its plugins. */
+/** The parts of a kernel besides its plugins. */
 export interface KernelParts {
-  /** Ports whose values in `services` stand in the place of what plugins provide: for tests. */
+  /** Ports whose values in `services` replace those of plugins: for tests. */
   readonly overridden: ReadonlySet<string>
   readonly log: KernelLog
   readonly services: Services
   readonly retry?: RetryRule
-  /** Takes a data folder for this process. */
+  /** Locks a data folder for this process. */
   readonly lockDataFolder: (folder: string) => Promise<{ release(): Promise<void> }>
   readonly createHttp: (parts: HttpParts) => Promise<Http>
   readonly readiness: Readiness
   readonly routes: (built: readonly BuiltPlugin[]) => readonly PluginRoute[]
-  /** Plugins that do not run; asked before more than the store is started. */
+  /** Plugins that do not run; called once only the store is started. */
   readonly switchedOff: (documents: DocumentStore) => Promise<readonly string[]>
-  /** From now on plugins may be switched, until what it returns is called and has resolved. */
+  /** From now on plugins may be switched, until the returned function has been called and has resolved. */
   readonly allowSwitching: () => () => Promise<void>
-  /** Records of other modules of the program, declared with those of the plugins. */
+  /** Collections of other modules of the program, declared with those of the plugins. */
   readonly collections: readonly Collection<object>[]
-  /** Refuses a start on records that are not fit for one. */
+  /** Rejects a start if the stored records do not allow it. */
   readonly checkRecords: (documents: DocumentStore) => Promise<void>
 }
 
-/** How far a start goes. */
+/** The extent of a start. */
 export interface StartOptions {
   /** `store`: the document store and what it needs, without migrations. `plugins`: all plugins, serving nothing. */
   readonly until?: 'store' | 'plugins' | 'serving'

@@ -4,12 +4,12 @@ import { collection } from 'pounce/sdk'
 /** The id of a record that is found by name. */
 export const idOfName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 24)
 
-/** The one record about the installation as a whole. */
+/** The single record about the installation. */
 export interface MetaRecord {
   readonly instance: string
   /** Version of the program that ran last. */
   readonly version: string
-  /** Ids of the plugins that this installation has known: a migration of a new one is no change to old data. */
+  /** Ids of the plugins that this installation has used: a migration of a new plugin does not change old data. */
   readonly plugins: readonly string[]
 }
 export const metaRecords = collection<MetaRecord>()('kernel.meta')
@@ -23,16 +23,16 @@ export interface MigrationRecord {
 }
 export const migrationRecords = collection<MigrationRecord>()('kernel.migrations', { byPlugin: { on: ['plugin'] } })
 
-/** Who may do something. */
+/** The owner of a lease. */
 export interface LeaseRecord {
   readonly name: string
   /** Null when it was released. */
   readonly owner: string | null
-  /** How long it is good for after each change. */
+  /** Validity after each change. */
   readonly forMs: number
-  /** Not to be taken before; ISO 8601. */
+  /** Earliest time at which it can be taken; ISO 8601. */
   readonly notBefore: string
-  /** Rises with every owner, so that a former owner is distinguished from the present one. */
+  /** Incremented for each owner, to distinguish a former owner from the current one. */
   readonly fence: number
 }
 export const leaseRecords = collection<LeaseRecord>()('kernel.leases')

@@ -21,11 +21,11 @@ type Address = Awaited<ReturnType<Http['listen']>>
 
 const drainMs = 30_000
 
-/** Plugins that are made but not yet started, and everything around them. */
+/** Constructed plugins that have not been started, and their environment. */
 export class Kernel {
   readonly config: Config
   readonly log: KernelLog
-  /** Plugins in the order of start, with what they give and take. */
+  /** Plugins in start order, with the ports that they provide and need. */
   readonly plan: PluginGraph
   readonly #parts: KernelParts
   readonly #services: Services
@@ -58,17 +58,17 @@ export class Kernel {
     this.#lifecycles = new Lifecycles(log, config.kernel.startTimeoutMs)
   }
 
-  /** What is behind a port, or the instance of a plugin's class: `kernel.get(DocumentStore)`. */
+  /** The provider of a port, or the instance of a plugin's class: `kernel.get(DocumentStore)`. */
   get<T>(token: Token<T>): T {
     return this.#container.get(token)
   }
 
-  /** Where it listens, once it does. */
+  /** The address on which it listens, once it does. */
   get address(): Address | undefined {
     return this.#address
   }
 
-  /** False of a plugin that is switched off. */
+  /** False if the plugin is switched off. */
   isOn(plugin: string): boolean {
     return this.#container.isOn(plugin)
   }
@@ -78,12 +78,12 @@ export class Kernel {
     return this.#container.get(Commands).all()
   }
 
-  /** The events that wait or were dead-lettered; undefined without a document store. */
+  /** Pending events and dead letters; undefined without a document store. */
   get outbox(): Outbox | undefined {
     return this.#container.has(DocumentStore) ? this.get(DocumentStore).outbox : undefined
   }
 
-  /** Migrations of the plugins that run. Needs the store to be started. */
+  /** Migrations of the running plugins. Requires the store to be started. */
   get migrations(): Migrations {
     const { clock, installation } = this.#services
     const documents = this.get(DocumentStore)
@@ -96,33 +96,33 @@ export class Kernel {
     return [...kernelCollections, ...this.#parts.collections, ...pluginCollections(this.#container.built)]
   }
 
-  /** Those that hold the installation: not who may do what just now. */
+  /** The collections that make up the installation: all but leases. */
   get lastingCollections(): readonly Collection<object>[] {
     return this.collections.filter(one => one !== leaseRecords)
   }
 
-  /** The name of the installation that the store holds; undefined when it holds none. Needs the store to be started. */
+  /** The name of the installation in the store; undefined if the store is empty. Requires the store to be started. */
   async storedInstance(): Promise<string | undefined> {
     return (await this.get(DocumentStore).get(metaRecords, installationId))?.instance
   }
 
-  /** Consumers that do not run, for which events are kept, in words for the operator. */
+  /** Consumers that do not run and for which events are kept, described for operators. */
   absentConsumers(): Promise<readonly KeptEvents[]> {
     const off = handlerInstances(this.#container.built).filter(({ plugin }) => !this.isOn(plugin))
     return this.#parts.readiness.keptEvents(this.outbox, new Map(off.map(one => [consumerName(one), one.plugin])))
   }
 
-  /** The OpenAPI document of all routes. Needs no start. */
+  /** The OpenAPI document of all routes. Does not require a start. */
   async openapi(): Promise<object> {
     return (await this.#createHttp()).openapi()
   }
 
-  /** Resolves when no event waits any more. Rejects after `limitMs`, naming what waits. */
+  /** Resolves when no event is pending. Rejects after `limitMs`, naming the pending events. */
   async drained(limitMs?: number): Promise<void> {
     await this.#dispatch?.drained(limitMs)
   }
 
-  /** Runs one piece of periodic work now: `resources.files/sweep`. */
+  /** Runs one periodic task now: `resources.files/sweep`. */
   async runPeriodic(name: string): Promise<void> {
     const work = this.#periodic.get(name.slice(0, name.indexOf('/')))
     if (!work) throw new Error(`This kernel runs no plugin that has the periodic job ${name}`)
@@ -136,12 +136,12 @@ export class Kernel {
     return this.#parts.readiness.report(this.#isReady, sources)
   }
 
-  /** Starts what was made. When anything fails, what was started is ended again and the reason thrown. */
+  /** Starts the plugins. On failure, stops those already started and throws the reason. */
   start(options: StartOptions = {}): Promise<void> {
     return this.#begin(() => this.#run(options))
   }
 
-  /** Instead of `start`: only the providers of these ports and their needs, without migrations or work; the data folder is locked only on request. */
+  /** Alternative to `start`: starts only the providers of these ports and their needs, without migrations or background work; the data folder is locked only on request. */
   open(ports: readonly Port<unknown>[], { lock = false }: { readonly lock?: boolean } = {}): Promise<void> {
     const needed = new Set(ports.flatMap(port => [...neededBy(this.plan, this.plan.providers.get(port))]))
     return this.#begin(async () => {
@@ -173,7 +173,7 @@ export class Kernel {
     if (this.#stopping) throw new StartupError('Startup was interrupted')
   }
 
-  /** Ends everything in the reverse order: readiness says no, requests drain, events and periodic work stop, plugins end, the lock is freed. */
+  /** Stops everything in reverse order: readiness fails, requests drain, events and periodic tasks stop, plugins stop, the lock is released. */
   stop(): Promise<void> {
     const begun = this.#starting ?? Promise.resolve()
     this.#lifecycles.interrupt()
@@ -182,8 +182,8 @@ export class Kernel {
   }
 
   /**
-   * Switches a plugin of a kernel that serves, which nothing else needs: ends its part in the order of a stop, or makes its classes again and begins it. Its
-   * consumers stay declared, so that events are kept for them. Rejects, and leaves it off, when it does not start. One call at a time.
+   * Switches a plugin on or off in a running kernel; no other plugin may need it. Stops its part in the order of a stop, or creates its classes again and
+   * starts them. Its consumers stay declared, so that events are kept for them. Rejects, and leaves it off, if it does not start. One call at a time.
    */
   async switch(name: string, isOn: boolean): Promise<void> {
     if (isOn) return this.#switchOn(this.plan.order.find(one => one.name === name) as PluginNode)
@@ -282,7 +282,7 @@ export class Kernel {
   }
 }
 
-/** The collections of all plugins; two copies of one plugin share theirs. */
+/** The collections of all plugins; copies of one plugin share theirs. */
 const pluginCollections = (built: readonly BuiltPlugin[]): Collection<object>[] => [
   ...new Map(built.flatMap(({ plugin }) => plugin.collections ?? []).map(one => [one.name, one])).values(),
 ]
@@ -293,7 +293,7 @@ const handlerInstances = (built: readonly BuiltPlugin[]): HandlerInstance[] =>
     (plugin.handlers ?? []).map(subscription => ({ plugin: name, subscription, instance: instanceOf(subscription.by) as object })),
   )
 
-/** The periodic work of a plugin. */
+/** The periodic tasks of a plugin. */
 const periodicTasks = ({ name, plugin, instanceOf }: BuiltPlugin): PeriodicTask[] =>
   (plugin.periodic ?? []).map(({ name: task, everyMs, task: cls }) => {
     const instance = instanceOf(cls)

@@ -23,18 +23,18 @@ const filesOf = async (folder: URL): Promise<string[]> => (await readdir(folder)
 
 const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-/** Ten letters and digits that are hard to mistake for each other. */
+/** Ten unambiguous letters and digits. */
 const newInstanceName = (): string => Array.from({ length: 10 }, () => letters[randomInt(letters.length)]).join('')
 
 const stem = (file: string): string => file.replace(/\.(ts|js)$/, '')
 
-/** What migrations work with. */
+/** The dependencies of migrations. */
 export interface MigrationTools {
   readonly documents: DocumentStore
   readonly leases: Leases
   readonly clock: Clock
   readonly log: Log
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string
 }
 
@@ -47,7 +47,7 @@ const statesOf = async ({ id: plugin, migrations }: Plugin, applied: ReadonlyMap
   })
 }
 
-/** Brings stored records up to what the plugins expect, once and in order, and keeps the installation's own record. */
+/** Migrates stored records to the format that the plugins expect, once and in order, and maintains the installation record. */
 export class Migrations {
   readonly #plugins: readonly NamedPlugin[]
   readonly #tools: MigrationTools
@@ -57,7 +57,7 @@ export class Migrations {
     this.#tools = tools
   }
 
-  /** Every migration of the plugins that run, in the order in which it is or was applied. */
+  /** Every migration of the running plugins, in order of application. */
   async status(): Promise<readonly MigrationState[]> {
     const applied = new Map<string, Map<string, string>>()
     const ofThese = isIn(
@@ -70,15 +70,15 @@ export class Migrations {
   }
 
   /**
-   * Refuses records written by a newer version. Applies what is pending on a fresh installation, for plugins that are new
-   * to it, and when `isAllowed`; otherwise refuses too. A fresh installation has nothing to migrate, so its log is quiet about it.
-   * Returns the installation's name and how many were applied.
+   * Refuses records written by a newer version. Applies pending migrations on a fresh installation, for plugins that are new to it, and if `isAllowed`;
+   * otherwise refuses too. A fresh installation has nothing to migrate, so it logs nothing. Returns the installation's name and the number of applied
+   * migrations.
    */
   async run(
     isAllowed: boolean,
     progress: (message: string) => void = () => undefined,
   ): Promise<{ readonly instance: string; readonly applied: number }> {
-    // Read first: what this names has been applied, so the states that are read after it say so, anyone who applies them meanwhile.
+    // Read first: the states that are read afterwards include every migration named here, even if another kernel applies them meanwhile.
     const meta = await this.#tools.documents.get(metaRecords, metaId)
     const states = await this.status()
     const unknown = states.filter(({ state }) => state === 'unknown')
@@ -96,7 +96,7 @@ export class Migrations {
     return { instance: await this.#remember(), applied }
   }
 
-  /** Killed at any point, the next call continues where it was. */
+  /** If the process is killed at any point, the next call continues from there. */
   async #apply(progress: (message: string) => void, level: 'info' | 'debug'): Promise<number> {
     const lease = await this.#lease()
     const held = this.#tools.leases.hold(lease, error => this.#tools.log.warn('Failed to renew the migration lease', { error }))
@@ -155,7 +155,7 @@ export class Migrations {
     return meta.instance
   }
 
-  /** Another kernel, or this one before it was killed, may have inserted the same. */
+  /** Another kernel, or this one before it was killed, may have inserted the same record. */
   async #insert<T extends object>(into: Collection<T>, document: T & { readonly id: string }): Promise<void> {
     await unlessConflict(this.#tools.documents.commit({ insert: document, into }))
   }

@@ -9,7 +9,7 @@ const kernel = 'the kernel'
 const sdk = 'pounce/sdk'
 const collectionPattern = /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$/
 
-/** Who declared a name first. Copies of one plugin are one owner. */
+/** The first declarer of a name. Copies of one plugin are one owner. */
 class Owners {
   readonly #owners: Map<string, { readonly name: string; readonly plugin?: Plugin }>
 
@@ -33,7 +33,7 @@ class Owners {
   }
 }
 
-/** Refuses names of a sort that belong to another plugin, or to someone who had them before. */
+/** Refuses names of one type that belong to another plugin, or to a former owner. */
 const claimAll = (plugins: readonly NamedPlugin[], what: string, namesOf: (plugin: Plugin) => Iterable<string>, owners: Owners): Owners => {
   for (const one of plugins)
     for (const name of namesOf(one.plugin))
@@ -81,7 +81,7 @@ const refuseUnknownEvents = (plugins: readonly NamedPlugin[], types: Owners): vo
           )
 }
 
-/** Refuses plugins that claim what belongs to another one, and handlers of what no one says. */
+/** Refuses plugins that claim another plugin's names, and handlers of events that no plugin publishes. */
 export const refuseForeign = (plugins: readonly NamedPlugin[]): void => {
   refuseIds(plugins)
   refuseOddCollections(plugins)

@@ -4,28 +4,28 @@ import { StartupError } from './startup-error.ts'
 
 type AnyPort = Port<unknown>
 
-/** A plugin under the name that the config gives it: its id, unless it is loaded a second time. */
+/** A plugin under its configured name: its id, unless it is a further copy. */
 export interface NamedPlugin {
   readonly name: string
   readonly plugin: Plugin
 }
 
-/** A class behind a port, with the port's name as others see it. */
+/** The class that provides a port, with the port's name as other plugins see it. */
 export interface GraphProvision {
   readonly port: string
   readonly by: Class
 }
 
-/** A plugin with what it gives and takes. */
+/** A plugin with the ports that it provides and needs. */
 export interface PluginNode extends NamedPlugin {
   readonly provides: readonly GraphProvision[]
   /** Ports from outside the plugin. */
   readonly needs: readonly string[]
 }
 
-/** What to build and start, and in which order. */
+/** The plugins to construct and start, in order. */
 export interface PluginGraph {
-  /** Providers before those that need them; otherwise as the config lists them. */
+  /** Providers before the plugins that need them; otherwise in config order. */
   readonly order: readonly PluginNode[]
   /** Which plugin provides a single port. */
   readonly providers: ReadonlyMap<string, string>
@@ -39,7 +39,7 @@ export const routesOf = (plugin: Plugin) =>
 
 const knownClasses = new WeakMap<Plugin, readonly Class[]>()
 
-/** Every class of a plugin: those that it declares, and whatever classes these need. */
+/** Every class of a plugin: those that it declares, and their dependencies. */
 export const classesOf = (plugin: Plugin): readonly Class[] => {
   const known = knownClasses.get(plugin)
   if (known) return known
@@ -80,12 +80,12 @@ const refuseUnwired = (name: string, plugin: Plugin): void => {
       throw new StartupError(`${name}: ${cls.name} takes ${cls.length} arguments but wire() names ${needsOf(cls).length} of them`)
 }
 
-/** For each port that is wrapped, the names of its wrappers as listed: each stands in front of the one before it. */
+/** For each wrapped port, the names of its wrappers as listed: each wraps the one before it. */
 type Wrappers = ReadonlyMap<AnyPort, readonly string[]>
 
 const behindSuffix = behind('' as AnyPort)
 
-/** The port as this plugin provides it, or, with `more`, as it takes it from what stands behind it. */
+/** The port as this plugin provides it, or, with `more`, as it gets it from the provider behind it. */
 const standing = (port: AnyPort, name: string, wrappers: Wrappers, more = 0): AnyPort => {
   const names = wrappers.get(port) ?? []
   return `${port}${behindSuffix.repeat(names.length - names.indexOf(name) - 1 + more)}` as AnyPort
@@ -140,8 +140,8 @@ const sortByNeed = (listed: readonly PluginNode[], providers: ReadonlyMap<string
 }
 
 /**
- * Decides who is built and started when. Refuses two providers of one port, a port no one provides, circles, and what belongs to another plugin.
- * `kernelPorts` are provided by the kernel; of those, a plugin may replace only the ones in `replaceable`.
+ * Decides the order in which plugins are constructed and started. Refuses two providers of one port, a port without a provider, cycles, and names that belong
+ * to another plugin. `kernelPorts` are provided by the kernel; a plugin may replace only those in `replaceable`.
  */
 export const buildPluginGraph = (
   plugins: readonly NamedPlugin[],
@@ -165,7 +165,7 @@ export const buildPluginGraph = (
   return { order: sortByNeed(listed, providers), providers }
 }
 
-/** Names of a plugin and of all that it needs. */
+/** Names of a plugin and everything that it needs. */
 export const neededBy = (plan: PluginGraph, name: string | undefined, found = new Set<string>()): ReadonlySet<string> => {
   const one = plan.order.find(planned => planned.name === name)
   if (!one || found.has(one.name)) return found

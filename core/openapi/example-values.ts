@@ -3,7 +3,7 @@ const isoTime = '2026-03-05T10:15:00Z'
 /** An id. */
 export const anId = '5b2a1c8e4f0c2d3a6b7e9f10'
 
-/** What members hold in examples, by their names: those that the API, and Clowder 1.x before it, uses. The plural stands for a list of them. */
+/** Example values by member name: those used by the API, and by Clowder 1.x before it. The plural is a list of them. */
 export const valuesByName: Readonly<Record<string, unknown>> = {
   query: 'soil moisture>40',
   // Who and when

@@ -8,7 +8,7 @@ const http = process.getBuiltinModule('node:http')
 /** A schema of OpenAPI 3.0.1. */
 export type OpenapiSchema = Readonly<Record<string, unknown>>
 
-/** Members that mean the same there and here. */
+/** Keywords with the same meaning in both. */
 const same = [
   'type',
   'format',
@@ -35,8 +35,8 @@ const same = [
 type Source = SchemaShape & Readonly<Record<string, unknown>>
 
 /**
- * Turns JSON Schemas into those of OpenAPI 3.0.1, which has no `const`, no lists of types, no `null` type, no patterns of names and no `$defs`:
- * they become `enum`, `anyOf`, `nullable`, `additionalProperties` and components, which are collected here. Models (`s.model`) are components too.
+ * Converts JSON Schemas to those of OpenAPI 3.0.1, which has no `const`, lists of types, `null` type, name patterns or `$defs`: they become `enum`, `anyOf`,
+ * `nullable`, `additionalProperties` and components, which are collected here. Models (`s.model`) are components too.
  */
 export class OpenapiSchemas {
   readonly components: Record<string, OpenapiSchema> = {}
@@ -64,7 +64,7 @@ export class OpenapiSchemas {
     return { ...kept(source), ...typeOfEnum(source), ...bounds(source), ...this.#children(source) }
   }
 
-  /** Makes models that were referred to, and whose plugin is not loaded, objects of any members. */
+  /** Declares referenced models of plugins that are not loaded as objects with any members. */
   complete(): void {
     for (const name of this.#others) this.components[name] ??= { type: 'object' }
   }
@@ -107,7 +107,7 @@ export class OpenapiSchemas {
     const [only] = branches
     if (only && branches.length === 1) {
       const inner = this.of(only)
-      // Nothing may stand beside a reference, and what a reference does not allow nothing around it can.
+      // A reference may have no siblings, and a sibling could not allow what the reference excludes.
       if ('$ref' in inner && isNullable) return { ...outer, anyOf: [inner, onlyNull] }
       if ('$ref' in inner) return Object.keys(outer).length === 0 ? inner : { ...outer, allOf: [inner] }
       return isNullable ? orNull({ ...inner, ...outer }) : { ...inner, ...outer }
@@ -121,7 +121,7 @@ export class OpenapiSchemas {
     const further = patterns.length > 0 ? this.#either(patterns) : additionalProperties
     const tuple = Array.isArray(items) ? items : (rest['prefixItems'] as readonly SchemaShape[] | undefined)
     const isArray = rest.type === 'array'
-    // What has a default may be left out, though the types say that it is always there.
+    // A member with a default is optional, although its type is not.
     const needed = required?.filter(name => properties?.[name]?.default === undefined) ?? []
     return {
       ...(needed.length > 0 ? { required: needed } : {}),
@@ -149,7 +149,7 @@ const without = (source: Source, name: string): Source =>
 
 const { description: idDescription } = s.id() as SchemaShape
 
-/** In each of very many bodies the description of an id would only say what its pattern does. */
+/** Repeated in very many bodies, an id's description would add nothing to its pattern. */
 const patternOnly = (member: SchemaShape): SchemaShape => {
   const { description, ...rest } = member
   return member.pattern === idPattern && description === idDescription ? rest : member
@@ -187,7 +187,7 @@ const typeOfEnum = ({ type, enum: values }: Source): Record<string, unknown> => 
   return { ...(only && types.size === 1 ? { type: only } : {}), ...(values.includes(null) ? { nullable: true } : {}) }
 }
 
-/** There an exclusive bound is a flag beside the bound. */
+/** In OpenAPI 3.0 an exclusive bound is a flag beside the bound. */
 const bounds = (source: Source): Record<string, unknown> => {
   const { exclusiveMinimum, exclusiveMaximum } = source
   return {
@@ -206,7 +206,7 @@ const problemContent: Content = {
   'application/problem+json': { schema: { $ref: '#/components/schemas/ProblemDetails' } },
 }
 
-/** Programs that know no ranges of types take them for plain bytes. */
+/** Clients that do not support ranges of media types treat them as plain bytes. */
 const bytesOfAnyType: Content = Object.fromEntries(
   ['application/octet-stream', '*/*'].map(type => [type, { schema: { type: 'string', format: 'binary' } }]),
 )
@@ -260,17 +260,17 @@ const wordsOf = (status: string): string => (http.STATUS_CODES[status] ?? `Statu
 const isOfAnyType = ({ '*/*': any, ...others }: Content): boolean =>
   any !== undefined && Object.keys(others).length === 0 && Object.keys(any.schema).join() === 'type,format'
 
-/** A part of an operation that others may have, too, and what it is named as a component. */
+/** A part of an operation that others may share, and its component name. */
 export interface Shareable {
   readonly holder: Members
   readonly key: string
   readonly name: string
 }
 
-/** Characters from which on a part is worth a reference. */
+/** Minimum length in characters of a part worth a reference. */
 const worthSharing = 80
 
-/** Replaces by references, in place, parts that several operations have, and returns the components: none has a name that is `taken`. */
+/** Replaces parts shared by several operations with references, in place, and returns the components, whose names avoid those in `taken`. */
 export const shareRepeated = (section: string, parts: readonly Shareable[], taken: ReadonlySet<string>): Record<string, unknown> => {
   const components: Record<string, unknown> = {}
   const groups = Map.groupBy(parts, ({ holder, key }) => JSON.stringify(holder[key]))
@@ -292,7 +292,7 @@ interface Composed {
   readonly additionalProperties?: OpenapiSchema | boolean
 }
 
-/** The models that a body or an answer is or is made of; those that are only inside of other models are not among them. */
+/** The models that a body or an answer consists of; not those nested in other models. */
 export const modelsIn = (schema: OpenapiSchema, components: Readonly<Record<string, OpenapiSchema>>): ReadonlySet<string> => {
   const found = new Set<string>()
   const open: Composed[] = [schema]
@@ -303,7 +303,7 @@ export const modelsIn = (schema: OpenapiSchema, components: Readonly<Record<stri
     const name = $ref?.replace(/^.*\//, '')
     if (name === undefined || found.has(name)) continue
     found.add(name)
-    // Of a model that is a choice of others.
+    // For a model that is a union of others.
     const { anyOf: choices = [], allOf: parts = [] }: Composed = components[name] ?? {}
     open.push(...choices, ...parts)
   }
@@ -316,8 +316,8 @@ interface Use {
 }
 
 /**
- * Replaces by references, in place, what parameters of operations have in common, and returns the components. Of several forms of a parameter the
- * most frequent one has its name, the others are numbered.
+ * Replaces shared parameters of operations with references, in place, and returns the components. Of several variants of a parameter the most frequent one
+ * keeps its name, the others are numbered.
  */
 export const shareParameters = (operations: readonly Members[]): Record<string, Members> => {
   const lists = operations.flatMap(({ parameters }) => (Array.isArray(parameters) ? [parameters as Members[]] : []))

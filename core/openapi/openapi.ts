@@ -39,7 +39,7 @@ const securitySchemes = (baseUrl: string) => ({
 
 const signedIn = ['apiKey', 'apiKeyInQuery', 'basic', 'bearer', 'session'].map(name => ({ [name]: [] }))
 
-/** The OpenAPI 3.0.1 document of routes. Aliases of a route are operations of their own, named after it. */
+/** The OpenAPI 3.0.1 document of routes. Aliases of a route are separate operations, named after it. */
 export const openapiDocument = (
   routes: readonly RegisteredRoute[],
   { version, baseUrl }: Pick<Installation, 'version' | 'baseUrl'>,
@@ -71,7 +71,7 @@ export const openapiDocument = (
     },
     servers: [{ url: baseUrl || '/' }],
     tags: [...new Set(routes.map(route => route.group))].sort().map(name => ({ name, ...about(name) })),
-    // Of every operation that does not say otherwise.
+    // Applies to every operation that does not override it.
     security: signedIn,
     paths: paths.items,
     components: {
@@ -84,7 +84,7 @@ export const openapiDocument = (
   }
 }
 
-/** Programs have no use for further addresses of a page, and OpenAPI takes an address with a slash at its end for the one without. */
+/** Clients do not need further addresses of a page, and OpenAPI treats an address with a trailing slash as the one without. */
 const shownAddresses = ({ declaration, addresses }: RegisteredRoute): readonly Address[] =>
   isPage(declaration) ? addresses.slice(0, 1) : addresses.filter(({ path }, at) => at === 0 || path !== `${declaration.path}/`)
 
@@ -97,7 +97,7 @@ interface Media {
   readonly content?: Readonly<Record<string, { readonly schema: OpenapiSchema }>>
 }
 
-/** Takes the examples from models that are only inside of others: the example of the whole shows its parts. */
+/** Removes the examples of models that occur only inside others: the outer example includes them. */
 const keepExamples = (operations: readonly Members[], { schemas: { components }, responses }: Parts): void => {
   const media = [
     ...operations.flatMap(each => [each['requestBody'], ...Object.values(each['responses'] as Members)]),
@@ -111,7 +111,7 @@ const keepExamples = (operations: readonly Members[], { schemas: { components },
 const bodyOf = (operation: Members): readonly Shareable[] =>
   operation['requestBody'] === undefined ? [] : [{ holder: operation, key: 'requestBody', name: String(operation['operationId']) }]
 
-/** The answers of an operation that are no references yet. */
+/** The answers of an operation that are not references yet. */
 const answersIn = (operation: Members): readonly Shareable[] => {
   const holder = operation['responses'] as Members
   return Object.entries(holder).flatMap(([status, response]) =>
@@ -119,7 +119,7 @@ const answersIn = (operation: Members): readonly Shareable[] => {
   )
 }
 
-/** The name of a model that is the whole answer, or of which it is a list; else that of the operation. */
+/** The name of the model that is the answer, or its list item; otherwise that of the operation. */
 const answerName = (status: string, { content = {} }: Media, operation: Members): string => {
   const [media, ...others] = Object.entries(content)
   const [model] = media?.[0] === 'application/json' && others.length === 0 && status === '200' ? modelsIn(media[1].schema, {}) : []
@@ -162,7 +162,7 @@ const operation = (route: RegisteredRoute, alias: number, names: ReadonlyMap<str
     summary,
     description: alias > 0 ? `Alias of \`${main}\`.` : told || needOf(declaration),
     ...(alias > 0 ? { deprecated: true } : {}),
-    // Generators leave it out: to call another server they need no client of this one.
+    // Code generators leave it out: clients of another server do not need this one.
     ...(isRelay(declaration) ? { 'x-internal': true } : {}),
     'x-permission': rightOf(declaration) ?? permission,
     ...(declaration.beforeTerms ? { 'x-before-terms': true } : {}),
@@ -175,7 +175,7 @@ const operation = (route: RegisteredRoute, alias: number, names: ReadonlyMap<str
   }
 }
 
-/** Who may call it, of a route that says no more. */
+/** Who may call a route that does not specify more. */
 const needOf = (declaration: Declaration): string => {
   const { permission } = declaration
   if (permission === 'anyone') return 'Open to everyone.'
@@ -246,7 +246,7 @@ const requestBody = (body: unknown, schemas: OpenapiSchemas): Members => {
   return { ...needed, content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } } }
 }
 
-/** Whether no body at all, which is read as `{}`, will not do. */
+/** Whether a body is required; an absent one is read as `{}`. */
 const isNeeded = ({ required, properties }: SchemaShape): boolean =>
   required?.some(name => properties?.[name]?.default === undefined) ?? false
 

@@ -44,18 +44,18 @@ const datasetPage = async (browser: Browser, { url }: Server, dataset: string): 
   const page = await context.newPage()
   await page.goto(`/datasets/${dataset}`)
   await page.getByRole('button', { name: 'Add files' }).waitFor()
-  // What the page loads ahead is not the upload's.
+  // The page's preloads are not part of the upload.
   await pause(1500)
   return page
 }
 
-/** Seconds from the choice of files or of a folder until the tray says that all of them are there, by the clock of the page. */
+/** Seconds from choosing files or a folder until the tray reports all of them as uploaded, by the clock of the page. */
 const secondsInBrowser = async (server: Server, key: string, input: string, path: string, count: number): Promise<number> => {
-  // A browser of its own, as curl is a process of its own: what it sent before slows what it sends next.
+  // A separate browser, as curl is a separate process: earlier uploads slow later ones.
   await using browser = await chromiumForTests()
   const page = await datasetPage(browser, server, await newDataset(server, key))
   const all = count.toLocaleString('en')
-  // Playwright looks for a text twice a second; the page knows when it changed.
+  // Playwright polls for text twice a second; the page itself observes the change.
   await page.evaluate(`globalThis.uploaded = new Promise((resolve, reject) => {
     let from = 0
     document.addEventListener('change', () => { from = performance.now() }, { capture: true, once: true })
@@ -88,7 +88,7 @@ export const browserUploads = async (rounds: number, count: number, largeBytes: 
     await writeFolders(small, count)
     await writeLarge(large, largeBytes)
     for (let round = 0; round < rounds; round++) {
-      // Servers of their own: extractors of the files before have no part in it.
+      // Separate servers: extractors of earlier files must not interfere.
       const first = await startPounce()
       perSecond.push(count / (await secondsInBrowser(first, await newKey(first), 'input[webkitdirectory]', small, count)))
       await first.stop()

@@ -20,7 +20,7 @@ import { median, round } from './table.ts'
 const pinned = '281e7b5f'
 const least = 0.9
 const rounds = 7
-/** What looks slower may have been the machine: it is measured again until the series agree, at most so often. */
+/** An apparent slowdown may be due to the machine: it is measured again until the series agree, at most this many times. */
 const [minSeries, agreeingSeries, maxSeries] = [2, 4, 8]
 const burstSeconds = 0.5
 const streams = 1000
@@ -35,7 +35,7 @@ const { values } = parseArgs({
   },
 })
 
-/** Does something for a while, and says how often. */
+/** Repeats an action for a while, and returns its rate. */
 type Burst = () => Promise<number>
 
 const gets = ({ port }: Server, path: string, headers: Readonly<Record<string, string>>): Burst => {
@@ -159,7 +159,7 @@ const startFrom = async (tree: string, flags: readonly string[] = []): Promise<S
   return startPounce({ tree, flags, settings: { ...settings, POUNCE_PLUGINS: withoutExtractors(plugins), POUNCE_TEST_TREE: 'true' } })
 }
 
-/** Microseconds of processor time for each of what a burst does. */
+/** Microseconds of processor time per operation of a burst. */
 const cpuUs = async ({ pid }: Server, burst: Burst): Promise<number> => {
   const before = await cpuMsOf(pid)
   const count = await burst()
@@ -183,7 +183,7 @@ const series = async (
     sides[at] = { server, burst: await prepare(server, await newKey(server)), taken: [] }
   }
   const inOrder = order.map(at => sides[at] as (typeof sides)[number])
-  // Code that has not run often yet takes several times as long.
+  // Code that has not been optimized yet takes several times as long.
   await Promise.all(inOrder.map(({ burst }) => burst()))
   for (let at = 0; at < rounds; at += 1)
     await Promise.all(inOrder.map(async ({ server, burst, taken }) => taken.push(await cpuUs(server, burst))))
@@ -195,14 +195,14 @@ const series = async (
 const logMean = (all: readonly number[]): number => all.reduce((sum, each) => sum + Math.log(each), 0) / all.length
 const mean = (all: readonly number[]): number => Math.exp(logMean(all))
 
-/** What the ratio of many more series would hardly exceed: two standard errors above the mean of these. */
+/** An upper bound of the ratio: two standard errors above the mean of these series. */
 const upperBound = (all: readonly number[]): number => {
   const variance = all.reduce((sum, each) => sum + (Math.log(each) - logMean(all)) ** 2, 0) / (all.length - 1)
   return Math.exp(logMean(all) + 2 * Math.sqrt(variance / all.length))
 }
 
 if (!isHere(root, values.against)) {
-  // A shallow clone, or an archive of the tree, has nothing to compare with.
+  // A shallow clone, or an archive of the tree, has no earlier commit.
   process.stdout.write(`The commit ${values.against} is not in this clone (git fetch --unshallow): nothing is compared\n`)
   process.exit(values.against === pinned ? 0 : 2)
 }

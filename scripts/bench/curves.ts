@@ -45,7 +45,7 @@ interface Grown {
   readonly growing: readonly Growing[]
 }
 
-/** A data folder, and what filling it found. */
+/** A data folder, and the results of filling it. */
 const filled = async <T>(plugins: readonly string[], fill: (server: TestServer) => Promise<T>): Promise<{ folder: string; result: T }> => {
   let result: T | undefined
   const folder = await filledFolder(async draft => {
@@ -57,7 +57,7 @@ const filled = async <T>(plugins: readonly string[], fill: (server: TestServer) 
   return { folder, result: result as T }
 }
 
-/** So many datasets, files in one dataset, members of one space, and lines in the feed of one person. */
+/** This many datasets, files in one dataset, members of one space, and lines in one user's feed. */
 const growRecords = async (count: number): Promise<Grown> => {
   const kept = withoutSearch(plugins)
   const { folder, result } = await filled(kept, async server => {
@@ -123,7 +123,7 @@ const measure = async ({ server, key, path, cpuMs }: Asked): Promise<void> => {
   cpuMs.push(((await cpuMsOf(server.pid)) - before) / (measured.requestsPerSecond * seconds))
 }
 
-/** The curves of what one kind of folder holds: all sizes run at the same time and are asked in turns, so that all see the same machine. */
+/** The curves of one kind of folder: servers of all sizes run at the same time and are queried in turn, under the same machine conditions. */
 const curvesOf = async (grow: (count: number) => Promise<Grown>): Promise<readonly Curve[]> => {
   const servers: Server[] = []
   const folders: string[] = []
@@ -141,7 +141,7 @@ const curvesOf = async (grow: (count: number) => Promise<Grown>): Promise<readon
   const curves: Curve[] = []
   for (const [at, { name, path }] of (asked[0] ?? []).entries()) {
     const line = asked.flatMap(each => each[at] ?? [])
-    // Code that has not run often yet takes several times as long.
+    // Code that has not been optimized yet takes several times as long.
     for (const each of line) await measure({ ...each, cpuMs: [] })
     for (let n = 0; n < rounds; n += 1) for (const each of n % 2 === 0 ? line : line.toReversed()) await measure(each)
     curves.push({ name, path, points: line.map(({ cpuMs }, n) => ({ size: sizes[n] ?? 0, cost: median(cpuMs) })) })

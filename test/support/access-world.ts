@@ -2,7 +2,7 @@ import { Users } from 'pounce/sdk'
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { newKey, newPerson, type Person } from './people.ts'
 
-/** The plugins whose routes show or change resources. Extractors are left out: nothing here waits for them. */
+/** The plugins whose routes show or change resources. Extractors are left out: these tests do not need them. */
 export const accessPlugins: readonly string[] = [
   ...['documents.sqlite', 'blobs.disk', 'search.fts', 'transport.queue', 'auth.local', 'access.policy', 'previewers.basic'],
   ...[
@@ -25,7 +25,7 @@ export const accessPlugins: readonly string[] = [
     .map(name => `resources.${name}`),
 ]
 
-/** Someone who calls, and what is added to every path. */
+/** A caller, and the query added to every path. */
 export interface Actor {
   readonly call: TestFetch
   readonly query: string
@@ -40,10 +40,10 @@ export interface AccessWorld {
   readonly people: Readonly<Record<string, Person>>
 }
 
-/** A word in everything that belongs to the private dataset, and another in everything in the trash. */
+/** A marker in everything that belongs to the private dataset, and another in everything in the trash. */
 export const privateWord = 'zebrafinch'
 export const trashWord = 'mudskipper'
-/** A word in what is public. */
+/** A marker in everything public. */
 export const publicWord = 'goldcrest'
 
 const idIn = async (answer: Response): Promise<string> => {

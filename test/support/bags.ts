@@ -13,11 +13,11 @@ const manifest = (files: Files, algorithm: string, gap = '  '): string =>
     .map(([path, bytes]) => `${hash(algorithm, Buffer.from(bytes))}${gap}${path}\n`)
     .join('')
 
-/** What to make otherwise than a bag should be, or besides. */
+/** Deviations from a valid bag, or additions to it. */
 export interface BagShape {
   readonly version?: string
   readonly algorithm?: string
-  /** Tag files besides, or in the place of those that a bag has. */
+  /** Tag files that are added, or replace those of the bag. */
   readonly tags?: Files
 }
 
@@ -62,7 +62,7 @@ export const v1Bag = (
   })
 }
 
-/** What importing answers. */
+/** The response of an import. */
 export const importBag = async (
   person: Somebody,
   archive: Uint8Array,

@@ -1,6 +1,6 @@
 import type { TestFetch } from 'pounce/sdk/testing'
 
-/** What came back, with its body read as JSON where it is. */
+/** The response, with its body parsed if it is JSON. */
 export interface Answer {
   readonly status: number
   readonly body: unknown
@@ -21,7 +21,7 @@ export const callsOf = (call: TestFetch) => {
 
 export type Calls = ReturnType<typeof callsOf>
 
-/** The id in the answer of a call that made something; throws when it did not. */
+/** The id in the response of a call that created something; throws if it did not. */
 export const idOf = async (answer: Promise<Answer>): Promise<string> => {
   const { status, body } = await answer
   const id = (body as { id?: unknown }).id

@@ -14,7 +14,7 @@ const main = fileURLToPath(new URL('../../core/main.js', import.meta.url))
 /** The server admin of every child server. */
 export const childAdmin = { email: 'admin@example.org', password: 'correct-horse-battery' }
 
-/** What a finished command left. */
+/** The result of a finished command. */
 export interface Ended {
   /** Null when a signal ended it. */
   readonly code: number | null
@@ -26,7 +26,7 @@ export interface Ended {
 export interface ChildServer {
   readonly url: string
   readonly pid: number
-  /** Calls the API with a key; without one, as no one. */
+  /** Calls the API with a key, or anonymously without one. */
   as(key?: string): TestFetch
   /** Memory of the process, in bytes. */
   rss(): Promise<number>
@@ -44,7 +44,7 @@ export const dataFolder = async (t: { teardown(end: () => Promise<void>): void }
 
 type Settings = Readonly<Record<string, string>>
 
-/** A `pounce` command under way. Its settings come from the environment, so none of the tester's own count. */
+/** A running `pounce` command. Its settings come from a clean environment, without the tester's own. */
 const launch = (folder: string, settings: Settings, ...words: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } => {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:POUNCE|CLOWDER)_/.test(name))
   const env = {
@@ -112,7 +112,7 @@ const rssOf = async (pid: number): Promise<number> => {
 
 /** A server that was started and may not serve yet. */
 export interface StartingServer {
-  /** Resolves when it serves; rejects with what it printed when it ends before that. */
+  /** Resolves when the server is ready; rejects with its output if it exits earlier. */
   readonly ready: Promise<ChildServer>
   signal(name: NodeJS.Signals): void
   readonly ended: Promise<Ended>
@@ -135,7 +135,7 @@ export const startChild = (folder: string, settings: Settings = {}): StartingSer
     const pid = child.pid ?? 0
     return { url: at, pid, as: key => fetchOf(at, key), rss: () => rssOf(pid), signal, ended }
   })
-  // Anyone who kills a server before it serves does not wait for it.
+  // A caller that kills a server before it is ready does not wait for it.
   ready.catch(() => undefined)
   return { ready, signal, ended }
 }

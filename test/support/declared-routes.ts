@@ -1,7 +1,7 @@
 import type { TestServer } from 'pounce/sdk/testing'
 import { resolved } from './resolved-document.ts'
 
-/** As much of a JSON Schema as is read here. */
+/** The parts of a JSON Schema that are read here. */
 export interface Schema {
   readonly format?: string
   readonly type?: string
@@ -28,7 +28,7 @@ export interface DeclaredRoute {
   /** Of a JSON body; absent when the route reads none. */
   readonly body: Schema | undefined
   readonly takesParts: boolean
-  /** What it declares to take: a right, or `anyone`, `reader`, `signedIn`, `serverAdmin`. */
+  /** The declared permission: a right, or `anyone`, `reader`, `signedIn`, `serverAdmin`. */
   readonly permission: string
 }
 
@@ -101,7 +101,7 @@ const kinds: Readonly<Record<string, string>> = {
   bulk: 'bulk',
 }
 
-/** What a parameter of a path names: `file`, `dataset` …, or its own name. */
+/** The kind of resource that a path parameter names: `file`, `dataset` …, or its own name. */
 export const kindOf = (path: string, name: string): string =>
   name === 'id' ? (kinds[path.split('/').find(segment => segment in kinds) ?? ''] ?? name) : name
 

@@ -12,7 +12,7 @@ export interface Dice {
 
 const chosenSeed = process.env['POUNCE_TEST_SEED']
 
-/** What samples of a matrix are taken by: the same in every usual run, unless `POUNCE_TEST_SEED` says otherwise. */
+/** The seed for samples of a matrix: the same in every run, unless `POUNCE_TEST_SEED` is set. */
 export const sampleSeed = Number(chosenSeed ?? 1)
 
 /** Dice of a seed: that of `POUNCE_TEST_SEED`, or a new one. Log it, so that a failure can be repeated. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ExtractorOutput } from '../../sdk/ports/extractor.ts'
 
-/** What a run in a process of its own gave, and the most memory that the process ever held. */
+/** The result of a run in a separate process, and the peak memory of that process. */
 export interface RunApart {
   readonly output: ExtractorOutput
   readonly peakBytes: number

@@ -13,7 +13,7 @@ export class FakeBus implements Transport {
   readonly dead = new Set<string>()
   listening: readonly BusListener[] = []
   inputs: readonly string[] = []
-  /** What `cancel` answers. */
+  /** The return value of `cancel`. */
   outcome: 'cancelled' | 'running' | 'unknown' = 'cancelled'
   /** When set, `publish` fails with it. */
   fault: Error | undefined
@@ -80,7 +80,7 @@ export class FakeBus implements Transport {
     return this.jobs.filter(job => job.queue === queue)
   }
 
-  /** An extractor says it exists. */
+  /** Sends a heartbeat of an extractor. */
   async introduce(info: Readonly<Record<string, unknown>>, owner?: string): Promise<void> {
     const queue = String(info['name'])
     await this.#heard.heartbeat({ queue, info, isBuiltIn: false, ...(owner === undefined ? {} : { owner }) })

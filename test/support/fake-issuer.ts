@@ -19,16 +19,16 @@ const now = (): number => Math.floor(Date.now() / 1000)
 
 /** An OpenID Connect provider on a free port, whose answers a test can spoil. `app` / `secret` is its registered client. */
 export class FakeIssuer {
-  /** What it says of anyone who signs in next. */
+  /** Claims about the next user who signs in. */
   person: Claims = { sub: 'ada', email: 'ada@example.org', email_verified: true, given_name: 'Ada', family_name: 'Lovelace' }
-  /** What the userinfo endpoint says besides the subject; undefined: there is no such endpoint. */
+  /** Claims of the userinfo endpoint besides the subject; undefined: there is no such endpoint. */
   userInfo: Claims | undefined
   /** Put over the claims of the next ID tokens. */
   spoil: Claims = {}
   signing: Signing = 'right'
   /** Instead of the set of keys. */
   keysAnswer: ((response: ServerResponse) => void) | undefined
-  /** Instead of what it says of itself. */
+  /** Overrides of its metadata. */
   metadata: Claims = {}
   /** Paths that were requested. */
   readonly asked: string[] = []
@@ -143,7 +143,7 @@ export class FakeIssuer {
   }
 }
 
-/** Such a provider, until the test ends. */
+/** Runs such a provider until the test ends. */
 export const fakeIssuer = async (t: { teardown(end: () => Promise<void>): void }): Promise<FakeIssuer> => {
   const issuer = new FakeIssuer()
   await issuer.open()

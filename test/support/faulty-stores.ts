@@ -1,6 +1,6 @@
 import { BlobStore, DocumentStore } from 'pounce/sdk'
 
-/** Lets calls pass and makes one of them fail: before anything is done, or after it was done and only the answer is lost. */
+/** Passes calls through and makes one of them fail: before it has any effect, or after it, so that only the response is lost. */
 export class Gate {
   /** Calls since `arm`. */
   count = 0

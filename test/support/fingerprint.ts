@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { BlobStore, GeoStore } from 'pounce/sdk'
 import type { TestServer } from 'pounce/sdk/testing'
 
-/** Of periodic work, which begins when it likes: who does it, and how far it has come. */
+/** Leases of periodic tasks, which run at any time: owner and progress. */
 const bookkeeping: ReadonlySet<unknown> = new Set(['kernel.leases', 'files.scrub', 'audit.chains', 'live.log'])
 
 /** A line of the audit log that periodic work writes. */
@@ -21,7 +21,7 @@ const documentsOf = (file: DatabaseSync, collection: number): readonly string[] 
     .map(({ doc }) => String(doc))
     .filter(document => !isAnchor(document))
 
-/** Everything a server has stored: documents by collection, keys of bytes, half-written files, readings. */
+/** All data stored by a server: documents by collection, blob keys, half-written files, readings. */
 export const fingerprint = async (server: TestServer): Promise<Readonly<Record<string, readonly string[]>>> => {
   await server.drained()
   const file = new DatabaseSync(join(server.folder, 'documents', 'pounce.db'), { readOnly: true })
@@ -43,7 +43,7 @@ export const fingerprint = async (server: TestServer): Promise<Readonly<Record<s
   }
 }
 
-/** What differs between two fingerprints: names of collections, with the documents that are new or other. */
+/** The differences between two fingerprints: collection names with new or changed documents. */
 export const changes = (
   before: Readonly<Record<string, readonly string[]>>,
   after: Readonly<Record<string, readonly string[]>>,

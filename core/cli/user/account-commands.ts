@@ -16,7 +16,7 @@ const maxKeyNames = 50
 
 const basic = (email: string, password: string): string => `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
 
-/** What the server says of a sign-in that it refuses, without the advice to sign in. */
+/** The server's message about a refused sign-in, without the advice to sign in. */
 const inWordsOfServer = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work
@@ -26,7 +26,7 @@ const inWordsOfServer = async <T>(work: Promise<T>): Promise<T> => {
   }
 }
 
-/** Makes a key named after this computer; the name is free because a number is added. */
+/** Creates a key named after this computer; a number is added if the name is taken. */
 const createKey = async (client: ServerClient, headers: Readonly<Record<string, string>>): Promise<NewKey> => {
   const held = await client.json<readonly { readonly name: string }[]>('GET', '/api/users/keys', { headers })
   const names = new Set(held.map(({ name }) => name))
@@ -101,7 +101,7 @@ export const login: RunUserCommand = async context => {
   const me = await inWordsOfServer(accountOf(clientFor({ url, kind, key: made.key })))
   const before = (await savedServers()).servers[url]
   await saveServer(url, { kind, email: me.email, ...made })
-  // By its own right: another account, or the new key, may have its name.
+  // Revoked with its own authority: another account, or the new key, may have its name.
   if (before?.keyName !== undefined) await revoke(clientFor({ url, kind, key: before.key }), before.keyName)
   return {
     server: url,
@@ -112,7 +112,7 @@ export const login: RunUserCommand = async context => {
   }
 }
 
-/** One that is gone already is no error. */
+/** A key that no longer exists is no error. */
 const revoke = async (client: ServerClient, name: string): Promise<void> => {
   try {
     await client.json('DELETE', `/api/users/keys/${encodeURIComponent(name)}`)

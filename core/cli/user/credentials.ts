@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { StartupError } from '../../kernel/startup-error.ts'
 import type { ServerAccess, ServerKind } from './server-client.ts'
 
-/** A server that one is signed in to. */
+/** A server with saved credentials. */
 export interface SavedServer {
   readonly kind: ServerKind
   readonly key: string
@@ -71,7 +71,7 @@ export const removeServer = async (url: string): Promise<void> => {
   await writeFileOf(path, { ...(next === undefined ? {} : { current: next }), servers: left })
 }
 
-/** The saved server that a name or an address means: the longest one that the address begins with, so that addresses of pages count too. */
+/** The saved server of a name or an address: the longest match by prefix, so that addresses of pages work too. */
 const savedUrlFor = (named: string, urls: readonly string[]): string | undefined => {
   if (/^https?:\/\//i.test(named)) {
     const wanted = normalizedUrl(named)
@@ -82,7 +82,7 @@ const savedUrlFor = (named: string, urls: readonly string[]): string | undefined
   return matching[0]
 }
 
-/** What names a server, the first counts. */
+/** Sources of the server, in order of precedence. */
 export interface ServerChoice {
   /** From `--server`. */
   readonly option?: string | undefined
@@ -93,7 +93,7 @@ export interface ServerChoice {
 /** A server to use; its kind is unknown when the key comes from the environment. */
 export type ChosenServer = Omit<ServerAccess, 'kind'> & { readonly kind: ServerKind | undefined; readonly saved: SavedServer | undefined }
 
-/** The server that a command works with. Throws when one is not signed in there. */
+/** The server that a command uses. Throws if there are no credentials for it. */
 export const chosenServer = async ({ option, page }: ServerChoice): Promise<ChosenServer> => {
   const { current, servers } = await savedServers()
   const key = process.env['POUNCE_KEY'] || undefined

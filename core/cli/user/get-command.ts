@@ -12,7 +12,7 @@ import type { ServerClient } from './server-client.ts'
 import { placeOf, type ResolvedTarget, readTarget, resolveTarget } from './target.ts'
 import { TransferProgress } from './transfer-progress.ts'
 
-/** Files of a server below a folder of this computer, but for those excluded. Throws where two would have one name here. */
+/** Files of a server mapped below a local folder, without excluded ones. Throws if two would have the same local name. */
 export const localFilesOf = (files: ReadonlyMap<string, ContentEntry>, folder: string, isExcluded: Exclusion): readonly RemoteFileOf[] => {
   const taken = new Map<string, string>()
   const wanted = [...files].filter(([path]) => !isExcluded(path))
@@ -25,7 +25,7 @@ export const localFilesOf = (files: ReadonlyMap<string, ContentEntry>, folder: s
   })
 }
 
-/** Where the files are from, and what to do with one that is here already and differs. */
+/** The source of the files, and how to treat an existing local file that differs. */
 interface DownloadChoice {
   readonly place: ContentPlace | undefined
   readonly jobs: number
@@ -35,7 +35,7 @@ interface DownloadChoice {
 
 const batchFiles = 500
 
-/** Downloads those of the files that are not here yet, several at a time. */
+/** Downloads the files that do not exist locally, several at a time. */
 export const downloadAll = async (
   client: ServerClient,
   files: readonly RemoteFileOf[],

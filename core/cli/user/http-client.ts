@@ -9,16 +9,16 @@ export interface SentBody {
   open(): Readable
 }
 
-/** One request. Times are how long the connection may stay silent. */
+/** One request. Timeouts limit how long the connection may be idle. */
 export interface OutgoingRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer | SentBody
-  /** Until the head of the response, once everything is sent. */
+  /** Until the response head arrives, once the request is sent. */
   readonly answerTimeoutMs?: number
 }
 
-/** What came back; the body is not read yet. */
+/** The response; its body has not been read. */
 export interface IncomingResponse {
   readonly status: number
   /** Of the server that answered, behind redirects. */
@@ -54,7 +54,7 @@ const exchange = (url: URL, { method, headers, body, answerTimeoutMs = answerMs 
     sent.once('finish', () => sent.setTimeout(answerTimeoutMs))
     sent.once('response', message => {
       sent.setTimeout(silentMs)
-      // An answer before everything is sent is a refusal: the rest is of no use, and the connection is not used again.
+      // A response before the request is complete is a refusal: the rest is not sent, and the connection is not reused.
       if (source && !sent.writableEnded) {
         source.unpipe(sent)
         source.destroy()

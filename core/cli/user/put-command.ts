@@ -20,13 +20,13 @@ export const transferOptions = (context: UserContext) => ({
   retries: numberOption(context, 'retries', { usual: usualRetries, min: 0, max: 100 }),
 })
 
-/** A client that waits longer, unless the command line says how long. */
+/** A client with longer timeouts, unless the command line sets them. */
 export const transferClient = (context: UserContext, page: string | undefined): Promise<ServerClient> => {
   const { retries } = transferOptions(context)
   return clientOf({ ...context, options: { ...context.options, retries: String(retries) } }, page)
 }
 
-/** A key that is not valid is that for all files. */
+/** An invalid key is invalid for all files. */
 export const isFatal = (error: unknown): boolean => error instanceof RequestRefused && error.status === 401
 
 /** Batches that are read, compared with the server and uploaded one after the other. */
@@ -48,11 +48,11 @@ function* batchesOf(files: readonly LocalFile[]): Iterable<readonly LocalFile[]>
 interface UploadChoice {
   readonly jobs: number
   readonly isDryRun?: boolean
-  /** The newest version of a file, which must be the one that is the same. */
+  /** The newest version of a file, which must be identical. */
   readonly newest?: (path: string) => string | undefined
 }
 
-/** Uploads those of the files that the server does not have yet, several at a time. */
+/** Uploads the files that the server does not have yet, several at a time. */
 export const uploadAll = async (
   files: readonly LocalFile[],
   uploader: Uploader,
@@ -86,7 +86,7 @@ export const uploadAll = async (
   }
 }
 
-/** What uploads to a place by the routes that the server has. */
+/** The uploader for a location, using the routes that the server supports. */
 export const uploaderFor = (
   client: ServerClient,
   place: ContentPlace,
@@ -109,7 +109,7 @@ const createDataset = async (
   return made.id
 }
 
-/** Where files go: a dataset that exists or is created, and folders that come to exist with the files. */
+/** The destination of files: an existing or new dataset, and folders that are created with the files. */
 export const uploadPlace = async (
   client: ServerClient,
   text: string,

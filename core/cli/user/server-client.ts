@@ -5,7 +5,7 @@ import { type IncomingResponse, type OutgoingRequest, send, textOf } from './htt
 /** Clowder v1 has the routes of v1 only. */
 export type ServerKind = 'pounce' | 'clowder'
 
-/** A server, and who one is there. */
+/** A server, and the credentials to use there. */
 export interface ServerAccess {
   /** Without a trailing slash; may have a path. */
   readonly url: string
@@ -13,7 +13,7 @@ export interface ServerAccess {
   readonly key: string | undefined
 }
 
-/** The server refused a request: it would refuse it again. */
+/** The server refused a request: a retry would be refused too. */
 export class RequestRefused extends Error {
   readonly status: number
   readonly code: string
@@ -27,12 +27,12 @@ export class RequestRefused extends Error {
   }
 }
 
-/** A failure that may pass: the network, or a server that has no capacity. */
+/** A transient failure: of the network, or of a server without capacity. */
 export class TransientFailure extends Error {
   readonly status = 0
   readonly code = 'unreachable'
   readonly retryAfterMs: number | undefined
-  /** The request did not arrive, so it can be repeated whatever it was. */
+  /** The request did not arrive, so it can be repeated even if it is not idempotent. */
   readonly isUnsent: boolean
 
   constructor(
@@ -52,7 +52,7 @@ export interface ApiCall {
   readonly query?: Query
   readonly json?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Doing it twice is doing it once, which is so of all methods but POST. */
+  /** Idempotent, as all methods but POST are. */
   readonly isRepeatable?: boolean
 }
 
@@ -60,7 +60,7 @@ const firstDelayMs = 250
 const maxDelayMs = 30_000
 const maxRetryAfterMs = 300_000
 
-/** Statuses of a server, or of the proxy in front of it, that has no capacity at present. */
+/** Statuses of a server or proxy that currently has no capacity. */
 const busy: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 const retryAfterIn = (response: IncomingResponse): number | undefined => {
@@ -97,11 +97,11 @@ const objectIn = (body: string): Readonly<Record<string, unknown>> | string => {
   }
 }
 
-/** Waits between attempts: longer each time, never at the same moment as others, or as long as the server says. */
+/** The delay between attempts: growing, with jitter, or as long as the server specifies. */
 const retryDelayMs = (attempt: number, retryAfterMs: number | undefined): number =>
   retryAfterMs ?? Math.min(firstDelayMs * 2 ** attempt, maxDelayMs) * (0.5 + Math.random() / 2)
 
-/** The API of one server, with one's key. Transient failures are retried. */
+/** The API of one server, with the user's key. Transient failures are retried. */
 export class ServerClient {
   readonly url: string
   readonly kind: ServerKind
@@ -149,7 +149,7 @@ export class ServerClient {
     }
   }
 
-  /** Repeats work until it succeeds, is refused, or has failed `retries` times in a row; `hasAdvanced` starts the count again. */
+  /** Repeats work until it succeeds, is refused, or has failed `retries` times in a row; `hasAdvanced` resets the count. */
   async retried<T>(work: (attempt: number) => Promise<T>, hasAdvanced: () => boolean = () => false): Promise<T> {
     for (let attempt = 0, count = 0; ; attempt += 1, count += 1) {
       try {

@@ -18,11 +18,11 @@ interface Choices {
   readonly jobs: number
   readonly isDryRun: boolean
   readonly isDeleting: boolean
-  /** Left as it is, on both sides. */
+  /** Left unchanged on both sides. */
   readonly isExcluded: Exclusion
 }
 
-/** Nothing is deleted without a yes, from the terminal or by `--yes`. */
+/** Deletion requires confirmation, at the terminal or with `--yes`. */
 const confirm = async (context: UserContext, count: number, where: string): Promise<void> => {
   if (count === 0 || context.options['yes'] === true || context.options['dryRun'] === true) return
   context.progress.end()
@@ -33,7 +33,7 @@ const confirm = async (context: UserContext, count: number, where: string): Prom
 /** Deepest first. */
 const deepestFirst = (paths: Iterable<string>): string[] => [...paths].sort((one, other) => other.split('/').length - one.split('/').length)
 
-/** Deletes the folders of a dataset that are not here, once they are empty. */
+/** Deletes the folders of a dataset that do not exist locally, once they are empty. */
 const deleteFolders = async (
   client: ServerClient,
   place: ContentPlace,
@@ -124,7 +124,7 @@ const syncDown = async (
   }
   const isKept = new Set(kept)
   if (isDeleting && !isDryRun)
-    // One that is not empty has partial downloads, or what is no file.
+    // A non-empty folder contains partial downloads, or entries that are not files.
     for (const path of deepestFirst(local.folders.map(name => join(folder, name))))
       if (!isKept.has(path)) await rmdir(path).catch(() => undefined)
   progress.end()

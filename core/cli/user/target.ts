@@ -5,14 +5,14 @@ import type { ServerClient } from './server-client.ts'
 /** Kinds that an id or the address of a page can name. */
 type NamedKind = 'space' | 'collection' | 'dataset' | 'file'
 
-/** What a command line says of a resource. */
+/** A resource as named on a command line. */
 export interface TargetText {
   readonly text: string
   /** The address of the page it is from. */
   readonly page?: string
   readonly start?: { readonly kind: NamedKind; readonly id: string }
   readonly names: readonly string[]
-  /** `photos/`: what is in it, not itself. */
+  /** `photos/`: its contents rather than itself. */
   readonly isContent: boolean
 }
 
@@ -124,7 +124,7 @@ interface Walk {
   readonly missing: readonly string[]
 }
 
-/** Follows names within a dataset. Of files of one name it is the newest, as the others are its older versions. */
+/** Resolves names within a dataset. Of several files with one name, the newest is used: the others are its older versions. */
 const withinDataset = async (
   client: ServerClient,
   dataset: { readonly id: string; readonly name: string },
@@ -165,7 +165,7 @@ const startOf = async (
   return { kind, id, name: filename, created: '', size }
 }
 
-/** Follows the names as far as there are resources. */
+/** Resolves the names as far as resources exist. */
 export const walk = async (client: ServerClient, { start, names, text }: TargetText): Promise<Walk> => {
   const [first, ...others] = names
   if (!start && first === undefined) return { target: { kind: 'root' }, missing: [] }
@@ -197,7 +197,7 @@ export const notFound = ({ target, missing }: Walk): StartupError => {
   return new StartupError(`Nothing named ${JSON.stringify(missing[0])} ${inWords(target)}. To list what there is: ${list}`)
 }
 
-/** The resource that a text means. Throws when there is none, or several. */
+/** The resource that a string refers to. Throws if there is none, or more than one. */
 export const resolveTarget = async (client: ServerClient, text: TargetText): Promise<ResolvedTarget> => {
   const found = await walk(client, text)
   if (found.missing.length > 0) throw notFound(found)

@@ -3,7 +3,7 @@ import { messageOf } from '../../kernel/startup-error.ts'
 import { visible } from '../pretty-log.ts'
 import type { UserContext } from './command-context.ts'
 
-/** What became of a file. */
+/** The outcome for a file. */
 export interface TransferResult {
   readonly path: string
   readonly state:
@@ -70,13 +70,13 @@ export class TransferProgress {
     this.#draw()
   }
 
-  /** Bytes that need not be transferred, as they are there. */
+  /** Bytes that need not be transferred, as they already exist. */
   skip(bytes: number): void {
     this.#done += bytes
     this.#draw()
   }
 
-  /** Bytes that were transferred; a negative number when they are to be sent again. */
+  /** Bytes that were transferred; negative if they have to be sent again. */
   move(bytes: number): void {
     this.#done += bytes
     if (bytes > 0) this.#moved += bytes
@@ -130,11 +130,11 @@ export class TransferProgress {
     if (!this.#isShown() || now - this.#drawnAt < drawEveryMs) return
     this.#drawnAt = now
     this.#marks = [...this.#marks.filter(({ at }) => now - at < speedOverMs), { at: now, moved: this.#moved }]
-    // A line that is wrapped cannot be written over.
+    // A wrapped line cannot be overwritten.
     this.#context.progress.report(this.#line(now).slice(0, (process.stderr.columns ?? 200) - 1))
   }
 
-  /** Lines in a log are of use only where a transfer takes long. */
+  /** Progress lines in a log are useful only for long transfers. */
   #isShown(): boolean {
     const { asJson, output } = this.#context
     return !asJson && (output.isTerminal || performance.now() - this.#begun > quietMs)

@@ -9,10 +9,10 @@ import { type LocalFile, sha256Of } from './local-files.ts'
 import { RequestRefused, type ServerClient, TransientFailure } from './server-client.ts'
 import type { TransferProgress } from './transfer-progress.ts'
 
-/** What is at the place of a file: nothing, the same bytes, or others. */
+/** The state of a file's path on the server: absent, the same bytes, or different bytes. */
 export type PlaceState = 'absent' | 'same' | 'other'
 
-/** A file to upload, and what the server has at its place. */
+/** A file to upload, and the server's state of its path. */
 export interface CheckedFileOf extends LocalFile {
   readonly sha256: string | undefined
   readonly state: PlaceState | 'invalid'
@@ -22,7 +22,7 @@ export interface CheckedFileOf extends LocalFile {
 
 /** Uploads to one dataset. */
 export interface Uploader {
-  /** What the server has at the places of files. At most 1,000. */
+  /** The server's state of file paths. At most 1,000. */
   check(files: readonly LocalFile[]): Promise<readonly CheckedFileOf[]>
   /** Creates folders that are missing, with those above them. */
   ensureFolders(paths: readonly string[]): Promise<void>
@@ -98,12 +98,12 @@ interface Position {
 
 const isGone = (error: unknown): boolean => error instanceof RequestRefused && (error.status === 404 || error.status === 410)
 
-/** Another request of the same upload is still open, or has received more than this program knows. */
+/** Another request of the same upload is still open, or has received more than this program has recorded. */
 const isOutOfStep = (error: unknown): boolean => error instanceof RequestRefused && (error.status === 409 || error.status === 423)
 
 /**
- * Uploads by tus, the protocol that Pounce has for it. What is left of an interrupted upload, also of an earlier run, is found in the server's list of unfinished uploads and
- * counts when its path, length and SHA-256 are those of the file.
+ * Uploads with tus, the resumable protocol that Pounce supports. An interrupted upload, even of an earlier run, is found in the server's list of unfinished
+ * uploads, and resumed if its path, length and SHA-256 match those of the file.
  */
 export class ResumableUploads implements Uploader {
   readonly #client: ServerClient
@@ -184,7 +184,7 @@ export class ResumableUploads implements Uploader {
     )
   }
 
-  /** The server's word on how far an upload is corrects what was counted as sent. */
+  /** Corrects the count of sent bytes to the offset that the server reports. */
   #reached(at: Position, offset: number): void {
     this.#progress.skip(offset - at.counted)
     at.offset = offset
@@ -239,7 +239,7 @@ export class ResumableUploads implements Uploader {
   }
 }
 
-/** Uploads by forms, as Clowder v1 has it: a broken one starts again. */
+/** Uploads with forms, as in Clowder v1: an interrupted upload starts again. */
 export class SingleRequestUploads implements Uploader {
   readonly #client: ServerClient
   readonly #place: ContentPlace
@@ -284,7 +284,7 @@ export class SingleRequestUploads implements Uploader {
     const above = file.path.split('/').slice(0, -1).join('/')
     const folder = (await this.#folderIds()).get(above)
     return this.#client.retried(async attempt => {
-      // A connection that broke behind the last byte leaves a file.
+      // A connection that breaks after the last byte still leaves a file.
       const there = attempt === 0 ? undefined : await this.#arrived(file)
       return there ?? this.#send(file, folder)
     })

@@ -10,17 +10,17 @@ import { type Node, recordOf, settingNames } from './schema-tree.ts'
 /** Environment variables, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** One setting out of the environment. */
+/** One setting from the environment. */
 export interface EnvironmentSetting {
   readonly variable: string
   readonly path: readonly string[]
   readonly value: unknown
-  /** What the variable, or the file that it names, holds. */
+  /** The content of the variable, or of the file that it names. */
   readonly text: string
 }
 
 const prefix = 'POUNCE_'
-/** Read by tests and tools, never settings. */
+/** Used by tests and tools, never settings. */
 const ignored = /^POUNCE_TEST_/i
 
 const canonical = (name: string): string => name.toLowerCase().replace(/[_-]/g, '')
@@ -38,7 +38,7 @@ export const variableFor = (name: string): string =>
     )
     .join('__')
 
-/** The setting that a variable's name leads to: dots are `__`, case and single underscores do not count. */
+/** The setting of an environment variable: `__` separates levels, case and single underscores are ignored. */
 const find = (segments: readonly string[], root: Node): { readonly path: readonly string[]; readonly node: Node } | undefined => {
   const path: string[] = []
   let node = root
@@ -58,7 +58,7 @@ const find = (segments: readonly string[], root: Node): { readonly path: readonl
 
 const segmentsOf = (variable: string): string[] => variable.slice(prefix.length).split('__')
 
-/** A slip of the finger rather than another plugin's setting. */
+/** A typing error rather than another plugin's setting. */
 const isNear = (variable: string, guess: string | undefined): boolean =>
   guess !== undefined && editDistance(variable.toUpperCase(), guess) <= 2
 
@@ -71,9 +71,8 @@ const reasonAgainst = (variable: string, root: Node, explain: (name: string) => 
 }
 
 /**
- * Settings out of `POUNCE_…` variables; `…_FILE` names a file whose content is the value. What matches no setting is
- * reported together with the nearest one, and so is a file that cannot be read. `explain` may add to the message.
- * The words are looked for when they are requested: comparing names takes longer than reading all variables.
+ * Settings from `POUNCE_…` variables; `…_FILE` names a file whose content is the value. A variable that matches no setting is reported with the closest match,
+ * and so is an unreadable file. `explain` may extend the message. Matches are computed on demand: comparing names takes longer than reading all variables.
  */
 export const fromEnvironment = (
   environment: Environment,
@@ -104,7 +103,7 @@ export const fromEnvironment = (
   return { settings, problems: () => problems.map(words => words()) }
 }
 
-/** What variables that plugins declare say, in terms of settings. */
+/** Variables declared by plugins, converted to settings. */
 export interface AliasedSettings {
   readonly settings: readonly { readonly variable: string; readonly path: readonly string[]; readonly text: string }[]
   readonly warnings: readonly string[]
@@ -120,11 +119,11 @@ const given = (plugins: readonly NamedPlugin[], environment: Environment): reado
     .flatMap(({ plugin }) => Object.entries(plugin.environment ?? {}))
     .flatMap(([variable, alias]) => (environment[variable] ? [{ ...alias, variable, text: environment[variable] }] : []))
 
-/** Plugins that are to run because of what is set. */
+/** Plugins enabled by the settings. */
 export const usedByAliases = (plugins: readonly NamedPlugin[], environment: Environment): readonly string[] =>
   given(plugins, environment).flatMap(({ uses = [] }) => uses)
 
-/** Reads the variables that plugins declare. Whatever has no effect is warned about, never dropped in silence. */
+/** Reads the variables that plugins declare. Logs a warning for each one without effect. */
 export const fromAliases = (
   plugins: readonly NamedPlugin[],
   environment: Environment,
@@ -145,15 +144,15 @@ export const fromAliases = (
   }
 }
 
-/** What is known of a name that is not a setting. */
+/** What is known about a name that is not a setting. */
 export interface UnknownSetting {
-  /** Why it is none, where that is more than a slip. */
+  /** The reason, if it is not just a typing error. */
   readonly because?: string
-  /** Settings that may have been meant. */
+  /** Settings that may have been intended. */
   readonly candidates: readonly string[]
 }
 
-/** A name below a plugin of ours means a setting of that plugin, or the plugin does not run. */
+/** A name below an in-tree plugin means that the setting is unknown, or that the plugin is not loaded. */
 export const unknownSetting = (name: string, schema: Node): UnknownSetting => {
   const [kind = '', plugin = ''] = name.split('.')
   const id = `${kind}.${plugin}`

@@ -92,5 +92,5 @@ export const kernelSchema = s.Object({
   dbupdate: s.Boolean({ default: false, description: 'Apply pending migrations at startup' }),
 })
 
-/** Checked settings of the kernel. `data` is an absolute path. */
+/** Validated kernel settings. `data` is an absolute path. */
 export type KernelConfig = s.Static<typeof kernelSchema>

@@ -7,11 +7,11 @@ import { StartupError } from '../startup-error.ts'
 import type { PluginEntry } from './kernel-schema.ts'
 import { isSettings, type Settings } from './schema-tree.ts'
 
-/** Settings from one source, with the folder that relative plugin folders start from. */
+/** Settings from one source, with the base folder of relative plugin folders. */
 export interface PluginLayer {
   readonly settings: Settings
   readonly folder: string
-  /** Present where someone typed it as a text. */
+  /** Set if the source was typed text. */
   readonly typed?: unknown
 }
 
@@ -19,7 +19,7 @@ const nameOf = ({ plugin, as }: PluginRequest): string => as ?? (typeof plugin =
 const requestOf = (entry: PluginEntry, from: string): PluginRequest =>
   typeof entry === 'string' ? { plugin: absoluteSource(entry, from), from } : { ...entry, plugin: absoluteSource(entry.plugin, from), from }
 
-/** A list of `+name` and `-name` changes the list below it, and copies in it are added; any other list replaces it. An empty text counts as not set. */
+/** A list of `+name` and `-name` modifies the list of the lower layer, adding copies in it; any other list replaces it. An empty string is treated as unset. */
 const nextPlugins = (below: readonly PluginRequest[], { settings, folder, typed }: PluginLayer): readonly PluginRequest[] => {
   const listed = settings['plugins']
   if (!Array.isArray(listed) || (typed && listed.length === 0)) return below
@@ -39,23 +39,23 @@ const nextPlugins = (below: readonly PluginRequest[], { settings, folder, typed 
   }, below)
 }
 
-/** The entries of the strongest layer that lists plugins under this name. */
+/** The entries of the highest layer that sets this list. */
 const strongest = (layers: readonly PluginLayer[], name: 'replacePlugins' | 'basePlugins'): readonly PluginRequest[] => {
   const layer = layers.findLast(({ settings }) => Array.isArray(settings[name]))
   const entries = (layer?.settings[name] ?? []) as readonly unknown[]
   return entries.filter(entry => typeof entry === 'string').map(entry => requestOf(entry, layer?.folder ?? ''))
 }
 
-/** What to load: the list, and what is used besides it or in the place of some of it. */
+/** The plugins to load: the list, and those added to it or replacing some of it. */
 export interface PluginChoice {
   readonly requests: readonly PluginRequest[]
-  /** Those that may push others out. */
+  /** Plugins that may replace others. */
   readonly used: ReadonlySet<PluginRequest>
-  /** Those that any other may push out. */
+  /** Plugins that any other may replace. */
   readonly base: ReadonlySet<PluginRequest>
 }
 
-/** The same choice with more that is used. */
+/** The same choice with further plugins. */
 export const alsoUse = ({ requests, used, base }: PluginChoice, wanted: readonly PluginRequest[]): PluginChoice => {
   const named = new Map(
     wanted.map(one => [one.plugin, requests.find(other => other.plugin === one.plugin && other.as === undefined) ?? one]),
@@ -65,7 +65,7 @@ export const alsoUse = ({ requests, used, base }: PluginChoice, wanted: readonly
   return { requests: [...listed, ...added, ...base], used: new Set([...used, ...named.values()]), base }
 }
 
-/** Chooses by `plugins`, `replacePlugins` and `basePlugins` of all layers, weakest first. */
+/** Chooses by `plugins`, `replacePlugins` and `basePlugins` of all layers, lowest precedence first. */
 export const choosePlugins = (layers: readonly PluginLayer[], given?: readonly PluginRequest[]): PluginChoice => {
   const listed = given ?? layers.reduce(nextPlugins, [])
   const chosen = alsoUse({ requests: listed, used: new Set(), base: new Set() }, strongest(layers, 'replacePlugins'))
@@ -77,13 +77,13 @@ export const choosePlugins = (layers: readonly PluginLayer[], given?: readonly P
 const singlePorts = ({ plugin }: NamedPlugin): readonly string[] =>
   (plugin.provides ?? []).map(({ port }) => port).filter(port => !takesMany(port))
 
-/** Without the plugins that provide what one of the stronger ones provides. */
+/** Without the plugins whose ports a plugin of higher precedence provides. */
 const withoutReplaced = <T extends NamedPlugin>(plugins: readonly T[], isStrong: (one: T) => boolean): readonly T[] => {
   const taken = new Set(plugins.filter(isStrong).flatMap(singlePorts))
   return plugins.filter(one => isStrong(one) || !singlePorts(one).some(port => taken.has(port)))
 }
 
-/** Loaded plugins, in the order of the requests, without those whose place another one takes. */
+/** Loaded plugins in the requested order, without those replaced by others. */
 export const inForce = <T extends NamedPlugin>(loaded: readonly T[], { requests, used, base }: PluginChoice) => {
   const chosen = loaded.map((one, at) => ({ ...one, request: requests[at] as PluginRequest }))
   const listed = withoutReplaced(chosen, ({ request }) => used.has(request))
