@@ -78,7 +78,7 @@ export interface CollectionRecord extends Sorted {
   readonly thumbnail: string | null
   /** In a public space. */
   readonly isPublic: boolean
-  /** True when it has no parent or stands at the top of a space: what lists show. */
+  /** True when nothing outside of the trash contains it, or it stands at the top of a space: what lists show. */
   readonly isTopLevel: boolean
   readonly tags: readonly Tag[]
   readonly state: LifeState
