@@ -4,6 +4,7 @@ import { AuthorAddresses } from './author-addresses.ts'
 import { ContainmentFilter } from './containment-filter.ts'
 import { type FacetParameter, FacetService, type ShownFacets } from './facet-service.ts'
 import { FullView, type ReadHit } from './full-view.ts'
+import { resolveUserSubmitted } from './user-submitted.ts'
 
 /** Parameters of a search. */
 export interface SearchInput {
@@ -70,7 +71,8 @@ export class SearchService {
     return this.#searchables.all().map(({ kind }) => kind)
   }
 
-  async find(input: SearchInput, caller: Caller): Promise<SearchPage> {
+  async find(given: SearchInput, caller: Caller): Promise<SearchPage> {
+    const input = { ...given, query: resolveUserSubmitted(given.query) }
     const { query: asked, kinds, facets = [] } = input
     const query = await this.#containing.resolve(await this.#addresses.resolve(asked, caller), caller)
     const [page, counts] = await Promise.all([
