@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { Greetings, type Log, Metrics } from 'pounce/sdk'
 import { bootKernel, type Kernel } from '../boot.ts'
 import { loadConfig } from '../kernel/config.ts'
+import { pluginFinder } from '../plugin-source.ts'
 import { programVersion } from '../services/installation.ts'
 import { createLog, type LogLevel, logDestination } from '../services/log.ts'
 import type { RunCommand } from './built-in.ts'
@@ -92,7 +93,7 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
     await ended
     return undefined
   }
-  installCrashHandlers(kernel.log, kernel.get(Metrics))
+  installCrashHandlers(kernel.log, kernel.get(Metrics), pluginFinder(config.plugins))
   const closeCommands = await serveCommands(kernel, runLine)
   // What was compiled is kept for the next start, also when this one ends with kill -9.
   flushCompileCache()
@@ -109,14 +110,15 @@ const isClosedPipe = (error: unknown): boolean => error instanceof Error && 'cod
 
 /**
  * Keeps the process alive when a plugin, listener, timer or promise throws where no one catches (promise P12): logged as an
- * error and counted. Returns how to end that.
+ * error, with its plugin where that is known, and counted. Returns how to end that.
  */
-const installCrashHandlers = (log: Log, metrics: Metrics): (() => void) => {
+const installCrashHandlers = (log: Log, metrics: Metrics, pluginOf: (error: unknown) => string | undefined): (() => void) => {
   const survive = (kind: string) => (error: unknown) => {
     // Anyone who read the log has gone: writing about it would only fail again.
     if (isClosedPipe(error)) return
     metrics.count('uncaught_faults_total', { kind })
-    log.error('Uncaught exception; the server continues', { kind, error })
+    const plugin = pluginOf(error)
+    log.error('Uncaught exception; the server continues', { kind, ...(plugin === undefined ? {} : { plugin }), error })
   }
   const onException = survive('exception')
   const onRejection = survive('rejection')
