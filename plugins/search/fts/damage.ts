@@ -4,8 +4,8 @@ export class DamagedIndex extends Error {
 }
 
 /** The file is an index that another version of this program made. */
-export class OtherVersion extends Error {
-  override readonly name = 'OtherVersion'
+export class OtherIndexVersion extends Error {
+  override readonly name = 'OtherIndexVersion'
   readonly version: unknown
 
   constructor(version: unknown) {
