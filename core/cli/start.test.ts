@@ -61,8 +61,8 @@ test('SIGTERM without requests ends with 0', async t => {
 test('what throws where nobody catches is logged and ends nothing', async t => {
   const { url, said } = await startServer(t, await tempFolder(t))
   t.is((await fetch(`${url}/api/faults`, { method: 'POST' })).status, 200)
-  await said(/thrown in a timer/)
-  await said(/rejected by nobody/)
+  await said(/^(?=.*thrown in a timer)(?=.*"plugin":"test\.commands")/m)
+  await said(/^(?=.*rejected by nobody)(?=.*"plugin":"test\.commands")/m)
   t.is(await statusOf(`${url}/healthz`), 200)
 })
 

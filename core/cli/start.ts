@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { Greetings, type Log, Metrics } from 'pounce/sdk'
 import { bootKernel, type Kernel } from '../boot.ts'
 import { loadConfig } from '../kernel/config.ts'
+import { pluginFinder } from '../plugin-source.ts'
 import { programVersion } from '../services/installation.ts'
 import { createLog, type LogLevel, logDestination } from '../services/log.ts'
 import type { RunCommand } from './built-in.ts'
@@ -92,7 +93,7 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
     await ended
     return undefined
   }
-  installCrashHandlers(kernel.log, kernel.get(Metrics))
+  installCrashHandlers(kernel.log, kernel.get(Metrics), pluginFinder(config.plugins))
   const closeCommands = await serveCommands(kernel, runLine)
   // The compile cache is saved for the next start, even if this process is killed with kill -9.
   flushCompileCache()
@@ -108,15 +109,16 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
 const isClosedPipe = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EPIPE'
 
 /**
- * Keeps the process alive after an uncaught exception or rejection in a plugin, listener, timer or promise (promise P12): it is logged as an error and
- * counted. Returns a function that removes the handlers.
+ * Keeps the process alive after an uncaught exception or rejection in a plugin, listener, timer or promise (promise P12): it is logged as an error, with its
+ * plugin if that is known, and counted. Returns a function that removes the handlers.
  */
-const installCrashHandlers = (log: Log, metrics: Metrics): (() => void) => {
+const installCrashHandlers = (log: Log, metrics: Metrics, pluginOf: (error: unknown) => string | undefined): (() => void) => {
   const survive = (kind: string) => (error: unknown) => {
     // The log's reader has closed the pipe: logging this would only fail again.
     if (isClosedPipe(error)) return
     metrics.count('uncaught_faults_total', { kind })
-    log.error('Uncaught exception; the server continues', { kind, error })
+    const plugin = pluginOf(error)
+    log.error('Uncaught exception; the server continues', { kind, ...(plugin === undefined ? {} : { plugin }), error })
   }
   const onException = survive('exception')
   const onRejection = survive('rejection')

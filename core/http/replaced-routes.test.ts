@@ -45,3 +45,28 @@ test('a page at the root gives its place to the redirection when it is removed',
   const answer = await fetch(`${url}/`, { redirect: 'manual' })
   t.deepEqual([answer.status, answer.headers.get('location')], [302, 'docs'])
 })
+
+test('a route that was removed is unknown, also where another plugin has its path with another method', async t => {
+  const at = (method: 'GET' | 'PUT') =>
+    route({
+      method,
+      path: '/api/wait',
+      summary: 'Wait',
+      permission: 'anyone',
+      responses: { 200: s.text() },
+      handle: async () => ({ status: 200, body: method }),
+    })
+  const { url, http } = await serve(t, { wait: at('GET') })
+  const other = { plugin: 'resources.other', name: 'delay', route: at('PUT'), needs: {} }
+  await http.replaceRoutes('resources.other', [other], 0)
+  const ask = async (method: string) => {
+    const answer = await fetch(`${url}/api/wait`, { method })
+    return [answer.status, ((await answer.json().catch(() => ({}))) as { code?: string }).code]
+  }
+  t.deepEqual(await ask('PUT'), [200, undefined])
+  await http.replaceRoutes('resources.other', [], 0)
+  t.deepEqual(await ask('PUT'), [404, 'no-such-address'])
+  t.deepEqual(await ask('DELETE'), [405, 'method-not-allowed'])
+  await http.replaceRoutes('resources.other', [other], 0)
+  t.deepEqual(await ask('PUT'), [200, undefined])
+})

@@ -89,15 +89,17 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 export class PrefixRouter {
   #entries = new Map<string, Entry[]>()
   #layers = new Map<string, readonly LayeredRoute[]>()
+  #withdrawn: PrefixRouter | undefined
 
   constructor(routes: readonly RegisteredRoute[]) {
     this.replace(routes)
   }
 
   /** From now on only these routes answer. */
-  replace(routes: readonly RegisteredRoute[]): void {
+  replace(routes: readonly RegisteredRoute[], withdrawn: readonly RegisteredRoute[] = []): void {
     this.#entries = new Map()
     this.#layers = new Map()
+    this.#withdrawn = withdrawn.length > 0 ? new PrefixRouter(withdrawn) : undefined
     for (const route of routes) {
       for (const address of route.addresses) {
         const key = keyOf(address)
@@ -122,6 +124,11 @@ export class PrefixRouter {
       this.#in(`${method} * ${first}/`, path) ??
       this.#in(`${method} * /`, path)
     )
+  }
+
+  /** Whether a path had this method until its route was withdrawn. */
+  isWithdrawn(method: string, path: string): boolean {
+    return this.#withdrawn?.find(method, path) !== undefined
   }
 
   /** The methods defined for a path. */
@@ -254,7 +261,8 @@ const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addr
   const known = addresses.withoutSlash(path)
   if (known === undefined) {
     const allowed = router.allowed(path)
-    throw allowed.length === 0 ? new NoSuchAddress() : new MethodNotAllowed(allowed)
+    const isUnknown = allowed.length === 0 || router.isWithdrawn(request.isHead ? 'GET' : (request.req.method ?? 'GET'), path)
+    throw isUnknown ? new NoSuchAddress() : new MethodNotAllowed(allowed)
   }
   // The key was in the query, and the redirect must keep it.
   const query = [search, key === undefined ? '' : `key=${encodeURIComponent(key)}`].filter(Boolean).join('&')

@@ -7,7 +7,7 @@ import { createApp, type HttpOptions } from './app.ts'
 import type { HttpConfig } from './config.ts'
 import { markContinueDue, type RequestContext, RequestTracker } from './request-context.ts'
 import { ResponseWriter } from './response-writer.ts'
-import { type Address, Addresses, type PluginRoute, PrefixRouter, registerRoutes } from './router.ts'
+import { type Address, Addresses, type PluginRoute, PrefixRouter, type RegisteredRoute, registerRoutes } from './router.ts'
 import { TrustedProxies } from './trusted-proxies.ts'
 
 /*
@@ -68,6 +68,8 @@ export const createHttp = (options: HttpOptions): Http => {
     const all = [...byPlugin.values()].flat()
     return all.some(({ addresses }) => addresses.some(isRoot)) ? all : [...all, ...root]
   }
+  /** The routes of plugins that are switched off: what they answer is 404, also where another plugin has the path with another method. */
+  const withdrawn = new Map<string, readonly RegisteredRoute[]>()
   const router = new PrefixRouter(routes())
   const addresses = new Addresses(router, () => installation.baseUrl)
   const tracker = new RequestTracker(config, log, options.metrics)
@@ -79,7 +81,9 @@ export const createHttp = (options: HttpOptions): Http => {
   const replaceRoutes: Http['replaceRoutes'] = (plugin, others, limitMs) => {
     const former = byPlugin.get(plugin) ?? []
     byPlugin.set(plugin, [...register(others)])
-    router.replace(routes())
+    if (others.length > 0) withdrawn.delete(plugin)
+    else if (former.length > 0) withdrawn.set(plugin, former)
+    router.replace(routes(), [...withdrawn.values()].flat())
     openapiText = undefined
     return tracker.endOf(new Set(former), limitMs)
   }

@@ -58,11 +58,14 @@ export const spansOf = (startMs: number, endMs: number | null, time: GeoBinning[
   if (time === 'all') return [{ fromMs: startMs, toMs: endMs ?? startMs }]
   const spans = [spanAt(startMs, time)]
   for (let last = spans[0]; last && last.toMs < (endMs ?? startMs); last = spans.at(-1)) {
-    if (spans.length === maxBins) throw new Invalid(`A datapoint overlaps more than ${maxBins} bins: use longer ones`)
+    if (spans.length === maxBins) throw new Invalid(tooLong(startMs, endMs ?? startMs))
     spans.push(spanAt(last.toMs, time))
   }
   return time === 'season' ? oneWinter(spans) : spans
 }
+
+const tooLong = (startMs: number, endMs: number): string =>
+  `The datapoint from ${new Date(startMs).toISOString()} to ${new Date(endMs).toISOString()} overlaps more than ${maxBins} bins: use longer bins`
 
 /** How often numbers of one query may be counted in bins after their first: about a second of work. */
 export const maxFurtherBins = 1_000_000

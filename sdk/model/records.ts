@@ -78,7 +78,7 @@ export interface CollectionRecord extends Sorted {
   readonly thumbnail: string | null
   /** True when it is in a public space. */
   readonly isPublic: boolean
-  /** True when it has no parent or is at the top level of a space; lists show these. */
+  /** True when it has no parent outside the trash or is at the top level of a space; lists show these. */
   readonly isTopLevel: boolean
   readonly tags: readonly Tag[]
   readonly state: LifeState

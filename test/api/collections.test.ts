@@ -208,6 +208,25 @@ test('what is below a removed collection stays and stands at the top', async t =
   t.like(await recordOf(child), { parents: [], spaces: [space], rootSpaces: [space], isTopLevel: true })
 })
 
+test('what is below a collection in the trash stands at the top until it is restored', async t => {
+  const ann = await somebody(server)
+  const [top, other] = [await newCollection(ann), await newCollection(ann)]
+  const [child, shared] = [await below(ann, top), await below(ann, top)]
+  await ann.post(`/api/collections/${other}/addSubCollection/${shared}`)
+  const listed = async () => {
+    await server.drained()
+    const ids = await allIds(ann.get, '/api/collections')
+    return [top, child, shared].map(id => ids.includes(id))
+  }
+  t.deepEqual(await listed(), [true, false, false])
+  await ann.remove(`/api/collections/${top}`)
+  t.deepEqual(await listed(), [false, true, false])
+  await ann.remove(`/api/collections/${other}`)
+  t.deepEqual(await listed(), [false, true, true])
+  await ann.put(`/api/collections/restore/${top}`)
+  t.deepEqual(await listed(), [true, false, false])
+})
+
 test('circles are refused', async t => {
   const ann = await somebody(server)
   const a = await newCollection(ann)

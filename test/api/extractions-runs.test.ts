@@ -223,6 +223,24 @@ test.serial('a cancelled run does not hide that an earlier one of its extractor 
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
 })
 
+test('of two runs of an extractor the one that reported last says where it stands', async t => {
+  const file = await newFile()
+  const [earlier, later] = [await asked('files', file), await asked('files', file)]
+  await bus.tell(earlier, 'StatusMessage.start: Started')
+  t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.start: Started', Status: 'Processing' })
+  await bus.tell(later, 'StatusMessage.done: Done')
+  t.deepEqual(await statusOf(file), { 'm.any': 'DONE', Status: 'Done' })
+  await bus.tell(earlier, 'StatusMessage.processing: Half of it')
+  t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.processing: Half of it', Status: 'Processing' })
+  t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'true' })
+  await bus.tell(earlier, 'StatusMessage.done: Done')
+  t.deepEqual(await statusOf(file), { 'm.any': 'DONE', Status: 'Done' })
+  const waiting = await asked('files', file)
+  t.deepEqual(await statusOf(file), { 'm.any': 'SUBMITTED', Status: 'Processing' })
+  await bus.tell(waiting, 'StatusMessage.error: Broken')
+  t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.error: Broken', Status: 'Done' })
+})
+
 test('at most a hundred runs are listed, and jobs that are not done beside them', async t => {
   const file = await newFile()
   for (let n = 0; n < 101; n++) await asked('files', file)

@@ -166,3 +166,18 @@ test.serial('links end after as many days as the settings say', async t => {
   await ends(t, link)
   t.deepEqual(await idsOf(person.get('/api/users/links')), [])
 })
+
+test('wrong links are throttled without harm to right ones', async t => {
+  const other = await bootForTest()
+  t.teardown(() => other.stop())
+  const person = await somebody(other, 'throttled')
+  const link = await linkBy(person.call, await newFile(person))
+  const wrong = await Promise.all(Array.from({ length: 20 }, async (_, at) => (await other.as()(`/files/links/wrong${at}`)).status))
+  t.deepEqual(new Set(wrong), new Set([404]))
+  const refused = await other.as()('/files/links/wrong20')
+  t.is(refused.status, 429)
+  t.regex(refused.headers.get('retry-after') ?? '', /^\d+$/)
+  t.is((await other.as()('/files/links/wrong0')).status, 404, 'counts once')
+  t.is((await other.as()(link.path)).status, 200)
+  t.is((await other.as('a wrong key')('/api/me')).status, 401)
+})

@@ -34,6 +34,18 @@ test('sums of long readings by fine bins are refused with what would be right, a
   t.is((await ann.get(`${path}/trends?binning=month`)).status, 200)
 })
 
+test('a reading that overlaps too many bins is named by its times', async t => {
+  const server = await bootForTest({ t })
+  const ann = await somebody(server, 'ann')
+  const stream = await newStream(ann, await newSensor(ann))
+  await tell(server, stream, [{ at: 0, until: 20_000 * hourMs, properties: { v: 1 } }])
+  for (const each of ['bin/hour/0', 'bin/hour/0?raw=true']) {
+    const { status, body } = await ann.get(`${path}/${each}`)
+    t.is(status, 400, each)
+    t.regex(JSON.stringify(body), /The datapoint from 1970-01-01T00:00:00\.000Z to 1972-04-13T08:00:00\.000Z overlaps more than 10000 bins/)
+  }
+})
+
 test('the work ends when the client is gone', async t => {
   const left = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()

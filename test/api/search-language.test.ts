@@ -69,6 +69,10 @@ const find = async (query: string, more = ''): Promise<string> =>
     .join(' ')
 
 const answers: readonly (readonly [query: string, found: string])[] = [
+  ['user-submitted.depth:deep', 'cedar'],
+  ['metadata.user-submitted.depth==deep', 'cedar'],
+  ['exists:"user-submitted.Funding Institution"', 'cedar'],
+  ['missing:"user-submitted.Funding Institution"', 'alder birch'],
   ['', 'alder birch cedar'],
   ['alder OR birch', 'alder birch'],
   ['txt NOT (alder|birch)', 'cedar'],

@@ -30,7 +30,9 @@ const notSeen = (world: World, who: Person): number => (who === 'nobody' && worl
 
 const editing = { dataset: ['AddResourceToDataset', 'EditDataset'], collection: ['AddResourceToCollection', 'EditCollection'] } as const
 
-const isTopLevel = (one: Collection): boolean => one.parents.size === 0 || one.rootSpaces.size > 0
+const isBelowOther = (one: Collection): boolean => [...one.parents].some(parent => !parent.isTrashed)
+
+const isTopLevel = (one: Collection): boolean => !isBelowOther(one) || one.rootSpaces.size > 0
 
 /** Those that the list of spaces shows: on a public server too only what concerns someone. */
 const spacesFor = (world: World, who: Person): readonly Space[] =>
@@ -151,7 +153,7 @@ const tree = (world: World, who: Person): readonly Expectation[] => {
   const collections = state.collections.filter(one => rights.sees(who, one))
   const loose = [
     ...datasets.filter(one => one.author === who && one.spaces.size === 0 && one.collections.size === 0),
-    ...collections.filter(one => one.author === who && one.spaces.size === 0 && one.parents.size === 0),
+    ...collections.filter(one => one.author === who && one.spaces.size === 0 && !isBelowOther(one)),
   ]
   const inCollectionOf = (one: Dataset, space: Space): boolean =>
     [...one.collections].some(each => !each.isTrashed && each.spaces.has(space))

@@ -131,11 +131,11 @@ export class CollectionTree {
     return below
   }
 
-  /** Makes what follows from parents and spaces right. */
-  async settle(id: string, actor?: string): Promise<Collected> {
+  /** Makes what follows from parents and spaces right; `field` is what is expected to change. */
+  async settle(id: string, actor?: string, field: 'isPublic' | 'isTopLevel' = 'isPublic'): Promise<Collected> {
     return this.#change(id, now => ({
       rootSpaces: now.rootSpaces.filter(space => now.spaces.includes(space)),
-      events: [this.#updated(id, 'isPublic', actor)],
+      events: [this.#updated(id, field, actor)],
     }))
   }
 
@@ -146,7 +146,7 @@ export class CollectionTree {
       const { parents, spaces, rootSpaces } = { parents: now.parents, spaces: now.spaces, rootSpaces: now.rootSpaces, ...placed }
       if (parents.length > mostPlaces || spaces.length > mostPlaces)
         throw new Invalid(`A collection has at most ${mostPlaces} parents and spaces`)
-      const isTopLevel = parents.length === 0 || rootSpaces.length > 0
+      const isTopLevel = rootSpaces.length > 0 || !(await this.#isAnyLive(parents))
       const set = { parents, spaces, rootSpaces, isTopLevel, isPublic: await this.isPublicIn(spaces) }
       return isSame(now, set) ? undefined : { set, events }
     })
@@ -160,6 +160,13 @@ export class CollectionTree {
     if (gone !== undefined) return this.leaveSpace(changed.id, gone)
     const isPublic = [...found.values()].some(space => space.isPublic)
     return isPublic === changed.isPublic ? changed : this.settle(changed.id)
+  }
+
+  /** What is in the trash lists nothing below it. */
+  async #isAnyLive(ids: readonly string[]): Promise<boolean> {
+    if (ids.length === 0) return false
+    const found = await this.#documents.getMany(collections, ids)
+    return [...found.values()].some(one => one.state === 'live')
   }
 
   /** Whether one of the spaces is public. */

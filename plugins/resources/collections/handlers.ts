@@ -71,6 +71,22 @@ export class DetachCollectionsOnParentRemoved {
 }
 wire(DetachCollectionsOnParentRemoved, DocumentStore, CollectionTree)
 
+/** What is below a collection that goes to the trash stands at the top, unless something else is above it, until the collection is restored. */
+export class UpdateTopLevelOnParentTrashed {
+  #documents: DocumentStore
+  #tree: CollectionTree
+
+  constructor(documents: DocumentStore, tree: CollectionTree) {
+    this.#documents = documents
+    this.#tree = tree
+  }
+
+  async handle({ subject, actor }: StoredEvent<'collection.trashed' | 'collection.restored'>): Promise<void> {
+    for await (const one of containedIn(this.#documents, inParent, subject.id)) await this.#tree.settle(one.id, actor, 'isTopLevel')
+  }
+}
+wire(UpdateTopLevelOnParentTrashed, DocumentStore, CollectionTree)
+
 /** What is below a collection enters and leaves spaces with it; each child states its own event, so the whole tree follows. */
 export class UpdateSpacesOnParentChanged {
   #documents: DocumentStore

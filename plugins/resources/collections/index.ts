@@ -8,6 +8,7 @@ import {
   NotifyAdminsOnCollectionRemoved,
   UpdateCollectionAccessOnSpaceUpdated,
   UpdateSpacesOnParentChanged,
+  UpdateTopLevelOnParentTrashed,
 } from './handlers.ts'
 import { collectionResource } from './resource.ts'
 import * as routes from './routes.ts'
@@ -28,6 +29,7 @@ export const plugin = definePlugin({
     on('space.expiry-due', ExpireCollections, 'expire-collections'),
     on('collection.removed', DetachCollectionsOnParentRemoved, 'leave-parent'),
     on('collection.removed', NotifyAdminsOnCollectionRemoved, 'tell-admins'),
+    on(['collection.trashed', 'collection.restored'], UpdateTopLevelOnParentTrashed, 'follow-parent-trash'),
     on(['collection.attached', 'collection.detached'], UpdateSpacesOnParentChanged, 'follow-parent'),
   ],
   migrations: new URL('./migrations/', import.meta.url),

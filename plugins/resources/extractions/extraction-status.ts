@@ -1,14 +1,22 @@
 import { type FileRecord, s } from 'pounce/sdk'
 import type { ExtractionRun } from './stored-extractions.ts'
 
-/** The newest run of each extractor on a resource. */
+const lastReport = ({ lines, start }: ExtractionRun): string => {
+  const last = lines.at(-1)
+  return last?.heard ?? last?.at ?? start
+}
+
+/** The newest run of each extractor on a resource, or an earlier one that continues and reported later (reference, extraction §3.3). */
 export const newestByExtractor = (newestFirst: readonly ExtractionRun[]): ReadonlyMap<string, ExtractionRun> => {
   const newest = new Map<string, ExtractionRun>()
-  for (const run of newestFirst) if (!newest.has(run.extractor)) newest.set(run.extractor, run)
+  for (const run of newestFirst) {
+    const known = newest.get(run.extractor)
+    if (!known || (run.state === 'open' && lastReport(run) >= lastReport(known))) newest.set(run.extractor, run)
+  }
   return newest
 }
 
-/** True while the newest run of any extractor continues; a failed one counts as ended (reference, extraction §3.3), a cancelled one says nothing of those before it. */
+/** True while the last run of any extractor continues; a failed one counts as ended, a cancelled one says nothing of those before it. */
 export const isBeingProcessed = (newestFirst: readonly ExtractionRun[]): boolean =>
   [...newestByExtractor(newestFirst.filter(run => run.state !== 'cancelled')).values()].some(run => run.state === 'open')
 

@@ -20,13 +20,14 @@ import {
   type NewEvent,
   type Page,
   Policy,
+  RateLimiter,
   range,
   type Stored,
   type StoredEvent,
   type Time,
   wire,
 } from 'pounce/sdk'
-import { type CredentialRef, personalRecords, removeFound } from 'pounce/sdk/kit'
+import { type CredentialRef, networkOf, personalRecords, removeFound } from 'pounce/sdk/kit'
 import { Config, type Settings } from './stored-files.ts'
 
 /** A link by which anyone can download a file for a while. Like a key it is known by its hash only, with whose start its id begins. */
@@ -57,6 +58,9 @@ export type LinksOf = { readonly maker: string } | { readonly file: string }
 
 const dayMs = 86_400_000
 const useEveryMs = 60_000
+/** Wrong links from one network in 15 minutes; right ones still work (promises, Authentication). */
+const wrongLinksPerNetwork = 20
+const maxWrongKept = 10_000
 const needed = ['EditFile', 'DownloadFiles'] as const
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const isSame = (one: string, other: string): boolean => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
@@ -77,8 +81,11 @@ export class FileLinks implements BatchHandler {
   readonly #files: Files
   readonly #credentials: CredentialRefs
   readonly #policy: Policy
+  readonly #limiter: RateLimiter
   readonly #clock: Clock
   readonly #log: Log
+  /** Wrong tokens that were counted, by network: a page with a dead link guesses nothing. */
+  readonly #wrong = new Set<string>()
 
   constructor(
     { linkDays }: Settings,
@@ -86,6 +93,7 @@ export class FileLinks implements BatchHandler {
     files: Files,
     credentials: CredentialRefs,
     policy: Policy,
+    limiter: RateLimiter,
     clock: Clock,
     log: Log,
   ) {
@@ -94,6 +102,7 @@ export class FileLinks implements BatchHandler {
     this.#files = files
     this.#credentials = credentials
     this.#policy = policy
+    this.#limiter = limiter
     this.#clock = clock
     this.#log = log
   }
@@ -113,17 +122,30 @@ export class FileLinks implements BatchHandler {
     return { id, token, expires }
   }
 
-  /** Link and file behind a token; undefined when there is none, it has ended, or its maker could not download and edit the file now. */
-  async follow(token: string): Promise<{ readonly link: FileLink; readonly file: FileRecord & Stored } | undefined> {
+  /**
+   * Link and file behind a token; undefined when there is none, it has ended, or its maker could not download and edit the file now. `TooMany` after too
+   * many different wrong tokens from one network.
+   */
+  async follow(token: string, address: string): Promise<{ readonly link: FileLink; readonly file: FileRecord & Stored } | undefined> {
     const hash = sha256(token)
     const link = await this.#documents.get(fileLinks, hash.slice(0, 24))
-    if (!link?.hash || !isSame(link.hash, hash)) return undefined
+    if (!link?.hash || !isSame(link.hash, hash)) {
+      await this.#countWrong(`${networkOf(address)} ${hash}`, address)
+      return undefined
+    }
     const caller = await this.#makerOf(link)
     const file = caller && (await this.#files.get(link.file))
     if (!caller || !file) return undefined
     for (const permission of needed)
       if ((await this.#policy.canOn(caller, permission, { kind: 'file', id: file.id })) !== 'yes') return undefined
     return { link, file }
+  }
+
+  async #countWrong(wrong: string, address: string): Promise<void> {
+    if (this.#wrong.has(wrong)) return
+    await this.#limiter.consume('wrong download link', { address }, { perNetwork: wrongLinksPerNetwork })
+    this.#wrong.add(wrong)
+    if (this.#wrong.size > maxWrongKept) this.#wrong.delete(this.#wrong.keys().next().value ?? '')
   }
 
   /** Notes a use. A note that fails is no reason to refuse the download. */
@@ -181,7 +203,7 @@ export class FileLinks implements BatchHandler {
     return this.#credentials.callerOf(credential)
   }
 }
-wire(FileLinks, Config, DocumentStore, Files, CredentialRefs, Policy, Clock, Log)
+wire(FileLinks, Config, DocumentStore, Files, CredentialRefs, Policy, RateLimiter, Clock, Log)
 
 /** An account that was suspended, or has another password, leaves no links behind: they do not come back with it. */
 export class RevokeLinksOnUserUpdated {

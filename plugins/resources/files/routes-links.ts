@@ -11,6 +11,7 @@ import {
   routesFor,
   s,
   signedIn,
+  TooMany,
   Users,
 } from 'pounce/sdk'
 import { afterParameter, linkToNext, pageOf, peopleFor, Quarantined, ScanPending, ShownPerson } from 'pounce/sdk/kit'
@@ -88,11 +89,11 @@ export const getFileByLink = route({
   ignoresCredentials: true,
   params: s.Object({ link: s.String({ maxLength: 200 }) }),
   responses: { 200: s.bytes<Bytes>() },
-  throws: [NotFound, ScanPending, Quarantined],
+  throws: [NotFound, TooMany, ScanPending, Quarantined],
   effects: 'counts the download and records the use of the link',
   answersHead: true,
   async handle({ params, isHead, address }, { links, downloads }) {
-    const found = await links.follow(params.link)
+    const found = await links.follow(params.link, address)
     if (!found) throw new NotFound('link')
     const { file, link } = found
     downloads.requireUsable(file)

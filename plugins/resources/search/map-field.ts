@@ -3,8 +3,8 @@ import type { SearchQuery } from 'pounce/sdk/search'
 /** A condition on one field. */
 export type FieldCondition = Extract<SearchQuery, { readonly field?: string }>
 
-/** The query with another one in the place of each condition on the field. */
-export const mapField = (query: SearchQuery, field: string, replace: (condition: FieldCondition) => SearchQuery): SearchQuery => {
+/** The query with another one in the place of each condition on the field, or on fields of whose names the pattern is true. */
+export const mapField = (query: SearchQuery, field: string | RegExp, replace: (condition: FieldCondition) => SearchQuery): SearchQuery => {
   switch (query.op) {
     case 'and':
       return { ...query, all: query.all.map(part => mapField(part, field, replace)) }
@@ -13,6 +13,8 @@ export const mapField = (query: SearchQuery, field: string, replace: (condition:
     case 'not':
       return { ...query, not: mapField(query.not, field, replace) }
     default:
-      return 'field' in query && query.field === field ? replace(query) : query
+      return 'field' in query && query.field !== undefined && isNamed(query.field, field) ? replace(query) : query
   }
 }
+
+const isNamed = (name: string, field: string | RegExp): boolean => (typeof field === 'string' ? name === field : field.test(name))

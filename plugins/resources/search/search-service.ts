@@ -4,6 +4,7 @@ import { AuthorAddresses } from './author-addresses.ts'
 import { ContainmentFilter } from './containment-filter.ts'
 import { type FacetParameter, FacetService, type ShownFacets } from './facet-service.ts'
 import { FullView, type ReadHit } from './full-view.ts'
+import { type FieldCondition, mapField } from './map-field.ts'
 
 /** Parameters of a search. */
 export interface SearchInput {
@@ -36,6 +37,18 @@ type ReadItems<T> = (source: Searchable, ids: readonly string[]) => Promise<Read
 const mostRounds = 5
 /** Of a search that only counts: as many hits as a page has unless its size is said. */
 const checkedOfCount = 240
+
+const userSubmitted = /^(metadata\.)?user-submitted\./
+
+const onFiles: SearchQuery = { op: 'field', field: 'resource_type', is: 'equals', values: ['file'] }
+
+/** Clowder 1.x names the metadata that people add to files by the API `user-submitted.<field>` (reference, api-platform §8); here it has the same field as all that people add. */
+const resolveUserSubmitted = (query: SearchQuery): SearchQuery =>
+  mapField(query, userSubmitted, condition => {
+    const plain: FieldCondition = { ...condition, field: (condition.field ?? '').replace(userSubmitted, '$1') }
+    if (condition.op === 'missing') return { op: 'and', all: [condition, plain] }
+    return { op: 'or', any: [condition, { op: 'and', all: [onFiles, plain] }] }
+  })
 
 /** Queries the index, then checks its hits again: the index is a cache, the store and the policy decide. */
 export class SearchService {
@@ -70,7 +83,8 @@ export class SearchService {
     return this.#searchables.all().map(({ kind }) => kind)
   }
 
-  async find(input: SearchInput, caller: Caller): Promise<SearchPage> {
+  async find(given: SearchInput, caller: Caller): Promise<SearchPage> {
+    const input = { ...given, query: resolveUserSubmitted(given.query) }
     const { query: asked, kinds, facets = [] } = input
     const query = await this.#containing.resolve(await this.#addresses.resolve(asked, caller), caller)
     const [page, counts] = await Promise.all([

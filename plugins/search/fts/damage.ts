@@ -3,6 +3,17 @@ export class DamagedIndex extends Error {
   override readonly name = 'DamagedIndex'
 }
 
+/** The file is an index that another version of this program made. */
+export class OtherIndexVersion extends Error {
+  override readonly name = 'OtherIndexVersion'
+  readonly version: unknown
+
+  constructor(version: unknown) {
+    super(`The index has version ${version}`)
+    this.version = version
+  }
+}
+
 const corrupt = 11
 const notADatabase = 26
 

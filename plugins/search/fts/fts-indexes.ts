@@ -3,9 +3,10 @@ import { Worker } from 'node:worker_threads'
 import { type Log, Unavailable } from 'pounce/sdk'
 import { WorkerClient } from 'pounce/sdk/kit'
 import type { IndexChange } from 'pounce/sdk/search'
-import { isDamage, sqliteCode } from './damage.ts'
+import { isDamage, OtherIndexVersion, sqliteCode } from './damage.ts'
 import { IndexFile } from './index-file.ts'
 import { IndexFolder } from './index-folder.ts'
+import { schemaVersion } from './schema.ts'
 import type { WriteFailure, WriteTask } from './write-task.ts'
 
 const writeLimitMs = 60_000
@@ -190,7 +191,10 @@ export class FtsIndexes {
     try {
       return new IndexFile(this.#folder.pathOf(name), { isDurable: true })
     } catch (error) {
-      this.#log.error('search index unusable; starting with an empty one, a rebuild is required', { error })
+      if (error instanceof OtherIndexVersion) {
+        const { version } = error
+        this.#log.warn('search index has another version; it will be rebuilt', { version, requiredVersion: schemaVersion })
+      } else this.#log.error('search index unusable; starting with an empty one, a rebuild is required', { error })
       return undefined
     }
   }

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Unavailable } from 'pounce/sdk'
 import type { IndexChange, SearchDocument } from 'pounce/sdk/search'
 import { foldValue } from 'pounce/sdk/search'
+import { OtherIndexVersion } from './damage.ts'
 import { type FieldType, type IndexEntry, toEntry } from './index-entry.ts'
 import { LogSync } from './log-sync.ts'
 import { type IndexRow, PreparedStatements } from './prepared-statements.ts'
@@ -32,7 +33,7 @@ export class IndexFile {
   readonly #log: LogSync
   readonly #tags: TagCounts
 
-  /** Opens or makes the file; one that is not durable is being filled until `seal`. Throws what SQLite throws when it is not a whole index of this version. */
+  /** Opens or makes the file; one that is not durable is being filled until `seal`. Throws `OtherIndexVersion`, or what SQLite throws when it is no whole index. */
   constructor(path: string, { isDurable }: { readonly isDurable: boolean }) {
     this.path = path
     this.#log = new LogSync(`${path}-wal`, () => this.#checkpoint())
@@ -225,7 +226,7 @@ export class IndexFile {
       })
     }
     const version = this.#statements.get('SELECT value FROM meta WHERE key = ?', 'version')?.['value']
-    if (version !== schemaVersion) throw new Error(`The index has version ${version}, but this program requires version ${schemaVersion}`)
+    if (version !== schemaVersion) throw new OtherIndexVersion(version)
     this.#statements.get('SELECT rowid FROM fts WHERE fts MATCH ? LIMIT 1', '"_all"')
   }
 

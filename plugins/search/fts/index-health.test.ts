@@ -7,6 +7,7 @@ import { type Log, type SearchIndex, Unavailable } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
 import { freshIndex, startedIndex } from '../../../test/support/fts-index.ts'
+import { schemaVersion } from './schema.ts'
 
 const all = { query: { op: 'all' }, scope: { all: true }, from: 0, size: 1000 } as const
 
@@ -25,10 +26,12 @@ const indexFiles = async (folder: string): Promise<readonly string[]> =>
 const currentFile = async (folder: string): Promise<string> =>
   join(folder, 'search', (await readFile(join(folder, 'search', 'current'), 'utf8')).trim())
 
-/** A log that records its errors. */
-function watching(): { readonly log: Log; readonly errors: string[] } {
+/** A log that records its warnings and errors. */
+function watching(): { readonly log: Log; readonly warnings: unknown[]; readonly errors: string[] } {
+  const warnings: unknown[] = []
   const errors: string[] = []
-  return { log: { ...silent, error: message => errors.push(message) }, errors }
+  const log: Log = { ...silent, warn: (...line) => warnings.push(line), error: message => errors.push(message) }
+  return { log, warnings, errors }
 }
 
 test('a new index needs a rebuild until it had one, or was emptied on purpose', async t => {
@@ -129,10 +132,15 @@ for (const [how, spoil] of ways) {
     await index.dispose()
     reopen(await currentFile(folder))
     await spoil(await currentFile(folder))
-    const { log, errors } = watching()
+    const { log, warnings, errors } = watching()
     const again = startedIndex(t, folder, log)
     t.true(await again.needsRebuild())
-    t.is(errors.length > 0, how !== 'emptied' && how !== 'lost')
+    const isOld = how === 'of another version'
+    t.deepEqual(
+      warnings,
+      isOld ? [['search index has another version; it will be rebuilt', { version: 99, requiredVersion: schemaVersion }]] : [],
+    )
+    t.is(errors.length > 0, !isOld && how !== 'emptied' && how !== 'lost')
     t.is(await total(again), 0)
     await again.rebuild(asStream(300))
     t.false(await again.needsRebuild())

@@ -3,6 +3,7 @@ import type { Installation } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { Broker } from './broker.ts'
 import { usual } from './fixtures/rabbit-under-test.ts'
+import { RabbitSink } from './rabbit-sink.ts'
 
 // In a process of its own: it looks at connections after milliseconds.
 const installation = { instance: 'abcdefghij' } as Installation
@@ -30,4 +31,6 @@ test('a broker that is unavailable stops nothing, and health says what is wrong'
   t.teardown(() => broker.dispose())
   await broker.connect()
   t.throws(() => broker.health(), { message: /^Jobs are waiting: .*ECONNREFUSED/ })
+  const record = { category: 'user_activity', type: 'login', user_id: '', user_name: '', created: 0 } as const
+  await t.throwsAsync(new RabbitSink(usual, broker, silent).publish([record]), { message: 'The broker is unavailable' })
 })

@@ -25,7 +25,8 @@ export class RabbitSink implements EventSink {
     if (records.length > mostRecords) throw new Invalid(`At most ${mostRecords} records can be published at once, not ${records.length}`)
     if (records.length === 0) return
     const { model, isBlocked } = this.#broker.publishing
-    if (!model || isBlocked) throw new Unavailable('The broker is blocking publishers')
+    if (!model) throw new Unavailable('The broker is unavailable')
+    if (isBlocked) throw new Unavailable('The broker is blocking publishers')
     try {
       await within(this.#send(model, records), this.#config.timeoutMs)
     } catch (error) {

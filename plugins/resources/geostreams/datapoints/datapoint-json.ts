@@ -137,6 +137,8 @@ const endOf = ({ start_time, end_time }: Readonly<Record<string, unknown>>, star
   return end_time === start_time ? startMs : timeOf(end_time, 'end_time')
 }
 
+const utc = (ms: number): string => new Date(ms).toISOString()
+
 const requireText = (sent: unknown, field: string): void => {
   if (typeof sent !== 'string') throw new Invalid(isMissing(sent) ? `${field} is missing` : `${field} must be text, such as Feature`)
 }
@@ -149,7 +151,7 @@ export const readPoint = (sent: unknown, { stream, latitudeFirst = false }: Poin
   const number = streamOf(sent['stream_id'], stream)
   const startMs = timeOf(sent['start_time'], 'start_time')
   const endMs = endOf(sent, startMs)
-  if (endMs !== null && endMs < startMs) throw new Invalid('end_time is before start_time')
+  if (endMs !== null && endMs < startMs) throw new Invalid(`end_time (${utc(endMs)}) is before start_time (${utc(startMs)})`)
   requireText(sent['type'], 'type')
   if (isMissing(sent['geometry'])) throw new Invalid('geometry is missing')
   if (isMissing(sent['properties'])) throw new Invalid('properties is missing')
