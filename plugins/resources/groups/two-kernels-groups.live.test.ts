@@ -9,7 +9,7 @@ import { until } from '../../../test/support/until.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
 
-/** How soon what happens on one kernel counts on the other (promises, P15). */
+/** How soon a change on one kernel takes effect on another (promises, P15). */
 const soonMs = 1000
 const plugins = [...recordPlugins.map(id => (id === 'documents.sqlite' ? 'documents.mongodb' : id)), 'resources.groups']
 const database = `pounce-${randomBytes(6).toString('hex')}`
@@ -21,7 +21,7 @@ let bob: Somebody
 const boot = () =>
   bootForTest({ plugins, config: { access: { private: true }, documents: { mongodb: { uri: url('MONGODB'), database } } } })
 
-/** Hooks run even where every test is skipped. */
+/** Hooks run even when every test is skipped. */
 const isLive = process.env['POUNCE_TEST_MONGODB_URL'] !== undefined
 test.before(async () => {
   if (!isLive) return
@@ -41,7 +41,7 @@ test.after.always(async () => {
 })
 
 const admin = () => callsOf(one.as(one.admin.key))
-/** Bob's status at the other kernel, as soon as it is the one wanted. */
+/** Bob's status on the other kernel, as soon as it is the expected one. */
 const becomes = (status: number, path: string) =>
   until(
     `status ${status} of ${path}`,
