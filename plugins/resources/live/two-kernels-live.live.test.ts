@@ -10,7 +10,7 @@ import { webhookTarget } from '../../../test/support/webhook-target.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
 
-/** Two kernels on one document store, each a server of its own. */
+/** Two kernels on one document store, each with its own server. */
 const twoKernels = async (t: ExecutionContext): Promise<readonly [TestServer, TestServer]> => {
   const database = `pounce-${randomBytes(6).toString('hex')}`
   t.teardown(async () => {

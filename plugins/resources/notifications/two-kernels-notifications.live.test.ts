@@ -27,7 +27,7 @@ const boot = () => {
   return bootForTest({ plugins, clock, overrides: { [Mailer]: mailer }, config: { access: { private: true }, documents: { mongodb } } })
 }
 
-/** Hooks run even where every test is skipped. */
+/** Hooks run even when every test is skipped. */
 const isLive = process.env['POUNCE_TEST_MONGODB_URL'] !== undefined
 test.before(async () => {
   if (isLive) kernels = [await boot(), await boot()]

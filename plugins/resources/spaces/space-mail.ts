@@ -194,7 +194,7 @@ export class InvitationMail {
     if (!found || !space) return
     const [author, user] = await Promise.all([this.#users.get(found.author), this.#users.byEmail(found.email)])
     if (user && !(await wantsMailOf(this.#preferences, user, 'invitation'))) return
-    const said = oneLine(`${author ? fullNameOf(author) : 'Somebody'} invites you to the space ${space.name}`)
+    const said = oneLine(`${author ? fullNameOf(author) : 'Someone'} invites you to the space ${space.name}`)
     const way = user ? `Sign in to accept:\n\n${this.#installation.baseUrl}/` : await this.#wayFor(found.email)
     const text = [
       `${said}.`,
