@@ -19,7 +19,7 @@ export const uploadThumbnail = route({
   method: 'POST',
   path: '/api/fileThumbnail',
   summary: 'Upload a thumbnail',
-  permission: { right: 'CreatePreview', unscoped: "The thumbnail is new, attached to nothing, and accessible to its uploader only." },
+  permission: { right: 'CreatePreview', unscoped: 'The thumbnail is new, attached to nothing, and accessible to its uploader only.' },
   jobKeys: 'allowed',
   body: multipart('One file part named `File`', 100, { File: 'file' }),
   responses: { 200: s.Object({ id: s.String() }) },
@@ -48,7 +48,11 @@ const attachTo = (kind: 'file' | 'section', permission: Permission, description:
     },
   })
 
-export const attachThumbnail = attachTo('file', 'AddFile', 'Also sets it on the file's datasets and their collections if they have none.')
+export const attachThumbnail = attachTo(
+  'file',
+  'AddFile',
+  'Also sets it on the datasets of the file, and on their collections, if they have none.',
+)
 
 export const attachSectionThumbnail = attachTo('section', 'EditSection', 'A thumbnail that is already attached elsewhere stays there too.')
 
@@ -130,7 +134,7 @@ export const uploadTile = previewsRoute({
   path: '/api/tiles',
   summary: 'Upload a tile of a large image',
   description: 'The file name is `column_row_anything.jpg`; it is stored as `column_row.jpg`. Attach the tile afterwards.',
-  permission: { right: 'CreatePreview', unscoped: "The tile is new, in no preview, and accessible to its uploader only." },
+  permission: { right: 'CreatePreview', unscoped: 'The tile is new, in no preview, and accessible to its uploader only.' },
   jobKeys: 'allowed',
   body: multipart('One file part named `File`', 100, { File: 'file' }),
   responses: { 200: s.Object({ id: s.String() }) },
