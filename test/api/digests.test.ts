@@ -61,7 +61,7 @@ test.serial('an hourly digest has what others did, and is not sent when nothing 
   const text = mailer.sent[0]?.text ?? ''
   t.regex(text, /ann Number \d+ added the dataset Leaves to the space Forest\n.*\/datasets\/[0-9a-f]{24}/)
   t.notRegex(text, /bob/, 'what one did oneself is no news')
-  t.regex(text, /How often, or not at all, is /)
+  t.regex(text, /To change the frequency or to unsubscribe, /)
   await pass(hourMs)
   t.is(mailer.sent.length, 1)
   await newDataset(ann, { name: 'Roots', space: [space] })
