@@ -254,7 +254,7 @@ export const getWebhook = route({
   path: '/api/webhooks/:webhook',
   summary: 'Get a webhook',
   description:
-    'For its owner; a webhook of a space also for users who may edit the space, one of the server also for server admins. The same applies to all routes below it.',
+    'For the owner of a personal webhook, users who may edit the space for one of a space, and server admins for one of the server. The same applies to all routes below it.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params,

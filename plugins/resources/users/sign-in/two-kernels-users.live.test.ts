@@ -10,7 +10,7 @@ import { roles } from '../collections.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
 
-/** What happens on one kernel counts on the other in a second (promises, P15); a busy machine may take longer. */
+/** A change on one kernel takes effect on the other within a second (promises, P15); a busy machine may take longer. */
 const soonMs = 30_000
 const failuresPerAccount = 6
 const plugins = recordPlugins.map(id => (id === 'documents.sqlite' ? 'documents.mongodb' : id))
@@ -28,7 +28,7 @@ const boot = (wrongKeysPerAddress: number) =>
     },
   })
 
-/** Hooks run even where every test is skipped. */
+/** Hooks run even when every test is skipped. */
 const isLive = process.env['POUNCE_TEST_MONGODB_URL'] !== undefined
 test.before(async () => {
   if (!isLive) return
@@ -158,7 +158,7 @@ live('tries of a password are counted by all kernels together', async t => {
     Array.from({ length: 24 }, (_, at) => login(at % 2 === 0 ? one : other, person.email, `guess number ${at}`)),
   )
   const count = (wanted: number) => statuses.filter(status => status === wanted).length
-  // A store that is overloaded has 503 answered; the try was counted, or was none.
+  // An overloaded store causes 503 responses; the attempt may or may not have been counted.
   t.true(count(401) <= failuresPerAccount && count(429) > 0, String(statuses))
   t.is(count(401) + count(429) + count(503), 24)
   for (const server of [one, other]) t.is(await login(server, person.email, person.password), 429)
@@ -176,7 +176,7 @@ live('wrong keys are counted by all kernels together', async t => {
   } finally {
     for (const server of strict) await server.stop()
   }
-  // Other tests of this file, from the same address, show wrong keys as well.
+  // Other tests in this file, from the same address, send wrong keys as well.
   t.true(statuses.filter(status => status === 401).length <= 20)
   t.deepEqual([...new Set(statuses.slice(20))], [429])
 })
