@@ -93,7 +93,7 @@ test('another password ends the keys of all jobs, and jobs that are sent from th
     headers: { authorization: basic(email, password) },
   })
   t.true(answer.ok, await answer.text())
-  t.regex(await said(scene, key, ann.file), /^401 The account has other credentials/)
+  t.regex(await said(scene, key, ann.file), /^401 The credentials of the account have changed/)
   t.is(await look(await scene.keyOf(job)), 200)
 })
 
