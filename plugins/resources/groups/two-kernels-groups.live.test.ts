@@ -50,7 +50,7 @@ const becomes = (status: number, path: string) =>
     soonMs,
   )
 
-live('what a group is given and loses on one kernel counts on the other', async t => {
+live('roles granted to and revoked from a group on one kernel take effect on the other', async t => {
   const space = await newSpace(ann)
   const path = `/api/spaces/${space}`
   const group = await idOf(admin().post('/api/groups', { name: 'both kernels' }))
@@ -70,7 +70,7 @@ live('what a group is given and loses on one kernel counts on the other', async 
   t.is(await becomes(404, path), 404)
 })
 
-live('what a role holds, and who takes its place, counts on the other kernel', async t => {
+live('changes of a role, and its replacement, take effect on the other kernel', async t => {
   const path = `/api/spaces/${await newSpace(ann)}`
   const role = await idOf(admin().post('/api/roles', { name: 'Looker', permissions: [] }))
   const blind = await idOf(admin().post('/api/roles', { name: 'Blind', permissions: [] }))
@@ -82,7 +82,7 @@ live('what a role holds, and who takes its place, counts on the other kernel', a
   t.is(await becomes(404, path), 404)
 })
 
-live('of those who settle one request on two kernels at once one does it', async t => {
+live('of two concurrent decisions on one request on two kernels one succeeds', async t => {
   const space = await newSpace(ann)
   const roleNames = ['Viewer', 'Editor']
   for (let round = 0; round < 3; round += 1) {
@@ -100,7 +100,7 @@ live('of those who settle one request on two kernels at once one does it', async
   }
 })
 
-live('two admins who leave at once on two kernels do not leave a space without an admin', async t => {
+live('two admins who leave concurrently on two kernels do not leave a space without an admin', async t => {
   for (let round = 0; round < 3; round += 1) {
     const space = await newSpace(ann)
     await ann.put(`/api/spaces/${space}/members/${bob.id}`, { role: 'Admin' })

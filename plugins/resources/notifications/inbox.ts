@@ -39,7 +39,7 @@ export interface NotificationRecord {
   readonly path: string
   readonly created: Time
   readonly read: Time | null
-  /** What the notification lasts as long as, such as an invitation; absent if it does not end. */
+  /** What the notification ends with, such as an invitation; absent if it does not end. */
   readonly lasting?: string
   /** `due` until the email was sent; `digest` until the next digest includes it. */
   readonly mail: 'none' | 'due' | 'digest' | 'sent'

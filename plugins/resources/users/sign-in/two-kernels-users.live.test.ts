@@ -56,7 +56,7 @@ const becomes = (status: number, look: () => Promise<Response>) =>
 const login = async (server: TestServer, email: string, password: string) =>
   (await server.as()('/api/login', { method: 'POST', json: { email, password } })).status
 
-live('an account, a key and a session that begin on one kernel count on the other at once', async t => {
+live('an account, a key and a session created on one kernel are valid on the other immediately', async t => {
   const person = await newPerson(one, 'both')
   t.is((await elsewhere(person)('/api/me')).status, 200)
   const cookie = await signIn(one, person.email, person.password)
@@ -73,7 +73,7 @@ live('a key that is revoked on one kernel is refused by the other', async t => {
   t.is(await becomes(401, () => elsewhere(person)('/api/me')), 401)
 })
 
-live('suspension, reading only and rank act on keys, sessions and passwords of the other kernel', async t => {
+live('changes of the status apply to keys, sessions and passwords on the other kernel', async t => {
   const person = await newPerson(one, 'suspended')
   const cookie = await signIn(other, person.email, person.password)
   const byPassword = () => other.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })
@@ -90,7 +90,7 @@ live('suspension, reading only and rank act on keys, sessions and passwords of t
   t.is(await becomes(403, () => elsewhere(person)('/api/users')), 403)
 })
 
-live('another password ends the sessions of the other kernel, and the one before it opens nothing there', async t => {
+live('a new password ends the sessions on the other kernel, and the previous one is refused there', async t => {
   const person = await newPerson(one, 'changed')
   const cookie = await signIn(other, person.email, person.password)
   const byPassword = () => other.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })
@@ -120,7 +120,7 @@ live('sessions that are ended on one kernel, by their owner or by an admin, end 
   t.is(await becomes(401, () => byCookie(one, third)('/api/me')), 401)
 })
 
-live('a limited key is as limited on the other kernel', async t => {
+live('a limited key has the same limits on the other kernel', async t => {
   const person = await newPerson(one, 'limited')
   const headers = { authorization: basic(person.email, person.password) }
   const made = await one.as()('/api/users/keys?name=held&verbs=read&expires=2099-01-01', { method: 'POST', headers })
@@ -130,7 +130,7 @@ live('a limited key is as limited on the other kernel', async t => {
   t.is((await other.as(key)('/api/spaces', { method: 'POST', json: { name: 'S', description: '' } })).status, 403)
 })
 
-live('who is let into a space, put out of it, or holds a role that changes, has other rights on the other kernel', async t => {
+live('joining a space, being removed and changes of a role take effect on the other kernel', async t => {
   const [ann, bob] = [await somebody(one, 'ann'), await somebody(one, 'bob')]
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
@@ -152,7 +152,7 @@ live('who is let into a space, put out of it, or holds a role that changes, has 
   t.is(await becomes(404, look), 404)
 })
 
-live('tries of a password are counted by all kernels together', async t => {
+live('password attempts are counted across all kernels', async t => {
   const person = await newPerson(one, 'attacked')
   const statuses = await Promise.all(
     Array.from({ length: 24 }, (_, at) => login(at % 2 === 0 ? one : other, person.email, `guess number ${at}`)),
@@ -168,7 +168,7 @@ live('tries of a password are counted by all kernels together', async t => {
   t.is(await login(other, careful.email, 'wrong password'), 401)
 })
 
-live('wrong keys are counted by all kernels together', async t => {
+live('wrong keys are counted across all kernels', async t => {
   const strict = [await boot(20), await boot(20)] as const
   const statuses: number[] = []
   try {
