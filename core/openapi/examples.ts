@@ -158,7 +158,7 @@ export const valuesByModel: Readonly<Record<string, Readonly<Record<string, unkn
   NewSensor: { name: 'Plot 7', type: 'Feature' },
   NewSpace: { name: 'Soil laboratory', description: 'Data of the soil laboratory' },
   NewStream: { name: 'Water content', type: 'Feature' },
-  Permission: { name: 'ViewDataset', description: 'Look at datasets' },
+  Permission: { name: 'ViewDataset', description: 'View datasets and their folders' },
   Plugin: {
     ...{ id: 'extractors.csv', summary: 'Columns of tables', source: 'built-in', restartRequired: false },
     ...{ refusal: undefined, message: undefined, waitingEvents: 0 },

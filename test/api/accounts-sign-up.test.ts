@@ -54,7 +54,7 @@ test('a link that comes by mail makes an account, which waits until an admin act
   t.like(await server.get(Users).get(id), { email: 'ada@example.org', firstName: 'Ada', status: 'Inactive', termsAccepted: null })
   t.is(await signInStatus('ada@example.org'), 401)
   const toAdmin = (await mailsTo(server, mailer, server.admin.email)).find(({ text }) => text.includes(id))
-  t.is(toAdmin?.subject, '[Pounce] An account waits for you')
+  t.is(toAdmin?.subject, '[Pounce] An account is pending approval')
   t.regex(toAdmin?.text ?? '', /Ada Lovelace \(ada@example\.org\)/)
 
   t.is((await admin('/api/admin/users', { method: 'POST', json: { active: [id] } })).status, 200)

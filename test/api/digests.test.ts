@@ -61,7 +61,7 @@ test.serial('an hourly digest has what others did, and is not sent when nothing 
   const text = mailer.sent[0]?.text ?? ''
   t.regex(text, /ann Number \d+ added the dataset Leaves to the space Forest\n.*\/datasets\/[0-9a-f]{24}/)
   t.notRegex(text, /bob/, 'what one did oneself is no news')
-  t.regex(text, /How often, or not at all, is /)
+  t.regex(text, /To change the frequency or to unsubscribe, /)
   await pass(hourMs)
   t.is(mailer.sent.length, 1)
   await newDataset(ann, { name: 'Roots', space: [space] })
@@ -95,7 +95,7 @@ test.serial('what a person may no longer see is not in the mail', async t => {
   await letIn(ann, space, 'Viewer')
   await pass(2 * hourMs)
   t.deepEqual(
-    mailer.sent.filter(({ text }) => /Secret|happened/.test(text)),
+    mailer.sent.filter(({ text }) => /Secret|new activity/.test(text)),
     [],
   )
 })
@@ -128,7 +128,7 @@ test.serial('a long digest is cut, with a link to the rest, and two kernels at o
   await Promise.all([server.runPeriodic(task), server.runPeriodic(task)])
   await server.drained()
   t.is(mailer.sent.length, 1)
-  t.is(mailer.sent[0]?.subject, '[Pounce] more than 3 things happened')
+  t.is(mailer.sent[0]?.subject, '[Pounce] more than 3 new events')
   t.is(mailer.sent[0]?.text.match(/added the dataset Set \d/g)?.length, 3)
-  t.regex(mailer.sent[0]?.text ?? '', /There is more: http/)
+  t.regex(mailer.sent[0]?.text ?? '', /More: http/)
 })

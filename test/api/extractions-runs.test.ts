@@ -257,7 +257,7 @@ test.serial('a job that cannot be published ends at once: its run does not wait 
   bus.fault = new Unavailable('The store is unavailable')
   t.like(await refusal(ask('files', file, { extractor: 'm.any' })), { status: 503 })
   bus.fault = undefined
-  t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.error: The job could not be handed over.', Status: 'Done' })
+  t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.error: The job could not be published.', Status: 'Done' })
 })
 
 test('of many files and datasets those are listed that are processed or failed, by the latest run of each extractor', async t => {

@@ -93,7 +93,7 @@ test('another password ends the keys of all jobs, and jobs that are sent from th
     headers: { authorization: basic(email, password) },
   })
   t.true(answer.ok, await answer.text())
-  t.regex(await said(scene, key, ann.file), /^401 The account has other credentials/)
+  t.regex(await said(scene, key, ann.file), /^401 The credentials of the account have changed/)
   t.is(await look(await scene.keyOf(job)), 200)
 })
 
@@ -178,6 +178,6 @@ test('a job whose file is gone has no key', async t => {
   const its = await scene.keyOf(job)
   t.is((await ann.person.remove(`/api/files/${gone}`)).status, 200)
   await scene.server.drained()
-  t.regex(await said(scene, its, ann.file), /^401 The job of this key is not known any more/)
+  t.regex(await said(scene, its, ann.file), /^401 The job of this key no longer exists/)
   t.is((await scene.by(key).get(`/api/files/${ann.file}`)).status, 200)
 })

@@ -276,7 +276,7 @@ test('what is chosen for the digest is in the next one, once, and not what may n
   for (const dataset of [still, lost]) await comment(ann, dataset, 'an answer', await comment(bob, dataset, 'a question'))
   await own.drained()
   t.is((await ann.post(`/api/spaces/${other}/removeUser?removeUser=${bob.id}`)).status, 200)
-  const sent = () => mails.sent.filter(({ subject }) => subject.includes('happened'))
+  const sent = () => mails.sent.filter(({ subject }) => subject.includes('new event'))
   for (let day = 0; day < 2; day += 1) {
     now += 25 * 3_600_000
     await own.runPeriodic('resources.notifications/ask-digests')

@@ -127,7 +127,7 @@ test('every permission is listed with a sentence and its one verb', async t => {
     all.find(({ name }) => name === 'EditSpace'),
     {
       name: 'EditSpace',
-      description: 'Change a space, its members and their roles',
+      description: 'Edit a space, its members and their roles',
       verb: 'manage',
     },
   )

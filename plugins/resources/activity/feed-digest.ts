@@ -8,14 +8,14 @@ import { StoredActivity } from './stored-activity.ts'
 type Line = ActivityRecord & Stored
 
 const pageSize = 200
-/** Lines that the reader may not see, or has done, are passed over, but not without end. */
+/** The number of pages read to skip entries that are hidden from the reader or are their own. The reads are bounded. */
 const mostReads = 10
-/** Comes after every id. */
+/** Sorts after every id. */
 const afterAll = 'g'
 
 const thing = (ref: Ref | null, name: string): FeedResource | null => ref && { ...ref, name }
 
-/** The feed for those who bring it to people, by the same rule as on the page. */
+/** The feed as sent in notifications, filtered by the same rule as the activity page. */
 export class FeedDigest implements Feed {
   #isShown: boolean
   #activity: StoredActivity

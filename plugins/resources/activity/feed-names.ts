@@ -23,20 +23,20 @@ import {
 } from 'pounce/sdk'
 import { fullNameOf, personalRecords } from 'pounce/sdk/kit'
 
-/** A line of the activity feed; its id is that of the event. */
+/** An entry of the activity feed; its id is that of the event. */
 export interface ActivityRecord {
   readonly user: string
   readonly type: string
   readonly object: Ref | null
-  /** Empty while unknown: the line is not shown. */
+  /** Empty while unknown: the entry is not shown. */
   readonly objectName: string
   readonly source: Ref | null
   readonly sourceName: string
-  /** The person it concerns besides the one who acted. */
+  /** The user affected, if other than the actor. */
   readonly target: string | null
-  /** Where a resource that is gone was. */
+  /** The containers of a deleted resource. */
   readonly within: readonly Ref[]
-  /** Of a comment: who made what it is about, and the spaces that is in. */
+  /** For a comment: the author of its target, and the spaces that the target is in. */
   readonly audience: readonly string[]
   readonly at: Time
 }
@@ -50,20 +50,20 @@ export const activity = collection<ActivityRecord>()('activity', {
   byAudience: { on: ['audience', 'at'], array: 'audience', sparse: 'audience' },
 })
 
-/** Lines of the feed. They name people by the id of their account; the name of one whose profile they are about follows the account. */
+/** Feed entries. They refer to users by account id; in an entry about a profile, the name follows the account. */
 export const PersonalActivity = personalRecords({
   name: 'activity',
-  summary: 'Your activity feed: what you did, and what others did that concerns you; names of resources are left out.',
+  summary: 'Your activity feed: your actions, and actions of others that affect you; names of resources are omitted.',
   in: activity,
   find: ({ id }) => ({ using: ['byUser', 'byTarget'], where: or(eq('user', id), eq('target', id)) }),
   isOf: ({ user, target }, { id }) => user === id || target === id,
   show: ({ type, object, source, at, user }, { id }) => ({ type, object, source, at, byYou: user === id }),
 })
 
-/** What the feed says of a resource. */
+/** The data that the feed shows about a resource. */
 export interface NamedResource {
   readonly name: string
-  /** Who made it, and the spaces it is in, for recipients of comments on it. */
+  /** The author and the spaces of the resource, which decide who receives comments on it. */
   readonly audience: readonly string[]
 }
 
@@ -71,7 +71,7 @@ export type NamedResources = ReadonlyMap<string, NamedResource>
 
 type Reader = (ids: readonly string[]) => Promise<readonly (readonly [id: string, thing: NamedResource])[]>
 
-/** Reads the names of resources from their plugins, many in one read. */
+/** Reads the names of resources from their plugins in batches. */
 export class FeedNames {
   #documents: DocumentStore
   #resources: Contributions<Resource>
@@ -113,7 +113,7 @@ export class FeedNames {
     }
   }
 
-  /** Those that exist, by id. */
+  /** The existing resources, by id. */
   async of(refs: readonly Ref[]): Promise<NamedResources> {
     const byKind = Map.groupBy(refs, ({ kind }) => kind)
     const found = await Promise.all([...byKind].map(([kind, some]) => this.#read(kind, [...new Set(some.map(({ id }) => id))])))
@@ -131,7 +131,7 @@ export class FeedNames {
     return this.#resources.all().find(one => one.kind === kind && one.events.length > 0)?.view
   }
 
-  /** Of the kinds of other plugins: what their declarations say. */
+  /** For kinds of other plugins: read as their resource declarations specify. */
   #readerOf(kind: Kind): Reader | undefined {
     const known = this.#readers[kind]
     const resource = known ? undefined : this.#resources.all().find(one => one.kind === kind && one.factsOf)
@@ -139,7 +139,7 @@ export class FeedNames {
     return async ids => [...((await resource.factsOf?.(ids)) ?? [])].map(([id, { name }]) => [id, { name, audience: [] }])
   }
 
-  /** What the feed itself called resources that are gone. */
+  /** The last names of deleted resources, taken from the feed itself. */
   async formerNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map()
     const where = and(isIn('object.id', ids), ne('objectName', ''))

@@ -17,15 +17,15 @@ import { config, type Settings } from './config.ts'
 import { type ActivityRecord, FeedNames } from './feed-names.ts'
 import { StoredActivity } from './stored-activity.ts'
 
-/** What one caller may see of the resources that lines name. */
+/** The resources of a page of entries that one caller may view. */
 interface Sight {
   readonly allowed: ReadonlySet<string>
   readonly existing: ReadonlySet<string>
-  /** Places of resources that are gone, by the permission to view their kind: where the caller holds it. */
+  /** Containers of deleted resources in which the caller holds the view permission, by permission. */
   readonly held: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-/** Leaves of lines what the caller may view now, whatever they could see when it happened. */
+/** Drops the entries whose resources the caller may not view now, regardless of what they could view at the time of the event. */
 export class FeedVisibility {
   #policy: Policy
   #things: FeedNames
@@ -45,14 +45,17 @@ export class FeedVisibility {
   #isVisible(caller: Caller, line: Line, sight: Sight): boolean {
     if (line.object === null) return line.user === caller.user?.id
     if (line.objectName === '') return false
-    // A key limited to spaces does not receive what its owner did elsewhere.
+    // A key limited to spaces does not return its owner's actions elsewhere.
     const isOwn = line.user === caller.user?.id && caller.limits?.spaces === undefined && !line.type.startsWith('mention_')
     const shows = (ref: Ref) => sight.allowed.has(ref.id) || (isOwn && !sight.existing.has(ref.id))
     if (line.source && !shows(line.source)) return false
     return shows(line.object) || (!sight.existing.has(line.object.id) && this.#wasSeen(line, sight))
   }
 
-  /** Lines about deleted resources are visible to who may view their container; on a public server also those of resources without a container. */
+  /**
+   * Entries about deleted resources are visible to callers who may view their container; on a public server, so are those without a
+   * container.
+   */
   #wasSeen({ type, object, within }: Line, { allowed, held }: Sight): boolean {
     if (!type.startsWith('delete_') || object === null) return false
     const view = this.#things.viewOf(object.kind)
@@ -60,7 +63,7 @@ export class FeedVisibility {
     return within.some(({ id }) => allowed.has(id)) || (!this.#policy.isPrivate && object.kind !== 'file')
   }
 
-  /** Who may view a place need not see what was in it, of the kinds of other plugins. */
+  /** A caller who may view a container may lack the view permission for what was in it, if its kind belongs to another plugin. */
   async #heldOn(caller: Caller, lines: readonly Line[]): Promise<Sight['held']> {
     const held = new Map<string, Set<string>>()
     const gone = lines.flatMap(({ type, object, within }) => {
@@ -89,7 +92,7 @@ wire(FeedVisibility, Policy, FeedNames)
 
 type Line = ActivityRecord & Stored
 
-/** A line as Clowder 1.x has it. */
+/** An entry in the format of Clowder 1.x. */
 export const LineJson = s.model(
   'Event',
   s.Object({
@@ -117,12 +120,12 @@ interface Shown {
   readonly next?: After
 }
 
-/** Lines that the reader may no longer see are skipped, but not without end. */
+/** The number of pages read to skip entries that the reader may no longer view. The reads are bounded. */
 const mostReads = 5
 
-/** Reads pages of the feed and shows them. */
+/** Reads and renders pages of the feed. */
 export class FeedPages {
-  /** False where the feed is hidden. */
+  /** False if the feed is disabled. */
   readonly isShown: boolean
   #activity: StoredActivity
   #rights: FeedVisibility
@@ -137,7 +140,7 @@ export class FeedPages {
     this.#policy = policy
   }
 
-  /** Up to `limit` lines, newest first; fewer, with a `next`, when many had to be left out. */
+  /** Up to `limit` entries, newest first. May return fewer, with a `next`, when many had to be skipped. */
   async page(caller: Caller, { limit, after }: Wanted): Promise<Shown> {
     const { id, memberships } = signedIn(caller)
     const me = await this.#users.get(id)
@@ -147,7 +150,7 @@ export class FeedPages {
     return this.#read(caller, { limit, after }, page => this.#activity.feedOf(reader, page))
   }
 
-  /** What one person did, as far as the caller may look at what it was done to. */
+  /** The actions of one user, limited to resources that the caller may view. */
   deedsOf(caller: Caller, person: string, wanted: Wanted): Promise<Shown> {
     return this.#read(caller, wanted, page => this.#activity.deedsOf(person, page))
   }

@@ -1,18 +1,18 @@
 import type { AnyEvent, EventType, Ref, StoredEvent } from 'pounce/sdk'
 
-/** What an event is in the feed: v1's type, what it is about, and where (reference, extraction §6.2). */
+/** How an event appears in the feed: v1's type, its object, and its location (reference, extraction §6.2). */
 export interface FeedEntry {
   readonly type: string
-  /** Of a line that grows: its id. Another event's of this id changes the type of the line that is there. */
+  /** For an entry that grows: its id. A later event with this id changes the type of the existing entry. */
   readonly id?: string
-  /** Whose line it is, when not of who acted. */
+  /** The user whose feed the entry belongs to, if not the actor. */
   readonly user?: string
-  /** Null for what concerns the installation: only who did it sees the line. */
+  /** Null for events about the installation: only the actor sees the entry. */
   readonly object: Ref | null
   readonly source?: Ref
-  /** The person it concerns besides the one who acted. */
+  /** The user affected, if other than the actor. */
   readonly target?: string
-  /** Where a deleted object was: who may view that place may see the line. */
+  /** The containers of a deleted object: callers who may view them may see the entry. */
   readonly within?: readonly Ref[]
 }
 
@@ -34,7 +34,7 @@ const removed = ({ subject, data }: Removed): FeedEntry => ({
 const trashed = ({ subject }: StoredEvent): FeedEntry => ({ type: `move_${subject.kind}_trash`, object: subject })
 const restored = ({ subject }: StoredEvent): FeedEntry => ({ type: `restore_${subject.kind}_trash`, object: subject })
 
-/** Fields set by the system, such as a thumbnail or a status, make no line; nor do those that have a line of their own. */
+/** Fields set by the system, such as a thumbnail or a status, create no entry, nor do fields that have an entry of their own. */
 const untold = new Set(['thumbnail', 'status', 'isPublic', 'modified', 'requests', 'spaces', 'rootSpaces', 'isTopLevel'])
 const updated = ({ subject, data }: Updated): FeedEntry | undefined =>
   data.fields.every(field => untold.has(field)) ? undefined : { type: `update_${subject.kind}_information`, object: subject }
@@ -48,7 +48,7 @@ const joined =
     return { type: isNew ? 'attach_dataset_collection' : 'remove_dataset_collection', ...entry }
   }
 
-/** Clowder 1.x says this of files and datasets only. */
+/** Clowder 1.x records this for files and datasets only. */
 const onData = (type: string, object: Ref): FeedEntry | undefined =>
   object.kind === 'file' || object.kind === 'dataset' ? { type: `${type}_${object.kind}`, object } : undefined
 
@@ -59,7 +59,7 @@ const definition =
       ? { type: `${done}_metadata_instance`, object: null }
       : { type: `${done}_metadata_space`, object: { kind: 'space', id: space } }
 
-/** What people say of themselves. */
+/** The profile fields that users edit themselves. */
 const profile = new Set(['firstName', 'lastName', 'profile', 'avatar', 'email'])
 
 const memberChanges = { added: 'add_user_to_space', accepted: 'acceptrequest_space', removed: 'remove_user_from_space' } as const
@@ -113,7 +113,7 @@ const entries: Entries = {
   'definition.removed': definition('delete'),
   'tags.added': ({ subject }) => onData('add_tags', subject),
   'tags.removed': ({ subject }) => onData('remove_tags', subject),
-  // Clowder 1.x says nothing of comments on sections.
+  // Clowder 1.x records no comments on sections.
   'comment.added': ({ subject, data: { target } }) =>
     target.kind === 'section'
       ? undefined
@@ -132,7 +132,7 @@ const entries: Entries = {
   'user.unfollowed': ({ data: { target } }) => ({ type: `unfollow_${target.kind}`, object: target }),
 }
 
-/** The entry of an event that a plugin declares with its kind. */
+/** The entry of an event that a plugin declares with its resource kind. */
 const ofKind = ({ type, subject, data }: AnyEvent): FeedEntry | undefined => {
   const { fields = [], within = [] } = data as { readonly fields?: readonly string[]; readonly within?: readonly Ref[] }
   if (type === `${subject.kind}.created`) return { type: `create_${subject.kind}`, object: subject }
@@ -150,9 +150,9 @@ export const feedEntryOf = (event: AnyEvent): FeedEntry | undefined =>
 
 const nameFields = new Set(['name', 'firstName', 'lastName'])
 
-/** True of an event after which its subject may have another name. */
+/** True if the event may change the name of its subject. */
 export const renames = ({ type, data }: AnyEvent): boolean =>
   type === 'comment.updated' || ('fields' in data && data.fields.some(field => nameFields.has(field)))
 
-/** The last name of what an event says is gone. */
+/** The last name of the resource that the event reports as deleted. */
 export const lastNameOf = ({ data }: AnyEvent): string | undefined => ('name' in data ? data.name : undefined)

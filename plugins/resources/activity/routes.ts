@@ -46,14 +46,14 @@ export const listDeeds = read({
   },
 })
 
-/** What every line has that no event wrote. */
+/** The fields of entries that do not come from an event. */
 const plain = { objectName: '', source: null, sourceName: '', target: null, within: [], audience: [] } as const
 
 export const addFileEvent = onDataset({
   method: 'POST',
   path: '/api/datasets/:id/addFileEvent',
   summary: 'Record that several files were added to a dataset',
-  description: 'For clients that upload file by file. Clowder 1.x allowed everyone to report this for any dataset.',
+  description: 'For clients that upload file by file. In Clowder 1.x anyone could report this for any dataset.',
   permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
   params: s.Object({ id: s.id() }),
   query: s.Object({ inFolder: s.flag(false), fileCount: s.Integer({ minimum: 1, maximum: 1_000_000 }) }),

@@ -26,11 +26,11 @@ import { type ActivityRecord, activity, FeedNames, type NamedResources } from '.
 
 type Line = ActivityRecord & { readonly id: string }
 
-/** More resources than this one does not follow in a feed: the newest followed count. */
+/** Maximum number of followed resources in a feed; the most recently followed are used. */
 const mostFollowed = 200
 const batch = 200
 
-/** Whose feed is read. */
+/** The user whose feed is read. */
 export interface FeedReader {
   readonly id: string
   readonly followed: readonly { readonly id: string }[]
@@ -38,7 +38,7 @@ export interface FeedReader {
   readonly spaces: readonly string[]
 }
 
-/** Writes the feed from what happens, and reads it for one person. */
+/** Writes the feed from events, and reads it for one user. */
 export class StoredActivity implements BatchHandler {
   #areCommentsShown: boolean
   #documents: DocumentStore
@@ -63,7 +63,7 @@ export class StoredActivity implements BatchHandler {
     const lines: Line[] = []
     for (const { event, entry, user } of told) {
       const { type, object, source = null, target = null, within = [] } = entry
-      // What goes with its dataset has no line of its own, and a comment that is gone has nothing to say.
+      // A file deleted with its dataset has no entry of its own, and a deleted comment has no text to show.
       if (type === 'delete_file' && within.length > 0 && !within.some(({ id }) => things.has(id))) continue
       if (object?.kind === 'comment' && !things.has(object.id)) continue
       const audience = object?.kind === 'comment' && source ? (things.get(source.id)?.audience ?? []) : []
@@ -76,7 +76,7 @@ export class StoredActivity implements BatchHandler {
     await this.#nameGone(gone)
   }
 
-  /** Adds lines; those that exist already stay as they are. At most 1,000. */
+  /** Adds entries; existing ones are unchanged. At most 1,000. */
   async add(lines: readonly Line[]): Promise<void> {
     await this.#each(lines.map(line => ({ change: { insert: line, into: activity } })))
   }
@@ -85,7 +85,7 @@ export class StoredActivity implements BatchHandler {
     await this.#each(lines.map(({ id, type }) => ({ change: { update: id, in: activity, where: ne('type', type), set: { type } } })))
   }
 
-  /** What the person did, what concerns them, and what happened to resources and people they follow; newest first. */
+  /** Actions of the user, actions that affect them, and actions on resources and users they follow; newest first. */
   feedOf(
     { id, followed, spaces }: FeedReader,
     page: { readonly after?: After; readonly limit: number },
@@ -101,20 +101,20 @@ export class StoredActivity implements BatchHandler {
     })
   }
 
-  /** What one person did, newest first; not what was done to them. */
+  /** Actions of one user, newest first; excludes actions on them by others. */
   deedsOf(person: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<ActivityRecord & Stored>> {
     const where = and(eq('user', person), not(startsWith('type', 'mention_')))
     return this.#documents.find(activity, { using: 'byUser', where, sort: { by: 'at', order: 'descending' }, ...page })
   }
 
-  /** Names as they are now; of what is gone the last ones. */
+  /** Current names; the last known names of deleted resources. */
   async #namesOf(refs: readonly Ref[], things: NamedResources, gone: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
     const names = new Map([...gone, ...[...things].map(([id, { name }]) => [id, name] as const)])
     const unknown = [...new Set(refs.map(({ id }) => id))].filter(id => !names.has(id))
     return new Map([...(await this.#things.formerNames(unknown)), ...names])
   }
 
-  /** Gives all lines about a resource its name. What an earlier try has done is not done again. */
+  /** Sets the name in all entries about a resource. Resumes after an earlier, interrupted attempt. */
   async #rename(id: string, name: string | undefined): Promise<void> {
     if (name === undefined) return
     const [object, source] = [and(eq('object.id', id), ne('objectName', name)), and(eq('source.id', id), ne('sourceName', name))]
@@ -122,7 +122,7 @@ export class StoredActivity implements BatchHandler {
     await this.#rewrite('bySource', source, () => ({ sourceName: name }))
   }
 
-  /** Adds the last name of a resource to lines that were written after its deletion. */
+  /** Sets the last name of a deleted resource in entries that were written after its deletion. */
   async #nameGone(gone: ReadonlyMap<string, string>): Promise<void> {
     if (gone.size === 0) return
     const ids = [...gone.keys()]
@@ -142,7 +142,7 @@ export class StoredActivity implements BatchHandler {
     await this.#each(some)
   }
 
-  /** A conflict means that an earlier try, or another kernel, has done it. */
+  /** A conflict means that an earlier attempt, or another kernel, has made the change. */
   async #each(items: readonly { readonly change: Change<ActivityRecord> }[]): Promise<void> {
     if (items.length === 0) return
     requireDone(await this.#documents.commitEach(items))

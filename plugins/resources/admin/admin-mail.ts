@@ -21,7 +21,7 @@ import { letters } from './stored-site.ts'
 const hourMs = 3_600_000
 const keptMs = 24 * hourMs
 
-/** What people write to the server admins. It is kept before it is sent, so that no outage of the mail server loses it. */
+/** Messages of users to the server admins. Each is stored before it is sent, so that an outage of the mail server loses none. */
 export class AdminMail {
   #perHour: number
   #documents: DocumentStore
@@ -33,7 +33,7 @@ export class AdminMail {
     this.#clock = clock
   }
 
-  /** `TooMany` for more letters in an hour than allowed, whichever kernels they reach. */
+  /** Throws `TooMany` above the hourly limit, which is counted across all kernels. */
   async write(user: string, subject: string, body: string): Promise<void> {
     const now = this.#clock.now()
     const hour = Math.floor(now.getTime() / hourMs)
@@ -52,7 +52,7 @@ export class AdminMail {
 }
 wire(AdminMail, configPort(config), DocumentStore, Clock)
 
-/** Sends a letter to all server admins. */
+/** Sends a message to all server admins. */
 export class SendAdminMail {
   #documents: DocumentStore
   #users: Users
@@ -78,7 +78,7 @@ export class SendAdminMail {
 }
 wire(SendAdminMail, DocumentStore, Users, Mailer, Sites)
 
-/** Deletes letters after a day; by then each was sent or abandoned. */
+/** Deletes messages after a day; by then each was sent or abandoned. */
 export class DeleteOldAdminMail {
   #documents: DocumentStore
   #clock: Clock

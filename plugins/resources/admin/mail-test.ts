@@ -15,14 +15,14 @@ import {
 } from 'pounce/sdk'
 import { siteName } from 'pounce/sdk/kit'
 
-/** 502: the mail server did not take the mail; the message says what it said. */
+/** 502: the mail server refused the message; the problem contains its reply. */
 class MailUntaken extends Problem {
   constructor(message: string, options: { readonly cause: unknown }) {
     super(502, 'mail-untaken', message, options)
   }
 }
 
-/** What went wrong, from the outermost words to what the mail server said, in one line. */
+/** The messages of the error and its causes, outermost first, in one line. */
 const reasonOf = (error: unknown): string => {
   const said: string[] = []
   for (let at = error; at instanceof Error && said.length < 4; at = at.cause) if (!said.includes(at.message)) said.push(at.message)
@@ -32,7 +32,7 @@ const reasonOf = (error: unknown): string => {
     .slice(0, 500)
 }
 
-/** Tries out whether mails get out. */
+/** Tests email delivery. */
 class MailTest {
   #mailer: Mailer
   #sites: Contributions<Site>
@@ -46,7 +46,10 @@ class MailTest {
     this.#clock = clock
   }
 
-  /** Sends a mail at once. `Unavailable` when the mail server is unavailable, `MailUntaken` when it refuses, each with what it said. */
+  /**
+   * Sends an email immediately. Throws `Unavailable` when the mail server is unreachable and `MailUntaken` when it refuses the message,
+   * each with its reply.
+   */
   async send({ email }: CallerUser): Promise<{ readonly sent: boolean; readonly to: string; readonly message: string }> {
     const place = await siteName(this.#sites)
     const text = `An admin of ${place} requested this test email at ${this.#clock.now().toISOString()}. Email delivery works.\n\n${this.#installation.baseUrl}\n`
@@ -57,7 +60,7 @@ class MailTest {
       throw error instanceof Unavailable ? new Unavailable(reason, { cause: error }) : new MailUntaken(reason, { cause: error })
     }
     const sent = this.#installation.plugins.some(plugin => plugin.startsWith('mail.'))
-    const message = sent ? 'The mail server accepted the email' : 'No mail plugin runs: the mail is a line in the log of the server'
+    const message = sent ? 'The mail server accepted the email' : 'No mail plugin is loaded: the email was written to the server log'
     return { sent, to: email, message }
   }
 }

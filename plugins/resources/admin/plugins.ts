@@ -11,13 +11,13 @@ const Plugin = s.model(
     version: s.Optional(s.String()),
     source: s.String({ description: '`built-in`, a package or a folder' }),
     switchable: s.Boolean({ description: 'Can be switched without a restart' }),
-    refusal: s.Optional(s.String({ description: 'Why it cannot be switched at all' })),
+    refusal: s.Optional(s.String({ description: 'Why it cannot be switched' })),
     enabled: s.Boolean(),
     state: s.Union([s.Literal('on'), s.Literal('off')]),
     restartRequired: s.Boolean({ description: '`enabled` takes effect after a restart' }),
     healthy: s.Boolean(),
     message: s.Optional(s.String()),
-    waitingEvents: s.Integer({ description: 'Kept while it is off' }),
+    waitingEvents: s.Integer({ description: 'Number of events stored for it while it is off' }),
   }),
 )
 
@@ -45,7 +45,8 @@ export const setPlugin = route({
   method: 'PUT',
   path: '/api/admin/plugins/:id',
   summary: 'Enable or disable a plugin',
-  description: 'At once if it is `switchable`, otherwise after a restart. 409 for a plugin that others need or that is not configured.',
+  description:
+    'Takes effect immediately if the plugin is `switchable`, otherwise after a restart. 409 for a plugin that others depend on or that is not configured.',
   permission: 'serverAdmin',
   params: s.Object({ id: s.String({ maxLength: 200 }) }),
   body: s.Object({ enabled: s.Boolean() }),

@@ -30,7 +30,7 @@ export const getConfiguration = route({
   path: '/api/admin/configuration',
   aliases: [{ path: '/api/configuration' }],
   summary: "Get the site's name, theme, welcome text and terms",
-  description: 'Public, because all pages show it, the sign-in page included.',
+  description: 'Public, because every page shows it, including the sign-in page.',
   permission: 'anyone',
   beforeTerms: true,
   responses: { 200: Shown },

@@ -16,10 +16,10 @@ import {
 import { personalRecords, type SiteSettings } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 
-/** One record: what was set so far. */
+/** One record: the settings that were changed from their defaults. */
 export const site = collection<Partial<SiteSettings>>()('site')
 
-/** Something that someone wrote to the server admins. Its id counts it among those of an account and an hour. */
+/** A message of a user to the server admins. Its id contains its number within its account and hour. */
 interface LetterRecord {
   readonly user: string
   readonly subject: string
@@ -41,14 +41,14 @@ export const PersonalLetters = personalRecords({
 
 const theRecord = 'site'
 
-/** Another kernel's change is seen after this long at most. */
+/** Maximum age of the cached settings, and so the delay until a change made by another kernel takes effect. */
 const freshMs = 500
 
 type Known = Partial<SiteSettings> & Partial<Stored>
 
 type Fields = Parameters<Site['change']>[0]
 
-/** The settings of the site, in one record of the document store. */
+/** The site settings, in one record of the document store. */
 export class StoredSite implements Site {
   readonly #preset: SiteSettings
   readonly #themes: readonly string[]
@@ -100,7 +100,7 @@ export class StoredSite implements Site {
     return this.#documents.get(site, theRecord)
   }
 
-  /** Undefined when someone else was faster. */
+  /** Undefined after a concurrent change. */
   async #write(fields: Fields, actor: string | undefined): Promise<Known | undefined> {
     const record = await this.#read()
     const before = this.#whole(record)
@@ -120,7 +120,7 @@ export class StoredSite implements Site {
     }
   }
 
-  /** A theme that is listed no longer yields to the first one. */
+  /** A theme that is no longer listed is replaced by the first one. */
   #whole(record: Known | undefined): SiteSettings {
     const { id: _id, revision: _revision, ...set } = record ?? {}
     const settings = { ...this.#preset, ...set }
@@ -129,15 +129,15 @@ export class StoredSite implements Site {
 }
 wire(StoredSite, configPort(config), DocumentStore, Clock)
 
-/** Marks the terms as accepted at a time by who wrote them. Twice is not an error, nor is an account that is gone. */
+/** Marks the terms as accepted by their author at that time. Idempotent; a deleted account is not an error. */
 export const acceptOwnTerms = async (users: Users, id: string, at: Time | null): Promise<void> => {
   const user = at === null ? undefined : await users.get(id)
   if (user && at !== null && (user.termsAccepted ?? '') < at) await users.change(id, { set: { termsAccepted: at } }, [])
 }
 
 /**
- * Who writes new terms has accepted them; everyone else has to do so again. The request that writes them says so at once, so that its sender is not
- * shut out meanwhile; this makes sure when it was cut short.
+ * The author of new terms has accepted them; all other users must accept them again. The request that changes the terms marks this
+ * immediately, so that its sender is not locked out; this handler covers a request that was interrupted.
  */
 export class AcceptTermsForAuthor {
   #users: Users

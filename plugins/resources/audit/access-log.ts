@@ -20,9 +20,9 @@ import { keptAddress } from './stored-audit.ts'
 const flushMs = 1000
 const maxRetryMs = 30_000
 const maxBatch = 200
-/** Things that one line names at most. */
+/** Maximum number of resources named in one entry. */
 const maxNamed = 20
-/** Their bytes take this permission besides that to see them. */
+/** Downloading their bytes requires a permission in addition to the view permission. */
 const downloadable: ReadonlySet<Kind> = new Set<Kind>(['file', 'folder', 'dataset', 'collection'])
 
 interface Waiting {
@@ -32,8 +32,9 @@ interface Waiting {
 }
 
 /**
- * Records reads of resources that are not readable by everyone. Entries are buffered and written once a second, or sooner when there are many, so that no read waits for the store; reads that
- * differ in nothing but their request id share one entry with a count. Each read occupies a slot of a bounded buffer from its start.
+ * Records reads of resources that are not public. Entries are buffered and written once a second, or sooner when there are many, so that no
+ * read waits for the store. Reads that differ only in their request id share one entry with a count. Each read occupies a slot of a bounded
+ * buffer from its start.
  */
 export class AccessLog implements AccessTrail {
   readonly reads: Settings['reads']
@@ -44,12 +45,12 @@ export class AccessLog implements AccessTrail {
   readonly #clock: Clock
   readonly #log: Log
   #waiting: Waiting[] = []
-  /** Those of `#waiting` that are not being written yet, by everything that reads must have in common to share an entry. */
+  /** The entries of `#waiting` that are not being written yet, keyed by the fields that reads must share to be combined. */
   readonly #combinable = new Map<string, Waiting>()
   #open = 0
   #lost = 0
   #timer: NodeJS.Timeout | undefined
-  /** The timer is due at once: set again by each read of a busy server, it would never be. */
+  /** The timer is already set to fire immediately. Without this flag each read would reset it, and on a busy server it would never fire. */
   #isUrgent = false
   #flushing: Promise<void> | undefined
   #retryMs = flushMs
@@ -76,7 +77,7 @@ export class AccessLog implements AccessTrail {
     return outcome => this.#add(access, at, outcome)
   }
 
-  /** Resolves when all lines of reads that have ended are durable. */
+  /** Resolves when all entries for completed reads are durable. */
   async flush(): Promise<void> {
     while (this.#waiting.length > 0 || this.#flushing) await this.#flush()
   }
@@ -95,7 +96,7 @@ export class AccessLog implements AccessTrail {
     const type = isDownload ? 'access.download' : 'access.read'
     const actor = caller.user?.id ?? null
     const address = keptAddress(access.address, this.#settings.addresses)
-    // Ids may come from an address and hold anything, so their length is part of it.
+    // Ids may come from an address and contain any character, so the key includes their length.
     let common = `${type}\n${actor}\n${access.operation}\n${access.method}\n${access.path}\n${caller.via}\n${caller.keyId}\n${caller.sessionId}`
     common += `\n${range}\n${status}\n${bytes}\n${isComplete}\n${address}`
     for (const { kind, id } of subjects) common += `\n${kind} ${id.length} ${id}`
@@ -128,7 +129,10 @@ export class AccessLog implements AccessTrail {
     this.#scheduleNext()
   }
 
-  /** Within a second; at once when there are enough lines for a commit, or when half of the slots are taken: a store that works must never be why reads are refused. */
+  /**
+   * Flushes within a second, or immediately when there are enough entries for a commit or half of the slots are taken: while the store is
+   * available, reads must never be refused.
+   */
   #scheduleNext(): void {
     const isUrgent = this.#waiting.length >= maxBatch || this.#open >= this.#settings.maxPendingReads / 2
     this.#schedule(isUrgent && this.#retryMs === flushMs ? 0 : this.#retryMs)
@@ -172,7 +176,7 @@ export class AccessLog implements AccessTrail {
     this.#retryMs = flushMs
   }
 
-  /** Those of which not everyone may read all resources. */
+  /** The entries with at least one resource that is not public. */
   async #private(some: readonly Waiting[]): Promise<readonly Waiting[]> {
     const asked = new Map<string, { readonly permission: Permission; readonly kind: Kind; readonly ids: Set<string> }>()
     for (const { subjects, permissions } of some)

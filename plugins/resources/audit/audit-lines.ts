@@ -1,11 +1,11 @@
 import type { AnyEvent, EventType, StoredEvent } from 'pounce/sdk'
 import type { Facts } from './chain-writer.ts'
 
-/** What the log says of an event, besides who did it, when and to what. */
+/** The fields of an audit entry besides its actor, time and subject. */
 export interface AuditLine {
-  /** The event's own type by default. */
+  /** Defaults to the type of the event. */
   readonly type?: string
-  /** The account it concerns. */
+  /** The account affected. */
   readonly user?: string
   readonly about?: Facts
   readonly address?: string
@@ -13,7 +13,7 @@ export interface AuditLine {
 
 type Lines = { readonly [T in EventType]?: (event: StoredEvent<T>) => AuditLine | undefined }
 
-/** What decides who gets in and what they may do; the rest of an account is of interest only when someone else changes it. */
+/** Fields that control access. Changes to other fields of an account are recorded only when made by someone else. */
 const guarded = new Set(['status', 'password', 'keys', 'email', 'identities', 'groups', 'provider', 'termsAccepted'])
 const types: readonly (readonly [field: string, type: string])[] = [
   ['status', 'user.status-changed'],
@@ -81,9 +81,9 @@ const lines: Lines = {
   'definition.removed': definition,
 }
 
-/** The event types that the log handles. */
+/** The event types that are audited. */
 export const auditedEvents = Object.keys(lines) as readonly EventType[]
 
-/** What the log says of an event; undefined for what it leaves out. */
+/** The audit entry for an event; undefined for events that are not audited. */
 export const auditLineOf = (event: AnyEvent): AuditLine | undefined =>
   (lines[event.type] as ((event: AnyEvent) => AuditLine | undefined) | undefined)?.(event)

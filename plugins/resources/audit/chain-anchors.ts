@@ -1,12 +1,12 @@
 import { Clock, DocumentStore, eq, Ids, range, wire } from 'pounce/sdk'
 import { type AuditRecord, audit, ChainWriter, chains, headOf, headsOf, maxHeads, ownLine, printPoint } from './chain-writer.ts'
 
-/** An idle chain gets no lines after half of it. */
+/** An idle chain receives no entries after half of this time. */
 const settledAfterMs = 24 * 3_600_000
-/** Kernels whose clocks differ may still count for so long. */
+/** Tolerance for clock skew: kernels may still increment a count for this long. */
 const graceMs = 5 * 60_000
 
-/** Links the chains: a line with all their heads makes a shortened one show. Fixes the counts of counted lines likewise. */
+/** Links the chains: an entry with all their heads reveals a truncated chain. Also fixes the counts of combined entries. */
 export class AnchorChains {
   readonly #documents: DocumentStore
   readonly #chain: ChainWriter
@@ -27,7 +27,7 @@ export class AnchorChains {
 
   async #anchor(): Promise<void> {
     const nowMs = this.#clock.now().getTime()
-    // An anchor at the end of a chain needs no anchor: else each would lead to the next.
+    // An anchor at the end of a chain needs no anchor of its own: otherwise each would lead to the next.
     const grown = (await headsOf(this.#documents)).filter(({ record, head }) => head.seq > record.anchored && head.type !== 'audit.anchor')
     if (grown.length > 0) {
       await this.#chain.appendOwn('audit.anchor', { heads: grown.map(({ head }) => printPoint(head)) })

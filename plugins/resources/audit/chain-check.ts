@@ -1,31 +1,31 @@
 import { type ChainedLine, type ChainPoint, genesis, hashOf } from './chain-writer.ts'
 
-/** What is wrong with a chain. */
+/** A fault found in a chain. */
 export interface ChainFault {
   readonly fault: 'changed' | 'removed' | 'inserted' | 'reordered'
   readonly chain: string
-  /** Where in the chain. */
+  /** Position in the chain. */
   readonly seq: number
-  /** Of the line, where there is one. */
+  /** Id of the entry, if it exists. */
   readonly id: string | null
   readonly detail: string
 }
 
-/** What lines elsewhere say of a chain. */
+/** What entries elsewhere claim about a chain. */
 export interface ChainClaims {
   /** Hashes by `seq`. */
   readonly heads: ReadonlyMap<number, string>
-  /** Lines up to here are gone, or on their way. */
+  /** Entries up to here are deleted or being deleted. */
   readonly forgotten: ChainPoint | undefined
-  /** After this point it is unknown which lines were written. */
+  /** After this point it is unknown which entries were written. */
   readonly abandoned: number
 }
 export const noClaims: ChainClaims = { heads: new Map(), forgotten: undefined, abandoned: Number.POSITIVE_INFINITY }
 
-/** Hashes that are kept to recognize lines which changed places. */
+/** Number of hashes kept to recognize reordered entries. */
 const window = 1000
 
-/** Checks the lines of one chain, one by one in the order of `seq`. */
+/** Checks the entries of one chain one by one, in the order of `seq`. */
 export class ChainCheck {
   readonly #chain: string
   readonly #claims: ChainClaims
@@ -64,7 +64,7 @@ export class ChainCheck {
     this.#last = line
   }
 
-  /** At the end of the chain: what anchors name must have been there. */
+  /** Called at the end of the chain: entries named by anchors must exist. */
   end(): void {
     const [missing] = [...this.#unmet.keys()].filter(seq => seq > (this.#last?.seq ?? 0)).sort((a, b) => b - a)
     if (missing === undefined) return
@@ -72,11 +72,11 @@ export class ChainCheck {
     this.#fault('removed', { seq, id: null }, `Entries ${seq} to ${missing} at the end of the chain are missing`)
   }
 
-  /** True when the line was moved here. Reports lines that are gone before it, and a line before it that is another one. */
+  /** True when the entry was moved here. Reports missing entries before it, and a different entry directly before it. */
   #wasMoved(line: ChainedLine, isOwn: boolean): boolean {
     const { forgotten, abandoned } = this.#claims
     const last = this.#last ?? (forgotten && line.seq > forgotten.seq ? forgotten : { seq: 0, hash: genesis })
-    // While old lines are being removed any of them may be deleted already.
+    // While retention is deleting old entries, any of them may be missing.
     const isFree = line.seq > abandoned || (forgotten !== undefined && line.seq <= forgotten.seq)
     if (line.seq > last.seq + 1) {
       if (!isFree) this.#fault('removed', { seq: last.seq + 1, id: null }, `Entries ${last.seq + 1} to ${line.seq - 1} are missing`)

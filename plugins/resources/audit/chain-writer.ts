@@ -16,38 +16,38 @@ import {
   wire,
 } from 'pounce/sdk'
 
-/** A few short facts of a line. */
+/** A few short values of an entry. */
 export type Facts = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
-/** What a line says. */
+/** The content of an entry. */
 export interface AuditContent {
   readonly at: Time
   readonly type: string
-  /** Account of who did it; null for the server itself and for no one known. */
+  /** Account of the actor; null for the server itself and for anonymous callers. */
   readonly actor: string | null
-  /** The account it concerns. */
+  /** The account affected. */
   readonly user: string | null
   readonly subject: Ref | null
   readonly about: Facts
-  /** As much of the client's address as the settings keep. */
+  /** The part of the client's address that the settings allow to be stored. */
   readonly address: string | null
-  /** How often, where that is counted; the last time is in `last`. */
+  /** Number of combined events, for types that are combined; `last` is the time of the last one. */
   readonly count: number
   readonly last: Time
-  /** `count` and `last` continue changing until `openUntil`; a line `audit.counted` then fixes them. */
+  /** `count` and `last` keep changing until `openUntil`; an entry `audit.counted` then fixes them. */
   readonly isCounted?: true
 }
 
-/** A line of the audit log. Its id is that of the event, for lines that follow from one. Lines of versions without hash chains have no `chain`. */
+/** An entry of the audit log. Entries that result from an event have its id. Entries of versions without hash chains have no `chain`. */
 export interface AuditRecord extends AuditContent {
   readonly chain?: string
   /** From 1, without gaps. */
   readonly seq?: number
-  /** Hash of the line before it in the chain. */
+  /** Hash of the previous entry in the chain. */
   readonly prev?: string
   readonly hash?: string
   readonly openUntil?: Time
-  /** Receivers that do not have the line yet. */
+  /** Receivers to which the entry has not been delivered yet. */
   readonly pendingFor?: readonly string[]
 }
 
@@ -62,34 +62,34 @@ export const audit = collection<AuditRecord>()('audit', {
   byPending: { on: ['pendingFor', 'chain', 'seq'], array: 'pendingFor' },
 })
 
-/** A hash chain: each kernel begins its own, so that kernels which share a store need no common lock. */
+/** A hash chain. Each kernel starts its own, so that kernels that share a store need no common lock. */
 interface ChainRecord {
   readonly opened: Time
-  /** Nothing is appended to it any more, and an anchor holds its head. */
+  /** Nothing more is appended, and an anchor holds its head. */
   readonly isSettled: boolean
-  /** `seq` of the head that an anchor holds. */
+  /** `seq` of the head recorded in an anchor. */
   readonly anchored: number
 }
 
 export const chains = collection<ChainRecord>()('audit.chains', { bySettled: { on: ['isSettled'] } })
 
-/** What the first line of a chain names as the hash before it. */
+/** The previous hash of the first entry of a chain. */
 export const genesis = '0'.repeat(64)
 
-/** A place in a chain and the hash of the line there. */
+/** A position in a chain and the hash of the entry there. */
 export interface ChainPoint {
   readonly chain: string
   readonly seq: number
   readonly hash: string
 }
 
-/** A line that is part of a chain. */
+/** An entry that is part of a chain. */
 export type ChainedLine = AuditRecord & Stored & ChainPoint & { readonly prev: string }
 
 export const isChained = (line: AuditRecord & Stored): line is ChainedLine =>
   typeof line.chain === 'string' && typeof line.seq === 'number' && typeof line.hash === 'string' && typeof line.prev === 'string'
 
-/** Written as `<chain>:<seq>:<hash>` in lines that refer to it. */
+/** Written as `<chain>:<seq>:<hash>` in entries that refer to it. */
 export const printPoint = ({ chain, seq, hash }: ChainPoint): string => `${chain}:${seq}:${hash}`
 
 export const parsePoint = (text: string): ChainPoint | undefined => {
@@ -99,7 +99,9 @@ export const parsePoint = (text: string): ChainPoint | undefined => {
 
 type Hashed = AuditContent & { readonly id: string; readonly chain: string; readonly seq: number; readonly prev: string }
 
-/** SHA-256 over the canonical form: a JSON array in fixed order, facts sorted by name, without what changes later (see `isCounted`). */
+/**
+ * SHA-256 of the canonical form: a JSON array in fixed order, facts sorted by name, without the fields that change later (see `isCounted`).
+ */
 export const hashOf = ({
   chain,
   seq,
@@ -124,10 +126,10 @@ export const hashOf = ({
   return createHash('sha256').update(JSON.stringify(content)).digest('hex')
 }
 
-/** Chains that one line refers to at most. */
+/** Maximum number of chains that one entry refers to. */
 export const maxHeads = 200
 
-/** The last line of a chain. */
+/** The last entry of a chain. */
 export const headOf = async (documents: DocumentStore, chain: string): Promise<ChainedLine | undefined> => {
   const where = eq('chain', chain)
   const { items } = await documents.find(audit, { using: 'byChain', where, sort: { by: 'seq', order: 'descending' }, limit: 1 })
@@ -148,11 +150,11 @@ const maxBatch = 200
 /** Shorter than the time after which an idle chain counts as settled. */
 const maxIdleMs = 12 * 3_600_000
 
-/** A line before it has a place in a chain. */
+/** An entry that has no position in a chain yet. */
 export interface NewLine extends AuditContent {
   readonly id: string
   readonly openUntil?: string
-  /** The id was made for this line; otherwise a line that has it already is left as it is. */
+  /** The id was generated for this entry; otherwise an existing entry with the id is left unchanged. */
   readonly hasFreshId: boolean
 }
 
@@ -167,15 +169,15 @@ interface Outcome {
   readonly errors: ReadonlyMap<NewLine, Error>
 }
 
-/** Lines of the server itself about the log. */
+/** Entries that the server writes about the log itself. */
 export const ownLine = (id: string, at: string, type: string, about: AuditContent['about']): NewLine => ({
   ...{ id, at, type, actor: null, user: null, subject: null, about, address: null, count: 1, last: at },
   hasFreshId: true,
 })
 
 /**
- * Appends lines to this kernel's hash chain, several per commit. When a commit fails it is unknown what it wrote, so the chain is abandoned: the next one's
- * first line says where.
+ * Appends entries to this kernel's hash chain, several per commit. When a commit fails it is unknown what was written, so the chain is
+ * abandoned; the first entry of the next chain records where.
  */
 export class ChainWriter {
   readonly #documents: DocumentStore
@@ -197,7 +199,7 @@ export class ChainWriter {
     this.#log = log
   }
 
-  /** Resolves, when all of them are durable, to whether each was added; false: there was a line with its id. */
+  /** Resolves once all of them are durable. For each, true if it was added, false if an entry with its id existed. */
   append(lines: readonly NewLine[]): Promise<readonly boolean[]> {
     if (lines.length === 0) return Promise.resolve([])
     const { promise, resolve, reject } = Promise.withResolvers<readonly boolean[]>()
@@ -206,7 +208,7 @@ export class ChainWriter {
     return promise
   }
 
-  /** Appends a line about the log itself. */
+  /** Appends an entry about the log itself. */
   async appendOwn(type: string, about: AuditContent['about']): Promise<void> {
     await this.append([ownLine(this.#ids.next(), this.#clock.now().toISOString(), type, about)])
   }
@@ -286,7 +288,7 @@ export class ChainWriter {
     })
   }
 
-  /** The first line of a new chain: it holds the heads of those that others write, or wrote, to. */
+  /** The first entry of a new chain: it holds the heads of the chains of other kernels, current and former. */
   async #open(): Promise<NewLine> {
     const [chain, at] = [this.#ids.next(), this.#clock.now().toISOString()]
     const heads = (await headsOf(this.#documents)).map(({ head }) => printPoint(head))

@@ -26,7 +26,7 @@ const opened = async (t: ExecutionContext) => {
   return { documents, clock, ids, kernel, write, verify }
 }
 
-test('kernels that write at once have a chain each', async t => {
+test('kernels that write concurrently have a chain each', async t => {
   const { kernel, write, verify } = await opened(t)
   const [one, other] = [kernel(), kernel()]
   await Promise.all([write(one, 300), write(other, 300), write(one, 5)])
@@ -55,7 +55,7 @@ test('retention in the middle of a chain leaves a log that verifies, and whose b
   t.false((await verify()).isIntact)
 })
 
-test('a chain is cut where its old lines end', async t => {
+test('a chain is cut after its expired entries', async t => {
   const { documents, clock, kernel, write, verify } = await opened(t)
   const chain = kernel()
   for (let hour = 0; hour < 60; hour++) {
@@ -76,7 +76,7 @@ test('a chain is cut where its old lines end', async t => {
   )
 })
 
-test('after a commit of unknown outcome another chain begins, and what was written or not is no fault', async t => {
+test('after a commit of unknown outcome a new chain begins, and neither outcome is a fault', async t => {
   const { documents, ids, clock, kernel, write, verify } = await opened(t)
   const chain = kernel()
   await write(chain, 3)
@@ -91,7 +91,7 @@ test('after a commit of unknown outcome another chain begins, and what was writt
   t.like(await verify(), { isIntact: true, chains: 2, faultCount: 0 })
 })
 
-test('anchors end when nothing happens', async t => {
+test('no anchors are added without activity', async t => {
   const { documents, ids, clock, kernel, write } = await opened(t)
   const chain = kernel()
   await write(chain, 3)

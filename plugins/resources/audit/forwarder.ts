@@ -19,7 +19,7 @@ const entryOf = ({ id, at, type, actor, user, subject, about, address, count, la
   chain: { id: chain, seq, prev, hash },
 })
 
-/** Pending lines name their receivers, so that what is left to deliver is in the log itself. */
+/** Pending entries name their receivers, so that the log itself records what is left to deliver. */
 export class AuditForwarder implements AuditForwarding {
   readonly #documents: DocumentStore
   readonly #clock: Clock
@@ -33,7 +33,7 @@ export class AuditForwarder implements AuditForwarding {
     this.#log = log
   }
 
-  /** One round at a time for each receiver, so that lines keep their order. */
+  /** One pass at a time for each receiver, so that entries stay in order. */
   forward(receiver: AuditReceiver, signal: AbortSignal): Promise<void> {
     const round = this.#rounds.get(receiver.name)
     if (round) return round
@@ -66,7 +66,7 @@ export class AuditForwarder implements AuditForwarding {
     throw new Unavailable(`${name}: ${many} audit log entries pending since ${oldest}${because === undefined ? '' : `: ${because}`}`)
   }
 
-  /** One round over what is pending; how many lines it delivered. */
+  /** One pass over the pending entries; returns the number of delivered entries. */
   async #pass(receiver: AuditReceiver, signal: AbortSignal): Promise<number> {
     let delivered = 0
     let some: ChainedLine[] = []

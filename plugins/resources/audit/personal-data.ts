@@ -2,7 +2,7 @@ import { eq, or } from 'pounce/sdk'
 import { personalRecords } from 'pounce/sdk/kit'
 import { audit } from './chain-writer.ts'
 
-/** Lines of the audit log. They outlive the account until their retention ends: they are kept as evidence, and name people by account id. */
+/** Entries of the audit log. They outlive the account until their retention ends: they are evidence, and refer to users by account id. */
 export const PersonalAudit = personalRecords({
   name: 'audit',
   summary: 'Audit log entries about your account and your actions. They are kept until their retention ends.',
@@ -16,7 +16,7 @@ export const PersonalAudit = personalRecords({
     byYou: actor === id,
     aboutYou: user === id,
     ...(user === id ? { about } : {}),
-    // Someone else's address is nothing about this person.
+    // Someone else's address is not personal data of this user.
     ...(actor === id || actor === null ? { address } : {}),
     count,
     last,

@@ -10,7 +10,7 @@ const Account = s.Union([s.model('AuditAccount', s.Object({ id: s.String(), full
   description: 'Null for the server itself and for anonymous callers; names are empty for deleted accounts',
 })
 
-/** A line of the audit log as admins read it. */
+/** An audit log entry as shown to admins. */
 const AuditJson = s.model(
   'AuditEntry',
   s.Object({
@@ -32,7 +32,7 @@ const AuditJson = s.model(
 
 type AuditJson = s.Static<typeof AuditJson>
 
-/** Shows up to 500 lines with the names of people, in one read. */
+/** Renders up to 500 entries with the names of users, in one read. */
 const shownLines = async (users: Users, lines: readonly (AuditRecord & Stored)[]): Promise<AuditJson[]> => {
   const ids = new Set(lines.flatMap(({ actor, user }) => [actor, user]).filter(id => id !== null))
   const people = await users.getMany([...ids])
@@ -112,7 +112,7 @@ async function* csvOf(users: Users, lines: AsyncIterable<AuditRecord & Stored>):
   if (some.length > 0) yield await piece(some)
 }
 
-/** The log as a file to save, made while it is sent. */
+/** The log as a CSV file, generated while it is sent. */
 const auditCsv = (users: Users, lines: AsyncIterable<AuditRecord & Stored>): Bytes => ({
   contentType: 'text/csv; charset=utf-8',
   filename: 'audit.csv',

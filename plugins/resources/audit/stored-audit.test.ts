@@ -14,7 +14,7 @@ const settings: Settings = {
 
 const receivers = { all: () => [] }
 
-/** Lines of the log about itself. */
+/** Entries that the log writes about itself. */
 const isOwn = ({ type }: AuditRecord): boolean => type.startsWith('audit.')
 
 const dayMs = 86_400_000
@@ -41,7 +41,7 @@ const signedIn = (id: string): AnyEvent => ({
   data: { address: '192.0.2.77' },
 })
 
-test('an event that comes twice is one line', async t => {
+test('an event that is delivered twice is one entry', async t => {
   const { log, lines } = await opened(t)
   await log.handleAll([signedIn('6b0000000000000000000001'), signedIn('6b0000000000000000000002')])
   await log.handleAll([signedIn('6b0000000000000000000002')])
@@ -49,7 +49,7 @@ test('an event that comes twice is one line', async t => {
   t.like((await lines())[0], { type: 'user.signed-in', actor: user, user, address: '192.0.2.0/24', count: 1 })
 })
 
-test('many tries at once are counted, each once, by account and network', async t => {
+test('concurrent failed sign-ins are counted exactly, by account and network', async t => {
   const { log, lines, clock } = await opened(t)
   const refused = (address: string, whose: string | undefined = user) =>
     log.note({ type: 'sign-in.refused', ...(whose ? { user: whose } : {}), about: { door: 'password' }, address, isCounted: true })
@@ -65,7 +65,7 @@ test('many tries at once are counted, each once, by account and network', async 
   t.is((await lines()).length, 4, 'after a while there is another line')
 })
 
-test('what is too old goes, and the rest stays, however much there is', async t => {
+test('expired entries are deleted and the others are kept, in any number', async t => {
   const { log, forget, lines, clock, documents } = await opened(t)
   await Promise.all(Array.from({ length: 450 }, () => log.note({ type: 'superadmin.used', actor: user })))
   clock.advance(399 * dayMs)
@@ -78,7 +78,7 @@ test('what is too old goes, and the rest stays, however much there is', async t 
   t.is((await lines()).length, 1)
 })
 
-test('a page of few among many ends early and goes on', async t => {
+test('a page with few matches ends early and has a next page', async t => {
   const { log } = await opened(t)
   await log.note({ type: 'admin.testMail', actor: user, user })
   await Promise.all(Array.from({ length: 2100 }, () => log.note({ type: 'superadmin.used', actor: user, user })))
@@ -89,7 +89,7 @@ test('a page of few among many ends early and goes on', async t => {
   t.deepEqual([rest.items.length, rest.next], [1, undefined])
 })
 
-test('addresses are kept as the settings say', async t => {
+test('addresses are stored as configured', async t => {
   for (const [addresses, kept] of [
     ['whole', '2001:db8::1'],
     ['network', '2001:db8:0::/48'],
@@ -102,7 +102,7 @@ test('addresses are kept as the settings say', async t => {
   }
 })
 
-test('what people do with their own profile is nobody else’s business', t => {
+test('changes to the own profile are not audited', t => {
   const updated = (fields: string[], actor?: string) =>
     auditLineOf({
       ...{ id: 'a', at: '', type: 'user.updated', subject: { kind: 'user', id: user }, data: { fields } },
@@ -125,7 +125,7 @@ test('a network is the first 24 bits of IPv4 and the first 48 of IPv6, in any sp
   t.is(networkOf('fe80::1%eth0'), 'fe80:0:0::/48')
 })
 
-test('what is no address is not kept', t => {
+test('an invalid address is not stored', t => {
   for (const text of ['', 'unknown', 'a password', '192.0.2', '192.0.2.77:80']) t.is(networkOf(text), null)
   t.is(keptAddress(undefined, 'whole'), null)
   t.is(keptAddress('192.0.2.77', 'whole'), '192.0.2.77')

@@ -25,7 +25,7 @@ import { auditLineOf } from './audit-lines.ts'
 import { type AuditContent, type AuditRecord, audit, type ChainPoint, ChainWriter, chains, isChained } from './chain-writer.ts'
 import { config, type Settings } from './config.ts'
 
-/** The groups of an IPv6 address, from the first on, without leading zeros. */
+/** The groups of an IPv6 address, starting with the first, without leading zeros. */
 const groupsOf = (address: string): readonly string[] => {
   const [head = '', tail] = address.toLowerCase().split('::')
   const [first, last] = [head, tail ?? ''].map(part => (part === '' ? [] : part.split(':'))) as [string[], string[]]
@@ -33,7 +33,7 @@ const groupsOf = (address: string): readonly string[] => {
   return [...first, ...gap, ...last].map(group => group.replace(/^0+(?=.)/, ''))
 }
 
-/** The network that an address is in: the first 24 bits of IPv4, the first 48 of IPv6; null of what is no address. */
+/** The network of an address: the first 24 bits of IPv4, the first 48 of IPv6; null for an invalid address. */
 export const networkOf = (address: string): string | null => {
   const [unscoped = ''] = address.split('%', 1)
   const plain = unscoped.replace(/^::ffff:(?=\d+\.)/i, '')
@@ -41,27 +41,27 @@ export const networkOf = (address: string): string | null => {
   return isIPv6(plain) ? `${groupsOf(plain).slice(0, 3).join(':')}::/48` : null
 }
 
-/** As much of an address as is kept; null of what is none. */
+/** The part of an address that is stored; null for an invalid address. */
 export const keptAddress = (address: string | undefined, how: Settings['addresses']): string | null => {
   if (address === undefined || how === 'none') return null
   if (how === 'network') return networkOf(address)
   return isIP(address) === 0 ? null : address
 }
 
-/** Lines that are looked at in vain before a page ends. */
+/** Maximum number of non-matching entries read for a page. */
 const maxScanned = 2000
 
-/** Which lines are requested. */
+/** A filter for entries. */
 export interface AuditQuery {
   readonly user?: string
   readonly actor?: string
   readonly type?: string
-  /** ISO 8601; both ends are included. */
+  /** ISO 8601; both bounds are inclusive. */
   readonly since?: string
   readonly until?: string
 }
 
-/** The audit log: lines are added and grow old, nothing else happens to them. */
+/** The audit log. Entries are only added, and deleted when their retention ends. */
 export class StoredAudit implements AuditTrail, BatchHandler {
   #settings: Settings
   #documents: DocumentStore
@@ -77,7 +77,7 @@ export class StoredAudit implements AuditTrail, BatchHandler {
     this.#chain = chain
   }
 
-  /** A line has the id of its event, so that a repeat adds none. */
+  /** An entry has the id of its event, so that redelivery adds none. */
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const lines = events.flatMap(event => {
       const line = auditLineOf(event)
@@ -96,17 +96,17 @@ export class StoredAudit implements AuditTrail, BatchHandler {
     await this.#chain.append([{ id: this.#ids.next(), ...line, count: 1, last: at, hasFreshId: true }])
   }
 
-  /** Newest first. A page can be short, with a `next`, when many lines had to be passed over. */
+  /** Newest first. A page can be short, with a `next`, when many entries had to be skipped. */
   page(query: AuditQuery, page: { readonly after?: After; readonly limit: number }): Promise<Page<AuditRecord & Stored>> {
     return this.#documents.find(audit, { ...this.#find(query), maxScanned, ...page })
   }
 
-  /** All of them, newest first, read while you iterate. */
+  /** All of them, newest first, read during iteration. */
   all(query: AuditQuery): AsyncIterable<AuditRecord & Stored> {
     return this.#documents.scan(audit, this.#find(query))
   }
 
-  /** One line for each type, account and network in a stretch of time. */
+  /** One entry for each type, account and network within a time window. */
   async #count(line: AuditContent, address = ''): Promise<void> {
     const stretchMs = this.#settings.countedMinutes * 60_000
     const stretch = Math.floor(Date.parse(line.at) / stretchMs)
@@ -121,7 +121,7 @@ export class StoredAudit implements AuditTrail, BatchHandler {
     await this.#chain.append([{ id: this.#ids.next(), ...line, hasFreshId: true }])
   }
 
-  /** False when there is no such line, or its count is fixed. */
+  /** False when there is no such entry, or its count is fixed. */
   async #increment(id: string, at: string): Promise<boolean> {
     try {
       await this.#documents.commit({ update: id, in: audit, where: exists('openUntil'), inc: { count: 1 }, set: { last: at } })
@@ -153,7 +153,7 @@ const dayMs = 86_400_000
 
 const batch = 200
 
-/** Removes lines that are too old, from the beginning of each chain; a line `audit.forgotten` keeps the last hash that goes. */
+/** Deletes expired entries from the beginning of each chain; an entry `audit.forgotten` records the last deleted hash. */
 export class AuditRetention {
   readonly #settings: Settings
   readonly #documents: DocumentStore
@@ -178,7 +178,7 @@ export class AuditRetention {
     }
   }
 
-  /** The last line before which, it included, all are too old. */
+  /** The last entry up to which, inclusive, all entries have expired. */
   async #cutOf(chain: string, before: string): Promise<{ readonly cut: ChainPoint | undefined; readonly isEmpty: boolean }> {
     let cut: ChainPoint | undefined
     for (;;) {

@@ -9,18 +9,18 @@ const maxHeadsShown = 100
 
 const batch = 200
 
-/** What a verification found. */
+/** The result of a verification. */
 export interface Verification {
   readonly isIntact: boolean
-  /** Lines in chains. */
+  /** Entries in chains. */
   readonly lines: number
   readonly chains: number
-  /** Lines of versions without chains, which nothing protects; `until` is when the last of them was written. */
+  /** Entries of versions without chains, which are not protected; `until` is the time of the last of them. */
   readonly unchained: { readonly lines: number; readonly until: string | null }
-  /** The first ones; `faultCount` counts all. */
+  /** The first faults; `faultCount` counts all. */
   readonly faults: readonly ChainFault[]
   readonly faultCount: number
-  /** The last lines of the newest chains: kept elsewhere they show later that nothing was cut off. */
+  /** The heads of the newest chains: copies kept elsewhere can later prove that nothing was truncated. */
   readonly heads: readonly ChainPoint[]
 }
 
@@ -33,7 +33,7 @@ interface Gathered {
 const pointsOf = (fact: Facts[string] | undefined): readonly ChainPoint[] =>
   Array.isArray(fact) ? fact.flatMap((text: string) => parsePoint(text) ?? []) : []
 
-/** What lines say of other lines, by chain. */
+/** What entries claim about other entries, by chain. */
 const claimsOf = async (documents: DocumentStore): Promise<ReadonlyMap<string, Gathered>> => {
   const found = new Map<string, Gathered>()
   const of = (chain: string): Gathered => {
@@ -52,7 +52,7 @@ const claimsOf = async (documents: DocumentStore): Promise<ReadonlyMap<string, G
   return found
 }
 
-/** Reads the whole log, and finds lines that were changed, removed, inserted or reordered since they were written. */
+/** Reads the whole log and detects entries that were changed, removed, inserted or reordered since they were written. */
 export class AuditVerifier {
   readonly #documents: DocumentStore
   readonly #faults: ChainFault[] = []
@@ -128,7 +128,7 @@ export class AuditVerifier {
     if (this.#counted.length >= batch) await this.#checkCounts()
   }
 
-  /** Counts are no part of a line's hash while they grow; a later line fixed them. */
+  /** Counts are not part of an entry's hash while they grow; a later entry fixes them. */
   async #checkCounts(): Promise<void> {
     const lines = await this.#documents.getMany(
       audit,

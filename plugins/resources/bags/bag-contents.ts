@@ -6,20 +6,20 @@ const metadataEnding = '_metadata.json'
 const deepest = 100
 const longestName = 255
 
-/** A file to be made of a file of the payload, and where in the bag resources are said of it. */
+/** A file to be created from a payload file, and the paths in the bag of what describes it. */
 export interface BagFile {
   readonly path: string
-  /** Names from the top down. */
+  /** Folder names, outermost first. */
   readonly folders: readonly string[]
   readonly name: string
   readonly info: string | undefined
   readonly metadata: string | undefined
 }
 
-/** What a bag holds, by paths in it. */
+/** The contents of a bag, by path. */
 export interface BagContents {
   readonly files: readonly BagFile[]
-  /** Paths of all folders of the dataset, each after that which it is in. */
+  /** Paths of all folders of the dataset, parents first. */
   readonly folders: readonly (readonly string[])[]
   readonly info: string | undefined
   readonly metadata: string | undefined
@@ -33,12 +33,12 @@ const placeOf = (path: string): { readonly folders: readonly string[]; readonly 
   return { folders: parts.slice(0, -1), name: parts.at(-1) ?? '' }
 }
 
-/** All folders that paths go through, each once, from the top down. */
+/** All folders on the given paths, each once, parents first. */
 const foldersOf = (paths: Iterable<readonly string[]>): readonly (readonly string[])[] => {
   const found = new Map<string, readonly string[]>()
   for (const path of paths) {
     const above: (readonly [string, readonly string[]])[] = []
-    // What is above a folder that is known is known: nothing is gone through once for each file in it.
+    // The ancestors of a known folder are known too, so paths are not walked once per file.
     for (let folder = path; folder.length > 0; folder = folder.slice(0, -1)) {
       const key = folder.join('/')
       if (found.has(key)) break
@@ -49,15 +49,17 @@ const foldersOf = (paths: Iterable<readonly string[]>): readonly (readonly strin
   return [...found.values()]
 }
 
-/** v1 takes any bag with `metadata/datacite.xml`; of other makers' valid bags with one, those count in which a file is described. */
+/**
+ * v1 accepts any bag with `metadata/datacite.xml`. A valid bag of another tool that has one is treated as v1's only if it describes a file.
+ */
 const isOfClowder = (bag: ReceivedBag): boolean =>
   bag.isV1 ||
   ['data/_info.json', 'data/_dataset_metadata.json', 'metadata/clowder.xml'].some(path => bag.has(path)) ||
   (bag.has('metadata/datacite.xml') && bag.payload.some(path => bag.has(path + infoEnding)))
 
 /**
- * Sorts the payload. In bags of Clowder and of ours `X_info.json` and `X_metadata.json` say something of the file X, and whatever is described
- * must be there; in other bags every file is a file.
+ * Sorts the payload. In bags of Clowder and Pounce `X_info.json` and `X_metadata.json` describe the file X, which must exist; in other bags
+ * every file is a plain file.
  */
 export const contentsOf = (bag: ReceivedBag): BagContents => {
   const { payload } = bag
@@ -83,7 +85,7 @@ const sidecarsIn = (bag: ReceivedBag, payload: readonly string[]): ReadonlySet<s
     const described = path.slice(0, -(isInfo ? infoEnding : metadataEnding).length)
     const isItselfDescribed = bag.has(path + infoEnding)
     if (path === 'data/_dataset_metadata.json' || bag.has(described)) sidecars.add(path)
-    // v1 puts one there for the dataset, and a bag of a collection for each dataset in it.
+    // v1 adds one for the dataset, and a bag of a collection has one for each dataset in it.
     else if (isInfo && described.endsWith('/') && !isItselfDescribed) sidecars.add(path)
     else if (isInfo && !isItselfDescribed) throw new Invalid(`Not all files found in archive (${described.slice('data/'.length)} missing)`)
   }

@@ -8,7 +8,7 @@ const mostXmlBytes = 4 * 1024 * 1024
 const mostCreators = 1000
 const mostTags = 1000
 
-/** What a bag says of its dataset. */
+/** The description of the dataset in a bag. */
 export interface DatasetDescription {
   readonly name: string
   readonly description: string
@@ -17,7 +17,7 @@ export interface DatasetDescription {
   readonly license: License | undefined
 }
 
-/** What a bag says of a file. */
+/** The description of a file in a bag. */
 export interface FileDescription {
   readonly name: string | undefined
   readonly description: string
@@ -34,7 +34,7 @@ const readInfo = async (bag: ReceivedBag, path: string | undefined, budget: Side
   return typeof value === 'object' && value !== null ? (value as Info) : {}
 }
 
-/** v1 writes names into its XML as they are, so what it wrote may be no XML at all; its JSON says the same. */
+/** v1 does not escape names in its XML, which may therefore be malformed; its JSON contains the same data. */
 const readDescribing = async (bag: ReceivedBag, path: string): Promise<XmlElement | undefined> => {
   const text = await bag.text(path, mostXmlBytes)
   if (text === undefined) return undefined
@@ -47,7 +47,7 @@ const readDescribing = async (bag: ReceivedBag, path: string): Promise<XmlElemen
   }
 }
 
-/** One line of at most so many characters, none of them a control character. */
+/** One line of at most `most` characters, without control characters. */
 const line = (text: unknown, most: number): string =>
   typeof text === 'string'
     ? [
@@ -76,7 +76,7 @@ const lines = (values: unknown, longest: number, most: number): readonly string[
 
 const types: Readonly<Record<string, string>> = { 'Creative Commons': 'license2', 'Public Domain Dedication': 'license3' }
 
-/** A license as v1 or we describe it. */
+/** A license as v1 or Pounce describes it. */
 const licenseOf = (given: unknown): License | undefined => {
   if (typeof given !== 'object' || given === null) return undefined
   const { licenseText, rightsHolder, licenseType, licenseUrl, allowDownload } = given as Info
@@ -94,7 +94,7 @@ const licenseOf = (given: unknown): License | undefined => {
 const texts = (within: XmlElement | undefined, name: string): readonly string[] =>
   within ? elementsNamed(within, name).map(({ text }) => text) : []
 
-/** v1's tags: an element for each, or all in one, with commas between. */
+/** v1's tags: one element each, or all in one, separated by commas. */
 const tagsIn = (clowder: XmlElement | undefined): readonly string[] => {
   const [tags] = clowder ? elementsNamed(clowder, 'tags') : []
   if (!tags) return []
@@ -102,8 +102,8 @@ const tagsIn = (clowder: XmlElement | undefined): readonly string[] => {
 }
 
 /**
- * From `metadata/datacite.xml` as v1 reads it; what does not exist, or only there, from the JSON, from `bag-info.txt`, from the bag's folder.
- * An archive that only its `datacite.xml` makes a bag must name its dataset, as in v1.
+ * From `metadata/datacite.xml` as v1 reads it; missing fields from the JSON, then `bag-info.txt`, then the name of the bag's folder. An
+ * archive that is a bag only by its `datacite.xml` must name its dataset, as in v1.
  */
 export const describeDataset = async (
   bag: ReceivedBag,
@@ -135,7 +135,7 @@ export const describeDataset = async (
   }
 }
 
-/** A date of `Date.toString` in Java, or ISO 8601, that is not to come. */
+/** A date in the format of Java's `Date.toString` or ISO 8601; not in the future. */
 const dateOf = (given: unknown): string | undefined => {
   const time = typeof given === 'string' ? (msOfTime(given) ?? Date.parse(given)) : Number.NaN
   return Number.isNaN(time) || time > Date.now() || time < 0 ? undefined : new Date(time).toISOString()

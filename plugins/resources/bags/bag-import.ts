@@ -26,10 +26,10 @@ import { SidecarBudget } from './sidecars.ts'
 
 const smallBytes = 64 * 1024
 const filesAtOnce = 8
-/** An import that says nothing for an hour is taken back. */
+/** Interval at which the lease of an import is renewed. An import whose lease was not renewed for an hour is rolled back. */
 const signOfLifeMs = 5 * 60 * 1000
 
-/** Who imports, and under which name the archive came. */
+/** The importing user, and the name of the archive. */
 export interface BagOrder {
   readonly user: CallerUser
   readonly keyId: string | undefined
@@ -37,17 +37,17 @@ export interface BagOrder {
   readonly signal: AbortSignal
 }
 
-/** One import under way. */
+/** An import in progress. */
 interface Building {
   readonly dataset: string
   readonly bag: ReceivedBag
   readonly order: BagOrder
   readonly budget: SidecarBudget
-  /** Ids of folders by their path. */
+  /** Ids of folders by path. */
   readonly folders: ReadonlyMap<string, string>
 }
 
-/** Makes datasets of bags: built out of sight, shown in one commit, or taken back as a whole. */
+/** Creates datasets from bags: hidden while they are built, then shown in one commit or rolled back as a whole. */
 export class BagImport {
   #datasets: Datasets
   #folders: Folders
@@ -84,7 +84,7 @@ export class BagImport {
     this.#log = log
   }
 
-  /** The id of the new dataset, which is private to its importer. What is wrong with the bag is `Invalid`, and leaves nothing. */
+  /** Returns the id of the new dataset, which is private to its importer. Throws `Invalid` for a faulty bag, and then leaves nothing. */
   async import(bag: ReceivedBag, order: BagOrder): Promise<string> {
     const contents = contentsOf(bag)
     const budget = new SidecarBudget(contents.files.length)
@@ -109,7 +109,7 @@ export class BagImport {
     }
   }
 
-  /** Only the importer can view the dataset, and not before it is complete. */
+  /** Only the importer can view the dataset, and only once it is complete. */
   #report(dataset: string, { user, archiveName }: BagOrder, how: Pick<Progress, 'state' | 'done' | 'total'>): void {
     reportProgress(this.#progress, { activity: 'import', id: dataset, actor: user.id, unit: 'files', message: archiveName, ...how })
   }
@@ -139,7 +139,7 @@ export class BagImport {
           this.#report(dataset, order, { state: 'running', done, total })
         }
       } catch (error) {
-        // The first failure is the one that all others follow from.
+        // Report the first failure: the others result from it.
         failed.abort(error)
         throw error
       }

@@ -9,7 +9,9 @@ const isObject = (value: unknown): value is Given => typeof value === 'object' &
 const isAddress = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value) && value.length <= 2000
 
-/** An extractor is kept as it is. Whatever person a bag names, no one has verified it: the author is who imports it, the person is noted as text. */
+/**
+ * Extractor agents are kept. A person named in a bag is unverified: the importer becomes the author, and the person is recorded as text.
+ */
 const agentOf = (agent: unknown, user: CallerUser): MetadataRecord['agent'] => {
   const importer = { kind: 'user', name: user.fullName, extractorId: null, userId: user.id } as const
   if (!isObject(agent)) return importer
@@ -27,7 +29,7 @@ const createdOf = (given: unknown): { readonly created?: string } => {
   return Number.isNaN(ms) ? {} : { created: new Date(ms).toISOString() }
 }
 
-/** A document as v1 and we write it, or any JSON that someone put there in its place. */
+/** A document in the format of v1 or Pounce, or arbitrary JSON in its place. */
 const documentOf = (given: unknown, path: string, target: Ref, user: CallerUser): NewMetadata => {
   if (!isObject(given)) throw new Invalid(`${path}: a metadata document must be a JSON object`)
   const { '@context': context, agent, content, created_at: createdAt, ...rest } = given
@@ -43,7 +45,7 @@ const documentOf = (given: unknown, path: string, target: Ref, user: CallerUser)
   }
 }
 
-/** The documents of a file in a bag, oldest first; it holds one or a list of them. */
+/** The documents of a file in a bag, oldest first; the file contains one document or a list. */
 export const metadataIn = async (
   bag: ReceivedBag,
   path: string | undefined,

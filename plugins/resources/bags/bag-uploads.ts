@@ -12,7 +12,7 @@ import { ReceivedBag } from './received-bag.ts'
 const isFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 
-/** Takes bags as they are sent: into a file first, since a ZIP says at its end what is in it. */
+/** Receives bags as uploads. They are written to a temporary file first, because the directory of a ZIP is at its end. */
 export class BagUploads {
   #folder: string
   #imports: BagImport
@@ -22,12 +22,12 @@ export class BagUploads {
     this.#imports = imports
   }
 
-  /** Clears away what an interrupted run left. */
+  /** Removes files left by an interrupted run. */
   async start(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true })
   }
 
-  /** The id of the dataset that was made of the bag among the parts. */
+  /** Returns the id of the dataset that was created from the bag among the parts. */
   async take(parts: Parts, caller: Caller, signal: AbortSignal): Promise<string> {
     const path = join(this.#folder, `${randomUUID()}.zip`)
     let archiveName: string | undefined

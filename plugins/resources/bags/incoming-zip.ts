@@ -8,13 +8,13 @@ import { type ZipDirectory, ZipDirectoryReader, type ZipFileEntry } from './zip-
 
 const isSystemError = (error: unknown): boolean => error instanceof Error && 'syscall' in error
 
-/** Faults of the archive are reported to the sender; those of our disk are not. */
+/** Faults of the archive are reported to the client; faults of the local disk are not. */
 const blamed = (error: unknown, what: string): unknown => {
   if (isSystemError(error) || error instanceof Invalid || (error instanceof Error && error.name === 'AbortError')) return error
   return new Invalid(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
 }
 
-/** A ZIP that someone sent, as a file of ours. */
+/** A received ZIP, in a local file. */
 export class IncomingZip {
   readonly directory: ZipDirectory
   readonly #zip: ZipFile
@@ -24,7 +24,7 @@ export class IncomingZip {
     this.directory = directory
   }
 
-  /** Reads the directory and refuses archives that could do harm (`Invalid`). The file stays open until `close`, or until this fails. */
+  /** Reads the directory and refuses malicious archives (`Invalid`). The file stays open until `close`, or until this fails. */
   static async open(file: FileHandle, signal: AbortSignal): Promise<IncomingZip> {
     const { fromFdPromise, getFileNameLowLevel } = await import('yauzl')
     const { size } = await file.stat()
@@ -42,7 +42,7 @@ export class IncomingZip {
     }
   }
 
-  /** The bytes of an entry; fails with `Invalid` when they are not as many, or not those, that the directory claims. */
+  /** The bytes of an entry; throws `Invalid` when their length or checksum differs from the directory. */
   async *read({ path, entry }: ZipFileEntry): AsyncGenerator<Buffer> {
     const what = `The entry ${JSON.stringify(path)} cannot be read`
     let crc = 0
@@ -61,7 +61,7 @@ export class IncomingZip {
     if (crc !== entry.crc32) throw new Invalid(`${what}: checksum mismatch`)
   }
 
-  /** The whole of a small entry; `Invalid` beyond `mostBytes`. */
+  /** A small entry as a whole; throws `Invalid` beyond `mostBytes`. */
   async small(entry: ZipFileEntry, mostBytes: number): Promise<Buffer> {
     if (entry.sizeBytes > mostBytes) throw new Invalid(`The entry ${JSON.stringify(entry.path)} has more than ${mostBytes} bytes`)
     return buffer(this.read(entry))

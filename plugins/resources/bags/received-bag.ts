@@ -5,13 +5,13 @@ import type { IncomingZip } from './incoming-zip.ts'
 import { algorithms, decode, meanings, readLabels, readManifest } from './tag-files.ts'
 import type { ZipFileEntry } from './zip-directory.ts'
 
-/** A line of a manifest of SHA-512 has 131 characters and a path; there are at most 100,000. */
+/** A line of a SHA-512 manifest has 131 characters and a path; there are at most 100,000. */
 const maxManifestBytes = 32 * 1024 * 1024
 const maxTagBytes = 4 * 1024 * 1024
 const maxLabelBytes = 1024 * 1024
 const linesBetweenBreaks = 1000
 
-/** Digests that the bytes of a file must have, by algorithm. */
+/** The expected digests of a file, by algorithm. */
 export type Digests = ReadonlyMap<string, string>
 
 interface Found {
@@ -19,16 +19,16 @@ interface Found {
   readonly version: string
   readonly encoding: string
   readonly info: ReadonlyMap<string, string>
-  /** v1 exchanges bagit.txt and bag-info.txt, miscounts its payload, and lists of its tag files what is not in them. */
+  /** v1 swaps bagit.txt and bag-info.txt, miscounts its payload, and lists tag files that do not exist. */
   readonly isV1: boolean
 }
 
 const shown = (path: string): string => JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path)
 
-/** A bag in a ZIP: its files with paths inside the bag, and what its manifests say of them. */
+/** A bag in a ZIP: its files, by paths inside the bag, and the digests in its manifests. */
 export class ReceivedBag {
   readonly info: ReadonlyMap<string, string>
-  /** The folder of the bag in the archive; empty when it has none. */
+  /** The folder of the bag in the archive; empty if it is at the root. */
   readonly folder: string
   readonly isV1: boolean
   readonly #zip: IncomingZip
@@ -49,7 +49,10 @@ export class ReceivedBag {
     this.#folders = new Set([...zip.directory.folders].filter(path => path.startsWith(root)).map(path => path.slice(root.length)))
   }
 
-  /** Finds the bag and checks all that can be without reading its payload: lists, lengths, tag files. `Invalid` says what is wrong with it. */
+  /**
+   * Finds the bag and checks everything that does not require reading the payload: lists, lengths, tag files. Throws `Invalid` with the
+   * reason.
+   */
   static async open(zip: IncomingZip): Promise<ReceivedBag> {
     const found = await find(zip)
     const bag = new ReceivedBag(zip, found)
@@ -85,7 +88,7 @@ export class ReceivedBag {
     return this.#files.get(path)?.sizeBytes ?? 0
   }
 
-  /** The bytes of a file. Fails with `Invalid`, at its end, when they do not have the digests that the manifests give. */
+  /** The bytes of a file. Throws `Invalid` at the end when they do not match the digests in the manifests. */
   async *read(path: string): AsyncGenerator<Buffer> {
     const file = this.#file(path)
     const expected = [...(this.#digests.get(path) ?? [])].map(([name, digest]) => ({ name, digest, hash: createHash(name) }))
@@ -96,7 +99,7 @@ export class ReceivedBag {
     for (const each of expected) verify(path, each)
   }
 
-  /** The whole of a tag file or description, checked like all others. Undefined when there is none. */
+  /** A whole tag file or description, verified like any other file. Undefined when it does not exist. */
   async text(path: string, mostBytes = maxTagBytes): Promise<string | undefined> {
     if (!this.#files.has(path)) return undefined
     if (this.sizeOf(path) > mostBytes) throw new Invalid(`${path} has more than ${mostBytes} bytes`)
@@ -105,7 +108,7 @@ export class ReceivedBag {
   }
 
   async #verify(path: string): Promise<void> {
-    // Reading to the end is what verifies.
+    // Reading to the end verifies the file.
     for await (const _ of this.read(path));
   }
 
@@ -120,7 +123,7 @@ export class ReceivedBag {
     if (fetch !== undefined && fetch.trim() !== '') throw new Invalid('fetch.txt is not supported: send a complete bag')
   }
 
-  /** Notes what the manifests of a kind say; their names. A file that is listed must be there. */
+  /** Reads the manifests of a kind and returns their names. Listed files must exist. */
   async #readManifests(kind: 'manifest-' | 'tagmanifest-', version: string): Promise<readonly string[]> {
     const read: string[] = []
     for (const name of this.#files.keys()) {
@@ -140,7 +143,7 @@ export class ReceivedBag {
       const path = meanings(written, version).find(meant => this.#files.has(meant)) ?? this.#differentlyEncoded(written)
       if (path === undefined) throw new Invalid(`${name} lists ${shown(written)}, which is not in the bag`)
       const known = this.#digests.get(path) ?? new Map<string, string>()
-      // Otherwise a line that exists a million times would cost as much as a million files.
+      // Otherwise a line that is repeated a million times would cost as much as a million files.
       if (known.has(algorithm)) throw new Invalid(`${name} lists ${shown(written)} twice`)
       known.set(algorithm, digest)
       this.#digests.set(path, known)
@@ -148,7 +151,7 @@ export class ReceivedBag {
     }
   }
 
-  /** Some systems write accents apart from their letters; the manifest may have been written on another one than the archive. */
+  /** Some systems decompose accented letters, and the manifest may come from another system than the archive. */
   #differentlyEncoded(written: string): string | undefined {
     const wanted = written.normalize('NFC')
     return wanted === written && !/[^\u0000-\u007f]/.test(written) ? undefined : this.#normalized().get(wanted)
@@ -167,9 +170,7 @@ export class ReceivedBag {
     const { payload } = this
     const bytes = payload.reduce((sum, path) => sum + this.sizeOf(path), 0)
     if (oxum !== `${bytes}.${payload.length}`)
-      throw new Invalid(
-        `bag-info.txt: Payload-Oxum says ${JSON.stringify(oxum.slice(0, 50))}, but the payload is ${bytes}.${payload.length}`,
-      )
+      throw new Invalid(`bag-info.txt: Payload-Oxum is ${JSON.stringify(oxum.slice(0, 50))}, but the payload is ${bytes}.${payload.length}`)
   }
 }
 
@@ -178,7 +179,7 @@ const verify = (path: string, { name, digest, hash }: { readonly name: string; r
   if (actual !== digest) throw new Invalid(`The ${name} of ${JSON.stringify(path)} is ${actual}, but its manifest has ${digest}`)
 }
 
-/** Where the bag is: at the top of the archive, or in a folder of it. */
+/** The location of the bag: the root of the archive, or a folder in it. */
 const find = async (zip: IncomingZip): Promise<Found> => {
   const paths = [...zip.directory.files.keys()]
   const root = rootOf(paths, 'bagit.txt') ?? rootOf(paths, 'metadata/datacite.xml')
@@ -199,7 +200,9 @@ const find = async (zip: IncomingZip): Promise<Found> => {
   return { root, version, encoding: declared.get('tag-file-character-encoding') ?? 'UTF-8', info: isExchanged ? declaration : info, isV1 }
 }
 
-/** The folder, with its slash, of the file of this name that lies highest. Undefined when there is none, `Invalid` when there are several. */
+/**
+ * The folder, with its slash, of the topmost file with this name. Undefined when there is none; throws `Invalid` when there are several.
+ */
 const rootOf = (paths: readonly string[], name: string): string | undefined => {
   const roots = paths
     .filter(path => (path === name || path.endsWith(`/${name}`)) && !path.startsWith('__MACOSX/'))

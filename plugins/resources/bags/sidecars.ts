@@ -2,21 +2,24 @@ import { TooLarge } from 'pounce/sdk'
 import { type JsonLimits, parseJson } from 'pounce/sdk/kit'
 import type { ReceivedBag } from './received-bag.ts'
 
-/** What `X_info.json` may have: a few lines, tags and creators. */
+/** Limits of `X_info.json`: a few lines, tags and creators. */
 export const infoLimits: JsonLimits = { maxBytes: 1024 * 1024, maxDepth: 64, maxMembers: 5000, maxLeaves: 20_000 }
-/** What `X_metadata.json` may have. */
+/** Limits of `X_metadata.json`. */
 export const metadataLimits: JsonLimits = { maxBytes: 4 * 1024 * 1024, maxDepth: 64, maxMembers: 20_000, maxLeaves: 20_000 }
 
 const maxTotalBytes = 64 * 1024 * 1024
 const maxDocuments = 10_000
 
-/** What all descriptions and metadata of one bag may have together: they pack a thousandfold, so the size of the archive is no limit. */
+/**
+ * Limits of all descriptions and metadata of one bag in total: they can be compressed a thousandfold, so the size of the archive is no
+ * limit.
+ */
 export class SidecarBudget {
   readonly #maxDocuments: number
   #bytes = 0
   #documents = 0
 
-  /** Each file may bring a document of metadata besides. */
+  /** Each file may have one metadata document in addition. */
   constructor(files: number) {
     this.#maxDocuments = maxDocuments + files
   }
@@ -34,7 +37,9 @@ export class SidecarBudget {
   }
 }
 
-/** JSON of a bag, with the limits of what is posted; nothing is unpacked before its size is known to be within them. */
+/**
+ * Reads JSON from a bag with the limits that apply to request bodies; nothing is decompressed before its size is known to be within them.
+ */
 export const readJson = async (bag: ReceivedBag, path: string, limits: JsonLimits, budget: SidecarBudget): Promise<unknown> => {
   const { maxBytes } = limits
   if (bag.sizeOf(path) > maxBytes) throw new TooLarge(`${path} must be at most ${maxBytes} bytes of JSON`)

@@ -1,6 +1,6 @@
 import { Invalid } from 'pounce/sdk'
 
-/** Lines of `Label: value`, by label in lower case; a line that begins with a blank continues with the one before. */
+/** Lines of `Label: value`, by label in lower case; a line that begins with white space continues the previous one. */
 export const readLabels = (text: string): ReadonlyMap<string, string> => {
   const labels = new Map<string, string>()
   for (const line of text
@@ -14,7 +14,7 @@ export const readLabels = (text: string): ReadonlyMap<string, string> => {
   return labels
 }
 
-/** Digests that manifests are checked with. Others are not known here. */
+/** Supported digest algorithms of manifests. Others are ignored. */
 export const algorithms: readonly string[] = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']
 
 /** A line of a manifest. */
@@ -25,7 +25,9 @@ export interface Listed {
   readonly digest: string
 }
 
-/** The lines of a manifest, one by one, so that anyone who finds a fault in one need not read the others. `Invalid` for one that is none. */
+/**
+ * The lines of a manifest, one by one, so that a caller that finds a fault need not read the rest. Throws `Invalid` for a malformed line.
+ */
 export function* readManifest(text: string, name: string): Generator<Listed> {
   for (const line of linesOf(text)) {
     if (line.trim() === '') continue
@@ -38,7 +40,7 @@ export function* readManifest(text: string, name: string): Generator<Listed> {
   }
 }
 
-/** What stands between line ends of any of the three kinds. */
+/** Splits at line ends of any of the three kinds. */
 function* linesOf(text: string): Generator<string> {
   let start = text.startsWith('\ufeff') ? 1 : 0
   for (const { index } of text.matchAll(/[\r\n]/g)) {
@@ -48,7 +50,7 @@ function* linesOf(text: string): Generator<string> {
   yield text.slice(start)
 }
 
-/** Paths that a manifest may mean by what it says, the likeliest first. `%` is written as `%25` from BagIt 1.0 on; md5sum writes `*` before names. */
+/** Possible paths for a manifest entry, the likeliest first. `%` is written as `%25` from BagIt 1.0 on; md5sum writes `*` before names. */
 export const meanings = (written: string, version: string): readonly string[] => {
   const lines = written.replace(/%0a/gi, '\n').replace(/%0d/gi, '\r')
   const all = lines.replace(/%25/g, '%')
@@ -59,7 +61,7 @@ export const meanings = (written: string, version: string): readonly string[] =>
   ]
 }
 
-/** Text of a tag file. `Invalid` when it is not in the encoding that the bag names. */
+/** The text of a tag file. Throws `Invalid` when it is not in the encoding that the bag declares. */
 export const decode = (bytes: Buffer, encoding: string, name: string): string => {
   const decoder = decoderOf(encoding)
   try {

@@ -1,14 +1,14 @@
-/** An element with its name without a prefix. */
+/** An element; its name is without prefix. */
 export interface XmlElement {
   readonly name: string
   readonly children: readonly XmlElement[]
-  /** All text in it, also that of its children, trimmed. */
+  /** All text in it, including that of its descendants, trimmed. */
   readonly text: string
 }
 
-/** Why some XML is not read. */
+/** Why a document was refused. */
 export class XmlFault extends Error {
-  /** Declares types or entities: that is never read, however lenient one is otherwise. */
+  /** Declares a DTD or entities: always refused, even by lenient callers. */
   readonly isForbidden: boolean
 
   constructor(message: string, { isForbidden = false, cause }: { readonly isForbidden?: boolean; readonly cause?: unknown } = {}) {
@@ -27,9 +27,9 @@ interface Open {
 
 const withoutPrefix = (name: string): string => name.slice(name.indexOf(':') + 1)
 
-/** Reads XML without types, entities of its own, or anything from elsewhere. Throws `XmlFault`. */
+/** Reads XML without a DTD, custom entities or external references. Throws `XmlFault`. */
 export const readXml = async (source: string): Promise<XmlElement> => {
-  // Loaded with the first bag that has XML: most servers never see one.
+  // Loaded on first use: most servers never receive a bag with XML.
   const { SaxesParser } = await import('saxes')
   const parser = new SaxesParser()
   const whole: Open = { name: '', children: [], text: '' }
@@ -60,6 +60,6 @@ export const readXml = async (source: string): Promise<XmlElement> => {
   return whole.children[0] as XmlElement
 }
 
-/** All elements of this name, at any depth, in their order. */
+/** All elements with this name, at any depth, in document order. */
 export const elementsNamed = (within: XmlElement, name: string): readonly XmlElement[] =>
   within.children.flatMap(child => [...(child.name === name ? [child] : []), ...elementsNamed(child, name)])

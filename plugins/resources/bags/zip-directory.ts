@@ -3,26 +3,26 @@ import type { Entry } from 'yauzl'
 
 const mostEntries = 100_000
 const mostPathBytes = 8192
-/** 100 folders of a dataset, and where in the archive the bag is. */
+/** 100 folders of a dataset, and the location of the bag in the archive. */
 const maxDepth = 120
-/** So many folders may be there by paths alone, and one more for each entry. */
+/** Maximum number of folders that exist only in paths; each entry allows one more. */
 const maxImpliedFolders = 1000
 const bombRatio = 100
 const bombBytes = 100 * 1024 * 1024
 const unix = { mask: 0o170000, file: 0o100000, folder: 0o040000, none: 0 }
 
-/** What a ZIP claims of a file in it. That the claims hold is found out when it is read. */
+/** The metadata of a file in a ZIP. It is verified when the file is read. */
 export interface ZipFileEntry {
   readonly path: string
   readonly sizeBytes: number
   readonly entry: Entry
 }
 
-/** The directory of an archive that does no harm. */
+/** The directory of an archive that passed the checks. */
 export interface ZipDirectory {
   /** By path. */
   readonly files: ReadonlyMap<string, ZipFileEntry>
-  /** Paths of the folders that have an entry of their own, without a slash at the end. */
+  /** Paths of the folders that have an entry of their own, without a trailing slash. */
   readonly folders: ReadonlySet<string>
 }
 
@@ -36,9 +36,9 @@ const tooMany = (): Invalid => new Invalid(`Invalid archive: more than ${mostEnt
 
 const refuseBoth = (path: string): never => refuse(path, 'is a file, and a folder')
 
-/** The name as a path; v1 writes two slashes where one is meant. */
+/** The name as a path; v1 writes two slashes in place of one. */
 const pathOf = (name: string, raw: Uint8Array): string => {
-  // The code page of names that are not marked as UTF-8 has pictures in the place of control characters.
+  // The code page for names that are not marked as UTF-8 maps control characters to graphic ones.
   if (/[\u0000-\u001f\u007f]/.test(name) || raw.some(byte => byte < 0x20 || byte === 0x7f))
     refuse(name, 'has control characters in its name')
   if (!name.isWellFormed()) refuse(name, 'has a name that is not Unicode text')
@@ -70,24 +70,24 @@ const checkRatio = (what: string, unpacked: number, packed: number): void => {
   throw new Invalid(`Invalid archive: ${what} would unpack to more than ${bombRatio} times its size`)
 }
 
-/** Reads entries one by one and refuses what could do harm, naming the entry. */
+/** Reads entries one by one and refuses malicious ones, naming the entry. */
 export class ZipDirectoryReader implements ZipDirectory {
   readonly files = new Map<string, ZipFileEntry>()
   readonly folders = new Set<string>()
   readonly #archiveBytes: number
-  /** All folders, also those that only paths of others go through. */
+  /** All folders, including those that only occur in paths. */
   readonly #allFolders = new Set<string>()
   #count = 0
   #packedBytes = 0
   #unpackedBytes = 0
 
-  /** Throws `Invalid` when the archive says that it has too many entries. No more are read than it says. */
+  /** Throws `Invalid` when the archive declares too many entries. No more than declared are read. */
   constructor(archiveBytes: number, entryCount: number) {
     if (entryCount > mostEntries) throw tooMany()
     this.#archiveBytes = archiveBytes
   }
 
-  /** The name is as the entry has it, whatever it looks like. */
+  /** `name` is the raw name of the entry. */
   add(entry: Entry, name: string): void {
     this.#count += 1
     this.#checkCount()
@@ -99,7 +99,7 @@ export class ZipDirectoryReader implements ZipDirectory {
       this.#addFolders(path.slice(0, -1))
       return
     }
-    if (this.files.has(path)) refuse(name, 'is there twice')
+    if (this.files.has(path)) refuse(name, 'occurs twice')
     if (this.#allFolders.has(path)) refuseBoth(path)
     this.#addFolders(path.slice(0, Math.max(0, path.lastIndexOf('/'))))
     this.#packedBytes += entry.compressedSize
@@ -108,7 +108,7 @@ export class ZipDirectoryReader implements ZipDirectory {
     this.files.set(path, { path, sizeBytes: entry.uncompressedSize, entry })
   }
 
-  /** What only all entries together show. */
+  /** Checks that require all entries. */
   finish(): void {
     if (this.#packedBytes > this.#archiveBytes) {
       throw new Invalid('Invalid archive: its entries overlap')
@@ -123,12 +123,12 @@ export class ZipDirectoryReader implements ZipDirectory {
     return this.#allFolders.size - this.folders.size
   }
 
-  /** Folders that only paths name are made like any other, so they count like any other. */
+  /** Folders that only occur in paths are created like any other, so they count towards the limit. */
   #checkCount(): void {
     if (this.#count + this.#impliedFolders > mostEntries) throw tooMany()
   }
 
-  /** A folder and all that it is in. What is above a known one is known. */
+  /** Adds a folder and its ancestors. The ancestors of a known folder are known too. */
   #addFolders(path: string): void {
     for (
       let folder = path;

@@ -37,7 +37,7 @@ import {
 
 type Job = BulkJobRecord & Stored
 
-/** The request of a user. */
+/** A request to create a bulk job. */
 export interface NewBulkJob {
   readonly act: BulkAct
   readonly parameters: BulkParameters
@@ -46,13 +46,13 @@ export interface NewBulkJob {
 
 const maxOpen = 20
 const dayMs = 24 * 60 * 60 * 1000
-/** How long an ended job is kept. */
+/** Retention of finished jobs. */
 const keptDays = 7
 const chunksAtOnce = 500
-/** Chunks that one page of outcomes reads. */
+/** Maximum number of chunks read for one page of outcomes. */
 const mostChunks = 50
 
-/** Jobs of one account; nobody else sees them. */
+/** Bulk jobs; each is visible to its creator only. */
 export class BulkJobs {
   readonly #documents: DocumentStore
   readonly #operations: Contributions<BulkOperations>
@@ -66,7 +66,7 @@ export class BulkJobs {
     this.#clock = clock
   }
 
-  /** Durable when it resolves; it is carried out in the background. */
+  /** The job is durable when this resolves; it runs in the background. */
   async create(caller: Caller, { act, parameters, of }: NewBulkJob): Promise<Job> {
     const { id: user } = signedIn(caller)
     const refs = 'dataset' in of ? undefined : [...new Map(of.map(ref => [`${ref.kind} ${ref.id}`, ref])).values()]
@@ -86,7 +86,7 @@ export class BulkJobs {
     ])
   }
 
-  /** `Invalid` for what cannot be done to a kind. */
+  /** Throws `Invalid` for an operation that the kind does not support. */
   operation(act: BulkAct, kind: Kind): BulkOperation {
     for (const one of this.#operations.all()) {
       const operation = one.of(act, kind)
@@ -95,7 +95,7 @@ export class BulkJobs {
     throw new Invalid(`${act} is not possible for resources of the type ${kind}`)
   }
 
-  /** Stores resources of a job in chunks, the first of which has a number. Answers how many chunks these are. */
+  /** Stores resources of a job in chunks, starting with chunk `number`. Returns the number of chunks. */
   async keep(job: string, number: number, refs: readonly Ref[]): Promise<number> {
     const chunks: (BulkChunkRecord & { id: string })[] = []
     for (let at = 0; at < refs.length; at += chunkSize) {
@@ -110,14 +110,14 @@ export class BulkJobs {
     return chunks.length
   }
 
-  /** One of the caller's; anyone else's is `NotFound`. */
+  /** A job of the caller; throws `NotFound` for any other. */
   async get(id: string, caller: Caller): Promise<Job> {
     const job = await this.#documents.get(bulkJobs, id)
     if (job?.user !== signedIn(caller).id) throw new NotFound('bulk job')
     return job
   }
 
-  /** Ends one of the caller's: what it has done stays, and what is under way may still be done. Without effect on one that has ended. */
+  /** Cancels a job of the caller. Completed work stays, and work in progress may still complete. No effect on a finished job. */
   async cancel(id: string, caller: Caller): Promise<Job> {
     const job = await this.get(id, caller)
     if (job.ended !== null) return job
@@ -140,13 +140,13 @@ export class BulkJobs {
     return (await this.#documents.get(bulkJobs, id))?.state === 'cancelled'
   }
 
-  /** The caller's, newest first. */
+  /** The caller's jobs, newest first. */
   of(caller: Caller, page: { readonly after?: After; readonly limit: number }): Promise<Page<Job>> {
     const where = eq('user', signedIn(caller).id)
     return this.#documents.find(bulkJobs, { using: 'byUser', where, sort: { by: 'created', order: 'descending' }, ...page })
   }
 
-  /** Resources of a job from a position on, in their order; a page can be short and have a `next`. */
+  /** Resources of a job, starting at a position, in order. A page can be short and have a `next`. */
   async outcomes(
     { id }: Job,
     { state, from, limit }: { readonly state?: BulkItem['state'] | undefined; readonly from: number; readonly limit: number },
@@ -166,7 +166,7 @@ export class BulkJobs {
     return chunks.next ? { items: found, next: [position, id] } : { items: found }
   }
 
-  /** Deletes jobs that ended long ago, and those whose request was interrupted. */
+  /** Deletes jobs whose retention has ended, and jobs whose creation was interrupted. */
   async run(signal: AbortSignal): Promise<void> {
     const where = range('expires', { lte: this.#clock.now().toISOString() })
     for await (const { id } of this.#documents.scan(bulkJobs, { using: 'byExpiry', where })) {
@@ -190,7 +190,7 @@ wire(BulkJobs, DocumentStore, BulkOperations, Ids, Clock)
 
 export const PersonalBulkJobs = personalRecords({
   name: 'bulk-jobs',
-  summary: 'What you did to many resources at once within the last week, and how much of it succeeded.',
+  summary: 'Your bulk jobs of the last week and their outcomes.',
   in: bulkJobs,
   find: ({ id }) => ({ using: 'byUser', where: eq('user', id) }),
   isOf: ({ user }, { id }) => user === id,

@@ -39,12 +39,12 @@ import {
 type Job = BulkJobRecord & Stored
 type Chunk = BulkChunkRecord & Stored
 
-/** Resources of a chunk that are worked on side by side. */
+/** Number of resources of a chunk that are processed concurrently. */
 const atOnce = 8
 
 /**
- * Carries out bulk jobs step by step: the first step may collect the resources, each further one deals with a chunk of them. The commit that counts a step leaves the event
- * for the next one, so a kill costs at most the step that was under way, which is done again.
+ * Runs bulk jobs in steps: the first may collect the resources, each further one processes a chunk of them. The commit that completes a
+ * step adds the event for the next one, so a crash costs at most the current step, which is repeated.
  */
 export class BulkRunner {
   readonly #documents: DocumentStore
@@ -89,7 +89,7 @@ export class BulkRunner {
   async #collect(job: Job): Promise<void> {
     const { id, select } = job
     if (!select) return
-    // What an interrupted collection has left: nothing was done to it.
+    // Left by an interrupted collection; none of it was processed.
     await removeFound(this.#documents, bulkChunks, { using: 'byJob', where: eq('job', id) })
     try {
       await authorize(this.#policy, await this.#callerOf(job), 'ViewDataset', { kind: 'dataset', id: select.dataset })
@@ -115,7 +115,7 @@ export class BulkRunner {
       some.push(ref)
       if (some.length === 10 * chunkSize) await keep()
     }
-    // Copies of a tree have its empty folders too.
+    // A copied tree includes its empty folders.
     if (act === 'copy' && select.recursive && !select.filter)
       for await (const id of this.#foldersBelow(select)) await add({ kind: 'folder', id })
     for await (const id of this.#selected(select)) await add({ kind: 'file', id })
@@ -138,7 +138,7 @@ export class BulkRunner {
     for await (const { id } of this.#folders.ofDataset(dataset)) if (id !== folder && (below?.has(id) ?? true)) yield id
   }
 
-  /** A folder and those below it; undefined for everything. One reading of the folders, however deep they lie. */
+  /** A folder and its descendants; undefined for the whole dataset. Reads the folders once, however deep they are nested. */
   async #below(dataset: string, folder: string | undefined): Promise<ReadonlySet<string> | undefined> {
     if (folder === undefined) return undefined
     const children = new Map<string, string[]>()
@@ -148,7 +148,7 @@ export class BulkRunner {
       else children.set(parent.id, [id])
     }
     const found = new Set([folder])
-    // A set is walked to what is added meanwhile.
+    // Iteration of a set includes elements that are added meanwhile.
     for (const parent of found) for (const id of children.get(parent) ?? []) found.add(id)
     return found
   }
@@ -182,7 +182,7 @@ export class BulkRunner {
     return this.#documents.commit({ update: id, in: bulkChunks, set: { items: outcomes, isDone: true } })
   }
 
-  /** What is refused is an outcome; while a store is unavailable the step waits. */
+  /** A refusal is an outcome; while a store is unavailable the step waits. */
   async #outcomeOf(job: Job, { type, id }: BulkItem, caller: Caller | Problem, isRepeat: boolean): Promise<BulkItem> {
     try {
       if (caller instanceof Problem) throw caller
@@ -199,7 +199,7 @@ export class BulkRunner {
     }
   }
 
-  /** Counts a step, once, and leaves the event for the next one. */
+  /** Completes a step, exactly once, and adds the event for the next one. */
   async #advance(job: Job, set: Partial<BulkJobRecord>, unset: readonly string[] = []): Promise<void> {
     const { id, user, revision } = job
     const next: NewEvent[] = set.ended ? [] : [event('bulk.advanced', { kind: 'user', id: user }, { job: id }, user)]
@@ -213,7 +213,7 @@ export class BulkRunner {
     }
   }
 
-  /** What the last step of a cancelled job did counts still. Otherwise another kernel has counted the step. */
+  /** The last step of a cancelled job is still counted. Otherwise another kernel has counted the step. */
   async #countCancelled({ id, next }: Job, { done, failed }: Partial<BulkJobRecord>): Promise<void> {
     if (done === undefined || failed === undefined) return
     const where = and(eq('state', 'cancelled'), eq('next', next))
@@ -237,7 +237,7 @@ export class BulkRunner {
     }
   }
 
-  /** With the rights of now: a job can take long. */
+  /** Uses the current rights: a job can take long. */
   async #callerOf({ user: id, superAdmin }: Job): Promise<Caller> {
     const user = await this.#users.get(id)
     if (!user || user.status === 'Inactive') throw new NotSignedIn('Account is not activated')

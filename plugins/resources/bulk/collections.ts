@@ -1,36 +1,36 @@
 import { collection, type Kind, type Time } from 'pounce/sdk'
 import type { BulkAct, BulkParameters, BulkPlace } from 'pounce/sdk/kit'
 
-/** All files of a dataset or folder that match, as they are when the job begins. */
+/** All files of a dataset or folder that match when the job begins. */
 export interface BulkSelection extends BulkPlace {
-  /** Also those in the folders below. */
+  /** Include files in subfolders. */
   readonly recursive: boolean
-  /** Text in the name, whatever its case. */
+  /** Substring of the name, case-insensitive. */
   readonly filter?: string | undefined
-  /** Ids of files that are left alone. */
+  /** Ids of files to exclude. */
   readonly except: readonly string[]
 }
 
-/** Something to be done to many resources. */
+/** An operation on many resources. */
 export interface BulkJobRecord {
   readonly user: string
-  /** It was requested in superadmin mode. */
+  /** Requested in superadmin mode. */
   readonly superAdmin: boolean
   readonly act: BulkAct
   readonly parameters: BulkParameters
-  /** Until its resources are known. */
+  /** Present until the resources have been collected. */
   readonly select?: BulkSelection
-  /** `preparing`: the request that creates it has not ended. */
+  /** `preparing`: the request that creates it has not completed. */
   readonly state: 'preparing' | 'collecting' | 'running' | 'finished' | 'failed' | 'cancelled'
-  /** Unknown while they are collected. */
+  /** Null until they have been collected. */
   readonly total: number | null
-  /** Chunk that is due. */
+  /** The next chunk. */
   readonly next: number
   readonly done: number
   readonly failed: number
   readonly created: Time
   readonly ended: Time | null
-  /** When it is forgotten; null while there is something to do. */
+  /** When it is deleted; null until it has ended. */
   readonly expires: Time | null
   /** Why it failed as a whole. */
   readonly message: string | null
@@ -42,7 +42,7 @@ export const bulkJobs = collection<BulkJobRecord>()('bulk-jobs', {
   byExpiry: { on: ['expires'] },
 })
 
-/** A resource of a job, and what came of it. */
+/** A resource of a job and its outcome. */
 export interface BulkItem {
   readonly type: Kind
   readonly id: string
@@ -52,12 +52,12 @@ export interface BulkItem {
   readonly message?: string
 }
 
-/** Resources of a job that are dealt with in one step. Its id is `<job>-<number>`. */
+/** Resources of a job that are processed in one step. Its id is `<job>-<number>`. */
 export interface BulkChunkRecord {
   readonly job: string
   readonly number: number
   readonly items: readonly BulkItem[]
-  /** How often it was begun: what is gone at a second time, the first one may have deleted. */
+  /** Number of attempts: a resource that is missing in the second attempt may have been deleted by the first. */
   readonly begun: number
   readonly isDone: boolean
 }

@@ -64,7 +64,7 @@ const toItem = ({ id, act, state, total, done, failed, created, ended, message }
   ...(message === null ? {} : { message }),
 })
 
-/** An id in a body: a malformed one is like one that nothing has. */
+/** An id in a body: a malformed one is treated as not found. */
 const id = s.String({ maxLength: 100 })
 const place = s.Object({ dataset: id, folder: s.Optional(id) })
 
@@ -76,7 +76,7 @@ const NewJob = s.model(
       s.Array(s.Object({ type, id }), {
         minItems: 1,
         maxItems: maxResources,
-        description: 'What it is done to; or `select`',
+        description: 'The resources to process; alternatively `select`',
       }),
     ),
     select: s.Optional(
@@ -84,11 +84,11 @@ const NewJob = s.model(
         {
           dataset: id,
           folder: s.Optional(id),
-          recursive: s.Optional(s.Boolean({ description: 'Also files in the folders below; default: false' })),
-          filter: s.Optional(s.String({ maxLength: 500, description: 'Text in the name, in any case' })),
-          except: s.Optional(s.Array(id, { maxItems: maxResources, description: 'Files that are left alone' })),
+          recursive: s.Optional(s.Boolean({ description: 'Include files in subfolders; default: false' })),
+          filter: s.Optional(s.String({ maxLength: 500, description: 'Substring of the name, case-insensitive' })),
+          except: s.Optional(s.Array(id, { maxItems: maxResources, description: 'Files to exclude' })),
         },
-        { description: 'All files of a dataset or folder that match, as they are when the job begins' },
+        { description: 'All files of a dataset or folder that match when the job begins' },
       ),
     ),
     to: s.Optional(place),
@@ -112,11 +112,11 @@ const required: Partial<Record<BulkAct, readonly (keyof BulkParameters & keyof B
   submit: ['extractor'],
 }
 
-/** Files that are selected in one place leave that one. */
+/** The location that the selected files are removed from. */
 const placeOf = ({ select }: Body): BulkPlace | undefined =>
   select && !select.recursive ? { dataset: select.dataset, ...(select.folder === undefined ? {} : { folder: select.folder }) } : undefined
 
-/** What the act needs and no more, so that nothing is taken for something else. */
+/** Only the parameters of the operation, so that no other field has an effect. */
 const parametersIn = (body: Body): BulkParameters => {
   for (const name of required[body.act] ?? [])
     if (body[name] === undefined) throw new Invalid(`${name} is missing: ${body.act} requires it`)

@@ -3,7 +3,7 @@ import { containersFor, contentsOf, FullTags, fullMembers, fullTags, fullViewOf,
 import type { Collected } from './collection.ts'
 import { CollectionItem, CollectionViews, SingleCollection, toCollectionItem } from './collection-json.ts'
 
-/** A collection with all there is to show of it. */
+/** A collection with all related data. */
 const FullCollection = s.model(
   'FullCollection',
   s.Object({
@@ -25,13 +25,13 @@ const FullCollection = s.model(
 )
 type FullCollection = s.Static<typeof FullCollection>
 
-/** A collection as v1 lists it, or with `view=full`. */
+/** A collection in the format of v1's lists, or with `view=full`. */
 export const CollectionView = s.Union([CollectionItem, FullCollection])
 
-/** A collection as v1 shows it by itself, or with `view=full`. */
+/** A collection in v1's format for a single one, or with `view=full`. */
 export const SingleCollectionView = s.Union([SingleCollection, FullCollection])
 
-/** Shows collections with what is around them, as far as the caller may view that. */
+/** Renders collections with related resources that the caller may view. */
 export class FullCollectionViews {
   readonly #users: Users
   readonly #policy: Policy
@@ -56,12 +56,12 @@ export class FullCollectionViews {
     this.#counts = counts
   }
 
-  /** How a list shows collections. */
+  /** A renderer for lists of collections. */
   showing(caller: Caller, view: 'full' | undefined): (some: readonly Collected[]) => Promise<readonly s.Static<typeof CollectionView>[]> {
     return async some => (view === 'full' ? this.full(caller, some) : some.map(toCollectionItem))
   }
 
-  /** How collections are shown where v1 shows each by itself. */
+  /** Renders collections in v1's format for a single one. */
   singles(
     caller: Caller,
     view: 'full' | undefined,

@@ -27,7 +27,7 @@ export const toCollectionItem = (one: Collected): s.Static<typeof CollectionItem
   resource_type: 'collection',
 })
 
-/** A collection by itself: as in v1 every value is text, and lists look like Scala's. */
+/** A single collection: as in v1 all values are strings, and lists are formatted as in Scala. */
 export const SingleCollection = s.model(
   'CollectionDetails',
   s.Object({
@@ -48,7 +48,7 @@ export const SingleCollection = s.model(
   }),
 )
 
-/** What is known around a collection. */
+/** Data about the surroundings of a collection. */
 export interface CollectionContext {
   readonly author: ShownPerson
   readonly children: readonly string[]
@@ -76,7 +76,7 @@ const toSingleCollection = (one: Collected, around: CollectionContext): s.Static
   spaces: listText(one.spaces),
 })
 
-/** Shows collections by themselves, with what is around them as far as the caller may view it. */
+/** Renders single collections with related resources that the caller may view. */
 export class CollectionViews {
   #users: Users
   #policy: Policy

@@ -20,7 +20,7 @@ import { CollectionTree } from './collection-tree.ts'
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
 const top = ['topByCreated', 'topBySpace', 'topByAuthor', 'topByPublic']
 const nothing: Page<Collected> = { items: [] }
-/** Documents that the tree looks at in vain for one page. */
+/** Maximum number of documents read without a match for one page of the tree. */
 const maxScannedInTree = 1000
 type Using = string | readonly string[]
 
@@ -38,12 +38,12 @@ export class CollectionLists {
     this.#resources = resources
   }
 
-  /** Those at the top that the caller may view. */
+  /** Top-level collections that the caller may view. */
   topLevel(caller: Caller, query: ListQuery, ...where: readonly Where[]): Promise<Page<Collected>> {
     return this.#page(this.#seen(caller), query, top, caller, eq('isTopLevel', true), ...where)
   }
 
-  /** All that the caller may view, also below others; without `showAll` only own ones and those of the caller's spaces. */
+  /** All collections that the caller may view, nested ones included; without `showAll` only the caller's own and those of their spaces. */
   everywhere(caller: Caller, query: ListQuery, { showAll }: { readonly showAll: boolean }): Promise<Page<Collected>> {
     const { user } = caller
     if (!user) return Promise.resolve(nothing)
@@ -55,13 +55,13 @@ export class CollectionLists {
     return this.#page(or(isIn('spaces', held), eq('author', user.id)), query, all, caller, ...within)
   }
 
-  /** Those that the caller may add to or change, at any depth. */
+  /** Collections that the caller may add to or change, at any depth. */
   editable(caller: Caller, query: ListQuery, ...where: readonly Where[]): Promise<Page<Collected>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToCollection')
     return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditCollection')), query, all, caller, ...where)
   }
 
-  /** Those that a collection could be put into: editable, neither itself nor above or below it, in one of its spaces if it has any. */
+  /** Possible parents of a collection: editable, neither itself nor an ancestor or descendant, and in one of its spaces if it has any. */
   async possibleParents(caller: Caller, id: string, query: ListQuery): Promise<Page<Collected>> {
     const current = await this.#documents.get(collections, id)
     if (!current) throw new NotFound('collection')
@@ -71,7 +71,7 @@ export class CollectionLists {
     return { ...page, items: page.items.filter(one => one.id !== id && !above.has(one.id) && !below.has(one.id)) }
   }
 
-  /** Those that a dataset could be put into: editable, and in one of its spaces if it has any. */
+  /** Possible parents of a dataset: editable, and in one of its spaces if it has any. */
   async possibleParentsOfDataset(caller: Caller, dataset: string, query: ListQuery): Promise<Page<Collected>> {
     const rights = this.#resources.all().find(source => source.kind === 'dataset')
     const found = (await rights?.rightsOf([dataset]))?.get(dataset)
@@ -79,17 +79,17 @@ export class CollectionLists {
     return this.editable(caller, query, ...this.#sharing(found.spaces))
   }
 
-  /** Those that stand at the top of a space. */
+  /** Root collections of a space. */
   inSpace(caller: Caller, space: string, query: ListQuery): Promise<Page<Collected>> {
     return this.#page(this.#seen(caller), query, 'byRootSpace', caller, eq('rootSpaces', space))
   }
 
-  /** Those right below a collection. */
+  /** Direct children of a collection. */
   childrenOf(caller: Caller, id: string, query: ListQuery): Promise<Page<Collected>> {
     return this.#page(this.#seen(caller), query, 'byParent', caller, eq('parents', id))
   }
 
-  /** Those right below a resource of the tree; at the root own ones that are in no space and no collection. A page may be short. */
+  /** Direct children of a tree node; at the root, the caller's own that are in no space and no collection. A page may be short. */
   async below(caller: Caller, { kind, id, mine }: TreeParent, page: ListQuery): Promise<Page<Collected>> {
     const query = { ...page, maxScanned: maxScannedInTree }
     const author = eq('author', caller.user?.id ?? null)
@@ -101,20 +101,20 @@ export class CollectionLists {
     return { items: [] }
   }
 
-  /** Those right above a collection. */
+  /** Direct parents of a collection. */
   async parentsOf(caller: Caller, id: string): Promise<readonly Collected[]> {
     const current = await this.#documents.get(collections, id)
     if (!current) throw new NotFound('collection')
     return this.visible(caller, current.parents)
   }
 
-  /** Whether a collection is in a space through one above it. */
+  /** Whether a collection is in a space through one of its parents. */
   async hasParentIn(one: Collected, space: string): Promise<boolean> {
     const parents = await this.#documents.getMany(collections, one.parents)
     return [...parents.values()].some(parent => parent.spaces.includes(space))
   }
 
-  /** Those of the ids that live and that the caller may view, in their order. */
+  /** The given collections that exist and that the caller may view, in the given order. */
   async visible(caller: Caller, ids: readonly string[]): Promise<readonly Collected[]> {
     const found = await this.#documents.getMany(collections, ids)
     const allowed = await this.#policy.allowed(caller, 'ViewCollection', 'collection', [...found.keys()])
@@ -131,7 +131,7 @@ export class CollectionLists {
 
   async #page(visible: Visible, query: ListQuery, using: Using, caller: Caller, ...where: readonly Where[]): Promise<ListPage<Collected>> {
     const seen = visibleOf(caller, 'ViewCollection', query, visible)
-    // A key without the verb `read` lists nothing, whatever it may change.
+    // A key without the verb `read` lists nothing, regardless of its other verbs.
     if (seen === 'nothing' || this.#seen(caller) === 'nothing') return nothing
     return listPage({ documents: this.#documents, from: collections, using, where: [...where, ...seen] }, query)
   }

@@ -8,11 +8,11 @@ export interface NewCollection {
   readonly description: string
   readonly author: string
   readonly space?: string | undefined
-  /** The new one joins its spaces. */
+  /** The new collection joins the spaces of its parent. */
   readonly parent?: string | undefined
 }
 
-/** Makes collections, moves them to the trash and back, and removes them. */
+/** Creates collections, moves them to and from the trash, and deletes them. */
 export class CollectionService {
   #useTrash: boolean
   #documents: DocumentStore
@@ -28,7 +28,7 @@ export class CollectionService {
     this.#clock = clock
   }
 
-  /** Rights on space and parent are the caller's to check. */
+  /** The caller must have checked the rights on the space and parent. */
   async create({ name, description, author, space, parent }: NewCollection): Promise<Collected> {
     const id = this.#ids.next()
     const subject = { kind: 'collection', id } as const
@@ -65,7 +65,7 @@ export class CollectionService {
     return spaces.length > 0 ? this.#tree.settle(id) : made
   }
 
-  /** Moves a live one to the trash, where there is one; deletes it otherwise. */
+  /** Moves a live collection to the trash if the trash is enabled; deletes it otherwise. */
   async discard(id: string, actor: string | undefined): Promise<void> {
     const found = await this.#documents.get(collections, id)
     if (!found) throw new NotFound('collection')
@@ -75,14 +75,14 @@ export class CollectionService {
     await this.#unlessGone(this.#documents.commit({ update: id, in: collections, where: eq('state', 'live'), set }, [trashed]))
   }
 
-  /** Back from the trash. One that does not exist stays as it is. */
+  /** Restores a collection from the trash. No effect if it is not in the trash. */
   async restore(id: string, actor: string | undefined): Promise<void> {
     const restored = event('collection.restored', { kind: 'collection', id }, {}, actor)
     const set = { state: 'live', trashedAt: null }
     await this.#unlessGone(this.#documents.commit({ update: id, in: collections, where: eq('state', 'trashed'), set }, [restored]))
   }
 
-  /** Deletes for good. What was in it stays, outside of it. */
+  /** Deletes a collection permanently. Its contents are kept, outside of it. */
   async remove(id: string, actor: string | undefined, only?: { readonly fromTrash: boolean }): Promise<void> {
     for (;;) {
       const collection = await this.#documents.get(collections, id)
@@ -99,7 +99,7 @@ export class CollectionService {
     }
   }
 
-  /** Someone else was faster: the requested state exists already. */
+  /** A concurrent request has already produced the requested state. */
   async #unlessGone(commit: Promise<unknown>): Promise<void> {
     try {
       await commit

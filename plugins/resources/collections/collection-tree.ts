@@ -8,7 +8,7 @@ const mostPlaces = 1000
 const withOne = (ids: readonly string[], id: string): readonly string[] => (ids.includes(id) ? ids : [...ids, id])
 const without = (ids: readonly string[], id: string): readonly string[] => ids.filter(other => other !== id)
 
-/** Where collections stand: in spaces and below each other. Collections nest many-to-many and never in a circle. */
+/** The membership of collections in spaces and in other collections. The nesting is many-to-many and acyclic. */
 export class CollectionTree {
   #documents: DocumentStore
   #spaces: Spaces
@@ -19,7 +19,7 @@ export class CollectionTree {
     this.#spaces = spaces
   }
 
-  /** Puts a collection into a space, at its top when `asRoot`. What is below it follows by `collection.attached`. */
+  /** Adds a collection to a space, as a root collection if `asRoot`. Its descendants follow by `collection.attached`. */
   async enterSpace(id: string, space: string, { asRoot, actor }: { asRoot: boolean; actor?: string | undefined }): Promise<Collected> {
     return this.#change(id, now => {
       const rootSpaces = asRoot ? withOne(now.rootSpaces, space) : now.rootSpaces
@@ -28,7 +28,7 @@ export class CollectionTree {
     })
   }
 
-  /** Takes a collection out of a space. What is only there through it follows. */
+  /** Removes a collection from a space. Descendants that are in the space only through it follow. */
   async leaveSpace(
     id: string,
     space: string,
@@ -43,7 +43,7 @@ export class CollectionTree {
     }))
   }
 
-  /** Whether a collection stands at the top of a space that it is in. */
+  /** Sets whether a collection is a root collection of a space that it is in. */
   async setRoot(id: string, space: string, isRoot: boolean, actor: string | undefined): Promise<Collected> {
     return this.#change(id, now => {
       if (!now.spaces.includes(space)) throw new Invalid('The collection is not in this space')
@@ -53,8 +53,8 @@ export class CollectionTree {
   }
 
   /**
-   * Puts a collection below another one, whose spaces it joins. `Conflict` when that would make a circle. One at a time in this kernel, so
-   * that of two that exclude each other one wins; against other kernels it looks again afterwards, and the event's handler once more.
+   * Adds a collection to a parent, whose spaces it joins. Throws `Conflict` if this would create a cycle. Serialized within this kernel, so
+   * that one of two conflicting requests wins; against other kernels it checks again after the commit, and so does the event's handler.
    */
   addChild(parent: string, child: string, actor: string | undefined): Promise<void> {
     return this.#mutex.use(() => this.#addChild(parent, child, actor))
@@ -79,14 +79,14 @@ export class CollectionTree {
     if (await this.breakCircle(parent, child)) throw new Conflict('A concurrent change would create a cycle; try again')
   }
 
-  /** Takes an edge out again that turned out to close a circle; says whether it did. */
+  /** Removes an edge that turned out to close a cycle; returns whether it did. */
   async breakCircle(parent: string, child: string): Promise<boolean> {
     if (!(await this.isBelow(parent, child))) return false
     await this.removeChild(parent, child, undefined)
     return true
   }
 
-  /** Takes a collection out of another one. It stays in its spaces, at the top where nothing above it is left. */
+  /** Removes a collection from a parent. It stays in its spaces, as a root collection where it has no other parent. */
   async removeChild(parent: string, child: string, actor: string | undefined): Promise<void> {
     const detached = event('collection.detached', { kind: 'collection', id: child }, { other: { kind: 'collection', id: parent } }, actor)
     await this.#change(child, async now => {
@@ -98,12 +98,12 @@ export class CollectionTree {
     })
   }
 
-  /** Whether the first collection is the second one, or somewhere below it. */
+  /** Whether a collection is `above` itself or one of its descendants. */
   async isBelow(id: string, above: string): Promise<boolean> {
     return id === above || (await this.ancestorsOf(id)).has(above)
   }
 
-  /** Everything above a collection. */
+  /** All ancestors of a collection. */
   async ancestorsOf(id: string): Promise<ReadonlySet<string>> {
     const seen = new Set<string>()
     let level = [id]
@@ -118,7 +118,10 @@ export class CollectionTree {
     return seen
   }
 
-  /** Those of some collections that are below another one, found from their ancestors: the cost depends on their number, not on the size of the tree. */
+  /**
+   * Those of some collections that are descendants of another one, found through their ancestors: the cost depends on their number, not on
+   * the size of the tree.
+   */
   async amongBelow(some: readonly Collected[], above: string): Promise<ReadonlySet<string>> {
     const parentsOf = new Map(some.map(one => [one.id, one.parents]))
     for (let level = unknownParents(parentsOf); level.length > 0; level = unknownParents(parentsOf)) {
@@ -131,7 +134,7 @@ export class CollectionTree {
     return below
   }
 
-  /** Makes what follows from parents and spaces right; `field` is what is expected to change. */
+  /** Recomputes the fields that are derived from parents and spaces; `field` is the one that is expected to change. */
   async settle(id: string, actor?: string, field: 'isPublic' | 'isTopLevel' = 'isPublic'): Promise<Collected> {
     return this.#change(id, now => ({
       rootSpaces: now.rootSpaces.filter(space => now.spaces.includes(space)),
@@ -139,7 +142,7 @@ export class CollectionTree {
     }))
   }
 
-  /** Rewrites a record and all that follows from its places. Nothing changed: no commit, no event. */
+  /** Updates a record and all fields derived from its spaces and parents. No commit and no event if nothing changed. */
   async #change(id: string, next: (now: Collected) => Promise<Placed> | Placed): Promise<Collected> {
     const changed = await updateWithRetry(this.#documents, collections, { kind: 'collection', id }, async now => {
       const { events, ...placed } = await next(now)
@@ -153,7 +156,7 @@ export class CollectionTree {
     return this.#lookAgain(changed)
   }
 
-  /** A space may have opened, closed or gone between the look at it and the commit; its own event then came too early for this collection. */
+  /** A space may have been published, unpublished or deleted between the read and the commit; its event then preceded this change. */
   async #lookAgain(changed: Collected): Promise<Collected> {
     const found = await this.#spaces.getMany(changed.spaces)
     const gone = changed.spaces.find(space => !found.has(space))

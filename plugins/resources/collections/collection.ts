@@ -3,7 +3,7 @@ import { capabilitiesBy, inEachOrder, trashIndexes, trashSettings } from 'pounce
 
 export type Collected = CollectionRecord & Stored
 
-/** Collections. Lists show those at the top; `byCreated` and its like hold all, for people who look for one to edit. */
+/** Collections. Lists show top-level ones; `byCreated` and similar indexes hold all, for users who search for one to edit. */
 export const collections = collection<CollectionRecord>()('collections', {
   byCreated: { on: ['state', 'created'] },
   bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces', sparse: 'spaces' },
@@ -23,7 +23,7 @@ export const collections = collection<CollectionRecord>()('collections', {
   ...trashIndexes,
 })
 
-/** A collection that is to be taken out of a space or of another collection. */
+/** The reference of a collection that is to be removed from a space or parent. */
 export const asDetached = ({ id, author }: Collected) => ({ kind: 'collection', id, author, permission: 'DeleteCollection' }) as const
 
 export const config = s.Object(trashSettings('collection'))

@@ -22,7 +22,7 @@ const inSpace: Containment<CollectionRecord> = { records: collections, using: 'b
 
 const inParent: Containment<CollectionRecord> = { records: collections, using: 'byParent', field: 'parents' }
 
-/** A space that is gone holds no collections. */
+/** Removes collections from a deleted space. */
 export class DetachCollectionsOnSpaceRemoved {
   #documents: DocumentStore
   #tree: CollectionTree
@@ -38,7 +38,7 @@ export class DetachCollectionsOnSpaceRemoved {
 }
 wire(DetachCollectionsOnSpaceRemoved, DocumentStore, CollectionTree)
 
-/** A space that becomes public, or ceases to be, takes its collections along. */
+/** Updates the public flag of collections when the access level of their space changes. */
 export class UpdateCollectionAccessOnSpaceUpdated {
   #documents: DocumentStore
   #tree: CollectionTree
@@ -55,7 +55,7 @@ export class UpdateCollectionAccessOnSpaceUpdated {
 }
 wire(UpdateCollectionAccessOnSpaceUpdated, DocumentStore, CollectionTree)
 
-/** A collection that is gone holds no collections. */
+/** Removes collections from a deleted parent. */
 export class DetachCollectionsOnParentRemoved {
   #documents: DocumentStore
   #tree: CollectionTree
@@ -71,7 +71,7 @@ export class DetachCollectionsOnParentRemoved {
 }
 wire(DetachCollectionsOnParentRemoved, DocumentStore, CollectionTree)
 
-/** What is below a collection that goes to the trash stands at the top, unless something else is above it, until the collection is restored. */
+/** Children of a trashed collection without another live parent are at the top level until it is restored. */
 export class UpdateTopLevelOnParentTrashed {
   #documents: DocumentStore
   #tree: CollectionTree
@@ -87,7 +87,7 @@ export class UpdateTopLevelOnParentTrashed {
 }
 wire(UpdateTopLevelOnParentTrashed, DocumentStore, CollectionTree)
 
-/** What is below a collection enters and leaves spaces with it; each child states its own event, so the whole tree follows. */
+/** Descendants enter and leave spaces with their parent. Each child emits its own event, so the whole tree follows. */
 export class UpdateSpacesOnParentChanged {
   #documents: DocumentStore
   #tree: CollectionTree
@@ -109,7 +109,7 @@ export class UpdateSpacesOnParentChanged {
     }
   }
 
-  /** In a space only because of a parent that has left it. */
+  /** True if the child is in the space only because of the parent that has left it. */
   async #isOnlyThere(child: Collected, space: string): Promise<boolean> {
     if (!child.spaces.includes(space) || child.rootSpaces.includes(space)) return false
     const parents = await this.#documents.getMany(collections, child.parents)
@@ -118,7 +118,7 @@ export class UpdateSpacesOnParentChanged {
 }
 wire(UpdateSpacesOnParentChanged, DocumentStore, CollectionTree)
 
-/** Empty collections older than the time to live of their space leave it, and go to the trash when it is the only one. */
+/** Removes empty collections older than the time to live of their space from it, and moves them to the trash if it is their only one. */
 export class ExpireCollections {
   #documents: DocumentStore
   #spaces: Spaces
@@ -159,7 +159,7 @@ wire(ExpireCollections, DocumentStore, Spaces, CollectionService, CollectionTree
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 900)
 
-/** Writes to the server admins that a collection was deleted, as Clowder 1.x does. */
+/** Notifies the server admins by email that a collection was deleted, as Clowder 1.x does. */
 export class NotifyAdminsOnCollectionRemoved {
   #users: Users
   #mailer: Mailer

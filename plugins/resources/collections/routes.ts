@@ -113,7 +113,7 @@ export const getCollection = route({
   method: 'GET',
   path: '/api/collections/:id',
   summary: 'Get a collection',
-  description: 'All values are text, as in Clowder 1.x, but with `view=full`.',
+  description: 'All values are text, as in Clowder 1.x, except with `view=full`.',
   permission: { right: 'ViewCollection', on: ref('collection', 'id') },
   params,
   query: s.Object({ view: viewParameter }),
@@ -213,7 +213,7 @@ export const listCollectionTrash = route({
   method: 'GET',
   path: '/api/collections/listTrash',
   summary: "List the caller's collections in the trash",
-  description: 'Sorted by the time of deletion; `limit` keeps the oldest and lists them last, as in Clowder 1.x.',
+  description: 'Sorted by the time of deletion; with `limit`, the oldest are returned, oldest last, as in Clowder 1.x.',
   permission: 'reader',
   query: s.Object({ limit, after, view: viewParameter }),
   responses: { 200: s.Array(SingleCollectionView) },
@@ -232,7 +232,7 @@ export const emptyCollectionTrash = route({
   method: 'DELETE',
   path: '/api/collections/emptyTrash',
   summary: "Empty the caller's collection trash",
-  permission: { right: 'DeleteCollection', unscoped: "Empties the trash of the caller; nobody else's collections are in it." },
+  permission: { right: 'DeleteCollection', unscoped: "Empties the trash of the caller; it contains no other user's collections." },
   responses: { 200: s.String() },
   async handle({ caller }, { trash }) {
     await trash.empty(signedIn(caller).id)

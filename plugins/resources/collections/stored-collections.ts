@@ -60,7 +60,7 @@ export class StoredCollections implements Collections {
 }
 wire(StoredCollections, DocumentStore, CollectionTree, Clock)
 
-/** Where collections wait before they are deleted for good. */
+/** The trash of collections, which keeps them until they are deleted permanently. */
 export class CollectionTrash extends Trash<CollectionRecord> {
   constructor({ clearTrashAfterDays: days }: Settings, documents: DocumentStore, life: CollectionService, clock: Clock, log: Log) {
     super({ documents, clock, log, from: collections, days, remove: (id, actor) => life.remove(id, actor, { fromTrash: true }) })

@@ -3,7 +3,7 @@ import type { Records } from 'pounce/sdk/kit'
 import { Mentions } from './mentions.ts'
 import { StoredComments } from './stored-comments.ts'
 
-/** Comments go with what they are about, and what is kept of mentions. */
+/** Deletes comments and mention records with their target. */
 export class DeleteCommentsOnTargetRemoved implements BatchHandler {
   #comments: StoredComments
   #mentions: Mentions
@@ -20,7 +20,7 @@ export class DeleteCommentsOnTargetRemoved implements BatchHandler {
 }
 wire(DeleteCommentsOnTargetRemoved, StoredComments, Mentions)
 
-/** Replies go with the comment they answer. */
+/** Deletes replies with the comment that they reply to. */
 export class DeleteRepliesOnParentRemoved {
   #comments: StoredComments
 
@@ -34,7 +34,7 @@ export class DeleteRepliesOnParentRemoved {
 }
 wire(DeleteRepliesOnParentRemoved, StoredComments)
 
-/** A comment that was written while what it is about, or answers, went has no one else to take it away. */
+/** Deletes a comment that was written while its target or parent was being deleted, and so was missed by that cascade. */
 export class DeleteOrphanedComment {
   #comments: StoredComments
   #about: Partial<Record<Kind, Records<object>>>
@@ -53,7 +53,7 @@ export class DeleteOrphanedComment {
 }
 wire(DeleteOrphanedComment, StoredComments, Files, Sections, Datasets)
 
-/** Notifies people whom a comment mentions, also after an edit. */
+/** Notifies users mentioned in a comment, also after an edit. */
 export class NotifyMentionedUsers {
   #comments: StoredComments
   #mentions: Mentions

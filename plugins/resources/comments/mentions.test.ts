@@ -2,7 +2,7 @@ import test from 'ava'
 import { growsLinearly } from 'pounce/sdk/testing'
 import { namesIn, spokenTo } from './mentions.ts'
 
-test('addresses and names behind an @ are found, and nothing else', t => {
+test('only addresses and names after an @ are found', t => {
   t.deepEqual(spokenTo('See @ann@example.org, or (@bob.lee+x@mail.example.org).'), [
     { email: 'ann@example.org' },
     { email: 'bob.lee+x@mail.example.org' },
@@ -15,11 +15,11 @@ test('addresses and names behind an @ are found, and nothing else', t => {
     t.deepEqual(spokenTo(text), [], text)
 })
 
-test('accents that are written in two parts are one', t => {
+test('decomposed accents are composed', t => {
   t.deepEqual(spokenTo('@Jose\u0301 Nu'), [{ words: ['José', 'Nu'] }])
 })
 
-test('words are read as the longest name first, without what ends a sentence', t => {
+test('the longest name is tried first, without punctuation that ends a sentence', t => {
   t.deepEqual(namesIn(['Ann', 'Maria', 'Lee.']), [
     ['Ann', 'Maria Lee'],
     ['Ann Maria', 'Lee'],

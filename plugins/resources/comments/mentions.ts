@@ -30,7 +30,7 @@ const address = /^([^\s@:<>()[\],;"']{1,64}@[\p{L}\p{N}.-]*[\p{L}\p{N}])/u
 
 const nameWords = /^([\p{L}\p{N}][\p{L}\p{M}\p{N}.'’-]*)((?: +[\p{L}\p{N}][\p{L}\p{M}\p{N}.'’-]*)*)/u
 
-/** Finds `@ann@example.org` and `@Ann Lovelace` in what someone wrote; the first 20. */
+/** Finds `@ann@example.org` and `@Ann Lovelace` in a comment; the first 20. */
 export const spokenTo = (text: string): readonly SpokenTo[] => {
   const found: SpokenTo[] = []
   const normal = text.normalize('NFC')
@@ -45,7 +45,7 @@ export const spokenTo = (text: string): readonly SpokenTo[] => {
   return found
 }
 
-/** First and last names that words can be, the longest first: `Ann Maria Lovelace said` is tried in every division. */
+/** Candidates for first and last names, the longest first: `Ann Maria Lovelace said` is tried with every division. */
 export const namesIn = (words: readonly string[]): readonly (readonly [firstName: string, lastName: string])[] => {
   const names: (readonly [string, string])[] = []
   for (let length = words.length; length > 1; length -= 1)
@@ -58,16 +58,16 @@ export const namesIn = (words: readonly string[]): readonly (readonly [firstName
 
 type User = UserRecord & Stored
 
-/** Whom to notify of what. */
+/** A user to notify of a mention. */
 export interface Mention {
   readonly user: User
-  /** Account of who commented. */
+  /** The account of the comment's author. */
   readonly by: string
   readonly target: Ref
   readonly comment: string | null
 }
 
-/** Finds the accounts that comments mention, and notifies those who may view the subject. */
+/** Finds the accounts that comments mention, and notifies those that may view the subject. */
 export class Mentions {
   #documents: DocumentStore
   #users: Users
@@ -81,7 +81,7 @@ export class Mentions {
     this.#policy = policy
   }
 
-  /** Notifies everyone a comment mentions: once, however often it is edited. */
+  /** Notifies all users that a comment mentions: once each, however often it is edited. */
   async tellAll({ id, text, author, target }: CommentRecord & Stored): Promise<void> {
     const writer = await this.#users.get(author)
     if (!writer) return
@@ -93,7 +93,7 @@ export class Mentions {
       }
   }
 
-  /** False when the person may not view the subject, and is not notified. Idempotent. */
+  /** False if the user may not view the subject, and so is not notified. Idempotent. */
   async tell({ user, by, target, comment }: Mention): Promise<boolean> {
     if (!(await this.maySee(user, target))) return false
     const about = await this.#pageOf(target)
@@ -121,7 +121,7 @@ export class Mentions {
     return (await this.#policy.canOn(await this.#users.callerOf(user), 'ViewComments', target)) === 'yes'
   }
 
-  /** What is kept goes with what it was about. */
+  /** Deletes the mention records of deleted resources. */
   async removeAllOf(targets: readonly string[]): Promise<void> {
     await removeFound(this.#documents, mentions, { using: 'byTarget', where: isIn('target.id', targets) })
   }
@@ -135,7 +135,7 @@ export class Mentions {
     return []
   }
 
-  /** The file of a section, which is what has a page to look at. */
+  /** The file of a section: sections have no page of their own. */
   async #pageOf(target: Ref): Promise<Ref | undefined> {
     if (target.kind !== 'section') return target
     const section = await this.#sections.get(target.id)

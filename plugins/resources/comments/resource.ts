@@ -2,7 +2,7 @@ import { type CommentRecord, DocumentStore, defineResource, type Rights, wire } 
 import { createdBy, type RightsSource } from 'pounce/sdk/kit'
 import { comments, StoredComments } from './stored-comments.ts'
 
-/** A comment has the rights of what it is about; who wrote it owns it. A reply to what is gone is gone. */
+/** A comment has the rights of its target and belongs to its author. A reply to a deleted comment is treated as deleted. */
 class CommentRights implements RightsSource {
   #documents: DocumentStore
   #comments: StoredComments

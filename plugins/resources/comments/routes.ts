@@ -18,7 +18,7 @@ import { afterParameter, linkToNext, pageOf, peopleFor, ShownPerson } from 'poun
 import { Mentions } from './mentions.ts'
 import { type Comment, CommentEdits, StoredComments, textOf } from './stored-comments.ts'
 
-/** A comment as Clowder 1.x keeps it; replies name the comment above them. */
+/** A comment in the format of Clowder 1.x; replies name the comment that they reply to. */
 const CommentJson = s.model(
   'Comment',
   s.Object({
@@ -35,7 +35,7 @@ const CommentJson = s.model(
 
 type CommentJson = s.Static<typeof CommentJson>
 
-/** Shows comments to a caller. */
+/** Renders comments for a caller. */
 const showComments = async (users: Users, policy: Policy, caller: Caller, some: readonly Comment[]): Promise<CommentJson[]> => {
   const person = await peopleFor(
     users,

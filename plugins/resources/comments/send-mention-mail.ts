@@ -24,12 +24,12 @@ import { Mentions } from './mentions.ts'
 import { mentions, StoredComments } from './stored-comments.ts'
 
 const hourMs = 3_600_000
-/** Mails from one person to another in an hour; the feed has all mentions. */
+/** Maximum emails per hour from one user to another; the feed lists all mentions. */
 const mostAnHour = 5
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 
-/** Mails who is mentioned, if they may view the subject; repeated only when it is unknown whether the mail was sent. */
+/** Sends emails to mentioned users who may view the subject. Repeated only when it is unknown whether the email was sent. */
 export class SendMentionMail {
   #documents: DocumentStore
   #users: Users
@@ -94,7 +94,7 @@ export class SendMentionMail {
     }
   }
 
-  /** Mentions of one person are dealt with one after the other, so that none slips by uncounted. */
+  /** Mentions of one user are processed one at a time, so that all are counted. */
   async #isOften(user: string, by: string): Promise<boolean> {
     const since = new Date(this.#clock.now().getTime() - hourMs).toISOString()
     const where = and(eq('user', user), eq('by', by), range('mailedAt', { gt: since }))

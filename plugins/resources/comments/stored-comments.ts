@@ -24,22 +24,24 @@ import {
 } from 'pounce/sdk'
 import { personalRecords, removeFound, requireDone, updateWithRetry } from 'pounce/sdk/kit'
 
-/** Comments; those of one resource in the order they were written. */
+/** Comments; those on one resource in the order they were written. */
 export const comments = collection<CommentRecord>()('comments', {
   byTarget: { on: ['target.id', 'posted'] },
   byParent: { on: ['parent'] },
 })
 
-/** A record that someone was notified of a comment. Its id follows from recipient, author and comment, so that no one is notified twice. */
+/**
+ * A record that a user was notified of a comment. Its id is derived from recipient, author and comment, so that no user is notified twice.
+ */
 interface MentionRecord {
-  /** The file or dataset that the comment is about. */
+  /** The file or dataset that the comment is on. */
   readonly target: Ref
-  /** Absent when no comment of theirs was there. */
+  /** Null if no comment by the author was found. */
   readonly comment: string | null
   readonly user: string
   readonly by: string
   readonly isMailed: boolean
-  /** When a mail went out, where one did. */
+  /** When an email was sent, if one was. */
   readonly mailedAt?: Time
 }
 
@@ -48,7 +50,7 @@ export const mentions = collection<MentionRecord>()('comments.mentions', {
   byPeople: { on: ['user', 'by', 'mailedAt'] },
 })
 
-/** A record that someone was notified of a comment. */
+/** Records that a user was notified of a comment. */
 export const PersonalMentions = personalRecords({
   name: 'mentions',
   summary: 'Comments in which you were mentioned, without their text.',
@@ -60,7 +62,7 @@ export const PersonalMentions = personalRecords({
 
 export type Comment = CommentRecord & Stored
 
-/** Answers to answers to answers: deeper than this no one reads. */
+/** Maximum nesting depth of replies. */
 const deepest = 20
 
 /** Comments in the document store. */
@@ -84,7 +86,7 @@ export class StoredComments implements Comments {
     const added = event('comment.added', { kind: 'comment', id }, { target }, author)
     const made = await this.#documents.commit({ insert: { id, ...comment }, into: comments }, [added])
     if (!to || (await this.get(to.id))) return made
-    // It went meanwhile, and who swept its replies away may have come by already.
+    // The target was deleted meanwhile, and its cascade may already have run.
     await this.remove([made], author)
     throw new NotFound('comment')
   }
@@ -109,14 +111,14 @@ export class StoredComments implements Comments {
     })
   }
 
-  /** The newest of the last comments on a resource that is someone's. */
+  /** The newest comment by this author among the latest comments on a resource. */
   async latestOf(target: Ref, author: string): Promise<Comment | undefined> {
     const where = eq('target.id', target.id)
     const query = { using: 'byTarget', where, sort: { by: 'posted', order: 'descending' }, limit: 100 } as const
     return (await this.#documents.find(comments, query)).items.find(comment => comment.author === author)
   }
 
-  /** Those that do not answer what is gone: replies go with the comment above them, whether swept away already or not. */
+  /** Comments whose ancestors all exist: replies are deleted with their parents, whether or not the cascade has reached them. */
   async standing<T extends Comment>(some: readonly T[]): Promise<readonly T[]> {
     const here = new Set(some.map(({ id }) => id))
     const asked = [...new Set(some.flatMap(({ above = [] }) => above))].filter(id => !here.has(id))
@@ -127,7 +129,7 @@ export class StoredComments implements Comments {
     return some.filter(({ above = [] }) => above.every(id => here.has(id)))
   }
 
-  /** Takes comments away; those that are gone already are not an error. */
+  /** Deletes comments; missing ones are not an error. */
   async remove(some: readonly Comment[], actor: string | undefined): Promise<void> {
     requireDone(
       await this.#documents.commitEach(
@@ -136,13 +138,13 @@ export class StoredComments implements Comments {
     )
   }
 
-  /** The replies right below a comment, in batches; each takes its own with it by its event. */
+  /** Deletes the direct replies to a comment, in batches; the event of each deletes its own replies. */
   async removeReplies(parent: string, actor: string | undefined): Promise<void> {
     const where = eq('parent', parent)
     await removeFound(this.#documents, comments, { using: 'byParent', where, events: comment => [removed(comment, actor)] })
   }
 
-  /** All comments on some resources, in batches; `actors` says by thing who took it away. */
+  /** Deletes all comments on some resources, in batches; `actors` maps each resource to the user who deleted it. */
   async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
     const where = isIn('target.id', [...actors.keys()])
     const events = (comment: Comment) => [removed(comment, actors.get(comment.target.id))]
@@ -153,7 +155,7 @@ wire(StoredComments, DocumentStore, Ids, Clock)
 
 const removed = ({ id, target }: Comment, actor: string | undefined) => event('comment.removed', { kind: 'comment', id }, { target }, actor)
 
-/** What people do to comments that exist: answer, edit, remove. */
+/** Operations on existing comments: reply, edit, delete. */
 export class CommentEdits {
   #comments: StoredComments
   #policy: Policy
@@ -163,7 +165,7 @@ export class CommentEdits {
     this.#policy = policy
   }
 
-  /** The reply, about what the comment is about. */
+  /** Returns the reply, which has the same target as the comment. */
   async reply(id: string, text: string, caller: Caller): Promise<Comment> {
     const comment = await this.#seen(id, caller)
     await authorize(this.#policy, caller, 'AddComment', comment.target)
@@ -181,12 +183,12 @@ export class CommentEdits {
 
   async #own(id: string, caller: Caller, refusal: string): Promise<Comment> {
     const comment = await this.#seen(id, caller)
-    // Clowder 1.x: no one else puts words into a mouth or takes them out, whatever rights they hold.
+    // As in Clowder 1.x only authors may change their comments, whatever rights others hold.
     if (comment.author !== caller.user?.id) throw new Forbidden(refusal)
     return comment
   }
 
-  /** Who wrote a comment holds every right on it, but sees it only while they see what it is about. */
+  /** The author of a comment holds every right on it, but only while they may view its target. */
   async #seen(id: string, caller: Caller): Promise<Comment> {
     const comment = await this.#comments.get(id)
     const verdict = comment && (await this.#policy.canOn(caller, 'ViewComments', comment.target))
@@ -196,7 +198,7 @@ export class CommentEdits {
 }
 wire(CommentEdits, StoredComments, Policy)
 
-/** The text of a comment, without blanks around it; `Invalid` when nothing is left. */
+/** The text of a comment, trimmed; throws `Invalid` when it is empty. */
 export const textOf = (text: string, member: string): string => {
   const said = text.trim()
   if (said === '') throw new Invalid(`${member} is empty: the text of the comment is required`)

@@ -25,7 +25,7 @@ export class MoveFiles implements BulkOperations {
     if (!file) throw new NotFound('file')
     const goal = placeOf(to.dataset, to.folder)
     const source = from ? placeOf(from.dataset, from.folder) : onlyPlace(file.places)
-    // A repeat finds it moved already.
+    // A repeated step finds the file moved already.
     if (file.places.some(place => place.in === goal.in) && !file.places.some(place => place.in === source.in)) return
     await authorize(this.#policy, caller, 'AddResourceToDataset', { kind: 'dataset', id: source.dataset })
     if (source.dataset !== goal.dataset) {
@@ -40,6 +40,6 @@ wire(MoveFiles, Files, FilePlaces, Policy)
 const onlyPlace = (places: readonly Place[]): Place => {
   const [only, ...more] = places
   if (!only) throw new Invalid('The file is in no dataset: attach it to one')
-  if (more.length > 0) throw new Invalid('The file is in several places: name the one that it leaves as `from`')
+  if (more.length > 0) throw new Invalid('The file is in several places: specify the one to move it from as `from`')
   return only
 }

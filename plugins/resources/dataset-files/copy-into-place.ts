@@ -20,12 +20,12 @@ import { placeOf } from './file-places.ts'
 
 type File = FileRecord & Stored
 
-/** Documents of one file that are copied: as many as one page holds. */
+/** Maximum number of metadata documents copied per file: one page. */
 const maxDocuments = 200
 
 /**
- * Copies files to a dataset or folder for bulk jobs. A copy belongs to who requested it, so it takes the right to download the file. Ids follow from the job, the file
- * and the target, so a repeat makes no second copy.
+ * Copies files to a dataset or folder for bulk jobs. A copy belongs to the requester, so it requires the right to download the file. Ids
+ * are derived from the job, the file and the target, so a repeated step creates no second copy.
  */
 export class CopyIntoPlace implements BulkOperations {
   readonly #files: Files
@@ -62,7 +62,7 @@ export class CopyIntoPlace implements BulkOperations {
     await this.#copyMetadata(id, copyId)
   }
 
-  /** Of a folder that is empty, or whose files follow one by one. */
+  /** Copies a folder that is empty, or whose files are separate items of the job. */
   async #copyFolder(request: BulkRequest, id: string): Promise<void> {
     const { caller, parameters } = request
     const folder = await this.#folders.get(id)
@@ -71,7 +71,7 @@ export class CopyIntoPlace implements BulkOperations {
     await this.#target(request, await this.#pathFrom(id, parameters.from))
   }
 
-  /** The place that is copied to, with folders below it that are made where they are missing. */
+  /** The target location; missing folders of `path` are created below it. */
   async #target({ caller, parameters: { to } }: BulkRequest, path: readonly string[]) {
     if (!to) throw new Invalid('to is missing: the dataset, or the folder in it, to copy to')
     const { dataset, folder } = to
@@ -92,7 +92,7 @@ export class CopyIntoPlace implements BulkOperations {
     return []
   }
 
-  /** The names from a place down to a folder; none if it does not lie below. */
+  /** The folder names from a location down to a folder; empty if the folder is not below it. */
   async #pathFrom(id: string, from: BulkPlace | undefined): Promise<readonly string[]> {
     const above = from?.folder
     const paths = await this.#folders.paths(above === undefined ? [id] : [id, above])
@@ -100,7 +100,7 @@ export class CopyIntoPlace implements BulkOperations {
     return base.every((name, at) => path[at] === name) ? path.slice(base.length) : []
   }
 
-  /** As with copies of datasets: what extractors found goes along, what people wrote stays with the original. */
+  /** As when datasets are copied: metadata of extractors is copied, metadata of users is not. */
   async #copyMetadata(from: string, to: string): Promise<void> {
     const { items } = await this.#metadata.of({ kind: 'file', id: from }, { limit: maxDocuments })
     for (const { id, agent, content, context, created, author } of items) {

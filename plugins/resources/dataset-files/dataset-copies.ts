@@ -19,10 +19,10 @@ type Dataset = DatasetRecord & Stored
 type File = FileRecord & Stored
 
 const batch = 200
-/** How long a copy is silent at most; one that is silent for an hour counts as abandoned. */
+/** Interval of progress reports; a copy without one for an hour counts as abandoned. */
 const stillMs = 5 * 60 * 1000
 
-/** Copies datasets: folders, files that share their bytes with the originals, and what extractors found. No one sees a copy before it is whole. */
+/** Copies datasets: folders, files that share the bytes of the originals, and extracted metadata. A copy is hidden until it is complete. */
 export class DatasetCopies {
   #datasets: Datasets
   #folders: Folders
@@ -38,7 +38,7 @@ export class DatasetCopies {
     this.#clock = clock
   }
 
-  /** The id of the copy. Rights are the caller's to check. What fails, or is aborted, leaves nothing. */
+  /** Returns the id of the copy. The caller must have checked the rights. A copy that fails or is aborted leaves nothing. */
   async copy(id: string, space: string, author: string, signal: AbortSignal): Promise<string> {
     const original = await this.#datasets.get(id)
     if (!original) throw new NotFound('dataset')
@@ -63,7 +63,7 @@ export class DatasetCopies {
       places.flatMap(place => {
         if (place.dataset !== original.id) return []
         if (place.folder === null) return [{ dataset: copy.id, folder: null, in: copy.id }]
-        // A folder that came while the others were copied does not exist: what is in it comes into the root.
+        // A folder that was added while the others were copied has no counterpart: its files go into the root.
         const folder = folders.get(place.folder) ?? null
         return [{ dataset: copy.id, folder, in: folder ?? copy.id }]
       })
@@ -109,7 +109,7 @@ export class DatasetCopies {
     return copied
   }
 
-  /** What extractors found goes with the copy; what people wrote stays with the original (Clowder 1.x). */
+  /** Metadata of extractors is copied; metadata of users stays with the original (Clowder 1.x). */
   async #copyMetadata(from: Ref, target: Ref): Promise<void> {
     let after: After | undefined
     do {

@@ -4,7 +4,7 @@ import { FilePlaces } from './file-places.ts'
 
 const mostNamed = 1000
 
-/** Makes datasets where people want them, of files that exist already, and takes them apart again. */
+/** Creates datasets in spaces and collections, optionally with existing files, and deletes datasets while keeping files. */
 export class DatasetCreation {
   #datasets: Datasets
   #places: FilePlaces
@@ -16,7 +16,7 @@ export class DatasetCreation {
     this.#policy = policy
   }
 
-  /** All rights are checked before anything is made: to add to each space and collection, and to change each file. */
+  /** All rights are checked before anything is created: to add to each space and collection, and to edit each file. */
   async create(caller: Caller, dataset: NewDataset, fileIds: readonly string[]): Promise<string> {
     const { spaces = [], collections = [] } = dataset
     if (spaces.length + collections.length > mostNamed) throw new Invalid(`At most ${mostNamed} spaces and collections`)
@@ -29,14 +29,14 @@ export class DatasetCreation {
     return id
   }
 
-  /** Puts files into the root of a dataset; the right to is checked on the dataset and on each file, before anything is done. */
+  /** Adds files to the root of a dataset; the rights on the dataset and on each file are checked before anything is changed. */
   async attach(caller: Caller, dataset: string, fileIds: readonly string[]): Promise<void> {
     await this.#authorizeAll(caller, 'AddResourceToDataset', 'dataset', [dataset])
     await this.#authorizeAll(caller, 'EditFile', 'file', fileIds)
     await this.#places.attach(dataset, fileIds, caller.user?.id)
   }
 
-  /** Deletes a dataset for good; the files in its root survive, in no dataset if they lie nowhere else. */
+  /** Deletes a dataset permanently. The files in its root are kept, in no dataset if they are in no other. */
   async detachAndDelete(dataset: string, actor: string | undefined): Promise<void> {
     await this.#places.clearRoot(dataset, actor)
     await this.#datasets.remove(dataset, actor)

@@ -25,7 +25,7 @@ const rootOf = (dataset: string): Place => ({ dataset, folder: null, in: dataset
 export const placeOf = (dataset: string, folder?: string): Place =>
   folder === undefined ? rootOf(dataset) : { dataset, folder, in: folder }
 
-/** Puts files into datasets and takes them out, one commit for each file. Rights are the caller's to check. */
+/** Adds files to datasets and removes them, one commit per file. The caller must have checked the rights. */
 export class FilePlaces {
   #files: Files
   #folders: Folders
@@ -39,7 +39,7 @@ export class FilePlaces {
     this.#collections = collections
   }
 
-  /** Into the root of a dataset. Files that are in the root already, or were deleted at the same moment, are passed over. */
+  /** Adds files to the root of a dataset. Skips files that are there already or were deleted concurrently. */
   async attach(dataset: string, ids: readonly string[], actor: string | undefined): Promise<void> {
     await this.#mustTake(dataset)
     for (const id of ids) {
@@ -51,7 +51,7 @@ export class FilePlaces {
     }
   }
 
-  /** Out of a dataset, root and folders; the file survives, if need be in no dataset. Says whether it was there. */
+  /** Removes a file from a dataset, its root and all folders. The file is kept, possibly in no dataset. Returns whether it was there. */
   async detach(dataset: string, id: string, actor: string | undefined): Promise<boolean> {
     const file = await this.#replace(id, places => {
       const place = places.find(each => each.dataset === dataset)
@@ -61,8 +61,8 @@ export class FilePlaces {
   }
 
   /**
-   * From one place to another one, in the same dataset or another. Resolves to the file, undefined if it is not in the first place. `NotFound` if the
-   * second one goes at the same moment: then the file is where it was.
+   * Moves a file to another location, in the same dataset or another. Resolves to the file, or undefined if it is not in the first
+   * location. Throws `NotFound` if the target is deleted concurrently: the file then stays where it was.
    */
   async move(id: string, from: Place, to: Place, actor: string | undefined): Promise<File | undefined> {
     await this.#mustHold(from)
@@ -78,7 +78,7 @@ export class FilePlaces {
     return moved
   }
 
-  /** Undefined for a file that is not in the first place, or gone. */
+  /** Undefined for a file that is deleted or not in the first location. */
   async #swap(id: string, from: Place, to: Place, actor: string | undefined): Promise<File | undefined> {
     let isThere = false
     const changed = await this.#replace(id, places => {
@@ -96,7 +96,7 @@ export class FilePlaces {
     return changed ?? (isThere ? this.#files.get(id) : undefined)
   }
 
-  /** `NotFound` for a folder that is not in the dataset. */
+  /** Throws `NotFound` for a folder that is not in the dataset. */
   async #mustHold({ dataset, folder }: Place): Promise<void> {
     if (folder !== null && (await this.#folders.get(folder))?.dataset !== dataset) throw new NotFound('folder')
   }
@@ -106,7 +106,7 @@ export class FilePlaces {
     return folder === null || (await this.#folders.get(folder)) !== undefined
   }
 
-  /** Takes everything out of the root of a dataset, page by page until nothing is left. */
+  /** Removes all files from the root of a dataset, page by page. */
   async clearRoot(dataset: string, actor: string | undefined): Promise<void> {
     for (;;) {
       const { items } = await this.#files.in(dataset, { limit: 200 })
@@ -128,7 +128,7 @@ export class FilePlaces {
     if (dataset.state === 'trashed') throw new Conflict('This dataset is in the trash; restore it first')
   }
 
-  /** Undefined when nothing was to be done, or the file is gone. */
+  /** Undefined when there was nothing to change, or the file is deleted. */
   async #replace(id: string, next: (places: readonly Place[]) => Replaced | undefined): Promise<File | undefined> {
     for (let left = tries; left > 0; left--) {
       const file = await this.#files.get(id)
@@ -147,7 +147,7 @@ export class FilePlaces {
     throw new Conflict('Too many concurrent changes of this file; try again')
   }
 
-  /** A dataset without a thumbnail takes that of a file that comes in, and so do its collections. */
+  /** A dataset without a thumbnail uses that of an added file, and so do its collections. */
   async #lendThumbnail({ thumbnail }: File, id: string): Promise<void> {
     const dataset = await this.#datasets.get(id)
     if (thumbnail === null || !dataset || dataset.thumbnail !== null) return
@@ -174,7 +174,7 @@ const movedWithin = (id: string, from: Place, { dataset, folder }: Place, actor:
 const detached = (id: string, { dataset, folder }: Place, actor: string | undefined): NewEvent =>
   event('file.detached', { kind: 'file', id }, { dataset, folder }, actor)
 
-/** What someone deleted, or gave a thumbnail, at the same moment needs nothing more from us. */
+/** Ignores conflicts with a concurrent deletion, or with another thumbnail that was set concurrently. */
 const unlessGone = async (change: Promise<unknown>): Promise<void> => {
   try {
     await change

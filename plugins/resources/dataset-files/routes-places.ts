@@ -4,7 +4,7 @@ import { FilePlaces, placeOf } from './file-places.ts'
 
 const route = routesFor('datasets', { places: FilePlaces, folders: Folders })
 const params = s.Object({ dataset: s.id(), file: s.id() })
-/** Of a file that need not be in the dataset, nor be there at all. */
+/** The id of a file that need not be in the dataset, nor exist. */
 const anyFile = s.String({ maxLength: 100, description: 'Id of a file' })
 const done = { status: 200 as const, body: { status: 'success' } }
 

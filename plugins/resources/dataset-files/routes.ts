@@ -4,7 +4,7 @@ import { DatasetCreation } from './dataset-creation.ts'
 
 const route = routesFor('datasets', { creation: DatasetCreation })
 const made = { 200: s.Object({ id: s.String() }) }
-/** Clients of Clowder 1.x send null for what they leave out. */
+/** Clients of Clowder 1.x send null for absent values. */
 const oneOrMore = s.Optional(
   s.Union([s.String(), s.Array(s.String(), { maxItems: 1000 }), s.Null()], { description: 'Ids; `default` means none' }),
 )

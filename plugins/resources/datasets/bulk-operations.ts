@@ -24,7 +24,7 @@ export class DatasetBulkOperations implements BulkOperations {
     return kind === 'dataset' ? this.#operations[act] : undefined
   }
 
-  /** One that is in the trash is refused: a bulk job, or a repeat of it, deletes nothing for good. */
+  /** A dataset in the trash is refused, so that neither a bulk job nor its repetition deletes permanently. */
   async #delete({ caller }: BulkRequest, id: string): Promise<void> {
     await authorize(this.#policy, caller, 'DeleteDataset', { kind: 'dataset', id }, 'frozen')
     await this.#trash.discard(id, caller.user?.id)

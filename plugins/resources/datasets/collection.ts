@@ -3,7 +3,7 @@ import { inEachOrder, trashIndexes } from 'pounce/sdk/kit'
 
 export type Dataset = DatasetRecord & Stored
 
-/** Datasets. Lists name several indexes, so that the store can merge those that fit what the caller may view. */
+/** Datasets. Lists name several indexes, so that the store can merge those that match what the caller may view. */
 export const datasets = collection<DatasetRecord>()('datasets', {
   byCreated: { on: ['state', 'created'] },
   ...inEachOrder({

@@ -4,16 +4,16 @@ import { datasets } from './collection.ts'
 
 const mostCreators = 1000
 
-/** What people write on a dataset. */
+/** The fields that users edit as text. */
 type Written = Pick<DatasetRecord, 'name' | 'description' | 'license'>
 
-/** Who edits, and which version. */
+/** The editing user and the expected version. */
 interface Edit {
   readonly actor: string | undefined
   readonly ifMatch: string | undefined
 }
 
-/** Changes what people write on datasets: names, descriptions, licenses, creators. */
+/** Edits names, descriptions, licenses and creators of datasets. */
 export class DatasetEdits {
   #documents: DocumentStore
   #datasets: Datasets
@@ -23,13 +23,13 @@ export class DatasetEdits {
     this.#datasets = all
   }
 
-  /** Here and below, `ifMatch` is what the client sent as `If-Match`: another version of the dataset is not changed. */
+  /** Here and below, `ifMatch` is the `If-Match` header of the client: the edit fails if the dataset has another version. */
   async write(id: string, set: Partial<Written>, { actor, ifMatch }: Edit): Promise<void> {
     const updated = event('dataset.updated', { kind: 'dataset', id }, { fields: Object.keys(set) }, actor)
     await changeIfMatching(this.#datasets, { kind: 'dataset', id }, ifMatch, { set }, [updated])
   }
 
-  /** Appends a creator; one that exists already stays where it is. */
+  /** Appends a creator; an existing one keeps its position. */
   async addCreator(id: string, creator: string, edit: Edit): Promise<void> {
     await this.#rearrange(id, edit, creators => {
       if (creators.includes(creator)) return creators
@@ -38,12 +38,12 @@ export class DatasetEdits {
     })
   }
 
-  /** One that does not exist is not an error. */
+  /** Removes a creator. A missing one is not an error. */
   async removeCreator(id: string, creator: string, edit: Edit): Promise<void> {
     await this.#rearrange(id, edit, creators => creators.filter(other => other !== creator))
   }
 
-  /** Moves a creator to a position, 0 for the first; beyond the end is the end. One that does not exist is not an error. */
+  /** Moves a creator to a position; 0 is the first, and positions beyond the end mean the end. A missing creator is not an error. */
   async moveCreator(id: string, creator: string, position: number, edit: Edit): Promise<void> {
     await this.#rearrange(id, edit, creators => {
       if (!creators.includes(creator)) return creators

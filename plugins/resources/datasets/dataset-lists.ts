@@ -4,10 +4,10 @@ import { type Dataset, datasets } from './collection.ts'
 
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
 
-/** Documents that the tree looks at in vain for one page. */
+/** Maximum number of documents read without a match for one page of the tree. */
 const maxScannedInTree = 1000
 
-/** Lists datasets, never those in the trash. */
+/** Lists datasets, excluding those in the trash. */
 export class DatasetLists {
   #documents: DocumentStore
   #policy: Policy
@@ -17,39 +17,39 @@ export class DatasetLists {
     this.#policy = policy
   }
 
-  /** Those that the caller may view. */
+  /** Datasets that the caller may view. */
   visible(caller: Caller, query: ListQuery): Promise<ListPage<Dataset>> {
     return this.#page(this.#seen(caller), query, all, caller)
   }
 
-  /** Those that the caller may add to or change. */
+  /** Datasets that the caller may add to or change. */
   editable(caller: Caller, query: ListQuery): Promise<Page<Dataset>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToDataset')
     return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditDataset')), query, all, caller)
   }
 
-  /** Those that the caller may add to; of these, where spaces are named, those that are in one of them. */
+  /** Datasets that the caller may add to; if spaces are given, only those in one of them. */
   addable(caller: Caller, query: ListQuery, spaces?: readonly string[]): Promise<Page<Dataset>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToDataset')
     return spaces ? this.#page(adding, query, 'bySpace', caller, isIn('spaces', spaces)) : this.#page(adding, query, all, caller)
   }
 
-  /** Those that the caller may view and that are not in a collection. */
+  /** Datasets that the caller may view and that are not in a collection. */
   outside(caller: Caller, collection: string, query: ListQuery): Promise<Page<Dataset>> {
     return this.#page(this.#seen(caller), query, all, caller, ne('collections', collection))
   }
 
-  /** Those in a space that the caller may view. */
+  /** Datasets in a space that the caller may view. */
   inSpace(caller: Caller, space: string, query: ListQuery): Promise<ListPage<Dataset>> {
     return this.#page(this.#seen(caller), query, 'bySpace', caller, eq('spaces', space))
   }
 
-  /** Those in a collection that the caller may view. */
+  /** Datasets in a collection that the caller may view. */
   inCollection(caller: Caller, collection: string, query: ListQuery): Promise<ListPage<Dataset>> {
     return this.#page(this.#seen(caller), query, 'byCollection', caller, eq('collections', collection))
   }
 
-  /** Those right below a resource of the tree; at the root own ones that are in no space and no collection. A page may be short. */
+  /** Direct children of a tree node; at the root, the caller's own datasets that are in no space and no collection. A page may be short. */
   async below(caller: Caller, { kind, id, mine }: TreeParent, page: ListQuery): Promise<Page<Dataset>> {
     const query = { ...page, maxScanned: maxScannedInTree }
     const own = eq('author', caller.user?.id ?? null)
@@ -76,14 +76,14 @@ export class DatasetLists {
     ...where: readonly Where[]
   ): Promise<ListPage<Dataset>> {
     const seen = visibleOf(caller, 'ViewDataset', query, visible)
-    // A key without the verb `read` lists nothing, whatever it may change.
+    // A key without the verb `read` lists nothing, regardless of its other verbs.
     if (seen === 'nothing' || this.#seen(caller) === 'nothing') return { items: [] }
     return listPage({ documents: this.#documents, from: datasets, using, where: [...where, ...seen] }, query)
   }
 }
 wire(DatasetLists, DocumentStore, Policy)
 
-/** A dataset as v1 shows it everywhere (reference, api-data §3a). */
+/** A dataset in v1's only format (reference, api-data §3a). */
 export const DatasetItem = s.model(
   'Dataset',
   s.Object({

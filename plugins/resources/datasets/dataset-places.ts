@@ -29,7 +29,7 @@ type Container = Ref & { readonly kind: 'space' | 'collection' }
 
 const fields = { space: 'spaces', collection: 'collections' } as const
 
-/** Which spaces and collections datasets are in and who may read them, and what follows from that. */
+/** The spaces, collections and access level of datasets, and the fields derived from them. */
 export class DatasetPlaces {
   #documents: DocumentStore
   #spaces: Spaces
@@ -41,7 +41,7 @@ export class DatasetPlaces {
     this.#clock = clock
   }
 
-  /** Puts a dataset into a space or collection. Idempotent. */
+  /** Adds a dataset to a space or collection. Idempotent. */
   async enter(id: string, container: Container, actor: string | undefined): Promise<Dataset> {
     const field = fields[container.kind]
     const attached = event('dataset.attached', { kind: 'dataset', id }, { other: container }, actor)
@@ -53,7 +53,7 @@ export class DatasetPlaces {
     })
   }
 
-  /** Takes a dataset out of a space or collection. One that does not exist is not an error. */
+  /** Removes a dataset from a space or collection. No error if it is not in it. */
   async leave(id: string, container: Container, actor: string | undefined): Promise<Dataset> {
     const field = fields[container.kind]
     const detached = event('dataset.detached', { kind: 'dataset', id }, { other: container }, actor)
@@ -63,7 +63,7 @@ export class DatasetPlaces {
     })
   }
 
-  /** Who may read it. A dataset on trial keeps its access: `Conflict`. */
+  /** Sets who may read the dataset. Throws `Conflict` for a dataset on trial, which keeps its access level. */
   async setAccess(id: string, access: DatasetAccess, actor: string | undefined): Promise<Dataset> {
     return this.#change(id, now => {
       if (now.access === 'TRIAL') throw new Conflict('This dataset is on trial until its space is verified')
@@ -71,24 +71,24 @@ export class DatasetPlaces {
     })
   }
 
-  /** A dataset whose space has been verified is on trial no longer. */
+  /** Ends the trial of a dataset whose space has been verified. */
   async endTrial(id: string, actor: string | undefined): Promise<Dataset> {
     return this.#change(id, now =>
       now.access === 'TRIAL' ? { set: { access: 'DEFAULT' }, events: [this.#updated(id, 'access', actor)] } : undefined,
     )
   }
 
-  /** True when one of the spaces is on trial no longer. */
+  /** True when one of the spaces is not on trial. */
   async isVerified(spaces: readonly string[]): Promise<boolean> {
     return spaces.length > 0 && [...(await this.#spaces.getMany(spaces)).values()].some(({ access }) => access !== 'TRIAL')
   }
 
-  /** To be called for a dataset that was made in spaces: makes right what changed about them at the same moment. */
+  /** To be called after a dataset was created in spaces: applies concurrent changes of these spaces. */
   async settleNew(dataset: Dataset): Promise<Dataset> {
     return this.#lookAgain(dataset)
   }
 
-  /** Makes `isPublic` right, which changes with the spaces a dataset is in. */
+  /** Recomputes `isPublic`, which depends on the spaces of the dataset. */
   async settle(dataset: Dataset, actor?: string): Promise<Dataset> {
     const settled = async (now: Dataset) => (await this.isPublic(now)) === now.isPublic
     if (await settled(dataset)) return dataset
@@ -114,7 +114,7 @@ export class DatasetPlaces {
     return this.#lookAgain(changed)
   }
 
-  /** A space may have opened, closed or gone between the look at it and the commit; its own event then came too early for this dataset. */
+  /** A space may have been published, unpublished or deleted between the read and the commit; its event then preceded this change. */
   async #lookAgain(changed: Dataset): Promise<Dataset> {
     const found = await this.#spaces.getMany(changed.spaces)
     const gone = changed.spaces.find(space => !found.has(space))
@@ -135,7 +135,7 @@ interface Placed {
   readonly events: readonly NewEvent[]
 }
 
-/** Settings of this class; the plugin's are made of all its classes'. */
+/** Settings of this class; the plugin's settings are composed of those of its classes. */
 export const targetConfig = s.Object({
   datasetFileWithinSpace: s.Boolean({
     default: false,
@@ -143,7 +143,7 @@ export const targetConfig = s.Object({
   }),
 })
 
-/** Where a file could be moved. */
+/** The datasets that a file can be moved to. */
 export class MoveTargets {
   #isWithinSpaces: boolean
   #documents: DocumentStore
@@ -167,7 +167,7 @@ export class MoveTargets {
     return this.#lists.addable(caller, query, this.#isWithinSpaces ? await this.#spacesOf(file) : undefined)
   }
 
-  /** A file says of itself in which datasets it lies: those are what its rights come from. */
+  /** A file records which datasets it is in: its rights derive from them. */
   async #spacesOf(file: string): Promise<readonly string[]> {
     const ofFiles = this.#resources.all().find(({ kind }) => kind === 'file')
     const parents = (await ofFiles?.rightsOf([file]))?.get(file)?.parents ?? []

@@ -23,7 +23,7 @@ export const config = s.Object({
   trial: s.Boolean({
     default: false,
     description:
-      'New datasets are on trial, and so not public whatever their access level, until they are in a space that is not (verifySpaces of Clowder 1.x)',
+      'New datasets are on trial, and therefore not public regardless of their access level, until they are in a verified space (verifySpaces of Clowder 1.x)',
   }),
 })
 export const Config = configPort(config)
@@ -32,7 +32,7 @@ export const DatasetTrashCapability = capabilitiesBy(Config, ({ useTrash, clearT
   trash: { datasets: useTrash ? { clearAfterDays } : null },
 }))
 
-/** Where datasets wait before they are deleted for good. */
+/** The trash of datasets, which keeps them until they are deleted permanently. */
 export class DatasetTrash extends Trash<DatasetRecord> implements TrashHandler {
   readonly kind = 'dataset'
   #useTrash: boolean
@@ -52,7 +52,7 @@ export class DatasetTrash extends Trash<DatasetRecord> implements TrashHandler {
     this.#clock = clock
   }
 
-  /** Moves a live one to the trash, where there is one; deletes it otherwise. */
+  /** Moves a live dataset to the trash if the trash is enabled; deletes it otherwise. */
   async discard(id: string, actor: string | undefined): Promise<void> {
     const found = await this.#datasets.get(id)
     if (!found) throw new NotFound('dataset')
@@ -61,7 +61,7 @@ export class DatasetTrash extends Trash<DatasetRecord> implements TrashHandler {
     await this.#move(id, 'live', { state: 'trashed', trashedAt: this.#clock.now().toISOString() }, trashed)
   }
 
-  /** Back from the trash. One that does not exist stays as it is. */
+  /** Restores a dataset from the trash. No effect if it is not in the trash. */
   async restore(id: string, actor: string | undefined): Promise<void> {
     await this.#move(id, 'trashed', { state: 'live', trashedAt: null }, event('dataset.restored', { kind: 'dataset', id }, {}, actor))
   }
@@ -75,7 +75,7 @@ export class DatasetTrash extends Trash<DatasetRecord> implements TrashHandler {
     try {
       await this.#datasets.change(id, { where: eq('state', from), set }, [moved])
     } catch (error) {
-      // Someone else was faster: it is there already.
+      // A concurrent request has restored it already.
       if (!(error instanceof CommitConflict) || error.reason !== 'guard') throw error
     }
   }

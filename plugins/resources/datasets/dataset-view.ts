@@ -15,7 +15,7 @@ import {
 import type { Dataset } from './collection.ts'
 import { DatasetItem, toDatasetItem } from './dataset-lists.ts'
 
-/** A dataset with all there is to show of it. */
+/** A dataset with all related data. */
 const FullDataset = s.model(
   'FullDataset',
   s.Object({
@@ -40,11 +40,11 @@ const FullDataset = s.model(
 )
 type FullDataset = s.Static<typeof FullDataset>
 
-/** A dataset as v1 shows it, or with `view=full`. */
+/** A dataset in v1's format, or with `view=full`. */
 export const DatasetView = s.Union([DatasetItem, FullDataset])
 export type DatasetView = s.Static<typeof DatasetView>
 
-/** Shows datasets with what is around them, as far as the caller may view that. */
+/** Renders datasets with related resources that the caller may view. */
 export class DatasetViews {
   readonly #users: Users
   readonly #policy: Policy
@@ -60,7 +60,7 @@ export class DatasetViews {
     this.#counts = counts
   }
 
-  /** How a list shows datasets. */
+  /** A renderer for lists of datasets. */
   showing(caller: Caller, view: 'full' | undefined): (some: readonly Dataset[]) => Promise<readonly DatasetView[]> {
     return async some => (view === 'full' ? this.full(caller, some) : some.map(toDatasetItem))
   }

@@ -8,7 +8,7 @@ const inSpace: Containment<DatasetRecord> = { records: datasets, using: 'bySpace
 
 const inCollection: Containment<DatasetRecord> = { records: datasets, using: 'byCollection', field: 'collections' }
 
-/** A space that is gone holds no datasets. */
+/** Removes datasets from a deleted space. */
 export class DetachDatasetsOnSpaceRemoved {
   #documents: DocumentStore
   #places: DatasetPlaces
@@ -24,7 +24,7 @@ export class DetachDatasetsOnSpaceRemoved {
 }
 wire(DetachDatasetsOnSpaceRemoved, DocumentStore, DatasetPlaces)
 
-/** A collection that is gone holds no datasets. */
+/** Removes datasets from a deleted collection. */
 export class DetachDatasetsOnCollectionRemoved {
   #documents: DocumentStore
   #places: DatasetPlaces
@@ -42,7 +42,7 @@ export class DetachDatasetsOnCollectionRemoved {
 }
 wire(DetachDatasetsOnCollectionRemoved, DocumentStore, DatasetPlaces)
 
-/** A space that becomes public, ceases to be, or is verified, takes its datasets along. */
+/** Updates the public flag and trial state of datasets when the access level of their space changes. */
 export class UpdateDatasetAccessOnSpaceUpdated {
   #documents: DocumentStore
   #places: DatasetPlaces
@@ -65,7 +65,7 @@ export class UpdateDatasetAccessOnSpaceUpdated {
 }
 wire(UpdateDatasetAccessOnSpaceUpdated, DocumentStore, DatasetPlaces, Spaces)
 
-/** Removes datasets from a space with their collection on request, unless another collection of the space holds them. */
+/** Removes datasets from a space together with their collection on request, unless another collection of the space contains them. */
 export class DetachDatasetsOnCollectionDetached {
   #documents: DocumentStore
   #places: DatasetPlaces
@@ -91,7 +91,7 @@ wire(DetachDatasetsOnCollectionDetached, DocumentStore, DatasetPlaces, Collectio
 
 const silentMs = 60 * 60 * 1000
 
-/** Takes back the imports that no one continues with: the server was killed in the middle of them. */
+/** Rolls back imports that were interrupted by a crash of the server. */
 export class AbandonedImports {
   #documents: DocumentStore
   #datasets: Datasets
@@ -118,7 +118,10 @@ export class AbandonedImports {
 }
 wire(AbandonedImports, DocumentStore, Datasets, Clock, Log)
 
-/** Datasets that were not changed within the time to live of their space leave it, and go to the trash when it is the only one. */
+/**
+ * Removes datasets that were not changed within the time to live of their space from it, and moves them to the trash if it is their only
+ * one.
+ */
 export class ExpireDatasets {
   #documents: DocumentStore
   #spaces: Spaces

@@ -5,7 +5,7 @@ import { DatasetLists } from './dataset-lists.ts'
 import { DatasetTrash } from './dataset-trash.ts'
 import { SearchableDatasets } from './searchable-datasets.ts'
 
-/** Datasets in the tree: in a collection, in a space but in no collection of it, and at the root those of the caller that are in neither. */
+/** Datasets in the tree: in a collection, in a space but in no collection of it, and at the root the caller's own that are in neither. */
 class DatasetTree implements TreeContents<Dataset> {
   #lists: DatasetLists
   #collections: Collections
@@ -21,7 +21,7 @@ class DatasetTree implements TreeContents<Dataset> {
     return { ...found, items: await this.#loose(found.items, parent.id) }
   }
 
-  /** Those that no collection of the space holds: the others show below their collection. */
+  /** Datasets that are in no collection of the space: the others are listed below their collection. */
   async #loose(datasets: readonly Dataset[], space: string): Promise<readonly Dataset[]> {
     const ids = [...new Set(datasets.flatMap(dataset => dataset.collections))]
     const inSpace = new Set<string>()
@@ -41,7 +41,7 @@ export const datasetResource = defineResource<DatasetRecord>({
   kind: 'dataset',
   collection: datasets,
   view: 'ViewDataset',
-  // One that is being imported is there for no one.
+  // A dataset that is being imported does not exist for any caller.
   rights: ({ author, spaces, isPublic, state }) => (state === 'importing' ? undefined : { author, spaces, isPublic, state }),
   follow: ({ name, state }) => (state === 'live' ? name : undefined),
   counts: {
@@ -53,7 +53,7 @@ export const datasetResource = defineResource<DatasetRecord>({
   trash: DatasetTrash,
   report: {
     where: [live],
-    // The trash is not in reports of activity, but it takes space.
+    // Datasets in the trash are not in activity reports, but they use storage.
     inSpace: id => ({ using: 'bySpace', where: and(isIn('state', ['live', 'trashed']), eq('spaces', id)) }),
   },
   personalData: {

@@ -18,7 +18,7 @@ const params = s.Object({ id: s.id() })
 
 const done = { status: 200 as const, body: { status: 'success' } }
 
-/** One that is there already: it may be from a time when blank ones were taken. */
+/** An existing creator: it may date from a version that accepted blank ones. */
 const creator = s.String({ minLength: 1, maxLength: 300 })
 
 const editOf = (caller: Caller, headers: IncomingHttpHeaders) => ({ actor: caller.user?.id, ifMatch: headers['if-match'] })
@@ -135,7 +135,7 @@ export const setDatasetAccess = route({
   method: 'PUT',
   path: '/api/datasets/:id/access',
   summary: 'Set the access level of a dataset',
-  description: 'Given as `access`, or as `aceess` as Clowder 1.x spells it; PRIVATE by default. DEFAULT follows the spaces.',
+  description: 'Given as `access`, or as `aceess`, the spelling of Clowder 1.x; PRIVATE by default. DEFAULT follows the spaces.',
   permission: { right: 'PublicDataset', on: ref('dataset', 'id') },
   params,
   query: s.Object({ access, aceess: access }),
@@ -153,7 +153,7 @@ export const listDatasetTrash = route({
   method: 'GET',
   path: '/api/datasets/listTrash',
   summary: "List the caller's datasets in the trash",
-  description: 'Sorted by the time of deletion; `limit` keeps the oldest and lists them last, as in Clowder 1.x.',
+  description: 'Sorted by the time of deletion; with `limit`, the oldest are returned, oldest last, as in Clowder 1.x.',
   permission: 'signedIn',
   query: s.Object({ limit, after, view: viewParameter }),
   responses: { 200: s.Array(DatasetView) },
@@ -169,7 +169,7 @@ export const emptyDatasetTrash = route({
   method: 'DELETE',
   path: '/api/datasets/emptyTrash',
   summary: "Empty the caller's dataset trash",
-  permission: { right: 'DeleteDataset', unscoped: "Empties the trash of the caller; nobody else's datasets are in it." },
+  permission: { right: 'DeleteDataset', unscoped: "Empties the trash of the caller; it contains no other user's datasets." },
   responses: { 200: s.String() },
   async handle({ caller }, { trash }) {
     await trash.empty(signedIn(caller).id)

@@ -93,7 +93,7 @@ export const removeDatasetFromSpace = ofSpaces({
   path: '/api/spaces/:id/removeDataset/:dataset',
   summary: 'Remove a dataset from a space',
   description:
-    'Requires the right to remove from the space, or being the author of the dataset, also of one in a space that is hidden from the caller.',
+    'Requires the right to remove from the space, or being the author of the dataset, even if the space is hidden from the caller.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
   alsoRequires: [{ right: 'ViewDataset', on: ref('dataset', 'dataset') }],

@@ -137,14 +137,14 @@ export class StoredDatasets implements Datasets {
     }
   }
 }
-/** The events of a new dataset and of its places. */
+/** The events for a new dataset and its spaces and collections. */
 const announcing = ({ id, author, spaces, collections }: DatasetRecord & { readonly id: string }): readonly NewEvent[] => {
   const subject = { kind: 'dataset', id } as const
   const others = [...spaces.map(id => ({ kind: 'space', id }) as const), ...collections.map(id => ({ kind: 'collection', id }) as const)]
   return [event('dataset.created', subject, {}, author), ...others.map(other => event('dataset.attached', subject, { other }, author))]
 }
 
-/** What was shown, or dropped, at the same moment is left as it is. */
+/** Ignores a conflict: the dataset was shown or dropped concurrently. */
 const unlessConflict = async (commit: Promise<unknown>): Promise<void> => {
   try {
     await commit

@@ -25,7 +25,7 @@ export interface ShelvedFile {
   readonly modified: number
 }
 
-/** A folder of an archive: a folder, a dataset, a collection, or the top. */
+/** A folder of an archive: a folder, dataset, collection, or the root. */
 export class ArchiveFolder {
   readonly kind: 'top' | 'collection' | 'dataset' | 'folder'
   readonly id: string
@@ -39,7 +39,7 @@ export class ArchiveFolder {
     this.name = name
   }
 
-  /** How many files and folders are in it, at any depth, and how many bytes the files have. */
+  /** Number of files and folders in it, at any depth, and total size of the files in bytes. */
   get counts(): { readonly files: number; readonly folders: number; readonly fileBytes: number } {
     let files = 0
     let fileBytes = 0
@@ -65,14 +65,14 @@ const mostNamed = 1000
 
 const pageSize = 1000
 
-/** `ScanPending` or `Quarantined` when no one may have the bytes: an archive never leaves a file out silently. */
+/** Throws `ScanPending` or `Quarantined` when the bytes may not be downloaded: an archive never omits a file silently. */
 export const shelved = (file: File): ShelvedFile => {
   requireUsable(file)
   const { id, name, blob, sizeBytes, sha256, created } = file
   return { id, name, blob, sizeBytes, sha256, modified: Date.parse(created) }
 }
 
-/** Finds what goes into archives. Reads in pages and keeps little of each file. */
+/** Collects the contents of archives. Reads in pages and keeps few fields of each file. */
 export class ArchiveContents {
   #datasets: Datasets
   #files: Files
@@ -84,7 +84,7 @@ export class ArchiveContents {
     this.#folders = folders
   }
 
-  /** All files of a dataset, each at every place that it has there. What lies in a folder that is gone is gone as well. */
+  /** All files of a dataset, each in every location that it has there. Files in deleted folders are omitted. */
   async ofDataset({ id, name }: Named): Promise<ArchiveFolder> {
     const root = new ArchiveFolder('dataset', id, name)
     const folders = new Map<string, ArchiveFolder>()
@@ -107,7 +107,7 @@ export class ArchiveContents {
     return root
   }
 
-  /** A folder, which stands at the top of the dataset's shelf, and what is below it. `NotFound` for a folder of another dataset. */
+  /** A folder, at the top of the dataset's archive folder, and its contents. Throws `NotFound` for a folder of another dataset. */
   async ofFolder(dataset: Named, id: string): Promise<{ readonly top: ArchiveFolder; readonly folder: Folder }> {
     const folder = await this.#folders.get(id)
     if (folder?.dataset !== dataset.id || !(await this.#folders.paths([id])).has(id)) throw new NotFound('folder')
@@ -125,7 +125,7 @@ export class ArchiveContents {
     return { top, folder }
   }
 
-  /** Some files of a dataset without folders. `NotFound` for a file that is not in the dataset. */
+  /** Selected files of a dataset, without folders. Throws `NotFound` for a file that is not in the dataset. */
   async some(dataset: Named, ids: readonly string[]): Promise<{ readonly top: ArchiveFolder; readonly files: readonly File[] }> {
     if (ids.length > mostNamed) throw new Invalid('At most 1,000 files; download the dataset, or a folder of it')
     const found = await this.#files.getMany(ids)
@@ -139,7 +139,7 @@ export class ArchiveContents {
     return { top, files }
   }
 
-  /** Datasets side by side; those that are gone or in the trash are left out. */
+  /** Several datasets, one folder each; deleted ones and those in the trash are omitted. */
   async ofDatasets(ids: readonly string[]): Promise<ArchiveFolder> {
     const top = new ArchiveFolder('top')
     for (let at = 0; at < ids.length; at += pageSize) {
@@ -149,7 +149,7 @@ export class ArchiveContents {
     return top
   }
 
-  /** Files where the caller wants them. */
+  /** Files at the paths that the caller specifies. */
   async ofFiles(files: Iterable<FileInArchive> | AsyncIterable<FileInArchive>): Promise<ArchiveFolder> {
     const top = new ArchiveFolder('top')
     const known = new Map<string, ArchiveFolder>()
@@ -170,7 +170,7 @@ export class ArchiveContents {
 }
 wire(ArchiveContents, Datasets, Files, Folders)
 
-/** All items of a list that comes in pages. */
+/** All items of a paginated list. */
 export async function* each<T>(page: (after: { readonly after?: After }) => Promise<Page<T>>): AsyncGenerator<T> {
   let after: After | undefined
   do {

@@ -8,7 +8,7 @@ import { layout, plainNaming } from './layout.ts'
 import { ZipWithKnownLength, zip } from './zip.ts'
 import type { ZipEntry } from './zip-members.ts'
 
-/** Changes whenever the same files make other bytes than before. */
+/** Incremented whenever the same files produce different bytes. */
 const formatVersion = 'zip 2'
 
 const filesAtOnce = 2000
@@ -42,7 +42,7 @@ class FileEntry implements ZipEntry {
   }
 }
 
-/** Makes ZIPs of what was put on shelves, while they are sent. */
+/** Writes ZIPs of archive folders as streams. */
 export class ArchiveWriter {
   #blobs: BlobStore
   #damage: DamageReports
@@ -52,7 +52,7 @@ export class ArchiveWriter {
     this.#damage = damage
   }
 
-  /** The files and nothing else; `notes` are texts at the top, by name. */
+  /** Only the files; `notes` are text files at the root, by name. */
   async plain(top: ArchiveFolder, filename: string, notes: ReadonlyMap<string, string> = new Map()): Promise<Archive> {
     const entries: ZipEntry[] = [...notes].map(([path, text]) => noteEntry(path, Buffer.from(text)))
     const digest = createHash('sha256').update(formatVersion)
@@ -60,7 +60,7 @@ export class ArchiveWriter {
     for (const laid of layout(top, { ...plainNaming, reserved: shelf => (shelf === top ? [...notes.keys()] : []) })) {
       if (!('file' in laid)) continue
       const { path, file } = laid
-      // A hundred thousand files at once would keep everyone else waiting.
+      // Yields to other requests: an archive can have a hundred thousand files.
       if (entries.length % filesAtOnce === 0) await setImmediate()
       entries.push(this.entryOf(path, file))
       digest.update(`${path}\0${file.blob}\0${file.sizeBytes}\0${file.modified}\n`)
@@ -75,24 +75,24 @@ export class ArchiveWriter {
     return new FileEntry(path, file, this)
   }
 
-  /** `CorruptContent` when they are gone: an archive never leaves a file out silently. */
+  /** Throws `CorruptContent` when they are missing: an archive never omits a file silently. */
   async bytesOf({ id, blob }: ShelvedFile): Promise<Readable> {
     const bytes = await this.#damage.open(blob, () => this.#blobs.get(blob))
     if (!bytes) throw new CorruptContent(undefined, { cause: new Error(`the bytes ${blob} of file ${id} are missing`) })
     return bytes
   }
 
-  /** The store checks returned bytes against the same sums. */
+  /** The store verifies the bytes against the same checksums. */
   async checksumOf({ blob }: ShelvedFile): Promise<number | undefined> {
     return this.#blobs.crc32?.(blob)
   }
 }
 wire(ArchiveWriter, BlobStore, DamageReports)
 
-/** The time of texts that were made for the archive: they have none of their own that would stay. */
+/** The modification time of generated text files, which have no lasting one of their own. */
 export const noTime = new Date(Date.UTC(1980, 0, 1))
 
-/** A text that was made for the archive. */
+/** A generated text file. */
 export const noteEntry = (path: string, bytes: Buffer, modified = noTime): ZipEntry => ({
   path,
   sizeBytes: bytes.length,
@@ -100,7 +100,7 @@ export const noteEntry = (path: string, bytes: Buffer, modified = noTime): ZipEn
   open: async () => bytes,
 })
 
-/** Pieces go through one by one: a stream of bytes would put them together again, which costs a copy. */
+/** Passes the chunks on one by one: a byte stream would concatenate them, which costs a copy. */
 export const zipBytes = (
   filename: string,
   pieces: (range?: Parameters<Bytes['open']>[0]) => AsyncIterable<Buffer>,
@@ -112,7 +112,7 @@ export const zipBytes = (
   open: range => streamed(pieces(range), 1),
 })
 
-/** ZIPs of what other plugins name. */
+/** Creates ZIPs of files named by other plugins. */
 export class StreamedArchives implements Archives {
   #contents: ArchiveContents
   #writer: ArchiveWriter

@@ -3,14 +3,14 @@ import { fullNameOf } from 'pounce/sdk/kit'
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Text as it may stand in XML 1.0; characters that XML cannot say become U+FFFD. */
+/** Escapes text for XML 1.0; characters that XML cannot represent become U+FFFD. */
 const escapeXml = (text: string): string =>
   text
     .toWellFormed()
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
     .replace(/[&<>"]/g, character => escapes[character] as string)
 
-/** An element: text, or elements in it. Attributes are escaped like text. */
+/** An element with text or child elements. Attribute values are escaped like text. */
 const element = (name: string, content: string | readonly string[], attributes: Readonly<Record<string, string>> = {}): string => {
   const written = Object.entries(attributes)
     .map(([attribute, value]) => ` ${attribute}="${escapeXml(value)}"`)
@@ -24,18 +24,18 @@ const xmlFile = (root: string): string => `<?xml version="1.0" encoding="UTF-8"?
 
 type User = UserRecord & Stored
 
-/** What is said of a dataset or collection besides its files. */
+/** The description of a dataset or collection. */
 export interface BagSubject {
   readonly kind: 'dataset' | 'collection'
   readonly record: (DatasetRecord | CollectionRecord) & Stored
-  /** Undefined when the account is gone. */
+  /** Undefined when the account is deleted. */
   readonly author: User | undefined
   readonly spaces: readonly string[]
-  /** Whether the one who downloads may see the author's e-mail address. */
+  /** Whether the downloading user may see the author's email address. */
   readonly showsEmail: boolean
 }
 
-/** E-mail as v1 gives it, or the name where that is not to be seen. */
+/** The email address as in v1, or the name if the address is hidden. */
 export const authorText = (author: User | undefined, showsEmail: boolean): string => {
   if (!author) return ''
   return showsEmail ? author.email : fullNameOf(author)
@@ -60,7 +60,7 @@ const creatorsOf = ({ record, author }: BagSubject): readonly string[] => {
   return [(author && fullNameOf(author)) || ':unkn']
 }
 
-/** `_info.json` of a dataset or collection: v1's members, and those that an import wants besides. */
+/** `_info.json` of a dataset or collection: v1's members, and further ones for imports. */
 export const subjectInfo = ({ record, author, spaces, showsEmail }: BagSubject) => ({
   id: record.id,
   name: record.name,

@@ -30,7 +30,7 @@ const metadataEnding = '_metadata.json'
 const fileBatch = 100
 const metadataAhead = 4
 
-/** Names in bags: beside each file stand two of ours, and in each dataset and collection. In a manifest `%0A` would be the end of a line. */
+/** File names in bags: two description files are added for each file, dataset and collection. In a manifest `%0A` would be a line break. */
 const naming: Naming = {
   maxBytes: 255 - metadataEnding.length,
   cleaned: name => name.replace(/%(?=0[ad])/gi, '_'),
@@ -42,19 +42,19 @@ type LaidFile = Extract<Laid, { readonly file: ShelvedFile }>
 
 /** What goes into a bag. */
 export interface BagRequest {
-  /** Who downloads it. */
+  /** The downloading user. */
   readonly caller: Caller
-  /** Its top is the subject's own shelf. */
+  /** Its root is the folder of the subject. */
   readonly top: ArchiveFolder
   readonly subject: BagSubject
-  /** Of each dataset and collection below the top, by id. */
+  /** The descriptions of each dataset and collection below the root, by id. */
   readonly others?: ReadonlyMap<string, BagSubject>
-  /** A note on what is left out, if anything is. */
+  /** A note on what is omitted, if anything. */
   readonly leftOut?: string | undefined
   readonly filename: string
 }
 
-/** Makes BagIt bags, while they are sent. */
+/** Writes BagIt bags as streams. */
 export class BagWriter {
   #files: Files
   #users: Users
@@ -82,7 +82,7 @@ export class BagWriter {
     this.#clock = clock
   }
 
-  /** A bag of unknown length: what people and extractors wrote on each file is read while it is sent. */
+  /** A bag of unknown length: the metadata of each file is read while the bag is sent. */
   bag(request: BagRequest): Archive {
     const { subject, leftOut, filename, top } = request
     const { baseUrl, version } = this.#installation
@@ -114,7 +114,7 @@ export class BagWriter {
     yield* this.#filesOf(batch, request.caller)
   }
 
-  /** What stands first in a dataset or collection; a folder without anything in it stands there itself. */
+  /** The description files of a dataset or collection; an empty folder gets an entry of its own. */
   async *#shelf(shelf: ArchiveFolder, path: string, { subject, others }: BagRequest): AsyncGenerator<PayloadFile | ZipEntry> {
     const { kind, id } = shelf
     if (kind === 'folder') {

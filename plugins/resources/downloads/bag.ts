@@ -17,10 +17,10 @@ const humanSize = (bytes: number): string => {
   return `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`
 }
 
-/** BagIt 0.97, as v1 says: later versions require `%` to be written as `%25` in manifests, which widespread validators do not read. */
+/** BagIt 0.97, as in v1: later versions require `%` to be written as `%25` in manifests, which widespread validators do not decode. */
 const bagitTxt = 'BagIt-Version: 0.97\nTag-File-Character-Encoding: UTF-8\n'
 
-/** What a bag says of itself. */
+/** The facts in `bag-info.txt`. */
 interface BagFacts {
   readonly agent: string
   /** `2026-11-21`. */
@@ -50,7 +50,7 @@ const bagInfoTxt = ({ record, author, showsEmail }: BagSubject, { agent, day, pa
 
 const pieceBytes = 65_536
 
-/** The lines of a BagIt manifest, kept as bytes: a hundred thousand short strings would take several times the room. */
+/** The lines of a BagIt manifest, stored as bytes: a hundred thousand short strings would take several times the memory. */
 class Manifest {
   sizeBytes = 0
   readonly #digest = createHash('sha256')
@@ -62,7 +62,7 @@ class Manifest {
     if (this.#lines.length >= pieceBytes) this.#keep()
   }
 
-  /** All lines; nothing can be added any more. */
+  /** All lines; nothing can be added afterwards. */
   finish(): { readonly sizeBytes: number; readonly sha256: string; open(): Promise<Readable> } {
     this.#keep()
     return { sizeBytes: this.sizeBytes, sha256: this.#digest.digest('hex'), open: async () => streamed(this.#pieces) }
@@ -77,7 +77,7 @@ class Manifest {
   }
 }
 
-/** A file of the payload, whose digest is known before its bytes are read. */
+/** A payload file, whose digest is known before its bytes are read. */
 export interface PayloadFile {
   readonly entry: ZipEntry
   /** Hex. */
@@ -90,7 +90,7 @@ export type TagFiles = (payloadBytes: number) => ReadonlyMap<string, string>
 export interface BagPlan {
   readonly subject: BagSubject
   readonly facts: Pick<BagFacts, 'agent' | 'day'>
-  /** The payload in its order; paths begin with `data/`. An entry for a folder has no bytes and a path that ends in a slash. */
+  /** The payload in order; paths begin with `data/`. The entry of a folder has no bytes and a path that ends in a slash. */
   readonly payload: AsyncIterable<PayloadFile | ZipEntry>
   readonly tagFiles: TagFiles
 }
@@ -98,8 +98,8 @@ export interface BagPlan {
 const manifestPath = 'manifest-sha256.txt'
 
 /**
- * The entries of a bag in the order of v1: the payload, `bagit.txt`, `bag-info.txt`, the manifest, further tag files, and the manifest of all
- * these. One pass: nothing is read before it is written, as the record has the SHA-256 of each file.
+ * The entries of a bag in the order of v1: the payload, `bagit.txt`, `bag-info.txt`, the manifest, further tag files, and the tag manifest.
+ * One pass: nothing is read before it is written, because file records contain the SHA-256.
  */
 export async function* bagEntries({ subject, facts, payload, tagFiles }: BagPlan): AsyncGenerator<ZipEntry> {
   const manifest = new Manifest()

@@ -28,11 +28,11 @@ import { ArchiveWriter } from './archive-writer.ts'
 
 type File = FileRecord & Stored
 
-/** What somebody chose to download together. */
+/** A selection of resources to download together. */
 interface ChosenRecord {
   readonly owner: string
   readonly resources: readonly Ref[]
-  /** Where a file counts as lying that is in several datasets. */
+  /** The dataset whose path is used for files that are in several. */
   readonly dataset: string | null
   readonly name: string | null
   readonly expires: Time
@@ -42,7 +42,7 @@ export const chosenArchives = collection<ChosenRecord>()('chosen-archives', { by
 
 export const PersonalArchives = personalRecords({
   name: 'archives',
-  summary: 'Files and folders that you chose to download together within the last day.',
+  summary: 'Your selections of files and folders for download, from the last day.',
   in: chosenArchives,
   find: ({ id }) => ({ using: 'byOwner', where: eq('owner', id) }),
   isOf: ({ owner }, { id }) => owner === id,
@@ -50,19 +50,19 @@ export const PersonalArchives = personalRecords({
   erase: () => 'remove',
 })
 
-/** What is to be in one archive. */
+/** The contents of one archive. */
 export interface ArchiveSelection {
   readonly resources: readonly Ref[]
   readonly dataset?: string | undefined
   readonly name?: string | undefined
 }
 
-/** Where the chosen resources lie, before their contents are read. */
+/** The selected resources, before their contents are read. */
 interface Roots {
   readonly files: readonly { readonly id: string; readonly place: Place | undefined }[]
   readonly folders: readonly string[]
   readonly datasets: readonly string[]
-  /** Folder names that stand for datasets, where there are several. */
+  /** Names of the folders for datasets, if there are several. */
   readonly tops: ReadonlyMap<string, readonly string[]>
   readonly filename: string
 }
@@ -70,7 +70,7 @@ interface Roots {
 const lifeMs = 24 * 60 * 60 * 1000
 const pageSize = 1000
 
-/** One ZIP of what somebody chose: files, folders and datasets, with their paths. */
+/** One ZIP of selected files, folders and datasets, with their paths. */
 export class ChosenArchives {
   readonly #documents: DocumentStore
   readonly #datasets: Datasets
@@ -104,7 +104,7 @@ export class ChosenArchives {
     this.#clock = clock
   }
 
-  /** Keeps a choice of which the caller may download everything, with what its archive will hold. */
+  /** Stores a selection, of which the caller may download everything, with a summary of its contents. */
   async create(
     caller: Caller,
     chosen: ArchiveSelection,
@@ -117,7 +117,7 @@ export class ChosenArchives {
     return { id, expires, archive }
   }
 
-  /** The archive as of now. Rights are checked again; anyone else's choice is `NotFound`. */
+  /** The archive with the current contents. Rights are checked again; another user's selection is `NotFound`. */
   async open(caller: Caller, id: string): Promise<Archive> {
     const chosen = await this.#documents.get(chosenArchives, id)
     if (chosen?.owner !== ownerOf(caller) || chosen.expires <= this.#clock.now().toISOString()) throw new NotFound('archive')
@@ -148,7 +148,7 @@ export class ChosenArchives {
     }
   }
 
-  /** Files that everyone who may view them may download. */
+  /** Files whose license lets everyone who may view them download them. */
   async #licensed(caller: Caller, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const seen = await this.#policy.allowed(caller, 'ViewFile', 'file', ids)
     const files = await inPages([...seen], some => this.#files.getMany(some))
@@ -171,7 +171,7 @@ export class ChosenArchives {
     return { files, folders: idsOf('folder'), datasets: idsOf('dataset'), tops, filename: `${title}.zip` }
   }
 
-  /** Each file once at each path. */
+  /** Each file once per path. */
   async *#filesOf({ files, folders, datasets, tops }: Roots): AsyncIterable<FileInArchive> {
     const told = new Set<string>()
     const isNew = ({ file, folders: path }: FileInArchive): boolean => {
@@ -217,7 +217,7 @@ export class ChosenArchives {
       const places = some.flatMap(file => file.places.filter(({ dataset }) => dataset === id).map(place => ({ file, place })))
       const paths = await this.#folders.paths([...new Set(places.flatMap(({ place }) => place.folder ?? []))])
       some = []
-      // What lies in a folder that is gone is gone as well.
+      // Files in deleted folders are omitted.
       return places.flatMap(({ file, place }) => {
         const path = place.folder === null ? [] : paths.get(place.folder)
         return path ? [{ file, folders: [...top, ...path] }] : []
@@ -240,13 +240,13 @@ const existing = <T>(found: ReadonlyMap<string, T>, id: string, kind: Ref['kind'
   return record
 }
 
-/** In the dataset that was named, else in the first one; of those that the caller may view. */
+/** The location in the given dataset, otherwise the first one; only locations that the caller may view. */
 const placeOf = ({ places }: File, dataset: string | undefined, seen: ReadonlySet<string>): Place | undefined => {
   const visible = places.filter(place => seen.has(place.dataset))
   return visible.find(place => place.dataset === dataset) ?? visible[0]
 }
 
-/** Names of several datasets beside each other. */
+/** Distinct folder names for several datasets. */
 const topsOf = (datasets: readonly (DatasetRecord & Stored)[]): readonly (readonly [string, readonly string[]])[] => {
   const counts = Map.groupBy(datasets, ({ name }) => name)
   return datasets.map(({ id, name }) => [id, [(counts.get(name)?.length ?? 0) > 1 ? `${name}_${id}` : name]])

@@ -6,16 +6,16 @@ type Dataset = DatasetRecord & Stored
 
 const pageSize = 1000
 
-/** What of a collection its downloader may have. */
+/** The contents of a collection that the caller may download. */
 export interface CollectionContents {
   readonly top: ArchiveFolder
   readonly collections: readonly Collected[]
   readonly datasets: readonly Dataset[]
-  /** Datasets that the downloader may see but not download. Invisible ones are not mentioned. */
+  /** Datasets that the caller may view but not download. Hidden ones are not mentioned. */
   readonly leftOut: readonly Dataset[]
 }
 
-/** Finds what goes into the archive of a collection. */
+/** Collects the contents of a collection archive. */
 export class CollectionArchiveContents {
   #collections: Collections
   #datasets: Datasets
@@ -29,7 +29,7 @@ export class CollectionArchiveContents {
     this.#policy = policy
   }
 
-  /** A collection that is reached by several ways stands where it was reached first, by the shortest. */
+  /** A collection that is reached by several paths is placed on the shortest one. */
   async of(caller: Caller, collection: Collected): Promise<CollectionContents> {
     const top = new ArchiveFolder('collection', collection.id, collection.name)
     const seen = new Set([collection.id])

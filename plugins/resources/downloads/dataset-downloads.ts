@@ -18,13 +18,13 @@ import { BagSubjects } from './subjects.ts'
 
 type Dataset = DatasetRecord & Stored
 
-/** Who downloads, and whether as a bag. */
+/** The downloading user, and whether to write a bag. */
 export interface DownloadRequest {
   readonly caller: Caller
   readonly bagit: boolean
 }
 
-/** Downloads of datasets and collections. The right to the resource itself is the caller's to check. */
+/** Downloads of datasets and collections. The caller must have checked the right on the resource itself. */
 export class DatasetDownloads {
   #datasets: Datasets
   #collections: Collections
@@ -74,7 +74,7 @@ export class DatasetDownloads {
     return { bytes, files }
   }
 
-  /** A folder for each dataset and for each collection below. What the caller may view but not download is named in a note. */
+  /** A folder for each dataset and child collection. Datasets that the caller may view but not download are listed in a note. */
   async collection(id: string, { caller, bagit }: DownloadRequest): Promise<Bytes> {
     const collection = await this.#collections.get(id)
     if (!collection) throw new NotFound('collection')
@@ -106,7 +106,7 @@ export class DatasetDownloads {
 wire(DatasetDownloads, Datasets, Collections, ArchiveContents, CollectionArchiveContents, ArchiveWriter, BagWriter, BagSubjects)
 const noteOf = (leftOut: readonly Dataset[]): string =>
   [
-    'These datasets are part of the collection, and you may see but not download them:',
+    'These datasets are part of the collection, and you may view but not download them:',
     '',
     ...leftOut.toSorted((one, other) => (one.id < other.id ? -1 : 1)).map(({ id, name }) => `${id}  ${name.replace(/\s+/g, ' ')}`),
     '',

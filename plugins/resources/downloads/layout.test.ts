@@ -6,7 +6,7 @@ interface Files {
   readonly [name: string]: Files | string
 }
 
-/** A tree of folders and files from `{ folder: { file: '' } }`; ids are counted, and a name may carry further ones: `a.txt|1`. */
+/** A tree of folders and files from `{ folder: { file: '' } }`; ids are numbered, and a name may specify further ones: `a.txt|1`. */
 const shelfOf = (content: Files, top = new ArchiveFolder('top')): ArchiveFolder => {
   let count = 0
   const fill = (shelf: ArchiveFolder, files: Files): ArchiveFolder => {
@@ -24,7 +24,7 @@ const shelfOf = (content: Files, top = new ArchiveFolder('top')): ArchiveFolder 
 const paths = (content: Files, naming: Naming = plainNaming): readonly string[] =>
   [...layout(shelfOf(content), naming)].flatMap(laid => ('file' in laid ? [laid.path] : []))
 
-test('names that do no harm stay as they are', t => {
+test('safe names are unchanged', t => {
   for (const name of [
     'a.txt',
     'Übersicht – 観測.md',
@@ -40,7 +40,7 @@ test('names that do no harm stay as they are', t => {
   }
 })
 
-test('names that could lead elsewhere, or that a system cannot have, are changed', t => {
+test('names that could escape the folder, or that a system does not allow, are changed', t => {
   const changed: Readonly<Record<string, string>> = {
     '..': '__',
     '.': '_',
@@ -60,18 +60,18 @@ test('names that could lead elsewhere, or that a system cannot have, are changed
   for (const [name, safe] of Object.entries(changed)) t.is(safeName(name, 255), safe, JSON.stringify(name))
 })
 
-test('long names are cut between letters and keep their ending', t => {
+test('long names are cut between characters and keep their extension', t => {
   const name = safeName(`${'観'.repeat(200)}.json`, 255)
   t.true(Buffer.byteLength(name) <= 255)
   t.regex(name, /^観{83}\.json$/)
   t.is(Buffer.byteLength(safeName('x'.repeat(300), 255)), 255)
 })
 
-test('of equal names in one folder all get their ids, elsewhere none', t => {
+test('equal names in one folder all get their ids, in different folders none do', t => {
   t.deepEqual(paths({ 'a.txt|1': '', 'a.txt|2': '', sub: { 'a.txt': '' } }), ['a_1.txt', 'a_2.txt', 'sub/a.txt'])
 })
 
-test('names that some systems take for one are distinguished', t => {
+test('names that some systems treat as equal are distinguished', t => {
   t.deepEqual(paths({ 'A.txt': '', 'a.TXT': '' }), ['A_1.txt', 'a_2.TXT'])
   t.deepEqual(paths({ 'caf\u00e9': '', 'cafe\u0301': '' }), ['cafe\u0301_2', 'caf\u00e9_1'])
   t.deepEqual(paths({ Data: { x: '' }, data: { y: '' } }), ['Data_1/x', 'data_3/y'])
@@ -82,16 +82,16 @@ test('a file named like a folder beside it is renamed', t => {
   t.deepEqual(paths({ data: { x: '' }, 'data|': '' }), ['data_3', 'data/x'])
 })
 
-test('a name that is free only until ids are given is not given twice', t => {
+test('a name that collides with one with an id is not used twice', t => {
   t.deepEqual(paths({ 'a.txt|': '', 'a.txt|2': '', 'a_1.txt': '' }), ['a_1.txt', 'a_1_1.txt', 'a_2.txt'])
 })
 
-test('names that files claim besides their own are nobody else’s', t => {
+test('names reserved for the description of a file are not used by other files', t => {
   const naming: Naming = { maxBytes: 240, reserved: shelf => (shelf.kind === 'top' ? ['_info.json'] : []), endings: ['_info.json'] }
   t.deepEqual(paths({ a: '', 'a_info.json': '', b: '', '_info.json': '' }, naming), ['_info_4.json', 'a_1', 'a_info_2.json', 'b'])
 })
 
-test('folders too deep to be unpacked start again at the top', t => {
+test('folders too deep to be unpacked are moved to the root', t => {
   let content: Files = { 'deepest.txt': '' }
   for (let depth = 0; depth < 40; depth++) content = { ['観'.repeat(80)]: content }
   const [path = ''] = paths(content)

@@ -3,7 +3,7 @@ import type { ArchiveFolder, ShelvedFile } from './archive-contents.ts'
 
 const plain = /^[A-Za-z0-9_(][\w ()+,=@.-]{0,98}$/
 
-/** Slashes of either kind, control characters, line separators, and what turns the direction of writing. */
+/** Slashes of either kind, control characters, line separators, and characters that change the writing direction. */
 const harmful = /[/\\\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g
 
 const device = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?=\.|$)/i
@@ -19,7 +19,7 @@ const hasEnding = (name: string): number => {
   return dot > 0 && Buffer.byteLength(name.slice(dot)) <= longestEnding ? dot : name.length
 }
 
-/** The longest beginning of some text that fits into so many bytes of UTF-8. */
+/** The longest prefix of a text that fits into the given number of UTF-8 bytes. */
 const beginning = (text: string, bytes: number): string => {
   if (Buffer.byteLength(text) <= bytes) return text
   const encoded = Buffer.from(text)
@@ -35,8 +35,8 @@ const shortened = (name: string, maxBytes: number): string => {
 }
 
 /**
- * A name as one part of a path that can be unpacked on any system: no slashes, control characters, `.` and `..`, drives, names of devices, dots
- * or spaces at its end, and at most `maxBytes` of UTF-8. Every other name stays as it is.
+ * A name as one component of a path that can be unpacked on any system: no slashes, control characters, `.` and `..`, drives, device names,
+ * trailing dots or spaces, and at most `maxBytes` of UTF-8. Safe names are unchanged.
  */
 export const safeName = (name: string, maxBytes: number): string => {
   const last = name.charCodeAt(name.length - 1)
@@ -48,40 +48,40 @@ export const safeName = (name: string, maxBytes: number): string => {
   return shortened(safe === '' ? '_' : safe, maxBytes)
 }
 
-/** `name_<id>.ext`, which distinguishes it from others of its name. */
+/** `name_<id>.ext`, which distinguishes files with equal names. */
 const nameWithId = (name: string, id: string, maxBytes: number): string => {
   const short = shortened(name, maxBytes - idBytes)
   const dot = hasEnding(short)
   return `${short.slice(0, dot)}_${id}${short.slice(dot)}`
 }
 
-/** A name as systems see it that ignore letter case and Unicode forms. */
+/** The name as compared by file systems that ignore case and Unicode normalization. */
 const folded = (name: string): string => name.normalize('NFC').toLowerCase()
 
-/** What decides about the names in an archive. */
+/** Rules for names in an archive. */
 export interface Naming {
-  /** Most bytes of a name. */
+  /** Maximum length of a name. */
   readonly maxBytes: number
-  /** Additional requirements of the archive format on safe names. */
+  /** Additional requirements of the archive format for safe names. */
   cleaned?(name: string): string
-  /** Names beside the files of a shelf that are used otherwise. */
+  /** Names next to the files of a folder that are reserved. */
   reserved(shelf: ArchiveFolder): readonly string[]
-  /** Endings with which a file claims further names beside its own. */
+  /** Suffixes that reserve further names for each file. */
   readonly endings: readonly string[]
 }
 
-/** For archives that hold nothing but files. 255 bytes is the most that common file systems take. */
+/** For archives that contain only files. 255 bytes is the limit of common file systems. */
 export const plainNaming: Naming = { maxBytes: 255, reserved: () => [], endings: [] }
 
-/** A shelf, or a file on it, with its whole path; that of a shelf ends in a slash, but for the top, which has none. */
+/** A folder, or a file in it, with its full path. The path of a folder ends in a slash, except for the root, whose path is empty. */
 export type Laid = { readonly path: string; readonly shelf: ArchiveFolder } | { readonly path: string; readonly file: ShelvedFile }
 
-/** A path may not be longer than a ZIP can say, nor than a system can open. */
+/** Limit for paths, below those of ZIP and of common operating systems. */
 const longestPath = 3000
 
 const same = (name: string): string => name
 
-/** Gives names to resources side by side: who has the name for itself keeps it, the others all get their ids into theirs. */
+/** Assigns names in one folder: a unique name is kept; equal names all get their ids. */
 class Names {
   readonly #naming: Naming
   readonly #used: Set<string>
@@ -121,9 +121,9 @@ const inOrder = <T>(things: readonly T[], names: readonly string[]): readonly (r
     .sort(([, one], [, other]) => (one < other ? -1 : one > other ? 1 : 0))
 
 /**
- * Everything on a shelf and below with its path, always in the same order: each shelf, then its files by name, then the shelves on it.
- * Files of one name in one folder all become `name_<id>.ext`, folders of one name all `name_<id>`, and a file named like a folder beside it
- * is renamed. Names that differ by case alone count as one.
+ * All folders and files with their paths, in a stable order: each folder, then its files by name, then its subfolders. Files with equal
+ * names in one folder all become `name_<id>.ext`, folders with equal names `name_<id>`, and a file with the name of a folder next to it is
+ * renamed. Names that differ only in case count as equal.
  */
 export function* layout(top: ArchiveFolder, naming: Naming): Generator<Laid> {
   const waiting: { readonly shelf: ArchiveFolder; readonly path: string }[] = [{ shelf: top, path: '' }]
@@ -139,6 +139,6 @@ export function* layout(top: ArchiveFolder, naming: Naming): Generator<Laid> {
   }
 }
 
-/** Folders that lie too deep to be unpacked start again at the top, under their id. */
+/** Folders that are too deep to be unpacked are moved to the root, named by id. */
 const pathBelow = (path: string, name: string, { id }: ArchiveFolder): string =>
   Buffer.byteLength(path) + Buffer.byteLength(name) > longestPath ? `_${id}/` : `${path}${name}/`

@@ -4,7 +4,7 @@ import { ChosenArchives } from './chosen-archives.ts'
 
 const route = routesFor('archives', { archives: ChosenArchives, installation: Installation })
 const type = s.Union([s.Literal('file'), s.Literal('folder'), s.Literal('dataset')])
-/** An id in a body: a malformed one is like one that nothing has. */
+/** An id in a body: a malformed one is treated as not found. */
 const id = s.String({ maxLength: 100 })
 const own = { permission: 'reader', limitedKeys: 'allowed', cost: 'archive' } as const
 
@@ -13,7 +13,7 @@ export const createArchive = route({
   path: '/api/archives',
   summary: 'Create a ZIP of chosen files and folders',
   description:
-    'Returns the address of one ZIP of up to 10,000 files, folders and datasets with their paths, and its size; the bytes are written while they are downloaded. Paths begin at the dataset, with several datasets at a folder for each. ' +
+    'Returns the address of one ZIP of up to 10,000 files, folders and datasets with their paths, and its size; the archive is generated during the download. Paths are relative to the dataset; several datasets have a folder each. ' +
     'Requires DownloadFiles on all of them, now and at the download. Valid for a day, for the same account. A file in several datasets takes its path in `dataset`, if that is one of them.',
   ...own,
   body: s.model(
@@ -57,7 +57,7 @@ export const downloadArchive = route({
   path: '/api/archives/:id',
   summary: 'Download a ZIP of chosen files and folders',
   description:
-    'What `POST /api/archives` returned the address of, with the files as they are now. An interrupted download can be resumed by `Range` with `If-Range`.',
+    'The archive whose address `POST /api/archives` returned, with the current files. An interrupted download can be resumed by `Range` with `If-Range`.',
   ...own,
   params: s.Object({ id: s.id() }),
   responses: { 200: s.bytes<Bytes>({ 'application/zip': s.bytes() }) },

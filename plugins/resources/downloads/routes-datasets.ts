@@ -18,7 +18,7 @@ import {
 import { countedBytes, DownloadCounts, Quarantined, ScanPending } from 'pounce/sdk/kit'
 import { DatasetDownloads } from './dataset-downloads.ts'
 
-/** Counts archives before they are sent: who reads the number after a download finds it counted. */
+/** Counts archives before they are sent, so that a client that reads the count after a download finds it included. */
 class DatasetDownloadCounts {
   #datasets: DownloadCounts
   #files: DownloadCounts

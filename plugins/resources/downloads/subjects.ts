@@ -11,13 +11,16 @@ import {
 } from 'pounce/sdk'
 import type { BagSubject } from './bag-documents.ts'
 
-/** Whose e-mail addresses a bag shows: those of accounts that the caller may view, and none to anonymous callers, for bags are passed on. */
+/**
+ * The authors whose email addresses a bag shows: accounts that the caller may view, and none for anonymous callers, because bags are passed
+ * on.
+ */
 export const emailsShownTo = async (caller: Caller, policy: Policy, ids: readonly string[]): Promise<ReadonlySet<string>> =>
   caller.user ? policy.allowed(caller, 'ViewUser', 'user', ids) : new Set()
 
 type Subject = (DatasetRecord | CollectionRecord) & Stored
 
-/** Looks up what a bag says of datasets and collections: their authors, and the spaces that the caller may view. */
+/** Reads the data for descriptions of datasets and collections: their authors, and the spaces that the caller may view. */
 export class BagSubjects {
   #users: Users
   #spaces: Spaces

@@ -20,7 +20,7 @@ const dosFolder = 0x10
 
 const slash = 0x2f
 
-/** What the records of a member are made from. `crc` and `offset` are known once its bytes have passed. */
+/** The fields of a member's records. `crc` and `offset` are known once its bytes have been written. */
 interface ZipMember {
   readonly name: Buffer
   readonly sizeBytes: number
@@ -61,7 +61,7 @@ const localHeader = (member: ZipMember, crc: number): Buffer => {
   header.writeUInt16LE(isBig(member) ? 20 : 0, 28)
   member.name.copy(header, 30)
   if (isBig(member)) {
-    // Both sizes have to be there; the descriptor has the true ones.
+    // Both sizes are mandatory here; the descriptor has the true ones.
     header.writeUInt16LE(1, 30 + member.name.length)
     header.writeUInt16LE(16, 32 + member.name.length)
   }
@@ -110,7 +110,7 @@ export const directoryEntry = (member: ZipMember, crc: number, offset: number): 
   entry.writeUInt32LE(size, 24)
   entry.writeUInt16LE(member.name.length, 28)
   entry.writeUInt16LE(extra, 30)
-  // What its owner may write and everyone may read: a regular file, or a folder.
+  // Writable by the owner and readable by all: a regular file, or a folder.
   const isFolder = member.name[member.name.length - 1] === slash
   entry.writeUInt32LE(isFolder ? ((0o040755 << 16) | dosFolder) >>> 0 : (0o100644 << 16) >>> 0, 38)
   entry.writeUInt32LE(Math.min(offset, max32), 42)
@@ -170,15 +170,15 @@ export interface ZipEntry {
   readonly path: string
   readonly sizeBytes: number
   readonly modified: Date
-  /** Its bytes, exactly `sizeBytes` of them, as they are or as a stream; called in order, but small ones a little ahead. */
+  /** Its bytes, exactly `sizeBytes` of them, as a buffer or stream. Called in order, but slightly ahead for small entries. */
   open(): Promise<Readable | Buffer>
-  /** Its CRC-32 where that is known without reading. It is not verified: the bytes are not summed up again. */
+  /** Its CRC-32 if known without reading. It is not verified. */
   checksum?(): Promise<number | undefined>
 }
 
 export type ZipEntries = Iterable<ZipEntry> | AsyncIterable<ZipEntry>
 
-/** Small pieces are joined up to about this size before they are written. */
+/** Small chunks are joined up to about this size before they are written. */
 const pieceBytes = 262_144
 
 export const aheadMembers = 16
@@ -207,7 +207,7 @@ const whole = async (entry: ZipEntry): Promise<Buffer> => {
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
 }
 
-/** An entry with its bytes, when they are few enough to have been read already. */
+/** An entry, with its bytes if they are few enough to have been read already. */
 interface ReadEntry {
   readonly entry: ZipEntry
   readonly bytes?: Promise<Buffer>
@@ -237,14 +237,14 @@ async function* readAhead(entries: ZipEntries): AsyncGenerator<ReadEntry> {
 const begun = (entry: ZipEntry): ReadEntry => {
   if (entry.sizeBytes > smallBytes) return { entry }
   const bytes = whole(entry)
-  // The reader of the entry gets its failure; without a reader it is ignored.
+  // The reader of the entry receives the failure; without a reader it is ignored.
   bytes.catch(() => undefined)
   return { entry, bytes }
 }
 
-/** Puts small pieces together, and counts what has passed. */
+/** Joins small chunks, and counts the bytes written. */
 export class ChunkMerger {
-  /** Bytes since the beginning. */
+  /** Bytes written so far. */
   at: number
   #held: Buffer[] = []
   #heldBytes = 0
@@ -274,7 +274,7 @@ export class ChunkMerger {
   }
 }
 
-/** The header, bytes and descriptor of an entry too large to be held. Returns the checksum. */
+/** The header, bytes and descriptor of an entry too large to be buffered. Returns the checksum. */
 async function* largeMember(entry: ZipEntry, member: ZipMember, pieces: ChunkMerger): AsyncGenerator<Buffer, number> {
   pieces.add(localHeader(member, 0))
   yield pieces.take()
@@ -294,7 +294,7 @@ async function* largeMember(entry: ZipEntry, member: ZipMember, pieces: ChunkMer
   return crc
 }
 
-/** The records and bytes of entries one after the other; `written` is notified of each when it has passed. */
+/** The records and bytes of entries in order; `written` is called for each one once it has been written. */
 export async function* zipMembers(
   entries: ZipEntries,
   pieces: ChunkMerger,
@@ -316,7 +316,7 @@ export async function* zipMembers(
   }
 }
 
-/** The checksum of an entry's bytes, for who needs nothing else of it. */
+/** The checksum of an entry's bytes, for callers that need nothing else. */
 export const checksumOf = async (entry: ZipEntry): Promise<number> => {
   const known = await entry.checksum?.()
   if (known !== undefined) return known

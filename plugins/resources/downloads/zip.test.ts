@@ -17,7 +17,7 @@ const entry = (path: string, bytes: Buffer, more: Partial<ZipEntry> = {}): ZipEn
 
 const zipLength = (entries: readonly ZipEntry[]): number => new ZipWithKnownLength(entries).sizeBytes
 
-/** Written in both ways, which give the same bytes. */
+/** Written by both implementations, which must produce the same bytes. */
 const written = async (entries: readonly ZipEntry[]): Promise<Buffer> => {
   const [along, known] = [await buffer(zip(entries)), await buffer(new ZipWithKnownLength(entries).pieces())]
   if (!along.equals(known)) throw new Error('what is written along differs from what was known before')
@@ -29,7 +29,7 @@ const open = (archive: Buffer): Promise<ZipFile> =>
     fromBuffer(archive, { lazyEntries: true, strictFileNames: true }, (error, file) => (error ? reject(error) : resolve(file)))
   })
 
-/** What the directory at the end says, in its order. */
+/** The members listed in the directory, in order. */
 const membersOf = async (archive: Buffer): Promise<readonly Entry[]> => {
   const file = await open(archive)
   const members: Entry[] = []
@@ -44,7 +44,7 @@ const membersOf = async (archive: Buffer): Promise<readonly Entry[]> => {
   })
 }
 
-/** The bytes of a member; throws when they do not fit its length or checksum. */
+/** The bytes of a member; throws when their length or checksum is wrong. */
 const bytesOf = async (archive: Buffer, member: Entry): Promise<Buffer> => {
   const file = await open(archive)
   const stream = await new Promise<Readable>((resolve, reject) => {
@@ -55,7 +55,7 @@ const bytesOf = async (archive: Buffer, member: Entry): Promise<Buffer> => {
   return bytes
 }
 
-test('what goes in comes out, whatever its length and name', async t => {
+test('files of any length and name are read back unchanged', async t => {
   const sizes = [0, 1, 65_535, 65_536, 65_537, 300_000]
   const files = sizes.map(size => ({ path: `größe – 観測/${size}.bin`, bytes: randomBytes(size) }))
   const entries = files.map(({ path, bytes }) => entry(path, bytes))
@@ -71,7 +71,7 @@ test('what goes in comes out, whatever its length and name', async t => {
   }
 })
 
-test('an archive of nothing is one', async t => {
+test('an empty archive is valid', async t => {
   const archive = await written([])
   t.is(archive.length, zipLength([]))
   t.deepEqual(await membersOf(archive), [])
@@ -99,7 +99,7 @@ test('more than 65,535 members need ZIP64, and get it', async t => {
   t.is(String(await bytesOf(archive, members[69_999] as Entry)), '69999')
 })
 
-/** A member of many bytes without a file of that size: one buffer, over and over. */
+/** A large member without a large file: one buffer, repeated. */
 const huge = (path: string, blocks: number, block: Buffer): ZipEntry =>
   entry(path, Buffer.alloc(0), {
     sizeBytes: blocks * block.length,
@@ -139,7 +139,7 @@ test('members and offsets beyond 4 GiB have 64-bit fields', async t => {
   t.is(Number(tail.readBigUInt64LE(end64 + 48)) - at, directory)
 })
 
-test('bytes that are too short, too long or fail end the archive with an error', async t => {
+test('a stream that is too short, too long or fails ends the archive with an error', async t => {
   const bytes = randomBytes(100_000)
   const faults: readonly ZipEntry[] = [
     entry('short', bytes, { sizeBytes: 100_001 }),
@@ -163,7 +163,7 @@ test('bytes that are too short, too long or fail end the archive with an error',
   }
 })
 
-test('whoever stops reading closes what is open', async t => {
+test('stopping to read closes open streams', async t => {
   const source = Readable.from(
     (function* () {
       for (;;) yield Buffer.alloc(65_536)
@@ -178,7 +178,7 @@ test('whoever stops reading closes what is open', async t => {
   t.true(source.destroyed)
 })
 
-test('a part of an archive is the same bytes as in the whole', async t => {
+test('a range of an archive has the same bytes as the whole', async t => {
   const sizes = [10, 100_000, 0, 70_000, 65_536, 5, 65_537]
   const entries = sizes.map((size, at) => entry(`${at}.bin`, randomBytes(size)))
   const whole = await written(entries)
@@ -190,7 +190,7 @@ test('a part of an archive is the same bytes as in the whole', async t => {
   }
 })
 
-test('a part before the directory opens nothing but what it is made of', async t => {
+test('a range before the directory opens only the entries in it', async t => {
   const opened: string[] = []
   const watched = ['a', 'b', 'c'].map(path =>
     entry(path, randomBytes(100_000), {
@@ -205,7 +205,7 @@ test('a part before the directory opens nothing but what it is made of', async t
   t.deepEqual(opened, ['b'])
 })
 
-test('what comes before a part is not read where its checksum is known', async t => {
+test('entries before a range are not read if their checksums are known', async t => {
   const opened: string[] = []
   const entries = ['a', 'b', 'c'].map(path => {
     const bytes = Buffer.from(path.repeat(100_000))

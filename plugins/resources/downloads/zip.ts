@@ -16,8 +16,8 @@ import {
 } from './zip-members.ts'
 
 /**
- * A ZIP of entries that come while it is written, stored without compression, as pieces. ZIP64 where sizes, offsets or numbers require it.
- * Throws, and so never ends as if it were whole, when an entry cannot be read or has another length than was said.
+ * A ZIP of entries that are supplied while it is written, stored without compression, in chunks. Uses ZIP64 where sizes, offsets or counts
+ * require it. Throws, and so never ends as if it were complete, when an entry cannot be read or has another length than declared.
  */
 export async function* zip(entries: ZipEntries): AsyncGenerator<Buffer> {
   const directory: Buffer[] = []
@@ -27,7 +27,7 @@ export async function* zip(entries: ZipEntries): AsyncGenerator<Buffer> {
   yield* zipMembers(entries, pieces, (member, crc, offset) => {
     count += 1
     listed.add(directoryEntry(member, crc, offset))
-    // Many small buffers would take several times the room of their bytes.
+    // Many small buffers would take several times the memory of their bytes.
     if (listed.isFull) directory.push(listed.take())
   })
   const directoryAt = pieces.at
@@ -39,11 +39,14 @@ export async function* zip(entries: ZipEntries): AsyncGenerator<Buffer> {
   yield pieces.take()
 }
 
-/** A ZIP of entries that are all known: its length is known before a byte of them has been read, and any part of it can be made by itself. */
+/**
+ * A ZIP of entries that are all known in advance: its length is known before any bytes are read, and any range of it can be generated
+ * separately.
+ */
 export class ZipWithKnownLength {
   readonly sizeBytes: number
   readonly #entries: readonly ZipEntry[]
-  /** Where each member begins; at last where the directory does. */
+  /** The offset of each member, followed by that of the directory. */
   readonly #offsets: Float64Array
   readonly #checksums: Uint32Array
   readonly #directoryBytes: number
@@ -65,7 +68,7 @@ export class ZipWithKnownLength {
     this.sizeBytes = at + directoryBytes + endLength(entries.length, directoryBytes, at)
   }
 
-  /** As pieces, to be called once. What is before a range is not read until the directory at the end needs its checksums. */
+  /** The chunks; can be called once. Bytes before a range are not read unless the directory at the end needs their checksums. */
   pieces(range?: ByteRange): AsyncGenerator<Buffer> {
     return range ? this.#part(range) : this.#from(0, this.#entries.length)
   }
@@ -113,7 +116,7 @@ export class ZipWithKnownLength {
     }
   }
 
-  /** The member that a byte belongs to; how many there are for one of the directory. */
+  /** The member that a byte offset belongs to; the number of members for an offset in the directory. */
   #memberAt(byte: number): number {
     let low = 0
     let high = this.#entries.length
@@ -131,7 +134,7 @@ export async function* ahead<T, R>(items: Iterable<T>, count: number, work: (ite
   const waiting: { readonly item: T; readonly result: Promise<R> }[] = []
   for (const item of items) {
     const result = work(item)
-    // The consumer of the item gets its failure; without a consumer it is ignored.
+    // The consumer of the item receives the failure; without a consumer it is ignored.
     result.catch(() => undefined)
     waiting.push({ item, result })
     const first = waiting.length > count ? waiting.shift() : undefined

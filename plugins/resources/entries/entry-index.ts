@@ -20,13 +20,13 @@ import { entryNameKey, typeKey } from './entry-order.ts'
 type Kind = 'folder' | 'file'
 type Source = (FileRecord & Stored) | (FolderRecord & Stored)
 
-/** A folder or file of a dataset with many. What is shown of it is read from its own record. */
+/** A folder or file of an indexed dataset. The fields shown are read from its own record. */
 export interface EntryRecord {
   readonly dataset: string
   readonly kind: Kind
-  /** Its own id. */
+  /** The id of the folder or file. */
   readonly entry: string
-  /** What it is right in: the dataset, folders. */
+  /** The locations it is directly in: the dataset, folders. */
   readonly places: readonly string[]
   /** The lists that it is in: see `listed`. */
   readonly at: readonly string[]
@@ -44,23 +44,23 @@ export const entries = collection<EntryRecord>()('entries', {
   byType: { on: ['at', 'type'], array: 'at' },
 })
 
-/** Datasets whose entries are indexed, by their ids. Not ready: the entries that were there before are still being added. */
+/** Indexed datasets, by id. Not ready: the existing entries are still being added. */
 export const entryIndexes = collection<{ readonly isReady: boolean }>()('entry-indexes')
 
 /** The lists that an entry can be in. */
 export const listed = {
-  /** Right in the root of a dataset, or in a folder. */
+  /** Directly in the root of a dataset, or in a folder. */
   in: (kind: Kind, place: string): string => `${kind} ${place}`,
   anywhere: (kind: Kind, dataset: string): string => `any-${kind} ${dataset}`,
-  /** Files that lie in several places of the dataset. */
+  /** Files in several locations of the dataset. */
   severally: (dataset: string): string => `several ${dataset}`,
 }
 
 export const entryIdOf = (dataset: string, entry: string): string => `${dataset}.${entry}`
 
-/** A dataset with no more folders and files than this has no index: they are read and sorted on each request. */
+/** A dataset with no more folders and files than this has no index: its entries are read and sorted on each request. */
 export const maxSorted = 1000
-/** A dataset is counted after so many uploads that this server handled. */
+/** The entries of a dataset are counted once per this many uploads handled by this server. */
 const countEvery = 250
 const maxRemembered = 1000
 const batch = 500
@@ -99,7 +99,7 @@ const isAsWanted = (found: EntryRecord, wanted: Wanted): boolean =>
   found.places.length === wanted.places.length &&
   found.places.every((place, at) => place === wanted.places[at])
 
-/** The commit that makes an entry what it should be, and tells what that changes for totals; undefined when it is so. */
+/** The commit that brings an entry up to date, with the event for totals; undefined if it is up to date. */
 const changeOf = (dataset: string, kind: Kind, found: (EntryRecord & Stored) | undefined, wanted: Wanted | undefined) => {
   if (found ? wanted && isAsWanted(found, wanted) : !wanted) return undefined
   const [from, to] = [found, wanted].map(each => (each ? { places: each.places, sizeBytes: each.sizeBytes } : null))
@@ -111,18 +111,18 @@ const changeOf = (dataset: string, kind: Kind, found: (EntryRecord & Stored) | u
   return { change: { update: id, in: entries, where, set }, events }
 }
 
-/** How many folders and files a dataset has, counted no further than one beyond the bound. */
+/** The number of folders and files of a dataset, counted up to one beyond the limit. */
 export const countEntries = async (folders: Folders, files: Files, dataset: string, bound: number): Promise<number> => {
   let count = 0
   for (const all of [files.ofDataset(dataset), folders.ofDataset(dataset)]) for await (const _ of all) if (++count > bound) return count
   return count
 }
 
-/** What events say has to be looked at, by dataset. */
+/** The changed entries reported by events, by dataset. */
 class Touched {
   readonly folders = new Map<string, Set<string>>()
   readonly files = new Map<string, Set<string>>()
-  /** Files of which an event does not tell the datasets. */
+  /** Files whose event does not name the datasets. */
   readonly unplaced = new Set<string>()
 
   add(kind: Kind, id: string, datasets: readonly string[]): void {
@@ -151,7 +151,7 @@ export const indexedEvents = [
   ...(['dataset.entries-due', 'dataset.removed'] as const),
 ] satisfies readonly EventType[]
 
-/** Keeps the entries of datasets that have many in the orders of lists. Small ones cost a look at which datasets are indexed. */
+/** Maintains the sorted lists of datasets with many entries. Small datasets cost one check whether they are indexed. */
 export class EntryIndex implements BatchHandler {
   #documents: DocumentStore
   #files: Files
@@ -165,13 +165,13 @@ export class EntryIndex implements BatchHandler {
     this.#folders = folders
   }
 
-  /** `none`: its entries are too few, or no one noticed yet how many there are. */
+  /** `none`: it has too few entries, or has not been counted since it grew. */
   async stateOf(dataset: string): Promise<'none' | 'building' | 'ready'> {
     const index = await this.#documents.get(entryIndexes, dataset)
     return index ? (index.isReady ? 'ready' : 'building') : 'none'
   }
 
-  /** Has the entries of a dataset indexed soon. */
+  /** Schedules a dataset for indexing. */
   async request(dataset: string): Promise<void> {
     try {
       const due = event('dataset.entries-due', { kind: 'dataset', id: dataset }, {})
@@ -214,7 +214,7 @@ export class EntryIndex implements BatchHandler {
     if ((await countEntries(this.#folders, this.#files, dataset, maxSorted)) > maxSorted) await this.request(dataset)
   }
 
-  /** What is added meanwhile is so by its events. */
+  /** Entries added meanwhile are indexed by their events. */
   async #build(dataset: string): Promise<void> {
     if ((await this.stateOf(dataset)) !== 'building') return
     for (const [kind, all] of [['folder', this.#folders.ofDataset(dataset)] as const, ['file', this.#files.ofDataset(dataset)] as const]) {
@@ -244,7 +244,7 @@ export class EntryIndex implements BatchHandler {
     }
   }
 
-  /** Makes entries what the records are, again when those change meanwhile: whoever writes last has looked last. */
+  /** Brings entries in line with the records, and repeats if those change meanwhile: the last writer has read last. */
   async #sync(dataset: string, kind: Kind, ids: readonly string[]): Promise<void> {
     let left = ids
     for (let tries = 0; left.length > 0; tries++) {

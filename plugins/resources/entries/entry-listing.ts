@@ -8,10 +8,10 @@ import { sortedEntries } from './sorted-entries.ts'
 type Folder = FolderRecord & Stored
 type File = FileRecord & Stored
 
-/** While a dataset is being indexed, no more of its entries are sorted for a request. */
+/** While a dataset is being indexed, at most this many entries are sorted for a request. */
 const maxUnindexed = 5 * maxSorted
 
-/** Lists what lies in a dataset or folder: folders first, then files. */
+/** Lists the contents of a dataset or folder: folders first, then files. */
 export class EntryListing {
   #index: EntryIndex
   #indexed: IndexedEntries
@@ -50,7 +50,7 @@ export class EntryListing {
     return sortedEntries(all, query)
   }
 
-  /** Everything in a dataset, or more than is sorted. */
+  /** All entries of a dataset, or one more than can be sorted. */
   async #read(dataset: string): Promise<{ readonly folders: readonly Folder[]; readonly files: readonly File[] }> {
     const [folders, files]: [Folder[], File[]] = [[], []]
     for await (const folder of this.#folders.ofDataset(dataset)) if (folders.push(folder) > maxUnindexed) break

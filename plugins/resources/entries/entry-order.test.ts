@@ -31,7 +31,7 @@ test('case, accents and leading zeros make no difference', t => {
     t.is(entryNameKey(a), entryNameKey(b))
 })
 
-test('any name has a key, and a long one a bounded key', t => {
+test('every name has a key of bounded length', t => {
   for (const name of ['', '\ud800', '\0', '٣', '😀 1']) t.is(typeof entryNameKey(name), 'string')
   t.true(entryNameKey('1a'.repeat(10_000)).length <= 3 * 400)
 })
@@ -43,7 +43,7 @@ test('types are sorted by name, and files of one type by their names', t => {
   t.deepEqual(keys.toSorted(compareText), keys)
 })
 
-test('entries are in the order of document stores', t => {
+test('entries are sorted like in document stores', t => {
   const texts = ['', 'a', 'ab', 'b', '\ud7ff', '\ue000', '\uffff', '😀', '😀a', 'a😀', 'a\uffff']
   for (const a of texts) for (const b of texts) t.is(Math.sign(compareKeys([a, 'x'], [b, 'x'])), Math.sign(compareText(a, b)))
   t.true(compareKeys([2, 'b'], [10, 'a']) < 0)

@@ -1,15 +1,15 @@
 import { compareText, naturalKey } from 'pounce/sdk/kit'
 
-/** Names that begin with so many equal characters are in no particular order. */
+/** Names that share a prefix of this length are in no particular order. */
 const mostCompared = 400
 
-/** The text by which the name of an entry is sorted: file names are longer than titles. */
+/** The sort key of an entry's name: file names are longer than titles. */
 export const entryNameKey = (name: string): string => naturalKey(name, mostCompared)
 
-/** The text by which a type is sorted. A blank is less than any character of a type: files of one type stay together, by name. */
+/** The sort key of a type. A space sorts before any character of a type, so files of one type stay together, by name. */
 export const typeKey = (contentType: string, nameKey: string): string => `${contentType.toLowerCase()} ${nameKey}`
 
-/** What an entry is sorted by; the id is the last key. */
+/** The sort key of an entry, with the id as tie-breaker. */
 export type EntryKey = readonly [key: string | number, id: string]
 
 /** The order of document stores. */
@@ -18,8 +18,8 @@ export const compareKeys = ([a, id]: EntryKey, [b, other]: EntryKey): number => 
   return difference || compareText(id, other)
 }
 
-/** What lists can be sorted by. */
+/** Sort criteria of lists. */
 export type EntrySort = 'name' | 'size' | 'created' | 'type'
 
-/** The sort of a kind: folders have neither size nor type, and are sorted by name then. */
+/** The sort criterion for a kind: folders have neither size nor type, and are sorted by name instead. */
 export const sortOf = (kind: 'folder' | 'file', sort: EntrySort): EntrySort => (kind === 'folder' && sort !== 'created' ? 'name' : sort)

@@ -5,7 +5,7 @@ import type { EntrySort } from './entry-order.ts'
 type Folder = FolderRecord & Stored
 type File = FileRecord & Stored
 
-/** What is asked of a dataset. */
+/** A query for the entries of a dataset. */
 export interface EntryListQuery {
   readonly dataset: string
   readonly folder: string | undefined
@@ -18,14 +18,14 @@ export interface EntryListQuery {
   readonly limit: number
 }
 
-/** Where a page of entries ended. */
+/** The end of a page of entries. */
 export interface EntryCursor {
   readonly kind: 'folder' | 'file'
-  /** Sort key and id of its last entry; absent: before the first of this kind. */
+  /** Sort key and id of its last entry; if absent, the next page begins with the first entry of this kind. */
   readonly after?: readonly [key: string | number, id: string]
 }
 
-/** A page of entries as one of the lists finds it. */
+/** A page of entries as found by one of the lists. */
 export interface EntryRows {
   readonly rows: readonly EntryRow[]
   readonly next: EntryCursor | undefined
@@ -33,7 +33,7 @@ export interface EntryRows {
   readonly totalBytes: number | null
 }
 
-/** An entry as it is shown, but for the name of its author. */
+/** An entry as shown, without the name of its author. */
 export type EntryRow = ReturnType<typeof folderRow> | ReturnType<typeof fileRow>
 
 export const folderRow = ({ id, displayName, created, author, parent }: Folder, path: readonly string[] | undefined, entries: number) => ({
@@ -51,7 +51,7 @@ export const fileRow = (file: File, folder: string | null, path: readonly string
   }
 }
 
-/** `Invalid` for a cursor that no page gave out. */
+/** Throws `Invalid` for a cursor that does not come from a page. */
 export const readCursor = (text: string): EntryCursor => {
   try {
     const { kind, after } = parseJson(Buffer.from(text, 'base64url'), defaultJsonLimits) as EntryCursor

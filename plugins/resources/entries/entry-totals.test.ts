@@ -21,7 +21,7 @@ const added = (dataset: string, sizeBytes: number): AnyEvent => {
 }
 const none = { folders: 0, files: 0, bytes: 0, allFolders: 0, allFiles: 0, allBytes: 0 }
 
-test('an event that comes again, alone or with others, counts once', async t => {
+test('a redelivered event, alone or in a batch, counts once', async t => {
   const ann = await newPerson(server, 'ann')
   const dataset = await newDataset(ann.call)
   const [first, second] = [added(dataset, 10), added(dataset, 5)]
@@ -31,7 +31,7 @@ test('an event that comes again, alone or with others, counts once', async t => 
   t.deepEqual(await totals.of([dataset]), { ...none, files: 2, bytes: 15, allFiles: 2, allBytes: 15 })
 })
 
-test('kernels that count at the same moment count everything', async t => {
+test('kernels that count concurrently count everything', async t => {
   const ann = await newPerson(server, 'ben')
   const dataset = await newDataset(ann.call)
   const batches = Array.from({ length: 4 }, () => Array.from({ length: 10 }, () => added(dataset, 1)))
@@ -39,7 +39,7 @@ test('kernels that count at the same moment count everything', async t => {
   t.like(await totals.of([dataset]), { files: 40, allBytes: 40 })
 })
 
-test('nothing is kept of a small dataset, and nothing of an indexed one that is gone', async t => {
+test('no totals are stored for a small dataset or a deleted indexed one', async t => {
   const ann = await newPerson(server, 'cem')
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'f')
@@ -64,7 +64,7 @@ test('nothing is kept of a small dataset, and nothing of an indexed one that is 
   t.deepEqual(await kept(), { indexes: 0, entries: 0, totals: 0 })
 })
 
-test('indexing twice, and events that come again, change nothing', async t => {
+test('indexing twice and redelivered events change nothing', async t => {
   const ann = await newPerson(server, 'dan')
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'f')
@@ -90,7 +90,7 @@ test('indexing twice, and events that come again, change nothing', async t => {
   t.is(await index.stateOf(dataset), 'ready')
 })
 
-test('files that are renamed, moved and deleted while their dataset is being indexed are indexed as they are', async t => {
+test('files renamed, moved and deleted while their dataset is being indexed are indexed correctly', async t => {
   const ann = await newPerson(server, 'eva')
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'f')

@@ -17,10 +17,13 @@ import { removeFound, requireDone } from 'pounce/sdk/kit'
 const figures = ['folders', 'files', 'bytes', 'allFolders', 'allFiles', 'allBytes'] as const
 type Figures = Readonly<Record<(typeof figures)[number], number>>
 
-/** How much lies right in the root of a dataset or in a folder, whose id is that of the record; `all…`: anywhere in the dataset, 0 for a folder. */
+/**
+ * Totals of the entries directly in the root of a dataset or in a folder; the id is that of the dataset or folder. `all…`: of the whole
+ * dataset, 0 for a folder.
+ */
 interface TotalsRecord extends Figures {
   readonly dataset: string
-  /** The newest events that were counted, so that one which comes twice counts once. */
+  /** The most recently counted events, so that redelivered ones are counted once. */
   readonly counted: readonly string[]
 }
 
@@ -34,7 +37,7 @@ const maxTries = 20
 type Change = Partial<Figures>
 type Indexed = StoredEvent<'dataset.entry-indexed'>
 
-/** What an event changes, by place. */
+/** The effect of an event on totals, by location. */
 interface Effect {
   readonly place: string
   readonly change: Change
@@ -42,7 +45,7 @@ interface Effect {
 
 export const countedEvents = [...(['dataset.entry-indexed', 'folder.removed', 'dataset.removed'] as const)] satisfies readonly EventType[]
 
-/** A file that lies in several places of a dataset is one of its files. */
+/** A file in several locations of a dataset is one of its files. */
 const effectsOf = (dataset: string, { kind, from, to }: Indexed['data']): readonly Effect[] =>
   [
     { at: from, sign: -1 },
@@ -67,7 +70,7 @@ interface Counting {
 
 type Countings = readonly [place: string, Counting]
 
-/** What events change together, by place and event. */
+/** The combined effects of events, by location and event. */
 const byPlace = (events: readonly AnyEvent[]): ReadonlyMap<string, Counting> => {
   const found = new Map<string, Counting>()
   for (const event of events) {
@@ -78,14 +81,14 @@ const byPlace = (events: readonly AnyEvent[]): ReadonlyMap<string, Counting> => 
       const sums = counting.changes.get(event.id) ?? {}
       for (const [name, by] of Object.entries(change)) sums[name] = (sums[name] ?? 0) + by
       counting.changes.set(event.id, sums)
-      // A folder can have moved to another dataset: the newest event knows.
+      // A folder can have been moved to another dataset: the newest event has the current one.
       found.set(place, { dataset, changes: counting.changes })
     }
   }
   return found
 }
 
-/** Keeps how many entries the places of indexed datasets have and how large they are, one commit for each place and batch of events. */
+/** Maintains the number and size of entries in the locations of indexed datasets, with one commit per location and batch of events. */
 export class EntryTotals implements BatchHandler {
   #documents: DocumentStore
   #datasets: Datasets
@@ -97,12 +100,12 @@ export class EntryTotals implements BatchHandler {
     this.#folders = folders
   }
 
-  /** Of places, at most 1,000, each by its id; of one that has nothing, none. */
+  /** Totals of up to 1,000 locations, by id; empty locations are absent. */
   ofEach(places: readonly string[]): Promise<ReadonlyMap<string, Figures>> {
     return this.#documents.getMany(entryTotals, places)
   }
 
-  /** Of places, at most 1,000, together. A file that lies in several of them counts as often. */
+  /** The sum over up to 1,000 locations. A file in several of them counts repeatedly. */
   async of(places: readonly string[]): Promise<Figures> {
     const found = [...(await this.ofEach(places)).values()]
     const sum = (name: keyof Figures): number => found.reduce((total, record) => total + record[name], 0)
@@ -113,7 +116,7 @@ export class EntryTotals implements BatchHandler {
     const countings = [...byPlace(events)]
     for (let at = 0; at < countings.length; at += mostAtOnce) {
       let left: readonly Countings[] = countings.slice(at, at + mostAtOnce)
-      // A conflict is another kernel counting. The outbox redelivers what is left after so many, and counted events are recognized.
+      // A conflict is another kernel counting. After this many attempts the outbox redelivers the rest, and counted events are recognized.
       for (let tries = 0; left.length > 0; tries++) left = await this.#count(left, tries === maxTries)
     }
     for (const { type, subject } of events) {
@@ -123,7 +126,7 @@ export class EntryTotals implements BatchHandler {
     }
   }
 
-  /** Those that another kernel has changed meanwhile, or with `isLast` an error. */
+  /** Returns those that another kernel changed concurrently; throws if `isLast`. */
   async #count(countings: readonly Countings[], isLast: boolean): Promise<readonly Countings[]> {
     const known = await this.#documents.getMany(
       entryTotals,
@@ -147,7 +150,7 @@ export class EntryTotals implements BatchHandler {
     })
   }
 
-  /** Nothing is kept of places that are gone. */
+  /** Totals of deleted locations are not stored. */
   async #existing(places: readonly string[]): Promise<ReadonlySet<string>> {
     if (places.length === 0) return new Set()
     const [datasets, folders] = await Promise.all([this.#datasets.getMany(places), this.#folders.getMany(places)])

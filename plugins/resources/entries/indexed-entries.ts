@@ -10,27 +10,27 @@ type Entry = EntryRecord & Stored
 const indexes = { name: 'byName', size: 'bySize', created: 'byCreated', type: 'byType' } as const
 const fields = { name: 'name', size: 'sizeBytes', created: 'created', type: 'type' } as const
 
-/** The lists of so many folders are merged and added up. Below more, entries of the whole dataset are read and sifted. */
+/** Maximum number of folders whose lists are merged and summed. Beyond it, the entries of the whole dataset are read and filtered. */
 const maxMerged = 999
-/** Folders below one that is listed are looked up when there are no more. */
+/** Maximum number of descendant folders that are looked up. */
 const maxFolders = 20_000
-/** Entries that do not fit are read so many at a time, and so often, for one request. */
+/** Entries are read and filtered in batches of this size, and in a limited number of batches per request. */
 const maxScanned = 1000
 const maxRounds = 4
-/** Files in several places of a dataset are queried separately when there are no more. */
+/** Maximum number of files in several locations of a dataset that are queried separately. */
 const maxSeveral = 1000
 
-/** The place of the requested entries. */
+/** The location of the requested entries. */
 interface Scope {
-  /** The lists that have them, of a kind. */
+  /** The lists that contain them, by kind. */
   readonly at: (kind: Kind) => Where
-  /** These lists have others as well; they are in one of these places. */
+  /** The lists contain other entries too; the requested ones are in one of these locations. */
   readonly within?: ReadonlySet<string>
-  /** The folder that is listed and those below it, where their lists are merged. */
+  /** The listed folder and its descendants, if their lists are merged. */
   readonly merged?: readonly string[]
 }
 
-/** Lists the entries of a dataset that has many, by their indexes. */
+/** Lists the entries of an indexed dataset. */
 export class IndexedEntries {
   #documents: DocumentStore
   #folders: Folders
@@ -70,7 +70,7 @@ export class IndexedEntries {
     }
   }
 
-  /** A folder and all below it. */
+  /** A folder and all its descendants. */
   async #below(folder: string): Promise<readonly string[]> {
     const found = [folder]
     let level: readonly string[] = found
@@ -91,7 +91,7 @@ export class IndexedEntries {
     return found
   }
 
-  /** Kept, not counted. Null for names that contain something, and below more folders than are added up. */
+  /** Stored, not counted. Null with a name filter, and below more folders than are summed. */
   async #totalOf({ dataset, folder, recursive, filter }: EntryListQuery, { merged, within }: Scope) {
     if (filter !== undefined || within) return { total: null, totalBytes: null }
     const sums = await this.#totals.of(merged ?? [folder ?? dataset])
@@ -100,7 +100,7 @@ export class IndexedEntries {
     return { total: sums.folders + sums.files, totalBytes: sums.bytes }
   }
 
-  /** Files that lie in several of these folders were added up as often. */
+  /** Subtracts the repeated counts of files in several of these folders. */
   async #once(dataset: string, places: readonly string[], sums: { readonly total: number; readonly totalBytes: number }) {
     const where = eq('at', listed.severally(dataset))
     const { items, next } = await this.#documents.find(entries, { using: 'byName', where, limit: maxSeveral })
@@ -115,10 +115,10 @@ export class IndexedEntries {
     return { total, totalBytes }
   }
 
-  /** Where the page begins that is behind so many entries; undefined when there are no more. */
+  /** The start of the page after skipping this many entries; undefined when there are no more. */
   async #skipped(query: EntryListQuery, { at, within }: Scope): Promise<EntryCursor | undefined> {
     if (query.filter !== undefined || within)
-      throw new Invalid('skip cannot be combined with filter, nor with recursive below so many folders')
+      throw new Invalid('skip cannot be combined with filter, or with recursive below this many folders')
     let left = query.skip
     for (const kind of ['folder', 'file'] as const) {
       const count = kind === 'folder' ? await this.#documents.count(entries, { using: 'byName', where: at(kind), upTo: left }) : left
@@ -162,7 +162,7 @@ export class IndexedEntries {
     return this.#documents.find(entries, find)
   }
 
-  /** As the records are now: one that is gone or elsewhere since is left out. */
+  /** Reads the current records: entries that were deleted or moved since are omitted. */
   async #rowsOf(query: EntryListQuery, items: readonly Entry[]): Promise<readonly EntryRow[]> {
     const idsOf = (kind: Kind) => items.flatMap(each => (each.kind === kind ? [each.entry] : []))
     const [folders, files] = await Promise.all([this.#folders.getMany(idsOf('folder')), this.#files.getMany(idsOf('file'))])
@@ -182,7 +182,7 @@ export class IndexedEntries {
     })
   }
 
-  /** Names of the folders from what is listed down to each place of entries; none of one that something above is gone of. */
+  /** Names of the folders from the listed one down to each entry's folder; absent if one of them is deleted. */
   async #pathsTo({ dataset, folder, recursive }: EntryListQuery, items: readonly Entry[]): Promise<ReadonlyMap<string, readonly string[]>> {
     const top = folder ?? dataset
     if (!recursive) return new Map([[top, []]])

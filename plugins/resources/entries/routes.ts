@@ -19,9 +19,9 @@ const Entry = s.model(
     thumbnail: orNull(s.String()),
     created: s.String({ description: 'ISO 8601 with milliseconds' }),
     author: s.Object({ id: s.String(), fullName: s.String() }),
-    folder: orNull(s.String({ description: 'Folder that it is right in; null: the root of the dataset' })),
-    entries: orNull(s.Integer({ description: 'How many folders and files are right in a folder; null for a file' })),
-    path: s.Optional(s.Array(s.String(), { description: 'With `recursive`: names of the folders between what is listed and the entry' })),
+    folder: orNull(s.String({ description: 'Folder that directly contains it; null: the root of the dataset' })),
+    entries: orNull(s.Integer({ description: 'Number of folders and files directly in a folder; null for a file' })),
+    path: s.Optional(s.Array(s.String(), { description: 'With `recursive`: names of the folders between the listed one and the entry' })),
   }),
 )
 
@@ -30,7 +30,7 @@ export const listEntries = route({
   path: '/api/datasets/:id/entries',
   summary: 'List the folders and files of a dataset, page by page',
   description:
-    'An addition to Clowder 1.x. What is right in the root, or in `folder`; with `recursive` also in all folders below. Folders first; names in natural order (`run 2` before `run 10`), whatever their case. Datasets of more than 1,000 entries are indexed: their lists and totals may lag by a moment, and a page with `filter` can have few entries or none and still a `Link` to the next, since each reads a bounded number of names.',
+    'An addition to Clowder 1.x. Lists the root, or `folder`; with `recursive` also all subfolders. Folders come first; names are in natural order (`run 2` before `run 10`), case-insensitive. Datasets of more than 1,000 entries are indexed: their lists and totals may lag briefly, and a page with `filter` can have few or no entries and still a `Link` to the next, because each page reads a bounded number of names.',
   permission: { right: 'ViewDataset', on: ref('dataset', 'id') },
   params: s.Object({ id: s.id() }),
   query: s.Object({
@@ -38,16 +38,16 @@ export const listEntries = route({
     recursive: s.flag(false),
     sort: s.Union([s.Literal('name'), s.Literal('size'), s.Literal('created'), s.Literal('type')], {
       default: 'name',
-      description: 'Folders are sorted by name where they have nothing else',
+      description: 'Folders, which have no size or type, are then sorted by name',
     }),
     order: s.Union([s.Literal('ascending'), s.Literal('descending')], { default: 'ascending' }),
-    filter: s.Optional(s.String({ minLength: 1, maxLength: 200, description: 'Text anywhere in the name, whatever its case' })),
+    filter: s.Optional(s.String({ minLength: 1, maxLength: 200, description: 'Substring of the name, case-insensitive' })),
     limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }),
     skip: s.Integer({
       default: 0,
       minimum: 0,
       maximum: 100_000_000,
-      description: 'Begins behind so many entries: for jumps. Not with `after`',
+      description: 'Number of entries to skip. Not with `after`',
     }),
     after: afterParameter(4000),
   }),

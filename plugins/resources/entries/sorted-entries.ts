@@ -17,7 +17,7 @@ const keyOf = (row: EntryRow, { sort }: EntryListQuery): EntryKey => {
   return [key, row.id]
 }
 
-/** Names of the folders from what is listed down to a folder, itself included; none for one that is elsewhere or that something above is gone of. */
+/** Names of the folders from the listed one down to a folder, inclusive; none for a folder elsewhere or with a deleted ancestor. */
 class FolderPaths {
   #folders: ReadonlyMap<string, Folder>
   #top: string
@@ -31,7 +31,7 @@ class FolderPaths {
   to(place: string): readonly string[] | undefined {
     if (place === this.#top) return []
     if (this.#known.has(place)) return this.#known.get(place)
-    // A circle, which two moves at the same moment can leave for a moment, leads nowhere.
+    // Two concurrent moves can briefly leave a cycle.
     this.#known.set(place, undefined)
     const folder = this.#folders.get(place)
     const above = folder && this.to(folder.parent.id)
@@ -41,7 +41,7 @@ class FolderPaths {
   }
 }
 
-/** A page of a dataset that has few entries, all of which were read. */
+/** A page of a dataset with few entries, all of which were read. */
 export const sortedEntries = (
   all: { readonly folders: readonly Folder[]; readonly files: readonly File[] },
   query: EntryListQuery,

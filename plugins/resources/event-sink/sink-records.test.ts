@@ -29,7 +29,10 @@ const person = async (name: string): Promise<Somebody & { readonly as: { user_id
   return { ...somebodyNew, as: { user_id: somebodyNew.id, user_name: fullName } }
 }
 
-/** What is published while something is done, without the time, which is checked. `atLeast` are waited for: downloads are recorded after their last byte. */
+/**
+ * The records published during `work`, without the time, which is checked. Waits for `atLeast` records: downloads are recorded after their
+ * last byte.
+ */
 const publishedBy = async (work: () => Promise<unknown>, atLeast = 0) => {
   await server.drained()
   const before = published.length
@@ -48,7 +51,7 @@ const publishedBy = async (work: () => Promise<unknown>, atLeast = 0) => {
 const get = (who: Somebody, path: string, headers: Record<string, string> = {}) =>
   who.call(path, { headers }).then(answer => answer.arrayBuffer())
 
-test.serial('an account that is made and one that signs in are user activity', async t => {
+test.serial('creating an account and signing in are user activity', async t => {
   const made = await publishedBy(() => somebody(server, 'ann'))
   t.like(made, [{ category: 'user_activity', type: 'signup' }])
   const ann = await person('ann')
@@ -56,7 +59,7 @@ test.serial('an account that is made and one that signs in are user activity', a
   t.deepEqual(await publishedBy(async () => ann.get('/api/me')), [], 'a key is no sign-in')
 })
 
-test.serial('an upload names its dataset and whose that is', async t => {
+test.serial('an upload names its dataset and the owner of the dataset', async t => {
   const [ann, bob] = [await person('ann'), await person('bob')]
   const dataset = await newDataset(ann, { name: 'Plots', access: 'PUBLIC' })
   const own = { dataset_id: dataset, dataset_name: 'Plots', author_id: ann.id, author_name: ann.as.user_name }
@@ -68,7 +71,7 @@ test.serial('an upload names its dataset and whose that is', async t => {
   ])
 })
 
-test.serial('a whole tracked download makes two records, a whole or a tracked one makes one', async t => {
+test.serial('a complete tracked download is two records, one that is only complete or only tracked is one', async t => {
   const ann = await person('ann')
   const dataset = await newDataset(ann, { name: 'Read' })
   const file = await upload(ann.call, dataset, '12345', 'read.txt')
@@ -95,7 +98,7 @@ test.serial('a dataset that is downloaded counts its files and folders', async t
   t.like(record, { category: 'download', type: 'dataset', resource_id: dataset, resource_name: 'Zip', size: 3, author_id: ann.id })
 })
 
-test.serial('runs that somebody requested, and files that go to an archive and come back', async t => {
+test.serial('extractions requested by users, and files that are archived and restored', async t => {
   const ann = await person('ann')
   const dataset = await newDataset(ann, { name: 'Old' })
   const file = await upload(ann.call, dataset, '12345', 'run.txt')
@@ -123,7 +126,7 @@ test.serial('runs that somebody requested, and files that go to an archive and c
   t.deepEqual(await publishedBy(() => stated(queued)), [{ category: 'archive', type: 'dataset', ...whole, ...ann.as, size: 7 }])
 })
 
-test.serial('what happens while the sink is unavailable is sent when it is back', async t => {
+test.serial('events during an outage of the sink are sent afterwards', async t => {
   const ann = await person('ann')
   const dataset = await newDataset(ann)
   await server.drained()

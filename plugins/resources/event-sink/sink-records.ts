@@ -18,7 +18,7 @@ import {
 } from 'pounce/sdk'
 import { fullNameOf, type SinkRecord } from 'pounce/sdk/kit'
 
-/** What records say besides the event itself, as it is now; what is gone is not in it. */
+/** The current state of the resources that records refer to; deleted ones are absent. */
 interface SinkFacts {
   readonly files: ReadonlyMap<string, FileRecord>
   readonly datasets: ReadonlyMap<string, DatasetRecord>
@@ -43,7 +43,7 @@ const actorOf = ({ actor = anonymousUserId }: AnyEvent | StoredEvent, facts: Sin
 
 const authorOf = (author: string, facts: SinkFacts): Fields => ({ author_id: author, author_name: nameOf(author, facts) })
 
-/** The resource and who owns it. */
+/** The resource and its owner. */
 const resourceOf = ({ kind, id }: Ref, facts: SinkFacts): Fields => {
   const record = kind === 'file' ? facts.files.get(id) : facts.datasets.get(id)
   return { resource_id: id, resource_name: record?.name ?? '', ...authorOf(record?.author ?? anonymousUserId, facts) }
@@ -69,7 +69,10 @@ const uploaded = (event: StoredEvent<'file.created'>, facts: SinkFacts): readonl
   return [{ category: 'upload', ...actorOf(event, facts), resource_name, size: sizeBytes, ...place }]
 }
 
-/** Clowder 1.x sends a record for a tracked download, and one for a download of the whole file; a download that is both makes two records. */
+/**
+ * Clowder 1.x sends one record for a tracked download and one for a download of the whole file; a download that is both creates two
+ * records.
+ */
 const downloaded = (event: StoredEvent<'file.downloaded'>, facts: SinkFacts): readonly Fields[] => {
   const { sizeBytes, isTracked, isWhole } = event.data
   const record = { category: 'download', type: 'file', ...resourceOf(event.subject, facts), ...actorOf(event, facts), size: sizeBytes }
@@ -99,17 +102,17 @@ const tellers: Tellers = {
   'file.unarchived': stored('unarchive'),
 }
 
-/** The types that give records. */
+/** The event types that create records. */
 export const sinkEvents = Object.keys(tellers) as readonly EventType[]
 
-/** Records that an event refers to: its subject, its dataset, the target of a run. */
+/** Resources that the records of an event refer to: its subject, its dataset, the target of a run. */
 const subjectsOf = (event: AnyEvent): readonly Ref[] => {
   if (event.type === 'file.created')
     return event.data.dataset === null ? [event.subject] : [event.subject, { kind: 'dataset', id: event.data.dataset }]
   return event.type === 'extraction.submitted' ? [event.data.target] : [event.subject]
 }
 
-/** The records of an event, in v1's fields (reference, extraction §6.4). */
+/** The records of an event, with v1's fields (reference, extraction §6.4). */
 const sinkRecordsOf = (event: AnyEvent, facts: SinkFacts): readonly SinkRecord[] => {
   const teller = tellers[event.type] as ((event: AnyEvent, facts: SinkFacts) => readonly Fields[]) | undefined
   const created = Date.parse(event.at)
@@ -118,7 +121,7 @@ const sinkRecordsOf = (event: AnyEvent, facts: SinkFacts): readonly SinkRecord[]
 
 const batch = 1000
 
-/** Publishes the records of what happens to every sink. A sink that is unavailable has the whole batch sent again, to all of them. */
+/** Publishes the records of events to every sink. If a sink is unavailable, the whole batch is sent again to all of them. */
 export class SendToSinks implements BatchHandler {
   #sinks: Contributions<EventSink>
   #files: Files

@@ -33,7 +33,7 @@ type Parameters = Readonly<Record<string, unknown>>
 
 const batch = 200
 
-/** Moves files into the archive and back: the archive extractor moves the bytes, and says so when it has. */
+/** Archives and restores files: the archive extractor moves the bytes, and calls back when it is done. */
 export class Archival {
   #archiveExtractor: string
   #documents: DocumentStore
@@ -70,7 +70,7 @@ export class Archival {
     this.#progress = progress
   }
 
-  /** The bytes are in the archive, or back: what the archive extractor calls when it is done. */
+  /** Called by the archive extractor once the bytes are in the archive or restored. */
   async moved(file: File, operation: Operation, actor: string | undefined): Promise<void> {
     const set =
       operation === 'archive'
@@ -83,19 +83,19 @@ export class Archival {
     ])
   }
 
-  /** `Forbidden` for a job other than one to archive: any extractor could otherwise say that a file has gone. */
+  /** Throws `Forbidden` for any other job: otherwise any extractor could report a file as archived. */
   async requireArchiving(job: string): Promise<void> {
     if ((await this.#extractions.get(job))?.trigger !== 'archive')
       throw new Forbidden('Only a job of the archive extractor can mark a file as archived or unarchived')
   }
 
-  /** Submits one file to the archive extractor, whatever the file's status. */
+  /** Submits one file to the archive extractor, regardless of the file's status. */
   async ask(file: File, operation: Operation, parameters: Parameters, user: string | undefined): Promise<void> {
     const extractor = await this.#extractor(user)
     await this.#submissions.send([this.#order(file, extractor, operation, parameters, user)])
   }
 
-  /** Requests archiving of every file of a dataset, however many, in the background. */
+  /** Requests archival of all files of a dataset, in the background. */
   async askAll(dataset: string, operation: Operation, parameters: Parameters, user: string | undefined): Promise<void> {
     await this.#extractor(user)
     const id = this.#ids.next()
@@ -104,7 +104,7 @@ export class Archival {
     await this.#documents.commit({ insert: { id, ...record }, into: archivals }, [asked])
   }
 
-  /** Submits the files of one request; an interrupted request continues with the same job ids. */
+  /** Submits the files of one request; an interrupted request resumes with the same job ids. */
   async carryOut(request: string): Promise<void> {
     const wish = await this.#documents.get(archivals, request)
     if (!wish) return
@@ -132,7 +132,7 @@ export class Archival {
     reportProgress(this.#progress, { activity: 'archive', id, subject, actor: user, unit: 'files', message: operation, ...how })
   }
 
-  /** Unlike what someone waits for, this is tried again until it goes through: its runs stay open. */
+  /** Unlike jobs that a user waits for, these are retried until they are published: their runs stay open. */
   async #publish(orders: readonly JobOrder[]): Promise<void> {
     const jobs = await this.#jobs.jobsOf(orders)
     if (jobs.length > 0) await this.#transports.publish(jobs)
@@ -143,7 +143,7 @@ export class Archival {
     return this.#submissions.fileOrder(file, extractor, wish, 'archive')
   }
 
-  /** Anyone who may archive uses it, so it has to be a public one, or one given to them. */
+  /** Used by everyone who may archive, so it must be public or shared with the requesting user. */
   async #extractor(user: string | undefined): Promise<RegisteredExtractor> {
     try {
       return await this.#submissions.usable({ extractor: this.#archiveExtractor, parameters: {}, user })

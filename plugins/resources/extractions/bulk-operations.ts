@@ -3,7 +3,7 @@ import type { BulkAct, BulkOperation, BulkRequest } from 'pounce/sdk/kit'
 import { derivedId } from './job-message.ts'
 import { Submission, type SubmissionRequest } from './submission.ts'
 
-/** Submits files and datasets for bulk jobs, as the routes of one do. */
+/** Submits files and datasets for bulk jobs, as the routes for a single one do. */
 export class SubmitMany implements BulkOperations {
   readonly #submissions: Submission
   readonly #files: Files

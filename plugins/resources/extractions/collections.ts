@@ -1,19 +1,19 @@
 import { collection, type ExtractorInfo, type Json, type Ref, type Time } from 'pounce/sdk'
 
-/** An extractor that said it exists. */
+/** A registered extractor. */
 export interface ExtractorRecord {
-  /** Its queue: the name, or `private.<key>.<name>`. The same extractor registers again under it. */
+  /** Its queue: the name, or `private.<key>.<name>`. An extractor that registers again has the same one. */
   readonly identity: string
   readonly name: string
-  /** The key that makes it private; null for public ones. */
+  /** The key of a private extractor; null for public ones. */
   readonly key: string | null
   readonly info: ExtractorInfo
   readonly updated: Time
-  /** Who registered it over HTTP, or whose private one it is. */
+  /** The account that registered it over HTTP, or the owner of a private one. */
   readonly owner: string | null
-  /** Pounce runs it itself. */
+  /** Built into Pounce. */
   readonly isBuiltIn: boolean
-  /** Who may see and use a private one. */
+  /** Accounts that may see and use a private one. */
   readonly permissions: readonly string[]
 }
 export const extractors = collection<ExtractorRecord>()('extractors', {
@@ -22,14 +22,14 @@ export const extractors = collection<ExtractorRecord>()('extractors', {
   byOwner: { on: ['owner'] },
 })
 
-/** Which extractors run by themselves: everywhere (under the id `global`, where nothing is disabled), or in the space of the id. */
+/** The extractors that run automatically: by default (under the id `global`, where nothing is disabled), or in the space with the id. */
 export interface ChoiceRecord {
   readonly enabled: readonly string[]
   readonly disabled: readonly string[]
 }
 export const choices = collection<ChoiceRecord>()('extractor-choices')
 
-/** A word for extractors, in a category. */
+/** A label for extractors, in a category. */
 export interface LabelRecord {
   readonly name: string
   readonly category: string | null
@@ -40,37 +40,37 @@ export const labels = collection<LabelRecord>()('extractor-labels', { byName: { 
 /** One status message. */
 export interface StatusLine {
   readonly status: string
-  /** By the clock of its extractor. */
+  /** According to the extractor's clock. */
   readonly at: Time
-  /** When it arrived here; absent in old ones and in our own. */
+  /** Time of arrival; absent in old lines and in our own. */
   readonly heard?: Time
 }
 
-/** `open` until there is a last word. */
+/** `open` until a final status arrives. */
 export type RunState = 'open' | 'done' | 'failed' | 'cancelled'
-/** The cause of a run: an upload, another event, a person, or a request to archive. */
+/** The cause of a run: an upload, another event, a user, or an archival request. */
 export type Trigger = 'upload' | 'event' | 'manual' | 'archive'
 
-/** One requested run, with its status messages; the id is the job's. Kept when the job is done. */
+/** A requested run with its status messages; the id is that of the job. Kept after the job has ended. */
 export interface ExtractionRecord {
   readonly target: Ref
-  /** The extractor's name, without what makes it private. */
+  /** The extractor's name, without the parts that make it private. */
   readonly extractor: string
   readonly queue: string
-  /** Account in whose name it runs. */
+  /** The account on whose behalf it runs. */
   readonly user: string | null
   readonly state: RunState
   readonly status: string
-  /** The newest hundred lines, in the order of their time. */
+  /** The latest hundred lines, in chronological order. */
   readonly lines: readonly StatusLine[]
   readonly start: Time
   readonly end: Time | null
-  /** When this server received the end; `end` is the time of the extractor's clock. Null while it is open. */
+  /** When this server received the final status; `end` is the time according to the extractor's clock. Null while the run is open. */
   readonly endHeard?: Time | null
-  /** No key of the job is valid from then on: the key with which it was submitted is not, either. */
+  /** Upper bound for the validity of the job's keys, because the key with which it was submitted expires then. */
   readonly keysUntil?: Time
   readonly trigger: Trigger
-  /** Extractors whose metadata led to this run, the first one first: none of them is woken by what comes of it. */
+  /** Extractors whose metadata led to this run, the first one first: none of them is triggered by its results. */
   readonly chain: readonly string[]
 }
 export const extractions = collection<ExtractionRecord>()('extractions', {
@@ -80,7 +80,7 @@ export const extractions = collection<ExtractionRecord>()('extractions', {
   byStart: { on: ['start'] },
 })
 
-/** A request to archive or restore all files of a dataset; deleted when all are submitted. */
+/** A request to archive or restore all files of a dataset; deleted once all are submitted. */
 export interface ArchivalRecord {
   readonly dataset: string
   readonly operation: 'archive' | 'unarchive'

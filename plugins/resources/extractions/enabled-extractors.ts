@@ -4,7 +4,7 @@ import { type ChoiceRecord, choices } from './collections.ts'
 const none: ChoiceRecord = { enabled: [], disabled: [] }
 const everywhere = 'global'
 
-/** Which extractors run by themselves: in the whole installation, and otherwise in single spaces. */
+/** The extractors that run automatically: by default in the whole installation, with overrides per space. */
 export class EnabledExtractors {
   #documents: DocumentStore
   #changes = 0
@@ -13,17 +13,17 @@ export class EnabledExtractors {
     this.#documents = documents
   }
 
-  /** Differs after each change of the list for the whole installation that was made here. */
+  /** Changes with each update of the default list by this kernel. */
   get changes(): number {
     return this.#changes
   }
 
-  /** Names of those that run by themselves unless a space says otherwise. */
+  /** Names of the extractors that run automatically unless a space overrides it. */
   async enabled(): Promise<readonly string[]> {
     return (await this.#documents.get(choices, everywhere))?.enabled ?? []
   }
 
-  /** Replaces the list whole. */
+  /** Replaces the whole list. */
   async setEnabled(names: readonly string[]): Promise<void> {
     await this.#put(everywhere, { enabled: names, disabled: [] })
     this.#changes++
@@ -39,13 +39,13 @@ export class EnabledExtractors {
         this.#changes++
         return
       } catch (error) {
-        // Another one was the first in this moment.
+        // Another request has created the record concurrently.
         if (!(error instanceof CommitConflict)) throw error
       }
     }
   }
 
-  /** What a space says; nothing for one that was never asked. */
+  /** The overrides of a space; empty if there are none. */
   async ofSpace(space: string): Promise<ChoiceRecord> {
     const { enabled, disabled } = (await this.#documents.get(choices, space)) ?? none
     return { enabled, disabled }
@@ -55,12 +55,12 @@ export class EnabledExtractors {
     return spaces.length === 0 ? [] : [...(await this.#documents.getMany(choices, spaces)).values()]
   }
 
-  /** Replaces what a space says; an extractor in neither list is as in the whole installation. */
+  /** Replaces the overrides of a space; extractors in neither list follow the default. */
   setOfSpace(space: string, choice: ChoiceRecord): Promise<void> {
     return this.#put(space, choice)
   }
 
-  /** A space that is gone says nothing any more. */
+  /** Deletes the overrides of a deleted space. */
   async forget(space: string): Promise<void> {
     try {
       await this.#documents.commit({ tombstone: space, in: choices })
@@ -84,7 +84,7 @@ export class EnabledExtractors {
 }
 wire(EnabledExtractors, DocumentStore)
 
-/** Deletes the choice of a space with it. */
+/** Deletes the overrides of a deleted space. */
 export class DeleteExtractorChoicesOnSpaceRemoved {
   #choices: EnabledExtractors
 

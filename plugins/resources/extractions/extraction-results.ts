@@ -79,7 +79,7 @@ export class ExtractionResults implements TransportListener {
     this.#log.warn('status of an unknown extraction dropped', { job, target, extractor })
   }
 
-  /** How a run ended is an event of its own. */
+  /** The end of a run is an event of its own. */
   #report({ id, target, state }: ExtractionRun, message: string): void {
     if (state === 'open' && message !== 'DONE')
       reportProgress(this.#progress, { activity: 'extraction', id, subject: target, actor: null, state: 'running', message })
@@ -99,7 +99,7 @@ export class ExtractionResults implements TransportListener {
   async result({ job, info, output, outputFolder }: JobResult): Promise<void> {
     const { target } = job
     const run = await this.#extractions.get(job.id)
-    // the file may have gone, or into the trash, while the extractor looked at it
+    // The file may have been deleted or moved to the trash while the extractor was running.
     if (target.kind !== 'file' || !(await this.#files.get(target.id)) || (await this.#policy.isInTrash(target))) return
     const by = { extractor: info.name, ...(run?.user ? { author: run.user } : {}) }
     for (const [at, preview] of (output.previews ?? []).entries()) {

@@ -16,15 +16,18 @@ export const newestByExtractor = (newestFirst: readonly ExtractionRun[]): Readon
   return newest
 }
 
-/** True while the last run of any extractor continues; a failed one counts as ended, a cancelled one says nothing of those before it. */
+/**
+ * True while the latest run of any extractor is open; a failed run counts as ended (reference, extraction §3.3), and a cancelled one does not hide the
+ * runs before it.
+ */
 export const isBeingProcessed = (newestFirst: readonly ExtractionRun[]): boolean =>
   [...newestByExtractor(newestFirst.filter(run => run.state !== 'cancelled')).values()].some(run => run.state === 'open')
 
-/** As `isBeingProcessed`, and true of a file whose upload is about to submit its jobs. */
+/** Like `isBeingProcessed`, but also true for a file whose upload is about to submit its jobs. */
 export const isFileBusy = ({ status }: Pick<FileRecord, 'status'>, newestFirst: readonly ExtractionRun[]): boolean =>
   status === 'CREATED' || isBeingProcessed(newestFirst)
 
-/** The word that stands for all runs of a file, as v1 puts it. `inputTypes`: main media types that are bound on a bus in the old way. */
+/** The overall status of a file in v1's wording. `inputTypes`: main media types with legacy bindings on a bus. */
 export const statusWord = (file: FileRecord, newestFirst: readonly ExtractionRun[], inputTypes: readonly string[]): string => {
   if (isFileBusy(file, newestFirst)) return 'Processing'
   if (newestFirst.length > 0) return 'Done'
@@ -48,7 +51,7 @@ export const ShownRun = s.model(
   }),
 )
 
-/** A run among those of many resources: `file_id` is the dataset's id for a run on a dataset, as in v1. */
+/** A run in a list for many resources: `file_id` is the dataset's id for a run on a dataset, as in v1. */
 export const ListedRun = s.model('ListedExtraction', s.Intersect([s.Object({ file_id: s.String(), resource_type: s.String() }), ShownRun]))
 
 export const showRun = ({ id, extractor, status, start, end, user, lines }: ExtractionRun): s.Static<typeof ShownRun> => ({

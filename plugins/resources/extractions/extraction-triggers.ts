@@ -36,17 +36,17 @@ import { TransportRouter } from './transport-router.ts'
 
 type Process = ExtractorInfo['process']
 
-/** Whether an extractor says that it processes this: `clowder.dataset.file.added` is `file.added` among those for datasets. */
+/** Whether an extractor declares that it processes the event: `clowder.dataset.file.added` is `file.added` in its list for datasets. */
 const processes = (process: Process, routingKey: string): boolean => {
   const [, kind, ...operation] = routingKey.split('.')
   const patterns = kind === 'file' || kind === 'dataset' || kind === 'metadata' ? process[kind] : undefined
   return patterns?.some(pattern => takesOperation(pattern, operation.join('.'))) ?? false
 }
 
-/** Files that one message names at most. */
+/** Maximum number of files named in one message. */
 const mostNamed = 10_000
 
-/** How long a choice that was made on another kernel may stay unseen. */
+/** How long an override set on another kernel may stay unnoticed. */
 const freshMs = 1000
 
 interface Snapshot {
@@ -56,10 +56,10 @@ interface Snapshot {
   readonly enabled: ReadonlySet<string>
 }
 
-/** The queues for a routing key: that of the message's body, which patterns of extractors, and bindings of old ones, are compared with. */
+/** The queues for the routing key in a message body, against which patterns of extractors and legacy bindings are matched. */
 type QueuesFor = (routingKey: string) => Promise<readonly string[]>
 
-/** Selects the queues that get a job when something happens (reference, extraction §1.4). Private extractors never do. */
+/** Selects the queues that receive a job for an event (reference, extraction §1.4). Private extractors are never selected. */
 class ExtractorSelection {
   #extractors: StoredExtractors
   #choices: EnabledExtractors
@@ -76,8 +76,9 @@ class ExtractorSelection {
   }
 
   /**
-   * (Enabled for all, less those disabled in any space of the dataset), those enabled in any of them, and queues of legacy bindings; by name.
-   * Without a dataset only the list for all counts. The dataset and the choices of its spaces are read at the first match, once for all keys.
+   * (Enabled by default, minus those disabled in any space of the dataset) plus those enabled in any of its spaces plus queues of legacy
+   * bindings; by name. Without a dataset only the default list applies. The dataset and the overrides of its spaces are read at the first
+   * match, once for all keys.
    */
   within(dataset: string | DatasetRecord | undefined): QueuesFor {
     let choices: Promise<readonly ChoiceRecord[]> | undefined
@@ -98,7 +99,7 @@ class ExtractorSelection {
     }
   }
 
-  /** False when no extractor processes this, in whatever dataset it happens: saves further reads. */
+  /** False when no extractor processes the event in any dataset: saves further reads. */
   async mayMatch(routingKey: string): Promise<boolean> {
     return this.#transports.buses().length > 0 || (await this.#snapshot()).open.some(({ process }) => processes(process, routingKey))
   }
@@ -122,7 +123,7 @@ class ExtractorSelection {
   }
 
   async #read(): Promise<Snapshot> {
-    // Taken first: a change while this reads makes it stale at once.
+    // Read first, so that a change during the read makes the result stale immediately.
     const [at, changes] = [performance.now(), this.#changes]
     const enabled = await this.#choices.enabled()
     const open: { readonly name: string; readonly process: Process }[] = []
@@ -136,7 +137,10 @@ wire(ExtractorSelection, StoredExtractors, EnabledExtractors, TransportRouter, D
 
 type User = string | null | undefined
 
-/** Makes the jobs that follow from what happened (reference, extraction §7.4). Ids of runs derive from what happened, so a repeat requests nothing new. */
+/**
+ * Creates the jobs that result from events (reference, extraction §7.4). Ids of runs are derived from the event, so redelivery requests
+ * nothing new.
+ */
 export class ExtractionTriggers {
   #selection: ExtractorSelection
   #jobs: JobFactory
@@ -161,7 +165,7 @@ export class ExtractionTriggers {
     this.#extractions = extractions
   }
 
-  /** A file came with an upload into a dataset: first those for its type, then those for datasets. */
+  /** A file was uploaded to a dataset: first the extractors for its type, then those for datasets. */
   async uploaded(file: FileFacts, dataset: string, user: User): Promise<readonly Job[]> {
     const queuesFor = this.#selection.within(dataset)
     const target: Target = { kind: 'file', id: file.id }
@@ -178,7 +182,7 @@ export class ExtractionTriggers {
     return this.#jobs.jobsOf([...orders, ...(await this.#datasetFile('added', file, dataset, user, queuesFor))])
   }
 
-  /** A file left a dataset that stays. */
+  /** A file was removed from a dataset that still exists. */
   async removed(file: FileFacts, dataset: string, user: User): Promise<readonly Job[]> {
     if (!(await this.#selection.mayMatch(routingKeys.datasetFile('removed')))) return []
     const record = await this.#datasets.get(dataset)
@@ -186,12 +190,12 @@ export class ExtractionTriggers {
     return this.#jobs.jobsOf(await this.#datasetFile('removed', file, dataset, user, this.#selection.within(record)))
   }
 
-  /** False when no extractor processes files that came together. */
+  /** False when no extractor processes multi-file uploads. */
   mayTakeFiles(): Promise<boolean> {
     return this.#selection.mayMatch(routingKeys.filesAdded())
   }
 
-  /** Several files came into a dataset, as a page says that uploaded them. `occasion` identifies this upload. */
+  /** Several files were added to a dataset by one upload, which `occasion` identifies. */
   async filesAdded(files: readonly FileFacts[], dataset: string, occasion: string, user: User): Promise<readonly Job[]> {
     const queues = await this.#selection.within(dataset)(routingKeys.filesAdded())
     const target: Target = { kind: 'dataset', id: dataset }
@@ -207,7 +211,7 @@ export class ExtractionTriggers {
     )
   }
 
-  /** Metadata came to a file or dataset. No extractor is triggered by what follows from its own metadata. */
+  /** Metadata was added to a file or dataset. No extractor is triggered by results of its own metadata. */
   async metadataAdded(id: string, target: Target, user: User): Promise<readonly Job[]> {
     const asks = await this.#metadataQueues('added', target)
     if (asks.length === 0) return []
@@ -228,7 +232,7 @@ export class ExtractionTriggers {
     )
   }
 
-  /** Metadata left a file or dataset, maybe because that is gone. */
+  /** Metadata was removed from a file or dataset, which may be deleted. */
   async metadataRemoved(id: string, target: Target, user: User): Promise<readonly Job[]> {
     const asks = await this.#metadataQueues('removed', target)
     return this.#jobs.jobsOf(
@@ -243,7 +247,7 @@ export class ExtractionTriggers {
     )
   }
 
-  /** Runs for datasets are runs on the dataset, as extractors report them, though the message names the file. */
+  /** Runs for dataset events are recorded on the dataset, as extractors report them, although the message names the file. */
   async #datasetFile(
     what: 'added' | 'removed',
     file: FileFacts,
@@ -261,7 +265,7 @@ export class ExtractionTriggers {
     }))
   }
 
-  /** For metadata of a file once per dataset that holds it; for a resource that is gone the list for all decides. */
+  /** For metadata of a file, once per dataset that contains it; for a deleted resource the default list applies. */
   async #metadataQueues(
     what: 'added' | 'removed',
     target: Target,
@@ -282,7 +286,7 @@ export class ExtractionTriggers {
     return file ? [...new Set(file.places.map(place => place.dataset))] : [undefined]
   }
 
-  /** Extractors whose metadata led to this document, its own maker last. */
+  /** The extractors whose metadata led to this document, ending with its author. */
   async #chainOf({ agent }: MetadataRecord & Stored, target: Ref): Promise<readonly string[]> {
     if (agent.kind !== 'extractor') return []
     const name = /\/extractors\/([^/]+)/.exec(agent.extractorId ?? '')?.[1] ?? agent.name
@@ -292,7 +296,7 @@ export class ExtractionTriggers {
 }
 wire(ExtractionTriggers, ExtractorSelection, JobFactory, Files, Datasets, MetadataDocuments, StoredExtractions)
 
-/** A new file in a dataset triggers the extractors of its media type, after its scan for malware where one is due. */
+/** A new file in a dataset triggers the extractors for its media type, after its malware scan if there is one. */
 export class EnqueueJobsOnFileCreated {
   #files: Files
   #triggers: ExtractionTriggers
@@ -305,12 +309,12 @@ export class EnqueueJobsOnFileCreated {
   }
 
   async handle({ subject, actor, data }: StoredEvent<'file.created' | 'file.scanned'>): Promise<void> {
-    // `file.scanned` follows once the bytes may be used, and `file.quarantined` otherwise.
+    // Followed by `file.scanned` if the bytes may be used, and by `file.quarantined` otherwise.
     if ('awaitsScan' in data && data.awaitsScan) return
     const file = data.extract ? await this.#files.get(subject.id) : undefined
     if (!file) return
     const jobs = data.dataset === null ? [] : await this.#triggers.uploaded(file, data.dataset, actor)
-    // The runs are recorded, and a retry of this event publishes them: the file does not wait for a bus that is unavailable.
+    // The runs are recorded, and a retry of this event publishes them: the file does not wait for an unavailable bus.
     if (file.status === 'CREATED') await this.#submitted(file.id)
     await this.#transports.publish(jobs)
   }
@@ -320,14 +324,14 @@ export class EnqueueJobsOnFileCreated {
     try {
       await this.#files.change(id, change, [event('file.updated', { kind: 'file', id }, { fields: ['status'] })])
     } catch (error) {
-      // Archived, in quarantine, or gone meanwhile.
+      // Archived, quarantined or deleted meanwhile.
       if (!(error instanceof CommitConflict || error instanceof NotFound)) throw error
     }
   }
 }
 wire(EnqueueJobsOnFileCreated, Files, ExtractionTriggers, TransportRouter)
 
-/** Files that came together trigger the extractors that process that, once, however often more follow. */
+/** A multi-file upload triggers the extractors that process it, once, even if more files follow. */
 export class EnqueueJobsOnFilesAdded {
   #files: Files
   #triggers: ExtractionTriggers
@@ -347,7 +351,7 @@ export class EnqueueJobsOnFilesAdded {
 }
 wire(EnqueueJobsOnFilesAdded, Files, ExtractionTriggers, TransportRouter)
 
-/** A file that leaves datasets triggers the extractors that process that. */
+/** Removing a file from datasets triggers the extractors that process this. */
 export class EnqueueJobsOnFileRemoved implements BatchHandler {
   #triggers: ExtractionTriggers
   #transports: TransportRouter
@@ -370,7 +374,7 @@ wire(EnqueueJobsOnFileRemoved, ExtractionTriggers, TransportRouter)
 
 const isTarget = (ref: Ref): ref is Target => ref.kind === 'file' || ref.kind === 'dataset'
 
-/** Metadata that is added or removed triggers the extractors that process that: few, so that hardly any event gives work. */
+/** Adding or removing metadata triggers the extractors that process this: there are few, so most events cause no work. */
 export class EnqueueJobsOnMetadataChanged implements BatchHandler {
   #triggers: ExtractionTriggers
   #transports: TransportRouter

@@ -3,7 +3,7 @@ import { Log, Problem, Users, wire } from 'pounce/sdk'
 import type { Heartbeat } from 'pounce/sdk/kit'
 import { StoredExtractors } from './stored-extractors.ts'
 
-/** How long a heartbeat that changed nothing, or was refused, need not be looked at again. */
+/** How long a heartbeat that changed nothing or was refused is ignored. */
 const quietMs = 60_000
 const mostQuiet = 2000
 
@@ -13,14 +13,14 @@ const nameIn = (info: unknown): string => {
 }
 
 /**
- * Takes in heartbeats. Most of them say nothing new, thousands in a second when many extractors listen: those seen within a minute cost no read. What an
- * admin has removed meanwhile comes back with the next heartbeat after that.
+ * Registers extractors from their heartbeats. Most of these change nothing, and with many extractors there are thousands per second: those
+ * repeated within a minute cost no read. An extractor that an admin has deleted reappears with its next heartbeat after that.
  */
 export class ExtractorHeartbeats {
   #extractors: StoredExtractors
   #users: Users
   #log: Log
-  /** Digests of what was seen, and until when it need not be looked at; oldest first. */
+  /** Digests of recent heartbeats, and until when they are ignored; oldest first. */
   #quiet = new Map<string, number>()
   #changes = -1
 
@@ -30,17 +30,17 @@ export class ExtractorHeartbeats {
     this.#log = log
   }
 
-  /** A broken or refused one is one line in the log, and nothing else. */
+  /** An invalid or refused heartbeat is only logged. */
   async heard(heartbeat: Heartbeat): Promise<void> {
     const { info } = heartbeat
-    // All that it says: one that was refused may come back corrected, and a private one changed, under the same version.
+    // A digest of everything: a refused one may be corrected, and a private one changed, under the same version.
     const seen = createHash('sha256').update(JSON.stringify(heartbeat)).digest('base64')
     if (this.#isQuiet(seen)) return
     try {
       await this.#register(heartbeat)
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) throw error
-      // Not its queue: that of a private one holds its key.
+      // Not its queue: the queue name of a private extractor contains its key.
       this.#log.warn('invalid extractor registration ignored', {
         extractor: nameIn(info),
         reason: error.message,
@@ -56,7 +56,7 @@ export class ExtractorHeartbeats {
       return
     }
     const account = said.key === null || !owner ? undefined : await this.#users.byEmail(owner)
-    // An address that no one checked is a text that someone chose.
+    // An unverified address proves nothing: anyone can enter it.
     const user = account?.isEmailUnverified ? undefined : account?.id
     if (said.key !== null && user === undefined) {
       this.#log.warn('private extractor without a known owner not registered', { extractor: said.info.name })

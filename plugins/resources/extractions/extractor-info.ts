@@ -3,13 +3,13 @@ import { assertSafeJson } from 'pounce/sdk/kit'
 
 const mostLabels = 50
 
-/** What an extractor says of itself: its document, and the key that makes it private. */
+/** An extractor's own description: its document, and the key of a private one. */
 export interface Said {
   readonly info: ExtractorInfo
   readonly key: string | null
 }
 
-/** Faults in the words of Clowder 1.x, by path: `obj.name` → `error.path.missing`. */
+/** Faults in Clowder 1.x's wording, by path: `obj.name` → `error.path.missing`. */
 type Faults = Record<string, readonly { readonly msg: string; readonly args: readonly string[] }[]>
 
 const strings = (value: unknown): string[] => (Array.isArray(value) && value.every(item => typeof item === 'string') ? value : [])
@@ -36,13 +36,13 @@ const faultsOf = (raw: Record<string, unknown>): Faults => {
   return faults
 }
 
-/** A refusal with v1's members and a sentence beside them. */
+/** A refusal with v1's members and an additional message. */
 const refuse = (faults: Faults, reason: string): never => {
   throw new Invalid(reason, { details: { status: 'KO', message: faults, reason } })
 }
 
 const requireName = (name: string): void => {
-  // Queues of private extractors begin so: a public one of such a name would receive their jobs.
+  // Queues of private extractors have this prefix: a public extractor with such a name would receive their jobs.
   if (name.startsWith('private.')) refuse({ 'obj.name': fault('error.invalid') }, 'name must not begin with "private."')
   if (name.length > 200 || !/^[\w.:@ -]+$/.test(name)) {
     refuse({ 'obj.name': fault('error.invalid') }, 'name must have 1 to 200 letters, digits or any of _ . : @ - and blank')
@@ -59,8 +59,8 @@ const keyIn = (value: unknown): string | null => {
 }
 
 /**
- * Reads an `extractor_info.json`. What v1 requires must be there; the rest takes its default when it is absent or of another type,
- * as v1 does, so that old documents still register. `key` is stronger than `unique_key` in the document.
+ * Reads an `extractor_info.json`. The members that v1 requires must exist; others get their default when they are absent or of another
+ * type, as in v1, so that old documents still register. `key` takes precedence over `unique_key` in the document.
  */
 export const readExtractorInfo = (raw: unknown, maxBytes: number, key?: string): Said => {
   if (!isObject(raw))

@@ -6,32 +6,32 @@ import type { Message, MessageContext } from './job-message.ts'
 import { submitted } from './run-state.ts'
 import type { Target } from './stored-extractions.ts'
 
-/** A run to request. */
+/** A requested run. */
 export interface JobOrder {
-  /** The job's; the same each time, where a request can come twice. */
+  /** The job's id; identical for repeated requests if the request can be repeated. */
   readonly id: string
   readonly queue: string
-  /** The extractor's name, when it is not that of the queue. */
+  /** The extractor's name, if it differs from that of the queue. */
   readonly extractor?: string
   readonly target: Target
   readonly user: string | null | undefined
   readonly trigger: Trigger
   readonly chain?: readonly string[]
   readonly parameters?: Readonly<Record<string, unknown>>
-  /** When the key expires with which it is submitted, if that is the key of a job: the new job's is not valid longer. */
+  /** When the submitting key expires, if it is the key of a job: the new job's key is valid no longer. */
   readonly keysUntil?: Date | undefined
   readonly message: (asked: MessageContext) => Message
 }
 
-/** In whose name it runs. Who is no one in particular has an id of their own in records, and no key. */
+/** The account on whose behalf it runs. Anonymous callers have a special id in records, and no key. */
 const userOf = ({ user }: JobOrder): string | null => (user == null || user === anonymousUserId ? null : user)
 
-/** Records requested runs and makes their jobs. */
+/** Records requested runs and creates their jobs. */
 export class JobFactory {
   #documents: DocumentStore
   #users: Users
   #clock: Clock
-  /** Read at each request: a server on any free port has its address only after its start. */
+  /** Read on each request: a server on a dynamic port has its address only after it has started. */
   #installation: Installation
   #host: string | undefined
 
@@ -43,7 +43,10 @@ export class JobFactory {
     this.#installation = installation
   }
 
-  /** Records the runs, side by side so that the store groups the writes. Resolves to the jobs to publish, in the order of the orders, without those that are over already. */
+  /**
+   * Records the runs concurrently so that the store groups the writes. Resolves to the jobs to publish, in the given order, without those
+   * that have ended already.
+   */
   async jobsOf(orders: readonly JobOrder[]): Promise<readonly Job[]> {
     const users = new Set(orders.map(userOf).filter(user => user !== null))
     const mails = new Map(await Promise.all([...users].map(async user => [user, await this.#mailOf(user)] as const)))
@@ -60,7 +63,7 @@ export class JobFactory {
     return jobs.filter(job => job !== undefined)
   }
 
-  /** True when the run is not over yet. A repeat changes nothing. */
+  /** True if the run has not ended. A repeated call changes nothing. */
   async #record({ id, queue, target, trigger, extractor = queue, chain = [], keysUntil }: JobOrder, user: string | null): Promise<boolean> {
     const start = this.#clock.now().toISOString()
     const limit = keysUntil === undefined ? {} : { keysUntil: keysUntil.toISOString() }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FileRecord, Json, MetadataRecord, Ref, Stored } from 'pounce/sdk'
 
-/** What every message says besides its event. */
+/** The fields that all messages have besides their event. */
 export interface MessageContext {
   readonly jobId: string
   readonly host: string
@@ -12,13 +12,13 @@ export type FileFacts = Pick<FileRecord & Stored, 'id' | 'name' | 'contentType' 
 export type Message = Readonly<Record<string, unknown>>
 type Parameters = Readonly<Record<string, unknown>>
 
-/** An id that follows from others: the same at every try, so that a repeat makes nothing new. */
+/** An id derived from others, so that a repeated request creates nothing new. */
 export const derivedId = (...parts: readonly string[]): string => createHash('sha256').update(parts.join('/')).digest('hex').slice(0, 24)
 
 /** `application/vnd.ms-excel` → `application.vnd_ms-excel`: dots first, then the slash (reference, extraction §1.3). */
 const asKey = (contentType: string): string => contentType.replaceAll('.', '_').replaceAll('/', '.')
 
-/** Routing keys of the bodies; patterns of extractors and legacy bindings are compared with them. */
+/** Routing keys in message bodies; patterns of extractors and legacy bindings are matched against them. */
 export const routingKeys = {
   fileCreated: (contentType: string): string => `clowder.file.${asKey(contentType)}`,
   datasetFile: (what: 'added' | 'removed'): string => `clowder.dataset.file.${what}`,
@@ -26,7 +26,7 @@ export const routingKeys = {
   metadata: (what: 'added' | 'removed', { kind }: Ref): string => `clowder.metadata.${what}.${kind}`,
 }
 
-// the apostrophe is on the wire in Clowder 1.x and extractors expect it
+// The apostrophe is part of Clowder 1.x's wire format, and extractors expect it.
 const entity = (kind: string, id: string, extra: Readonly<Record<string, Json>> = {}, mimeType?: string) => ({
   id: { resourceType: `'${kind}`, id },
   ...(mimeType === undefined ? {} : { mimeType }),
@@ -35,11 +35,12 @@ const entity = (kind: string, id: string, extra: Readonly<Record<string, Json>> 
 
 const fileEntity = ({ id, name, contentType }: FileFacts) => entity('file', id, { filename: name }, contentType)
 
-/** Without a target the member is this text. */
+/** Value of the member without a target. */
 const noTarget = '{}'
 
 const common = ({ jobId, host, notifies }: MessageContext, id: string, dataset: string, sizeBytes: number) => ({
-  // Id of the SUBMITTED record, which is the job here: one word finds both, in a reply, in a queue and when it is taken back.
+  // The id of the SUBMITTED record, which is that of the job here: one id identifies the job in a reply, in a queue and when it is
+  // cancelled.
   msgid: jobId,
   jobid: jobId,
   id,
@@ -61,7 +62,7 @@ export const fileCreated = (file: FileFacts, dataset: string, asked: MessageCont
   target: noTarget,
 })
 
-/** A file came into a dataset, or left it. */
+/** A file was added to or removed from a dataset. */
 export const datasetFile = (what: 'added' | 'removed', file: FileFacts, dataset: string, asked: MessageContext): Message => ({
   ...common(asked, file.id, dataset, file.sizeBytes),
   routing_key: routingKeys.datasetFile(what),
@@ -70,7 +71,7 @@ export const datasetFile = (what: 'added' | 'removed', file: FileFacts, dataset:
   target: entity('dataset', dataset),
 })
 
-/** Several files came into a dataset at once. Their names travel as Scala prints a list. */
+/** Several files were added to a dataset at once. Their names are formatted like a Scala list. */
 export const filesAdded = (files: readonly FileFacts[], dataset: string, asked: MessageContext): Message => {
   const names = files.map(({ name }) => name)
   return {
@@ -98,16 +99,16 @@ const onMetadata = (what: 'added' | 'removed', id: string, target: Ref, asked: M
   target: entity(target.kind, target.id),
 })
 
-/** Metadata came to a file or dataset. */
+/** Metadata was added to a file or dataset. */
 export const metadataAdded = ({ id, target, content }: MetadataRecord & Stored, asked: MessageContext): Message => ({
   ...onMetadata('added', id, target, asked),
   metadata: content,
 })
 
-/** Metadata left a file or dataset; it is deleted, so the message does not contain it. */
+/** Metadata was removed from a file or dataset; it is deleted, so the message does not contain it. */
 export const metadataRemoved = (id: string, target: Ref, asked: MessageContext): Message => onMetadata('removed', id, target, asked)
 
-/** Someone requested a run on a file: parameters are an object. */
+/** A run on a file was requested: parameters are an object. */
 export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, parameters: Parameters, asked: MessageContext): Message => ({
   ...fileCreated(file, dataset, asked),
   routing_key: `extractors.${queue}`,
@@ -116,7 +117,7 @@ export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, p
   action: 'manual-submission',
 })
 
-/** Someone requested a run on a dataset: parameters are text. */
+/** A run on a dataset was requested: parameters are a string. */
 export const datasetSubmitted = (
   dataset: { readonly id: string; readonly name: string },
   queue: string,

@@ -3,7 +3,7 @@ import { archivals, extractions, extractors } from './collections.ts'
 
 export const PersonalRuns = personalRecords({
   name: 'extractions',
-  summary: 'Extractions in your name.',
+  summary: 'Extractions on your behalf.',
   in: extractions,
   isOf: ({ user }, { id }) => user === id,
   show: ({ id, target, extractor, state, status, start, end, trigger }) => ({ id, target, extractor, state, status, start, end, trigger }),

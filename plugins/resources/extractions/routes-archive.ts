@@ -36,7 +36,7 @@ const askRoute = (operation: Operation, verb: string) =>
     path: `/api/files/:id/${verb}`,
     summary: operation === 'archive' ? 'Request archival of a file' : 'Request unarchival of a file',
     description:
-      'Runs the archive extractor with `operation` among its parameters, whatever the status of the file. 409 if that extractor is not registered.',
+      'Runs the archive extractor with `operation` among its parameters, regardless of the status of the file. 409 if that extractor is not registered.',
     permission: { right: 'ArchiveFile', on: ref('file', 'id') },
     params,
     body: wish,
@@ -58,7 +58,7 @@ const queueRoute = (operation: Operation, verb: string) =>
     method: 'POST',
     path: `/api/datasets/:id/${verb}`,
     summary: operation === 'archive' ? 'Request archival of all files of a dataset' : 'Request unarchival of all files of a dataset',
-    description: 'Files in folders included, in the background. 409 if the archive extractor is not registered.',
+    description: 'Includes files in folders; runs in the background. 409 if the archive extractor is not registered.',
     permission: { right: 'ArchiveDataset', on: ref('dataset', 'id') },
     params,
     body: wish,

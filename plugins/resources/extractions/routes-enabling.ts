@@ -9,7 +9,7 @@ const Choice = s.model('ExtractorSelection', s.Object({ enabled: names, disabled
 
 const once = (list: readonly string[]): string[] => [...new Set(list)].sort()
 
-/** A name no one has registered is most likely a slip; one that was chosen before may stay, for its extractor can come back. */
+/** An unregistered name is probably a typo; one that is in the list already may stay, because its extractor can register again. */
 const requireKnown = async (extractors: StoredExtractors, wanted: readonly string[], before: readonly string[]): Promise<void> => {
   const known = new Set<string>()
   for await (const { key, name } of extractors.all()) if (key === null) known.add(name)

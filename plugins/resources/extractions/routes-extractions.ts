@@ -97,7 +97,7 @@ const cancelOn = (kind: 'file' | 'dataset', plural: string, permission: 'EditFil
     throws: [Invalid, NotFound, Conflict],
     async handle({ params, body }, { submissions }) {
       if (body.extractor === undefined) {
-        throw new Invalid('extractor is missing: the extractor whose job is cancelled', {
+        throw new Invalid('extractor is missing: the name of the extractor whose job to cancel', {
           details: { request: 'extractor field not found' },
         })
       }
@@ -227,7 +227,7 @@ const pendingOn = (kind: 'file' | 'dataset', plural: string, permission: 'ViewFi
     throws: [NotFound],
     async handle({ params }, { transports, extractions }) {
       const all = await transports.pending({ kind, id: params.id })
-      // Not the queue: that of a private extractor holds its key.
+      // Not the queue: the queue name of a private extractor contains its key.
       const names = new Map((await extractions.of(params)).items.map(run => [run.id, run.extractor]))
       const shown = all.map(({ job, state, attempts }) => ({ job_id: job.id, extractor_id: names.get(job.id) ?? '', state, attempts }))
       return { status: 200, body: shown }

@@ -6,7 +6,7 @@ const route = routesFor('extractors', { extractors: StoredExtractors, users: Use
 const name = s.String({ minLength: 1, maxLength: 200 })
 const extractor_key = s.Optional(s.String({ maxLength: 100, description: 'The key of a private extractor' }))
 
-/** An extractor as clients read it (reference, api-platform §7). */
+/** An extractor in the API's format (reference, api-platform §7). */
 const ShownExtractor = s.model(
   'Extractor',
   s.Intersect([
@@ -25,11 +25,11 @@ const showExtractor = ({ id, info, updated, key, permissions }: ExtractorRecord 
   ...info,
   updated,
   ...(key === null ? {} : { unique_key: key }),
-  // the apostrophe is on the wire in Clowder 1.x
+  // The apostrophe is part of Clowder 1.x's wire format.
   permissions: permissions.map(user => ({ resourceType: "'user", id: user })),
 })
 
-/** How v1 refuses here, and what every problem says besides. */
+/** v1's refusal format, with the members of all problems. */
 const refusal = <const T extends s.TSchema>(message: T) =>
   s.Object({ status: s.Literal('KO'), message, reason: s.Optional(s.String()), code: s.String(), requestId: s.String() })
 const Faults = s.Record(s.String(), s.Array(s.Object({ msg: s.String(), args: s.Array(s.Unknown()) })), {
@@ -112,7 +112,7 @@ export const registerExtractor = route({
     let user = caller.user?.id
     if (said.key !== null) {
       const owner = query.user === undefined ? undefined : await users.byEmail(query.user)
-      // One answer for an address that someone else has and one that no one has.
+      // The same response for another user's address and an unknown one.
       if (!owner || (!isAdmin && owner.id !== user))
         throw new Invalid('An extractor with a key requires user, your own email; an admin may name any account')
       user = owner.id

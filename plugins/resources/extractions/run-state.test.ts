@@ -37,17 +37,17 @@ test('an error from an extractor whose clock is behind ends the run', t => {
   t.like(outcomeOf(after([first, second, behind, again])), { state: 'open' })
 })
 
-test('a status in the second of the request counts', t => {
+test('a status within the second of the request is applied', t => {
   t.like(outcomeOf(after([started])), { status: started.status, state: 'open', end: null })
 })
 
-test('a failure is one though our own word about it is newer', t => {
+test('a failure stands although our own later status follows it', t => {
   t.like(outcomeOf(after([line('Cancel Failed', 40), failed])), { state: 'failed' })
   t.like(outcomeOf(after([line('Cancel Requested', 40)])), { state: 'open', status: 'Cancel Requested' })
   t.like(outcomeOf(after([line('Cancel Success', 41), works])), { state: 'cancelled', status: 'Cancel Success' })
 })
 
-test('a foreign error goes on, as in v1, until there is a last word', t => {
+test('an error in a foreign format keeps the run open, as in v1, until a final status arrives', t => {
   t.like(outcomeOf(after([line('ERROR: x', 12)])), { state: 'open' })
 })
 
@@ -58,7 +58,7 @@ test('a run that is requested again drops its earlier end', t => {
   t.is(after([started], again).length, 5)
 })
 
-test('the newest hundred lines are kept, and the one that says when it was requested', t => {
+test('the latest hundred lines are kept, and the one with the time of the request', t => {
   const many = Array.from({ length: 150 }, (_, second) => line(`StatusMessage.processing: ${second}`, second))
   const lines = after(many)
   t.is(lines.length, 100)
@@ -67,7 +67,7 @@ test('the newest hundred lines are kept, and the one that says when it was reque
   t.is(after([line('a', 1), line('b', 200)], [...lines, line(submitted, 160)]).length, 100)
 })
 
-test('any done is DONE; every key is masked; a text has its limit', t => {
+test('any status with done is DONE; every key is masked; the length is limited', t => {
   t.is(tidyStatus('StatusMessage.done: Done processing.'), 'DONE')
   t.is(tidyStatus('2 of 5 pages done'), 'DONE')
   for (const text of ['StatusMessage.processing: 2 of 5 pages done', 'StatusMessage.retry: (#1) abandoned']) t.is(tidyStatus(text), text)

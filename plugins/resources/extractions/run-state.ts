@@ -4,17 +4,17 @@ import type { RunState, StatusLine } from './collections.ts'
 const keptLines = 100
 const longest = 2000
 
-/** A requested run without a status message. */
+/** The status of a requested run before its first status message. */
 export const submitted = 'SUBMITTED'
-/** Our own status texts of a run, which extractors do not send. */
+/** The server's own statuses of a run, which extractors do not send. */
 export const cancelWords = { requested: 'Cancel Requested', success: 'Cancel Success', failed: 'Cancel Failed' } as const
 
 const ownWords: ReadonlySet<string> = new Set([submitted, ...Object.values(cancelWords)])
 
-/** Keys of any kind in texts that extractors send back: `?key=x`, `"secretKey": "x"`, `key%3Dx`, `X-API-Key: x`. */
+/** Keys of any kind in status messages: `?key=x`, `"secretKey": "x"`, `key%3Dx`, `X-API-Key: x`. */
 const keys = /(key["']?\s*(?:=|:|%3D)\s*["']?)[^&\s"'<>,;)\]}]+/gi
 
-/** As v1 stores it: anything with "done" in it is exactly DONE, except progress. Every key is masked, not the global one alone. */
+/** As v1 stores it: any status that contains "done" becomes DONE, except progress. Every key is masked, not only the global one. */
 export const tidyStatus = (status: string): string =>
   saysDone(status)
     ? 'DONE'
@@ -23,10 +23,10 @@ export const tidyStatus = (status: string): string =>
         .replace(keys, '$1secretKey')
         .slice(0, longest)
 
-/** Messages that arrive within this time may have changed places on their way through several kernels. */
+/** Messages that arrive within this time of each other may have been reordered on their way through several kernels. */
 const reorderedMs = 2000
 
-/** By the clocks of their extractors, unless they arrived so long before the other that those clocks differ. */
+/** Compares the times of the extractors' clocks, unless the messages arrived so far apart that those clocks must differ. */
 const isAfter = (line: StatusLine, other: StatusLine): boolean => {
   if (line.at <= other.at) return false
   return line.heard === undefined || other.heard === undefined || Date.parse(other.heard) - Date.parse(line.heard) < reorderedMs
@@ -36,22 +36,25 @@ const isError = ({ status }: StatusLine): boolean => status.includes('StatusMess
 
 const roundStart = (lines: readonly StatusLine[]): number => lines.findLastIndex(({ status }) => status === submitted)
 
-/** The lines with one more at its place in time; undefined when it is there already. Lines from before the run was requested again stay in front. */
+/**
+ * The lines with another one inserted in chronological order; undefined when it is there already. Lines from before the run was requested
+ * again stay in front.
+ */
 export const withLine = (lines: readonly StatusLine[], line: StatusLine): readonly StatusLine[] | undefined => {
   const start = Math.max(roundStart(lines), 0)
   const round = lines.slice(start)
   if (round.some(({ status, at }) => status === line.status && at === line.at)) return undefined
   const before = Math.max(round.findLastIndex(({ at, status }) => status === submitted || at <= line.at) + 1, 0)
   const next = [...round.slice(0, before), line, ...round.slice(before)]
-  // The line that says when it was requested stays, whatever else must go.
+  // The line with the time of the request is always kept.
   const kept = next.length > keptLines ? [...next.slice(0, 1), ...next.slice(1 - keptLines)] : next
   const room = keptLines - kept.length
   return [...(room > 0 ? lines.slice(0, start).slice(-room) : []), ...kept]
 }
 
 /**
- * Where a run stands, from the lines since it was requested (the last time). The same lines give the same answer in whatever order and however
- * often they came: DONE is the last word; a run taken back stays so; an error is one unless a later line shows that it continues.
+ * The state of a run, computed from the lines since it was (last) requested. The result does not depend on the order or repetition of the
+ * lines: DONE is final; a cancelled run stays cancelled; an error is final unless a later line shows that the run continues.
  */
 export const outcomeOf = (
   lines: readonly StatusLine[],

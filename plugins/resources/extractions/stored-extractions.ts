@@ -22,7 +22,7 @@ import { type ExtractionRecord, extractions, type RunState, type StatusLine } fr
 import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
 
 export type ExtractionRun = ExtractionRecord & Stored
-/** What extractors run on. */
+/** A resource that extractors run on. */
 export type Target = Ref & { readonly kind: 'file' | 'dataset' }
 
 const newestFirst = { by: 'start', order: 'descending' } as const
@@ -41,12 +41,12 @@ export class StoredExtractions {
     return this.#documents.get(extractions, id)
   }
 
-  /** The newest runs on a resource, newest first; a thousand by default. */
+  /** The latest runs on a resource, newest first; a thousand by default. */
   of(target: { readonly id: string }, limit = 1000): Promise<Page<ExtractionRun>> {
     return this.#documents.find(extractions, { using: 'byTarget', where: eq('target.id', target.id), sort: newestFirst, limit })
   }
 
-  /** Which of at most a thousand resources have a run that is not over, at most a thousand such runs. */
+  /** Which of up to a thousand resources have an open run; reads at most a thousand open runs. */
   async openOn(targets: readonly string[]): Promise<ReadonlySet<string>> {
     const where = and(isIn('target.id', targets), eq('state', 'open'))
     const { items } = await this.#documents.find(extractions, { using: 'byTarget', where, limit: 1000 })
@@ -54,8 +54,8 @@ export class StoredExtractions {
   }
 
   /**
-   * What is to be said of at most a thousand resources: a run that is not over, else that the newest run of an extractor failed. Resources without
-   * either are absent.
+   * The state of up to a thousand resources: an open run, otherwise that the latest run of an extractor failed. Resources with neither are
+   * absent.
    */
   async statesOn(targets: readonly string[]): Promise<ReadonlyMap<string, ExtractionRun>> {
     const told = new Map<string, ExtractionRun>()
@@ -74,7 +74,7 @@ export class StoredExtractions {
     return told
   }
 
-  /** At most ten thousand runs: what has more of them than anyone looks at is not worth more. */
+  /** Reads at most ten thousand runs, which bounds the cost for resources with very many. */
   async *#runsOn(targets: readonly string[], states?: readonly RunState[]): AsyncIterable<ExtractionRun> {
     if (targets.length === 0) return
     const on = isIn('target.id', targets)
@@ -93,13 +93,13 @@ export class StoredExtractions {
     }
   }
 
-  /** The newest runs of everyone in these states, newest first. */
+  /** The latest runs of all users in these states, newest first. */
   async newest(states: readonly RunState[], limit: number): Promise<readonly ExtractionRun[]> {
     const query = { using: 'byState', where: isIn('state', states), sort: newestFirst, limit } as const
     return (await this.#documents.find(extractions, query)).items
   }
 
-  /** The newest runs of a queue since a time that are in a state, if one is named; newest first. */
+  /** The latest runs of a queue since a time, newest first; in one state, if given. */
   async ofQueue(queue: string, since: Date, limit: number, state?: RunState): Promise<readonly ExtractionRun[]> {
     const where = and(eq('queue', queue), range('start', { gte: since.toISOString() }), ...(state ? [eq('state', state)] : []))
     return (await this.#documents.find(extractions, { using: 'byQueue', where, sort: newestFirst, limit })).items
@@ -111,19 +111,22 @@ export class StoredExtractions {
     return this.#documents.count(extractions, { using: 'byQueue', where, upTo: 100_000 })
   }
 
-  /** Adds a status to its run, repeated or in any order. Resolves to the run as it was before; undefined when no such run is known. */
+  /**
+   * Adds a status to its run. Statuses may be repeated and arrive in any order. Resolves to the run as it was before; undefined for an
+   * unknown run.
+   */
   async heard({ jobId, targetId, extractor, status, at }: JobStatus): Promise<ExtractionRun | undefined> {
     const run = jobId === undefined ? await this.#newestOpen(targetId, extractor) : await this.get(jobId)
     if (run) await this.#add(run.id, { status: tidyStatus(status), at: at.toISOString(), heard: this.#clock.now().toISOString() })
     return run
   }
 
-  /** Says something about a run in our own words, such as `Cancel Success`. */
+  /** Adds a status of the server itself to a run, such as `Cancel Success`. */
   async noted(id: string, status: string): Promise<void> {
     await this.#add(id, { status, at: this.#clock.now().toISOString() })
   }
 
-  /** A failed run is to run again. Nothing changes when a status message arrived since `run` was read. */
+  /** Reopens a failed run. No effect if a status message arrived since `run` was read. */
   async reopened(run: ExtractionRun): Promise<void> {
     const line = { status: submitted, at: this.#clock.now().toISOString() }
     await this.#write(run, [...run.lines, line].slice(-100))
@@ -134,7 +137,7 @@ export class StoredExtractions {
     await removeFound(this.#documents, extractions, { using: 'byTarget', where: eq('target.id', target.id), sort: newestFirst })
   }
 
-  /** Old extractors do not say which run they mean. */
+  /** Old extractors do not specify the run. */
   async #newestOpen(target: string, extractor: string): Promise<ExtractionRun | undefined> {
     return (await this.of({ id: target })).items.find(run => run.extractor === extractor && run.state === 'open')
   }
@@ -142,7 +145,7 @@ export class StoredExtractions {
   async #add(id: string, line: StatusLine): Promise<void> {
     for (;;) {
       const run = await this.get(id)
-      // After DONE no message counts.
+      // DONE is final: later messages are ignored.
       if (!run || run.state === 'done') return
       const lines = withLine(run.lines, line)
       if (!lines || (await this.#write(run, lines))) return
@@ -177,7 +180,7 @@ export class StoredExtractions {
 }
 wire(StoredExtractions, DocumentStore, Clock)
 
-/** Reads runs for keys of jobs: their ids are those of their jobs. */
+/** Reads runs to check the keys of jobs: a run has the id of its job. */
 export class JobRecordsOfRuns implements JobRecords {
   #extractions: StoredExtractions
 
@@ -201,7 +204,7 @@ export class JobRecordsOfRuns implements JobRecords {
 }
 wire(JobRecordsOfRuns, StoredExtractions)
 
-/** The runs that are kept, for reports. */
+/** The stored runs, for reports. */
 export class StoredRunReports implements ReportedRuns {
   #documents: DocumentStore
 
@@ -217,7 +220,7 @@ export class StoredRunReports implements ReportedRuns {
 }
 wire(StoredRunReports, DocumentStore)
 
-/** Runs are deleted with their target. */
+/** Deletes runs with their target. */
 export class DeleteRunsOnTargetRemoved implements BatchHandler {
   #documents: DocumentStore
   #extractions: StoredExtractions

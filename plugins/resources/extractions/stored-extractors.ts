@@ -23,7 +23,7 @@ import { StoredLabels } from './stored-labels.ts'
 type Limits = Pick<s.Static<typeof config>, 'maxDocumentBytes' | 'maxPerOwner'>
 export type RegisteredExtractor = ExtractorRecord & Stored
 
-/** Who registers: a person over HTTP, an extractor on the bus, or Pounce for one of its own. */
+/** The registering party: a user over HTTP, an extractor on the bus, or Pounce for a built-in one. */
 export interface Registrar {
   readonly via: 'http' | 'bus' | 'builtIn'
   /** Over HTTP the caller; on the bus the owner of a private extractor. */
@@ -31,18 +31,18 @@ export interface Registrar {
   readonly isAdmin: boolean
 }
 
-/** Bounds what a flood of made-up extractors can do. */
+/** Bounds the effect of a flood of bogus extractors. */
 const mostExtractors = 1000
 const pageSize = 20
 
 /** The queue of an extractor, which is also its identity. */
 export const queueOf = (name: string, key: string | null | undefined): string => (key == null ? name : `private.${key}.${name}`)
 
-/** True for those whom a private extractor was given to; public ones are everyone's. */
+/** True if the account may use a private extractor; public ones are available to everyone. */
 export const mayUse = ({ key, permissions }: ExtractorRecord, user: string | undefined): boolean =>
   key === null || (user !== undefined && permissions.includes(user))
 
-/** The extractors that are known. */
+/** The registered extractors. */
 export class StoredExtractors {
   #documents: DocumentStore
   #choices: EnabledExtractors
@@ -61,12 +61,12 @@ export class StoredExtractors {
     this.#clock = clock
   }
 
-  /** Differs after each change that was made here. */
+  /** Changes with each update made by this kernel. */
   get changes(): number {
     return this.#changes
   }
 
-  /** By name, private ones included. Documents are large: no more than a page of them is in memory. */
+  /** By name, private ones included. Documents are large: only one page is in memory at a time. */
   async *all(): AsyncGenerator<RegisteredExtractor> {
     const query = { using: 'byName', sort: { by: 'name', order: 'ascending' }, limit: pageSize } as const
     let page = await this.#documents.find(extractors, query)
@@ -87,12 +87,15 @@ export class StoredExtractors {
     return (await this.#documents.find(extractors, { using: 'byIdentity', where: eq('identity', queue), limit: 1 })).items[0]
   }
 
-  /** New or changed; the id stays, and who may use it. Someone else's is refused. Pounce's own are enabled from the start, all others are not. */
+  /**
+   * Creates or updates an extractor; its id and its permissions are kept. Another user's extractor is refused. Built-in extractors are
+   * initially enabled, all others are not.
+   */
   async register(said: Said, by: Registrar): Promise<string> {
     const known = await this.behind(queueOf(said.info.name, said.key))
     if (!known) return this.#insert(said, by)
     const isSame = isDeepStrictEqual(known.info, said.info) && known.isBuiltIn === (by.via === 'builtIn')
-    // v1 looks at the version of a public one alone, and what listens on the bus relies on it.
+    // v1 only compares the version of a public one, and extractors on the bus rely on it.
     if (isSame || (by.via === 'bus' && known.key === null && known.info.version === said.info.version)) return known.id
     requireOwn(known, by)
     const owned = by.via === 'builtIn' ? { isBuiltIn: true, owner: null } : {}
@@ -104,7 +107,7 @@ export class StoredExtractors {
     return known.id
   }
 
-  /** One that is not known is not an error. */
+  /** An unknown one is not an error. */
   async remove(queue: string): Promise<void> {
     const known = await this.behind(queue)
     if (!known) return
@@ -116,7 +119,7 @@ export class StoredExtractors {
     this.#changes++
   }
 
-  /** What an extractor says of itself; `Invalid` when that is wrong or too long. */
+  /** Reads an extractor's description; throws `Invalid` when it is malformed or too long. */
   read(raw: unknown, key?: string): Said {
     return readExtractorInfo(raw, this.#limits.maxDocumentBytes, key)
   }
@@ -135,7 +138,7 @@ export class StoredExtractors {
     if ((await this.#documents.count(extractors, { using: 'byName', upTo: mostExtractors })) >= mostExtractors) {
       throw new Conflict(`Maximum of ${mostExtractors} extractors reached; an admin can delete some`)
     }
-    // Enabled first: a crash in between leaves an extractor that is new at the next start.
+    // Enabled first: after a crash in between, the extractor still counts as new at the next start.
     if (isBuiltIn) await this.#choices.enable(info.name)
     const id = this.#ids.next()
     const record: ExtractorRecord = {
@@ -151,7 +154,7 @@ export class StoredExtractors {
     try {
       await this.#documents.commit({ insert: { id, ...record }, into: extractors }, [registered(id, said, by)])
     } catch (error) {
-      // someone registered the same name in this moment: now it is a change, if at all
+      // The same name was registered concurrently: treat it as an update, if anything changed.
       if (error instanceof Taken) return this.register(said, by)
       throw error
     }
@@ -169,13 +172,13 @@ const registered = (id: string, { info }: Said, { via, user }: Registrar): NewEv
   event('extractor.registered', { kind: 'extractor', id }, { name: info.name }, via === 'http' ? user : undefined)
 
 /**
- * Anyone on the bus may bring a public extractor up to date, as in v1: who may listen there is trusted so far. Over HTTP only who registered it, or
- * an admin. New: no one takes over a private one of someone else, or one that Pounce runs itself.
+ * On the bus anyone may update a public extractor, as in v1: clients of the bus are trusted to that extent. Over HTTP only the user who
+ * registered it, or an admin. Beyond v1, another user's private extractor and built-in ones are protected.
  */
 const requireOwn = (known: RegisteredExtractor, { via, user, isAdmin }: Registrar): void => {
   if (via === 'builtIn') return
   const isOwn = known.owner !== null && known.owner === user
   const mayChange = via === 'bus' ? known.key === null || isOwn : isAdmin || isOwn
   if (known.isBuiltIn ? isAdmin && via === 'http' : mayChange) return
-  throw new Forbidden(`The extractor ${known.name} was registered by another user, who alone can change it`)
+  throw new Forbidden(`The extractor ${known.name} can be changed only by the user who registered it`)
 }

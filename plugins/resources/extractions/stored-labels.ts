@@ -5,7 +5,7 @@ export type Label = LabelRecord & Stored
 
 const mostLabels = 1000
 
-/** Words for extractors, in categories. */
+/** Labels for extractors, in categories. */
 export class StoredLabels {
   #documents: DocumentStore
   #ids: Ids
@@ -20,7 +20,7 @@ export class StoredLabels {
     return (await this.#documents.find(labels, { using: 'byName', sort: { by: 'name', order: 'ascending' }, limit: mostLabels })).items
   }
 
-  /** `Conflict` when the name is in use. */
+  /** Throws `Conflict` when the name is in use. */
   async create(label: LabelRecord): Promise<Label> {
     if ((await this.#documents.count(labels, { using: 'byName', upTo: mostLabels })) >= mostLabels) {
       throw new Conflict(`Maximum of ${mostLabels} labels reached; delete some`)
@@ -36,7 +36,7 @@ export class StoredLabels {
     }
   }
 
-  /** Resolves to what it was. */
+  /** Resolves to the deleted label. */
   async remove(id: string): Promise<Label> {
     try {
       return await this.#documents.commit({ tombstone: id, in: labels })
@@ -45,7 +45,7 @@ export class StoredLabels {
     }
   }
 
-  /** Gives an extractor the labels it names, `Category/Name` or `Name` (category Other); those that are new are made. */
+  /** Assigns the labels that an extractor declares, `Category/Name` or `Name` (category Other); missing labels are created. */
   async assign(texts: readonly string[], extractor: string): Promise<void> {
     for (const text of texts) {
       const slash = text.indexOf('/')
@@ -56,7 +56,7 @@ export class StoredLabels {
         if (known) await this.#documents.commit({ update: known.id, in: labels, addToSet: { extractors: [extractor] } })
         else await this.create({ name, category: slash > 0 ? text.slice(0, slash).trim() : 'Other', extractors: [extractor] })
       } catch (error) {
-        // Full, or made or removed by someone else in this moment: a label is not worth a registration.
+        // The limit is reached, or the label was created or deleted concurrently: a label must not fail a registration.
         if (!(error instanceof Conflict)) throw error
       }
     }

@@ -9,14 +9,14 @@ import { type ExtractionRun, StoredExtractions, type Target } from './stored-ext
 import { mayUse, type RegisteredExtractor, StoredExtractors } from './stored-extractors.ts'
 import { TransportRouter } from './transport-router.ts'
 
-/** As long as v1 looks for a message. */
+/** As long as v1 searches for a message. */
 const cancelPatienceMs = 500
 
 type File = FileRecord & Stored
 
 /** The parameters of a submission. */
 export interface SubmissionRequest {
-  /** The queue as v1 takes it: the name of a public extractor, `private.<key>.<name>` of a private one. */
+  /** The queue as in v1: the name of a public extractor, `private.<key>.<name>` for a private one. */
   readonly extractor: string | undefined
   readonly parameters: Readonly<Record<string, unknown>>
   readonly user: string | undefined
@@ -24,7 +24,7 @@ export interface SubmissionRequest {
   readonly keysUntil?: Date | undefined
 }
 
-/** A file has its bytes before it has a record: CREATED says only that the jobs of its upload are not submitted yet. */
+/** A file has its bytes before it has a record: CREATED only means that the jobs of its upload are not submitted yet. */
 const isReady = ({ status }: File): boolean => status === 'PROCESSED' || status === 'CREATED'
 
 const requireReady = (file: File): void => {
@@ -61,7 +61,7 @@ export class Submission {
     this.#log = log
   }
 
-  /** Resolves to the job's id, which may be given. `Conflict` for an archived file, and for one that waits for its scan. */
+  /** Resolves to the job's id, which may be given. Throws `Conflict` for an archived file and for one awaiting its malware scan. */
   async ofFile(file: File, wish: SubmissionRequest, id = this.#ids.next()): Promise<string> {
     requireUsable(file)
     requireReady(file)
@@ -84,7 +84,7 @@ export class Submission {
     })
   }
 
-  /** For those of the files that are ready, and lie in the dataset: their jobs' ids by file. */
+  /** Submits those of the files that are ready and in the dataset. Returns the job ids by file. */
   async ofSelected(dataset: string, files: readonly string[], wish: SubmissionRequest): Promise<Readonly<Record<string, string>>> {
     const extractor = await this.usable(wish)
     const known = [...(await this.#files.getMany(files)).values()]
@@ -94,7 +94,7 @@ export class Submission {
     return Object.fromEntries(orders.map(({ id, target }) => [target.id, id]))
   }
 
-  /** The extractor someone names, when it is known and theirs to use. */
+  /** The given extractor, if it is registered and the user may use it. */
   async usable({ extractor, user }: SubmissionRequest): Promise<RegisteredExtractor> {
     if (extractor === undefined) throw new Invalid('extractor is missing: an extractor listed at /api/extractors')
     const known = await this.#extractors.behind(extractor)
@@ -130,20 +130,20 @@ export class Submission {
     await this.handOver(await this.#jobs.jobsOf(orders))
   }
 
-  /** When this fails, the runs end with an error that says so: the submitter sees it, and nothing waits forever. */
+  /** When this fails, the runs end with an error: the submitter sees it, and no run stays open forever. */
   async handOver(jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0) return
     try {
       await this.#transports.publish(jobs)
     } catch (error) {
-      for (const { id } of jobs) await this.#giveUp(id, 'StatusMessage.error: The job could not be handed over.')
+      for (const { id } of jobs) await this.#giveUp(id, 'StatusMessage.error: The job could not be published.')
       throw error
     }
   }
 
   /**
-   * Takes a waiting run back, or stops one that runs here; others are not touched.
-   * Looking for it may take a transport long: this returns before, as in v1, and the run's status shows the result.
+   * Cancels a waiting run, or stops one that runs here; others are not affected. Finding it can take a transport long: this returns
+   * earlier, as in v1, and the run's status shows the result.
    */
   async cancel(target: Target, id: string, extractor: string): Promise<void> {
     if (target.kind === 'file') {
@@ -160,7 +160,7 @@ export class Submission {
     await Promise.race([this.#takeBack(run), pause(cancelPatienceMs, undefined, { ref: false })])
   }
 
-  /** Has a run that failed and was dead-lettered run again. */
+  /** Reruns a failed job that is a dead letter. */
   async rerun(id: string): Promise<void> {
     const run = await this.#extractions.get(id)
     if (!run) throw new NotFound('extraction')

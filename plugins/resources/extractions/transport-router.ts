@@ -1,10 +1,10 @@
 import { type Contributions, type Ref, type Transport, Transports, Unavailable, wire } from 'pounce/sdk'
 import type { Bus, Job, QueueFacts, TransportListener } from 'pounce/sdk/kit'
 
-/** As many jobs as a transport takes at once. */
+/** Maximum number of jobs that a transport accepts at once. */
 const maxJobs = 1000
 
-/** All transports as one: each job goes to the one that serves its queue. */
+/** Combines all transports: each job is sent to the one that serves its queue. */
 export class TransportRouter {
   #transports: Contributions<Transport>
 
@@ -16,14 +16,14 @@ export class TransportRouter {
     for (const transport of this.#transports.all()) await transport.listen(listener)
   }
 
-  /** As `Transport.publish`, for any number of jobs. */
+  /** Like `Transport.publish`, for any number of jobs. */
   async publish(jobs: readonly Job[]): Promise<void> {
     for (const [transport, share] of Map.groupBy(jobs, ({ queue }) => this.#of(queue))) {
       for (let at = 0; at < share.length; at += maxJobs) await transport.publish(share.slice(at, at + maxJobs))
     }
   }
 
-  /** As `Transport.cancel`, wherever the job is. */
+  /** Like `Transport.cancel`, on the transport that has the job. */
   async cancel(jobId: string): Promise<'cancelled' | 'running' | 'unknown'> {
     for (const transport of this.#transports.all()) {
       const outcome = await transport.cancel(jobId)
@@ -32,7 +32,7 @@ export class TransportRouter {
     return 'unknown'
   }
 
-  /** As `Transport.revive`, wherever the job is. */
+  /** Like `Transport.revive`, on the transport that has the job. */
   async revive(jobId: string): Promise<boolean> {
     for (const transport of this.#transports.all()) if (await transport.revive(jobId)) return true
     return false
@@ -44,28 +44,28 @@ export class TransportRouter {
     return all.flat().sort((a, b) => (a.queue < b.queue ? -1 : 1))
   }
 
-  /** As `Transport.pending`, of all transports. */
+  /** Like `Transport.pending`, for all transports. */
   async pending(target: Ref): ReturnType<Transport['pending']> {
     return (await Promise.all(this.#transports.all().map(transport => transport.pending(target)))).flat()
   }
 
-  /** The buses among them, which outside extractors share. */
+  /** The transports that are buses, which external extractors share. */
   buses(): readonly Bus[] {
     return this.#transports.all().flatMap(({ bus }) => bus ?? [])
   }
 
-  /** Main media types that are bound on any bus in the old way, each once, by name. */
+  /** Main media types with legacy bindings on any bus, each once, by name. */
   async inputTypes(): Promise<readonly string[]> {
     const all = await Promise.all(this.buses().map(bus => bus.inputTypes()))
     return [...new Set(all.flat())].sort()
   }
 
-  /** True of a queue whose extractor Pounce runs itself. */
+  /** True for the queue of a built-in extractor. */
   runsHere(queue: string): boolean {
     return this.#transports.all().some(transport => transport.runs().has(queue))
   }
 
-  /** True of a queue on a bus, of which a job may be gone because an extractor has taken it. */
+  /** True for a queue on a bus, from which an extractor may already have taken a job. */
   isOnBus(queue: string): boolean {
     return !this.runsHere(queue) && this.buses().length > 0
   }

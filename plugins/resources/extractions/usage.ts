@@ -5,20 +5,20 @@ import { StoredExtractions } from './stored-extractions.ts'
 const dayMs = 24 * 60 * 60 * 1000
 const fewNewest = 10
 
-/** How long the newest runs took: at most ten, from SUBMITTED to DONE. */
+/** Mean duration of the latest runs: at most ten, from SUBMITTED to DONE. */
 export interface Pace {
   /** Null when none is done. */
   readonly seconds: number | null
   readonly runs: number
 }
 
-/** How much an extractor is used. */
+/** Usage metrics of an extractor. */
 export interface Usage {
   readonly lastDay: Pace
   readonly lastMonth: Pace
-  /** Runs requested, each counted up to 100,000. */
+  /** Requested runs, each counted up to 100,000. */
   readonly jobs: { readonly lastSevenDays: number; readonly lastMonth: number }
-  /** Submitters, among the newest thousand runs of a month; the busiest first. */
+  /** Submitters among the latest thousand runs of a month, the most active first. */
   readonly byUser: readonly { readonly user: string | null; readonly jobs: number; readonly newest: string }[]
 }
 
@@ -38,7 +38,7 @@ const byUser = (newestFirst: readonly ExtractionRun[]): Usage['byUser'] => {
   return [...users].map(([user, facts]) => ({ user, ...facts })).sort((a, b) => b.jobs - a.jobs)
 }
 
-/** Measures how extractors are used, from their runs. */
+/** Computes usage metrics of extractors from their runs. */
 export class ExtractorUsage {
   #extractions: StoredExtractions
   #clock: Clock
@@ -48,7 +48,7 @@ export class ExtractorUsage {
     this.#clock = clock
   }
 
-  /** Of one queue; a month is 30 days. */
+  /** The metrics of one queue; a month is 30 days. */
   async of(queue: string): Promise<Usage> {
     const now = this.#clock.now().getTime()
     const [day, week, month] = [1, 7, 30].map(days => new Date(now - days * dayMs)) as [Date, Date, Date]

@@ -2,7 +2,7 @@ import { authorize, type BulkOperations, event, Files, type Kind, NotFound, type
 import { type BulkAct, type BulkOperation, type BulkRequest, ownLicense } from 'pounce/sdk/kit'
 import { FileRemoval } from './file-removal.ts'
 
-/** What bulk jobs do to files, as the routes of one file do. */
+/** File operations of bulk jobs, as the routes for a single file do them. */
 export class FileBulkOperations implements BulkOperations {
   readonly #files: Files
   readonly #removal: FileRemoval

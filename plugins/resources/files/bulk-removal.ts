@@ -1,7 +1,7 @@
 import { type Caller, type FileRecord, Files, Log, Policy, type Stored, s, wire } from 'pounce/sdk'
 import { FileRemoval } from './file-removal.ts'
 
-/** What became of each file that was to be deleted. */
+/** The outcome for each file that was to be deleted. */
 export interface BulkRemoved {
   deleted: string[]
   'not found': string[]
@@ -10,7 +10,7 @@ export interface BulkRemoved {
 }
 type UrlOutcome = keyof BulkRemoved
 
-/** Deletes many files, each with its own right and its own outcome. */
+/** Deletes many files, each with its own permission check and outcome. */
 export class BulkRemoval {
   #files: Files
   #policy: Policy
@@ -24,7 +24,7 @@ export class BulkRemoval {
     this.#log = log
   }
 
-  /** At most 1,000 ids; one that is named twice is deleted once. A file that the caller cannot see is not found. */
+  /** At most 1,000 ids; duplicates are deleted once. A file that the caller may not view is not found. */
   async remove(caller: Caller, named: readonly string[]): Promise<BulkRemoved> {
     const ids = [...new Set(named)]
     const wellFormed = ids.filter(s.isId)

@@ -8,16 +8,16 @@ export const files = collection<FileRecord>()('files', {
   byCreated: { on: ['created'] },
 })
 
-/** Uploads that a client says belong together, into one dataset, by one user. */
+/** Uploads that the client marked as belonging together, into one dataset, by one user. */
 export interface BatchRecord {
   readonly user: string
   readonly dataset: string
-  /** Some of its files came into the root of the dataset. */
+  /** True if some of its files were added to the root of the dataset. */
   readonly hasRootFiles: boolean
-  /** Extraction was requested with some of its files. */
+  /** True if extraction was requested for some of its files. */
   readonly extract: boolean
   readonly state: 'open' | 'complete'
-  /** When an open one counts as complete, and a complete one is deleted, unless files arrive until then. */
+  /** When an open batch counts as complete, and a complete one is deleted, unless more files arrive before. */
   readonly due: Time
 }
 
@@ -26,7 +26,7 @@ export const uploadBatches = collection<BatchRecord>()('upload-batches', {
   byUser: { on: ['user'] },
 })
 
-/** Files of a batch that came at about the same time: so many in one document that neither documents nor their number grow large. */
+/** Files of a batch that arrived at about the same time: grouped so that neither the documents nor their number grow large. */
 interface BatchFilesRecord {
   readonly batch: string
   readonly files: readonly string[]

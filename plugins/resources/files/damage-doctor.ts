@@ -6,7 +6,7 @@ import { Scrub } from './scrub.ts'
 
 const mostNamed = 20
 
-/** The part of `pounce doctor` that names files whose stored bytes are damaged or missing. */
+/** The part of `pounce doctor` that lists files whose stored bytes are damaged or missing. */
 export class DamageDoctor implements Command {
   readonly name = 'doctor'
   readonly summary = 'Check the installation for problems; changes nothing unless an option says so'
@@ -57,7 +57,7 @@ export class DamageDoctor implements Command {
     return fault
   }
 
-  /** Marked files are named too: who does not read cannot say that their bytes are valid again. */
+  /** Marked files are listed too: without reading them it is unknown whether their bytes are valid again. */
   async #withMarked(found: readonly string[]): Promise<readonly string[]> {
     const marked = await this.#damage.marked(mostNamed + 1)
     const others = marked.filter(({ id }) => !found.some(text => text.startsWith(id)))
@@ -66,7 +66,7 @@ export class DamageDoctor implements Command {
 }
 wire(DamageDoctor, DocumentStore, Scrub, FileDamage)
 
-/** Which files a part such as `2/7` has. Throws `Invalid` for what is none. */
+/** The files selected by a part such as `2/7`. Throws `Invalid` for a malformed part. */
 const subset = (given: string | boolean | undefined): ((id: string) => boolean) => {
   if (given === undefined) return () => true
   const [, part, parts] = (/^(\d{1,6})\/(\d{1,6})$/.exec(String(given)) ?? []).map(Number)

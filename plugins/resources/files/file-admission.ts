@@ -23,7 +23,7 @@ const chargedTo = ({ user }: Caller, dataset: string | undefined): ChargedTo => 
   datasets: dataset === undefined ? [] : [dataset],
 })
 
-/** Decides whether files may be added somewhere. Right and state of the dataset come from one read, that of the policy. */
+/** Decides whether files may be added to a location. The right and the state of the dataset come from one read by the policy. */
 export class FileAdmission {
   #policy: Policy
   #users: Users
@@ -37,7 +37,7 @@ export class FileAdmission {
     this.#quotas = quotas
   }
 
-  /** Before the bytes; see `FileIngest.admit`. */
+  /** Called before the bytes are received; see `FileIngest.admit`. */
   async admit(...[caller, target, amount, { isAuthorized = false } = {}]: Parameters<FileIngest['admit']>): Promise<void> {
     if (target) {
       requirePlaced(caller, target.dataset !== undefined)
@@ -47,19 +47,22 @@ export class FileAdmission {
     if (amount) for (const quota of this.#quotas.all()) await quota.check(chargedTo(caller, target?.dataset), amount)
   }
 
-  /** After the bytes. They can take hours, in which people are suspended and leave spaces: what counts is what the caller may do now. */
+  /**
+   * Called after the bytes are received. That can take hours, in which accounts can be suspended and members leave spaces: the current
+   * rights apply.
+   */
   async admitAsOfNow(caller: Caller, target: IngestTarget): Promise<void> {
     requirePlaced(caller, target.dataset !== undefined)
     await this.#authorize(await this.#asOfNow(caller), target)
     await this.#requireFolder(target)
   }
 
-  /** Charges files, all or none. */
+  /** Charges files to the quotas, all or none. */
   async reserve(caller: Caller, { dataset }: IngestTarget, files: Parameters<StorageQuota['reserve']>[1]): Promise<void> {
     for (const quota of this.#quotas.all()) await quota.reserve(chargedTo(caller, dataset), files)
   }
 
-  /** Where files go once the folders of their path are there; they are created after everything else was found right. */
+  /** The target, once the folders of the path exist; they are created after all other checks have passed. */
   async placed(caller: Caller, { path, ...options }: IngestOptions): Promise<IngestOptions> {
     const { dataset, folder } = options
     if (path === undefined || path.length === 0 || dataset === undefined) return options

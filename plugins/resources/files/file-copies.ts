@@ -22,13 +22,13 @@ interface Tools {
   readonly quotas: Contributions<StorageQuota>
   readonly ids: Ids
   readonly clock: Clock
-  /** The events of a copy that is shown at once. */
+  /** The events for a copy that is shown immediately. */
   readonly announcing: (copy: FileRecord & { readonly id: string }, batch: string) => readonly NewEvent[]
 }
 
 /**
- * Makes records that share the bytes of others. Bytes go with the last record that names them, so each original is looked at again once its
- * copy is durable: while it is there, anyone who looked for owners of the bytes has found one at any time. The copy of one that has gone goes too.
+ * Creates records that share the bytes of others. Bytes are deleted with the last record that refers to them, so each original is checked
+ * again once its copy is durable: if it still exists, the bytes had an owner at any time. If it was deleted, the copy is deleted too.
  */
 export const copyFiles = async (
   { documents, removal, quotas, ids, clock, announcing }: Tools,
@@ -67,7 +67,7 @@ export const copyFiles = async (
   return copies
 }
 
-/** Not for what an interrupted try has made already. */
+/** False for copies that an interrupted attempt has already created. */
 const isRefused = (result: Awaited<ReturnType<DocumentStore['commitEach']>>[number] | undefined): boolean =>
   result?.ok === false && !(result.error instanceof CommitConflict && result.error.reason === 'exists')
 
@@ -82,7 +82,7 @@ const copyOf = (original: File): Omit<FileRecord, 'author' | 'created' | 'places
   }
 }
 
-/** A copy gets a thumbnail of its own from who keeps them: that of the original has the rights of the original. */
+/** A copy gets its own thumbnail from the plugin that stores thumbnails: the original's thumbnail has the rights of the original. */
 const eventsOf = (id: string, { id: from, thumbnail }: File, author: string): readonly NewEvent[] => {
   const copied = event('file.copied', { kind: 'file', id }, { from }, author)
   if (thumbnail === null) return [copied]

@@ -18,16 +18,16 @@ import {
 } from 'pounce/sdk'
 import { files } from './collection.ts'
 
-/** A file whose stored bytes are damaged, by its id. */
+/** A file whose stored bytes are damaged, by id. */
 export interface DamagedFile {
   readonly at: Time
   readonly blob: string
 }
 
-/** A collection of its own: of almost no file there is anything to say, and each index of files costs every upload. */
+/** A separate collection: few files are damaged, and each index on files costs every upload. */
 export const damagedFiles = collection<DamagedFile>()('files.damaged', { byTime: { on: ['at'] } })
 
-/** Marks the files whose bytes are damaged, each once until it is repaired. */
+/** Marks files whose bytes are damaged, each once until it is repaired. */
 export class FileDamage implements DamageReports {
   #documents: DocumentStore
   #clock: Clock
@@ -52,7 +52,7 @@ export class FileDamage implements DamageReports {
     }
     try {
       const bytes = await get()
-      // Of a file that was deleted meanwhile there is no record left to mark; the bytes of an archived one may be elsewhere.
+      // A deleted file has no record to mark; the bytes of an archived one may be elsewhere.
       if (!bytes) void this.#markAll(key, 'read', ({ status }) => status !== 'ARCHIVED')
       return bytes?.once('error', report)
     } catch (error) {
@@ -61,17 +61,17 @@ export class FileDamage implements DamageReports {
     }
   }
 
-  /** When the damage was found; undefined of a file that is not known to be damaged. */
+  /** When the damage was found; undefined for a file that is not known to be damaged. */
   async since(file: string): Promise<Time | undefined> {
     return (await this.#documents.get(damagedFiles, file))?.at
   }
 
-  /** All that are marked, the newest first. */
+  /** All marked files, newest first. */
   async marked(limit: number): Promise<readonly (DamagedFile & Stored)[]> {
     return (await this.#documents.find(damagedFiles, { using: 'byTime', sort: { by: 'at', order: 'descending' }, limit })).items
   }
 
-  /** Takes the mark off a file whose bytes were read as they should be. */
+  /** Unmarks a file whose bytes were read without errors. */
   async repaired(file: string): Promise<void> {
     if ((await this.since(file)) === undefined) return
     await ifThere(this.#documents.commit({ tombstone: file, in: damagedFiles }, [event('file.repaired', { kind: 'file', id: file }, {})]))
@@ -98,7 +98,7 @@ export class FileDamage implements DamageReports {
   }
 }
 wire(FileDamage, DocumentStore, Clock, Log, Metrics)
-/** False when someone else was faster. */
+/** False after a concurrent change. */
 const ifThere = async (commit: Promise<unknown>): Promise<boolean> => {
   try {
     await commit
@@ -109,7 +109,7 @@ const ifThere = async (commit: Promise<unknown>): Promise<boolean> => {
   }
 }
 
-/** A mark goes with its file. */
+/** Deletes the mark with its file. */
 export class DeleteDamageOnFileRemoved {
   #documents: DocumentStore
 

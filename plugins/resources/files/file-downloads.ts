@@ -24,7 +24,7 @@ import type { BytesPlace } from './file-json.ts'
 
 type File = FileRecord & Stored
 
-/** For following it at once, and going on with what broke off. */
+/** Long enough to follow the redirect and to resume an interrupted download. */
 const addressLifeMs = 15 * 60 * 1000
 
 /** Returns the bytes of files and counts downloads. */
@@ -73,24 +73,26 @@ export class FileDownloads {
     }
   }
 
-  /** The bytes of a file, counted as a download of a user, or of nobody that is known, when they are sent. */
+  /** The bytes of a file. Once sent, they are counted as a download by the user, or as anonymous. */
   countedBytesOf(file: File, user: string | undefined, isTracked = true): Bytes {
     return countedBytes(this.bytesOf(file), ({ isWhole }) => this.#count(file, user, { isTracked, isWhole }))
   }
 
-  /** An untracked one changes nothing on the file: it emits an event only while an event sink is loaded. */
+  /** An untracked download does not change the file: it emits an event only while an event sink is loaded. */
   #count(file: File, user: string | undefined, { isTracked, isWhole }: { readonly isTracked: boolean; readonly isWhole: boolean }): void {
     if (!isTracked && (!isWhole || this.#sinks.all().length === 0)) return
     const { id, sizeBytes } = file
     this.#counts.add(event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked, isWhole }, user), isTracked)
   }
 
-  /** Resolves when the downloads that were sent so far are counted: who downloads a file and then reads its number finds it right. */
+  /**
+   * Resolves when the downloads sent so far are counted, so that a client that downloads a file and then reads its count finds it included.
+   */
   counted(id: string): Promise<void> {
     return this.#counts.counted(id)
   }
 
-  /** Has the admins notified, once a day, of attempts to download an archived file. The download itself continues while the bytes exist. */
+  /** Notifies the admins, once a day, of attempts to download an archived file. The download itself continues while the bytes exist. */
   wantArchived({ id, status }: File, user: string | undefined): void {
     if (status !== 'ARCHIVED') return
     const wantedOn = this.#clock.now().toISOString().slice(0, 10)
@@ -101,7 +103,7 @@ export class FileDownloads {
     })
   }
 
-  /** Whether a caller who may look at a file may have its bytes, by right or because its license lets everyone, and whether anyone may. */
+  /** Whether a caller who may view a file may download it, by right or by its license, and whether its bytes may be downloaded at all. */
   async authorize(file: File, caller: Caller): Promise<void> {
     if (!letsDownload(file.license)) {
       await authorize(this.#policy, caller, 'DownloadFiles', { kind: 'file', id: file.id })
@@ -109,18 +111,18 @@ export class FileDownloads {
     requireUsable(file)
   }
 
-  /** As `authorize`, of those who hold a link and may not see the file: the signature is not shown to them. */
+  /** Like `authorize`, for holders of a link, who may be unable to view the file: the malware signature is not shown to them. */
   requireUsable(file: File): void {
     if (file.scan?.state === 'infected') throw new Quarantined(file.name, undefined)
     requireUsable(file)
   }
 
-  /** When the stored bytes were found to be damaged; undefined while they are not known to be. */
+  /** When the stored bytes were found to be damaged; undefined if they are not known to be. */
   damagedSince({ id }: File): Promise<string | undefined> {
     return this.#damage.since(id)
   }
 
-  /** Where the bytes lie, as far as they can be read there. */
+  /** The storage location of the bytes, if they can be read there. */
   async placeOf(file: File): Promise<BytesPlace> {
     if (!isUsable(file)) return {}
     const [filepath, object] = await Promise.all([this.pathOf(file), this.#blobs.objectAddress?.(file.blob)])
@@ -130,7 +132,7 @@ export class FileDownloads {
     }
   }
 
-  /** The path of a file that was taken where it lies. Bytes of the store have none that outlives the next version: many small ones share a file. */
+  /** The path of a file registered in place. Bytes in the blob store have no stable path: many small ones share a file. */
   async pathOf(file: File): Promise<string | undefined> {
     return isUsable(file) && this.#blobs.liesElsewhere?.(file.blob) ? this.#blobs.localPath?.(file.blob) : undefined
   }

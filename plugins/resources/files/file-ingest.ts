@@ -33,16 +33,16 @@ type File = FileRecord & Stored
 type Named = IncomingFile & { readonly fileId: string }
 type Typed = Named & { readonly contentType: string }
 
-/** What became of the files of one upload. */
+/** The outcome for the files of one upload. */
 interface UrlOutcome {
   readonly made: Map<string, File>
   readonly failed: Map<string, unknown>
 }
 
-/** So many records are written at a time: enough to share a commit. */
+/** Maximum number of records written at a time: enough to share a commit. */
 const atOnce = 100
 
-/** Makes files of received bytes, all of one upload or none. */
+/** Creates files from received bytes, all files of an upload or none. */
 export class FileIngestService implements FileIngest {
   #maxNameLength: number
   #blobs: BlobStore
@@ -130,7 +130,7 @@ export class FileIngestService implements FileIngest {
       const sizes = named.map(({ fileId: id, blob: { bytes } }) => ({ id, sizeBytes: bytes.sizeBytes }))
       await this.#admission.reserve(caller, options, sizes)
       const typed: Typed[] = []
-      // One after the other: a look into an archive holds a part of it in memory.
+      // One at a time: inspecting an archive holds a part of it in memory.
       for (const each of named) typed.push({ ...each, contentType: await fileTypeOf(this.#blobs, each) })
       await this.#recordAll(typed, caller, await this.#admission.placed(caller, options), outcome)
       const files = [...outcome.made.values()]
@@ -142,7 +142,7 @@ export class FileIngestService implements FileIngest {
     }
   }
 
-  /** Validates what is said of a file against the definitions of where it will be. */
+  /** Validates the metadata of a file against the definitions that apply to its target. */
   async #check({ fileId, metadata = [] }: Named, dataset: string | undefined): Promise<void> {
     const target: Ref = dataset === undefined ? { kind: 'file', id: fileId } : { kind: 'dataset', id: dataset }
     for (const { content } of metadata) for (const check of this.#checks.all()) await check.check(target, content)
@@ -159,7 +159,7 @@ export class FileIngestService implements FileIngest {
       }
       for (const [, reason] of failed) throw reason
     }
-    // The cascade of a removal that happened meanwhile does not see these files.
+    // The cascade of a concurrent deletion does not include these files.
     const missing = await this.#files.missing(options)
     if (missing) throw new NotFound(missing)
   }
@@ -204,7 +204,7 @@ export class FileIngestService implements FileIngest {
   async #undo({ id, fileId }: Named, { made, failed }: UrlOutcome, caller: Caller, error: unknown): Promise<void> {
     const isCertain = changedNothing(failed.get(fileId) ?? error)
     try {
-      // Only the answer may have been lost. A file whose id was given is for its giver to try again.
+      // Possibly only the response of the store was lost. If the id of the file was given, the caller can retry.
       const file = made.get(fileId) ?? (isCertain || id !== undefined ? undefined : await this.#files.get(fileId))
       if (file) await this.#removal.remove(file, caller.user?.id)
       else if (isCertain) await this.#admission.release(fileId)

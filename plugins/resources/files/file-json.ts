@@ -2,7 +2,7 @@ import { type Caller, type FileRecord, isServerAdmin, type Stored, s } from 'pou
 
 type File = FileRecord & Stored
 
-/** A file as `GET /api/files/:id/metadata` shows it (reference, api-data §1a): every value is text. */
+/** The response of `GET /api/files/:id/metadata` (reference, api-data §1a): all values are strings. */
 export const FileInfo = s.model(
   'File',
   s.Object({
@@ -92,7 +92,7 @@ export const toListedFile = (file: File, folder?: { id: string; name: string }, 
   ...(filepath === undefined ? {} : { filepath }),
 })
 
-/** A file among several uploaded ones, and as a search hit (reference, api-data §1b, api-platform §8). */
+/** A file in the response for several uploaded ones, and as a search hit (reference, api-data §1b, api-platform §8). */
 export const FileItem = s.model(
   'FileSummary',
   s.Object({
@@ -114,5 +114,5 @@ export const toFileItem = (file: File): s.Static<typeof FileItem> => ({
   resource_type: 'file',
 })
 
-/** The path of bytes on disk is for server admins and the service key only: extractors with mounted storage read them in place. */
+/** Paths on disk are visible only to server admins and the service key: extractors with mounted storage read the bytes in place. */
 export const maySeePaths = (caller: Caller): boolean => isServerAdmin(caller) || caller.via === 'service'

@@ -30,18 +30,21 @@ import {
 import { type CredentialRef, networkOf, personalRecords, removeFound } from 'pounce/sdk/kit'
 import { Config, type Settings } from './stored-files.ts'
 
-/** A link by which anyone can download a file for a while. Like a key it is known by its hash only, with whose start its id begins. */
+/**
+ * A link with which anyone can download a file for a limited time. Like a key it is stored as a hash only; its id is the beginning of the
+ * hash.
+ */
 interface LinkRecord {
   readonly file: string
   readonly maker: string
   readonly created: Time
   readonly expires: Time
-  /** Absent from links of versions that did not bind them to a credential: they open nothing. */
+  /** Absent from links of versions that did not bind them to a credential: these are invalid. */
   readonly hash?: string
   readonly credential?: CredentialRef
   /** Accurate to a minute. */
   readonly lastUsed?: Time | null
-  /** A digest of the address from which it was used last. */
+  /** A digest of the client address of the last use. */
   readonly lastFrom?: string
 }
 export type FileLink = LinkRecord & Stored
@@ -53,7 +56,7 @@ export const fileLinks = collection<LinkRecord>()('files.links', {
 })
 
 type Window = { readonly after?: After; readonly limit: number }
-/** Whose links, or to what. */
+/** Links by creator or by file. */
 export type LinksOf = { readonly maker: string } | { readonly file: string }
 
 const dayMs = 86_400_000
@@ -74,7 +77,7 @@ const queryOf = (of: LinksOf) =>
 const revoked = ({ id, file, maker }: FileLink, actor: string | undefined): NewEvent =>
   event('file.link-revoked', { kind: 'file', id: file }, { link: id, maker }, actor)
 
-/** Links to files. A link has the rights of the credential that made it, as they are when it is followed, and ends with it. */
+/** Download links for files. A link has the current rights of the credential that created it, and ends with that credential. */
 export class FileLinks implements BatchHandler {
   readonly #lifeMs: number
   readonly #documents: DocumentStore
@@ -107,7 +110,7 @@ export class FileLinks implements BatchHandler {
     this.#log = log
   }
 
-  /** The token is returned once and stored nowhere. `Forbidden` for keys of extractors. */
+  /** The token is returned once and not stored. Throws `Forbidden` for keys of extractors. */
   async make(caller: Caller, file: string): Promise<{ readonly id: string; readonly token: string; readonly expires: Date }> {
     if (caller.scope === 'extraction') throw new Forbidden('The key of an extractor cannot create links')
     const credential = await this.#credentials.of(caller)
@@ -123,8 +126,8 @@ export class FileLinks implements BatchHandler {
   }
 
   /**
-   * Link and file behind a token; undefined when there is none, it has ended, or its maker could not download and edit the file now. `TooMany` after too
-   * many different wrong tokens from one network.
+   * The link and file for a token; undefined when it does not exist, has ended, or its creator can no longer download and edit the file. Throws `TooMany`
+   * after too many different wrong tokens from one network.
    */
   async follow(token: string, address: string): Promise<{ readonly link: FileLink; readonly file: FileRecord & Stored } | undefined> {
     const hash = sha256(token)
@@ -148,7 +151,7 @@ export class FileLinks implements BatchHandler {
     if (this.#wrong.size > maxWrongKept) this.#wrong.delete(this.#wrong.keys().next().value ?? '')
   }
 
-  /** Notes a use. A note that fails is no reason to refuse the download. */
+  /** Records a use. A failure to record it does not fail the download. */
   used({ id, file, maker, lastUsed, lastFrom }: FileLink, address: string): void {
     const [now, from] = [this.#clock.now(), sha256(`${id}\n${address}`).slice(0, 16)]
     const isNoted = from === lastFrom && lastUsed && now.getTime() - Date.parse(lastUsed) < useEveryMs
@@ -160,14 +163,14 @@ export class FileLinks implements BatchHandler {
     })
   }
 
-  /** Those that still open something, as far as that depends on their makers; the newest first. */
+  /** Links that are valid as far as that depends on their creators; newest first. */
   async list(of: LinksOf, window: Window): Promise<Page<FileLink>> {
     const page = await this.#documents.find(fileLinks, { ...queryOf(of), sort: newest, ...window })
     const open = await Promise.all(page.items.map(async link => ((await this.#makerOf(link)) ? [link] : [])))
     return { ...page, items: open.flat() }
   }
 
-  /** False when there is none of this id among those. */
+  /** False when there is no such link among them. */
   async revoke(id: string, of: LinksOf, actor: string | undefined): Promise<boolean> {
     const link = await this.#documents.get(fileLinks, id)
     if (!link || !('maker' in of ? link.maker === of.maker : link.file === of.file)) return false
@@ -186,13 +189,13 @@ export class FileLinks implements BatchHandler {
     await removeFound(this.#documents, fileLinks, { using, where: older, events: link => [revoked(link, actor)] })
   }
 
-  /** Links go with their files. */
+  /** Deletes links with their files. */
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const files = events.map(({ subject }) => subject.id)
     await removeFound(this.#documents, fileLinks, { using: 'byFile', where: isIn('file', files) })
   }
 
-  /** Removes those that have ended. */
+  /** Deletes expired links. */
   async run(): Promise<void> {
     const where = range('expires', { lt: this.#clock.now().toISOString() })
     await removeFound(this.#documents, fileLinks, { using: 'byExpires', where })
@@ -205,7 +208,7 @@ export class FileLinks implements BatchHandler {
 }
 wire(FileLinks, Config, DocumentStore, Files, CredentialRefs, Policy, RateLimiter, Clock, Log)
 
-/** An account that was suspended, or has another password, leaves no links behind: they do not come back with it. */
+/** Deletes the links of an account that is suspended or whose password changes: they do not become valid again. */
 export class RevokeLinksOnUserUpdated {
   readonly #links: FileLinks
 
@@ -220,7 +223,7 @@ export class RevokeLinksOnUserUpdated {
 }
 wire(RevokeLinksOnUserUpdated, FileLinks)
 
-/** Links by which anyone can download a file for a while. They end with the account. */
+/** Download links. They end with the account. */
 export const PersonalLinks = personalRecords({
   name: 'download-links',
   summary: 'Download links that you created and that are still valid, without their secrets.',

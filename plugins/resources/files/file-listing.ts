@@ -7,7 +7,7 @@ type Row = s.Static<typeof ListedFile>
 
 const pageSize = 200
 
-/** Lists the files of a dataset as v1 does: those in the root first, then those in folders. */
+/** Lists the files of a dataset as in v1: those in the root first, then those in folders. */
 export class FileListing {
   #files: Files
   #folders: Folders
@@ -21,7 +21,7 @@ export class FileListing {
     this.#policy = policy
   }
 
-  /** Files right in the dataset, by name. */
+  /** Files directly in the dataset, by name. */
   async *root(dataset: string, withPaths: boolean): AsyncIterable<Row> {
     let after: After | undefined
     do {
@@ -31,7 +31,7 @@ export class FileListing {
     } while (after)
   }
 
-  /** Every file of the dataset; `max` rows at most. */
+  /** All files of the dataset; at most `max` rows. */
   async *all(dataset: string, withPaths: boolean, max: number): AsyncIterable<Row> {
     let left = max
     for await (const row of this.root(dataset, withPaths)) {
@@ -65,7 +65,7 @@ export class FileListing {
     }
   }
 
-  /** The names of the folders that lead to a file, for each of its places that the caller may look at. */
+  /** The names of the folders that lead to a file, for each location that the caller may view. */
   async pathsOf(
     file: File,
     caller: Caller,
@@ -75,7 +75,7 @@ export class FileListing {
     return places.map(({ dataset, folder }) => ({ dataset, folder, folders: folder === null ? [] : (paths.get(folder) ?? []) }))
   }
 
-  /** Another user's file is visible through a dataset only: with a single one there is nothing to check. */
+  /** Another user's file is visible through a dataset only: if it is in a single one, there is nothing to check. */
   async #seenPlaces({ places, author }: File, caller: Caller): Promise<readonly Place[]> {
     const datasets = [...new Set(places.map(({ dataset }) => dataset))]
     if (datasets.length === 0 || (datasets.length === 1 && author !== caller.user?.id)) return places

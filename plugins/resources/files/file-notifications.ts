@@ -3,7 +3,7 @@ import { fullNameOf } from 'pounce/sdk/kit'
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 
-/** Mails about a file, with a link to it. */
+/** Sends emails about a file, with a link to it. */
 export class FileMail {
   #users: Users
   #mailer: Mailer
@@ -19,7 +19,7 @@ export class FileMail {
     return (await this.#users.admins()).map(({ email }) => email)
   }
 
-  /** Nothing is sent to no one. */
+  /** No effect without recipients. */
   async send(to: readonly string[], file: { readonly id: string }, subject: string, text: string): Promise<void> {
     if (to.length === 0) return
     const link = `${this.#installation.baseUrl}/files/${file.id}`
@@ -28,7 +28,7 @@ export class FileMail {
 }
 wire(FileMail, Users, Mailer, Installation)
 
-/** Writes to the server admins that someone wants a file which is archived, so that they can bring it back. */
+/** Notifies the server admins that a user requested an archived file, so that they can restore it. */
 export class NotifyAdminsOfArchivedFileRequest {
   #files: Files
   #users: Users
@@ -44,14 +44,14 @@ export class NotifyAdminsOfArchivedFileRequest {
     const file = await this.#files.get(subject.id)
     if (file?.status !== 'ARCHIVED') return
     const user = actor === undefined ? undefined : await this.#users.get(actor)
-    const who = user ? `${fullNameOf(user)} (${user.email})` : 'Somebody who is not signed in'
-    const text = `${who} tried to download the file ${file.name} at ${at}. It is archived; bring it back if it is needed:`
-    await this.#mail.send(await this.#mail.admins(), file, `An archived file is wanted: ${file.name}`, text)
+    const who = user ? `${fullNameOf(user)} (${user.email})` : 'An anonymous user'
+    const text = `${who} tried to download the file ${file.name} at ${at}. It is archived; restore it if it is needed:`
+    await this.#mail.send(await this.#mail.admins(), file, `Archived file requested: ${file.name}`, text)
   }
 }
 wire(NotifyAdminsOfArchivedFileRequest, Files, Users, FileMail)
 
-/** Writes to the server admins that the stored bytes of a file are damaged, so that they can be brought back from a backup. */
+/** Notifies the server admins that the stored bytes of a file are damaged, so that they can restore them from a backup. */
 export class NotifyAdminsOfDamage {
   #files: Files
   #mail: FileMail
@@ -66,13 +66,13 @@ export class NotifyAdminsOfDamage {
     if (!file) return
     const text =
       `At ${at} the stored bytes of the file ${file.name} did not match their checksums. They are not delivered. ` +
-      `Restore the blob ${file.blob} from a backup; \`pounce files scrub\` then takes the mark off.`
-    await this.#mail.send(await this.#mail.admins(), file, `A stored file is damaged: ${file.name}`, text)
+      `Restore the blob ${file.blob} from a backup; \`pounce files scrub\` then clears the mark.`
+    await this.#mail.send(await this.#mail.admins(), file, `Stored file damaged: ${file.name}`, text)
   }
 }
 wire(NotifyAdminsOfDamage, Files, FileMail)
 
-/** Writes to the owner of a file and to the server admins that malware was found in it. */
+/** Notifies the owner of a file and the server admins that malware was found in it. */
 export class NotifyOfQuarantine {
   #files: Files
   #users: Users
@@ -88,9 +88,9 @@ export class NotifyOfQuarantine {
     const file = await this.#files.get(subject.id)
     if (!file) return
     const owner = await this.#users.get(file.author)
-    const found = `At ${at} malware (${signature}) was found in the file ${file.name}. Nobody can download it`
-    const title = `Malware was found in a file: ${file.name}`
-    const advice = 'Delete it, or write to the administrators if you are sure that it is harmless.'
+    const found = `At ${at} malware (${signature}) was found in the file ${file.name}. It cannot be downloaded`
+    const title = `Malware found in a file: ${file.name}`
+    const advice = 'Delete it, or contact the administrators if you are sure that it is harmless.'
     await this.#mail.send(owner?.email ? [owner.email] : [], file, title, `${found}. ${advice}`)
     const admins = (await this.#mail.admins()).filter(email => email !== owner?.email)
     const by = owner ? ` It was uploaded by ${fullNameOf(owner)} (${owner.email}).` : ''

@@ -19,18 +19,18 @@ import { FileRemoval } from './file-removal.ts'
 
 type File = FileRecord & Stored
 
-/** A file in quarantine, by its id. */
+/** A file in quarantine, by id. */
 export interface QuarantinedFile {
   readonly at: Time
   readonly signature: string
 }
 
-/** A collection of its own: almost no file is in it, and each index of files costs every upload. */
+/** A separate collection: few files are in it, and each index on files costs every upload. */
 export const quarantinedFiles = collection<QuarantinedFile>()('files.quarantine', { byTime: { on: ['at'] } })
 
 const mostListed = 1000
 
-/** Keeps what scanners said of files, and those in which they found malware away from everyone. */
+/** Stores scan results, and blocks access to files in which malware was found. */
 export class FileQuarantine {
   #documents: DocumentStore
   #removal: FileRemoval
@@ -46,19 +46,22 @@ export class FileQuarantine {
     this.#metrics = metrics
   }
 
-  /** Lets a file be used whose scan was pending, or that was never scanned; anything else stays as it is. */
+  /** Makes a file available whose scan was pending or that was never scanned; no effect on others. */
   async pass(file: File, state: 'clean' | 'skipped'): Promise<void> {
     if (file.scan !== undefined && file.scan.state !== 'pending' && file.scan.state !== 'skipped') return
     if (file.scan?.state === state) return
     await this.#settle(file, { state }, file.scan?.state === 'pending')
   }
 
-  /** Puts all files with these bytes into quarantine, but for those that were released from it for the same signature. */
+  /** Quarantines all files with these bytes, except those that were released from quarantine for the same signature. */
   async put(blob: string, signature: string): Promise<void> {
     for await (const file of this.#documents.scan(files, { using: 'byBlob', where: eq('blob', blob) })) await this.#put(file, signature)
   }
 
-  /** Lets all files with the bytes of this one be used: what was found is a false positive. `NotFound` for a file that is not in quarantine. */
+  /**
+   * Makes all files with the bytes of this one available: the finding is a false positive. Throws `NotFound` for a file that is not in
+   * quarantine.
+   */
   async release(id: string): Promise<void> {
     const { signature } = await this.#existing(id)
     const blob = (await this.#documents.get(files, id))?.blob ?? ''
@@ -69,7 +72,7 @@ export class FileQuarantine {
     await this.#forget(id)
   }
 
-  /** Deletes a file in quarantine. `NotFound` for one that is not. */
+  /** Deletes a quarantined file. Throws `NotFound` for one that is not in quarantine. */
   async remove(id: string, actor: string | undefined): Promise<void> {
     await this.#existing(id)
     const file = await this.#documents.get(files, id)
@@ -77,7 +80,7 @@ export class FileQuarantine {
     else await this.#forget(id)
   }
 
-  /** The newest first, with the files that are still there; at most 1,000. */
+  /** Newest first, with the files that still exist; at most 1,000. */
   async list(): Promise<readonly { readonly entry: QuarantinedFile & Stored; readonly file: File }[]> {
     const sort = { by: 'at', order: 'descending' } as const
     const { items } = await this.#documents.find(quarantinedFiles, { using: 'byTime', sort, limit: mostListed })
@@ -91,7 +94,7 @@ export class FileQuarantine {
     })
   }
 
-  /** Files that were removed are in no list. */
+  /** Removes deleted files from the list. */
   async forgetAll(ids: readonly string[]): Promise<void> {
     const known = await this.#documents.getMany(quarantinedFiles, ids)
     for (const id of known.keys()) await this.#forget(id)
@@ -100,7 +103,7 @@ export class FileQuarantine {
   async #put(file: File, signature: string): Promise<void> {
     const { id, status, author, scan } = file
     if (scan?.state === 'infected' || (scan?.state === 'released' && scan.signature === signature)) return
-    // The list first: should this end in between, the scan is done again and finds the file still unmarked.
+    // Write the list first: after a crash in between, the scan is repeated and finds the file still unmarked.
     const record = { id, at: this.#clock.now().toISOString(), signature }
     await unlessConflict(this.#documents.commit({ insert: record, into: quarantinedFiles }))
     const marked: FileScan = { state: 'infected', signature, ...(scan?.extract ? { extract: true } : {}) }
@@ -130,7 +133,7 @@ export class FileQuarantine {
     )
     if (isDone) return
     const now = await this.#documents.get(files, id)
-    // Someone else's verdict stands.
+    // A concurrent scan result takes precedence.
     if (now && now.scan?.state === file.scan?.state) await this.#settle(now, scan, tells)
   }
 
@@ -145,7 +148,7 @@ export class FileQuarantine {
   }
 }
 wire(FileQuarantine, DocumentStore, FileRemoval, Clock, Log, Metrics)
-/** False when someone else was faster. */
+/** False after a concurrent change. */
 const unlessConflict = async (commit: Promise<unknown>): Promise<boolean> => {
   try {
     await commit

@@ -6,7 +6,7 @@ type File = FileRecord & Stored
 
 const tries = 100
 
-/** Takes files away, or out of one place. */
+/** Deletes files, or removes them from one location. */
 export class FileRemoval {
   #documents: DocumentStore
 
@@ -14,12 +14,12 @@ export class FileRemoval {
     this.#documents = documents
   }
 
-  /** Tombstones the record; its event takes the bytes and everything derived from the file away. One that is gone is not an error. */
+  /** Deletes the record; its event deletes the bytes and everything derived from the file. A missing file is not an error. */
   async remove(file: File, actor: string | undefined): Promise<void> {
     await this.#take(file, everything, actor)
   }
 
-  /** Takes a file out of the places that fit, as they are when it happens; one that is left without a place is removed. */
+  /** Removes a file from the matching locations, evaluated at the time of the change; a file left without location is deleted. */
   async leave(file: File, fits: (place: Place) => boolean, actor: string | undefined): Promise<void> {
     await this.#take(file, fits, actor)
   }
@@ -39,7 +39,7 @@ export class FileRemoval {
     }
   }
 
-  /** The same for many; at most 1,000. */
+  /** Like `leave`, for up to 1,000 files. */
   async leaveAll(some: readonly File[], fits: (place: Place) => boolean, actor: string | undefined): Promise<void> {
     const changes = some.flatMap(file => leaving(file, fits, actor) ?? [])
     const done = await this.#documents.commitEach(changes)
@@ -55,7 +55,7 @@ wire(FileRemoval, DocumentStore)
 type Fits = (place: Place) => boolean
 const everything: Fits = () => true
 
-/** The commit that takes a file out of places; undefined when it lies in none of them. */
+/** The commit that removes a file from locations; undefined when it is in none of them. */
 const leaving = (file: File, fits: Fits, actor: string | undefined) => {
   const { id, places } = file
   if (places.length === 0 && fits !== everything) return undefined

@@ -16,7 +16,7 @@ import {
 import { FileDownloads } from './file-downloads.ts'
 import { FileListing } from './file-listing.ts'
 
-/** A file with all there is to show of it. */
+/** A file with all related data. */
 export const FullFile = s.model(
   'FullFile',
   s.Object({
@@ -32,10 +32,10 @@ export const FullFile = s.model(
         folder: s.Union([s.String(), s.Null()], { description: 'Id; null in the root of the dataset' }),
         path: s.Array(s.String(), { description: 'Names of the folders, from the top' }),
       }),
-      { description: 'Those in datasets that the caller may view' },
+      { description: 'The locations in datasets that the caller may view' },
     ),
     license: FullLicense,
-    mayDownload: s.Boolean({ description: 'By a right, or because the license allows it; false while the bytes may not be used' }),
+    mayDownload: s.Boolean({ description: 'Whether a right or the license allows it; false while the bytes may not be downloaded' }),
     tags: FullTags,
     thumbnail: s.Union([s.String(), s.Null()]),
     statistics: FullStatistics,
@@ -47,7 +47,7 @@ export const FullFile = s.model(
 )
 export type FullFile = s.Static<typeof FullFile>
 
-/** A file among those of its name in a folder. */
+/** A file among those with its name in a folder. */
 export const FileVersion = s.model(
   'FileVersion',
   s.Object({
@@ -60,10 +60,10 @@ export const FileVersion = s.model(
 )
 type FileVersion = s.Static<typeof FileVersion>
 
-/** A person who has uploaded one name more often has other means. */
+/** A bound for files that are uploaded under one name again and again. */
 const maxVersions = 100
 
-/** Shows a file with what is around it, as far as the caller may view that. */
+/** Renders files with related resources that the caller may view. */
 export class FileViews {
   readonly #users: Users
   readonly #policy: Policy
@@ -105,7 +105,7 @@ export class FileViews {
     }
   }
 
-  /** Files of the same name in the same folders, itself included, as far as the caller may view them; newest first, at most a hundred. */
+  /** Files with the same name in the same folders, including this one, that the caller may view; newest first, at most a hundred. */
   async versions(caller: Caller, { name, places }: FileRecord): Promise<FileVersion[]> {
     const found = await Promise.all(places.slice(0, 10).map(place => this.#files.named(place.in, name, maxVersions)))
     const all = [...new Map(found.flat().map(file => [file.id, file])).values()]

@@ -3,10 +3,10 @@ import { FileRemoval } from './file-removal.ts'
 
 type File = FileRecord & Stored
 
-/** Taken away in one go: few enough that others have their turn in between. */
+/** Number of files deleted per step, small enough to let other work run in between. */
 const batch = 100
 
-/** A dataset that goes takes the files with it that lie nowhere else. */
+/** Deletes the files of a deleted dataset that are nowhere else. */
 export class DetachFilesOnDatasetRemoved {
   #files: Files
   #folders: Folders
@@ -29,7 +29,7 @@ export class DetachFilesOnDatasetRemoved {
     await this.#leave(some, subject.id, actor)
   }
 
-  /** Those in a folder that was moved to another dataset just now are on their way there, and stay. */
+  /** Files in a folder that was just moved to another dataset will follow it, and are kept. */
   async #leave(some: readonly File[], dataset: string, actor: string | undefined): Promise<void> {
     const folders = [...new Set(some.flatMap(file => file.places.flatMap(place => place.folder ?? [])))]
     const goals = folders.length === 0 ? new Map<string, string>() : await this.#folders.datasetsOf(folders)
@@ -39,7 +39,7 @@ export class DetachFilesOnDatasetRemoved {
 }
 wire(DetachFilesOnDatasetRemoved, Files, Folders, FileRemoval)
 
-/** Removes the files of a deleted folder; those in folders below are removed by the event of their own folder. */
+/** Deletes the files of a deleted folder; those in subfolders are deleted by the events of the subfolders. */
 export class DetachFilesOnFolderRemoved {
   #files: Files
   #removal: FileRemoval

@@ -1,7 +1,7 @@
 import { type After, type Caller, Datasets, type FileRecord, Policy, type Stored, s, type UserRecord, Users, wire } from 'pounce/sdk'
 import { fullNameOf, identityProviderOf, personContext } from 'pounce/sdk/kit'
 
-/** A person with rights on a resource (reference, api-data §6b). */
+/** A user with rights on a resource (reference, api-data §6b). */
 export const MemberJson = s.model(
   'Member',
   s.Object({
@@ -19,7 +19,7 @@ type MemberJson = s.Static<typeof MemberJson>
 
 const pageSize = 200
 
-/** Lists the people in the spaces of files and datasets. */
+/** Lists the members of the spaces of files and datasets. */
 export class FileSpaceMembers {
   #users: Users
   #datasets: Datasets
@@ -31,12 +31,12 @@ export class FileSpaceMembers {
     this.#policy = policy
   }
 
-  /** Members of the spaces of the datasets that hold a file, each once. */
+  /** Members of the spaces of the datasets that contain a file, each once. */
   async *ofFile(caller: Caller, { places }: FileRecord): AsyncIterable<MemberJson> {
     yield* this.ofDatasets(caller, [...new Set(places.map(place => place.dataset))].slice(0, 1000))
   }
 
-  /** Members of the spaces that datasets are in, each once; of those spaces that the caller may look at. */
+  /** Members of the spaces of datasets, each once; only of spaces that the caller may view. */
   async *ofDatasets(caller: Caller, ids: readonly string[]): AsyncIterable<MemberJson> {
     const found = [...(await this.#datasets.getMany(ids)).values()].filter(({ state }) => state === 'live')
     const spaces = [...new Set(found.flatMap(dataset => dataset.spaces))]
@@ -45,7 +45,7 @@ export class FileSpaceMembers {
       let after: After | undefined
       do {
         const page = await this.#users.peopleOf(space, { limit: pageSize, ...(after ? { after } : {}) })
-        // A member of several of the spaces is returned with the first one, so that none has to be recorded.
+        // A member of several of the spaces is returned with the first one, so that no list of returned members is needed.
         const told = await Promise.all(page.items.map(user => this.#firstOf(seen, user)))
         yield* await this.#shown(
           caller,

@@ -20,7 +20,9 @@ type File = FileRecord & Stored
 
 const batch = 100
 
-/** Other places for a file, with the events that say which datasets it left and came to; undefined when they are the same. */
+/**
+ * The commit that sets new locations of a file, with events for the datasets that it left and entered; undefined when they are unchanged.
+ */
 const movedTo = (
   { id, places }: File,
   next: readonly Place[],
@@ -35,7 +37,7 @@ const movedTo = (
   return { places: unique, events: [...left, ...come, placed(id, places, unique)] }
 }
 
-/** Gives files other places, those that no one changed meanwhile; the ids of the others. */
+/** Sets new locations of files, except those that were changed concurrently. Returns the ids of the latter. */
 const replace = async (
   documents: DocumentStore,
   some: readonly File[],
@@ -61,7 +63,7 @@ const replace = async (
   })
 }
 
-/** Files go where their folder goes: they are in the dataset that it is in. */
+/** Files follow their folder into its dataset. */
 export class UpdatePlacesOnFolderMoved {
   #documents: DocumentStore
   #files: Files
@@ -90,7 +92,7 @@ export class UpdatePlacesOnFolderMoved {
 }
 wire(UpdatePlacesOnFolderMoved, DocumentStore, Files, Folders)
 
-/** Removes a place that was deleted while a file was added to it. The file stays, if need be in no dataset. */
+/** Removes a location that was deleted while a file was added to it. The file is kept, possibly in no location. */
 export class DetachRemovedPlaces {
   #documents: DocumentStore
   #files: Files

@@ -12,7 +12,7 @@ export const fileResource = defineResource<FileRecord>({
   kind: 'file',
   collection: files,
   view: 'ViewFile',
-  // Rights are those of the datasets that it lies in; one in none is its author's alone.
+  // A file has the rights of the datasets that contain it; one in no dataset is accessible to its author only.
   rights: record => {
     const parents = datasetsOf(record)
     return { author: record.author, spaces: [], isPublic: false, state: 'live', ...(parents.length > 0 ? { parents } : {}) }

@@ -15,7 +15,7 @@ const outcome = {
   ),
 }
 
-/** Clowder 1.x answers a request without a list with 404; clients read the status. */
+/** Clowder 1.x answers a request without a list with 404; clients check the status. */
 const withoutList = () => new Problem(404, 'no-files', 'No file ids supplied: fileIds is missing')
 
 export const bulkRemoveFiles = route({
@@ -37,7 +37,7 @@ export const bulkRemoveFilesByGet = route({
   method: 'GET',
   path: '/api/files/bulkRemove',
   summary: 'Delete several files (old path)',
-  description: 'Only with a key or another explicit credential, never with a browser cookie. Ids separated by commas, or repeated.',
+  description: 'Requires a key or another explicit credential; browser cookies are refused. Ids are comma-separated or repeated.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
   neverByCookie: true,

@@ -43,7 +43,7 @@ interface Ports {
   readonly policy: Policy
 }
 
-/** A page of links as one caller may see them: tokens are kept nowhere, so none is shown. */
+/** A page of links as shown to a caller: tokens are not stored, so none is shown. */
 const pageFor = async ({ links, files, users, policy }: Ports, caller: Caller, of: LinksOf, query: s.Static<typeof window>) => {
   const page = await links.list(of, pageOf(query))
   const ids = [...new Set(page.items.map(({ file }) => file))]

@@ -29,7 +29,7 @@ const result = s.Union([s.Object({ id: s.String() }), s.Object({ ids: s.Array(Fi
 const about =
   'Only public http and https URLs are fetched, unless the configuration allows others (`outbound.allow`); redirects are checked too. ' +
   'A URL that is unreachable, times out or does not answer 200 gives 422 with the code `unreachable-source`. ' +
-  'A URL that is not allowed gives 403. Of several URLs, those that can be fetched become files; ' +
+  'A URL that is not allowed gives 403. With several URLs, those that can be fetched become files; ' +
   'the request fails, with the first reason, only if none can.'
 
 const answer = (outcomes: readonly UrlOutcome[]) => {
@@ -68,7 +68,7 @@ export const uploadByUrl = onExtraction({
   path: '/api/extractions/upload_url',
   summary: 'Upload a file from a URL',
   description: `The file is in no dataset, and only you can see it until it is attached to one. ${about}`,
-  permission: { right: 'AddFile', unscoped: "The file is new, in no dataset, and its uploader's alone." },
+  permission: { right: 'AddFile', unscoped: 'The file is new, in no dataset, and accessible to its uploader only.' },
   cost: 'fetch',
   body: Sources,
   isLong: true,

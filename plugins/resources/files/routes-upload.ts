@@ -7,7 +7,7 @@ const route = routesFor('files', { uploads: MultipartUpload })
 const body = multipart(
   'One or more file parts under any field name. A text field with the name of a file (or of its part, with an `@context`) and a JSON object as value becomes metadata of that file. ' +
     'A text field `file` with `{"path": …, "md": {…}, "dataset": id}` registers a file of a server folder (`blobs.in-place.folders`) in place. ' +
-    'A text field `path` (`a/b/c.txt`) is the relative path of the one file in the dataset or folder, with its name: folders that are missing are created. Without a dataset a path with folders is refused. ' +
+    'A text field `path` (`a/b/c.txt`) is the relative path of the one file in the dataset or folder, with its name: missing folders are created. Without a dataset a path with folders is refused. ' +
     'A text field `multiple` that is `true` omits the files from the activity feed: the client reports them by `addFileEvent`.',
   1000,
   { file: 'file', path: 'text', multiple: 'text' },
@@ -22,14 +22,14 @@ const pathOptions = {
     s.String({
       maxLength: 100,
       description:
-        'Id that you choose for uploads that belong together: one entry in the activity feed and one `files.added` for extractors, once no more come',
+        'Id that you choose for uploads that belong together: they cause one entry in the activity feed and one `files.added` for extractors, once no more files arrive',
     }),
   ),
   path: s.Optional(
     s.String({
       maxLength: 4000,
       description:
-        'Relative path of the file in the dataset or folder, with its name: `a/b/c.txt`. Folders that are missing are created. A text field `path` does the same. One file in a request',
+        'Relative path of the file in the dataset or folder, with its name: `a/b/c.txt`. Missing folders are created. Same as a text field `path`. Only one file per request',
     }),
   ),
 }
@@ -106,7 +106,7 @@ export const uploadFile = route({
   aliases: [{ path: '/api/extractions/upload_file' }],
   summary: 'Upload files without a dataset',
   description: 'Only the uploader can see the files until they are attached to a dataset.',
-  permission: { right: 'AddFile', unscoped: "The file is new, in no dataset, and its uploader's alone." },
+  permission: { right: 'AddFile', unscoped: 'The file is new, in no dataset, and accessible to its uploader only.' },
   query: s.Object({ ...options, extract: s.flag(true) }),
   body,
   responses: { 200: result },

@@ -84,7 +84,7 @@ export const getFileInfo = route({
   method: 'GET',
   path: '/api/files/:id/metadata',
   summary: 'Get the name, type, size and status of a file',
-  description: 'For user metadata see `/api/files/:id/metadata.jsonld`. All values are text, as in Clowder 1.x, but with `view=full`.',
+  description: 'For user metadata see `/api/files/:id/metadata.jsonld`. All values are text, as in Clowder 1.x, except with `view=full`.',
   permission: { right: 'ViewFile', on: ref('file', 'id') },
   jobKeys: 'allowed',
   params,
@@ -166,7 +166,7 @@ export const describeFile = route({
   responses: { 200: s.success() },
   throws: [NotFound, Invalid, ChangedMeanwhile],
   async handle({ params, body, caller, headers }, { files }) {
-    // Clowder 1.x answers 404 here and 400 elsewhere; clients read the status.
+    // Clowder 1.x answers 404 here and 400 elsewhere; clients check the status.
     if (body.description === undefined) throw new Problem(404, 'no-description', 'description data is missing')
     const file = { kind: 'file', id: params.id } as const
     const described = event('file.updated', file, { fields: ['description'] }, caller.user?.id)

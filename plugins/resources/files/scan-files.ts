@@ -20,7 +20,7 @@ import { FileQuarantine } from './file-quarantine.ts'
 
 type File = FileRecord & Stored
 
-/** Has the bytes of files scanned, and acts on what the scanners say. */
+/** Has files scanned, and acts on the results of the scanners. */
 export class FileScans {
   #scanners: Contributions<MalwareScan>
   #blobs: BlobStore
@@ -38,7 +38,7 @@ export class FileScans {
     return this.#scanners.all().length > 0
   }
 
-  /** Resolves once what was found is durable. */
+  /** Resolves once the result is durable. */
   async scan(file: File): Promise<ScanResult> {
     const result = await this.#verdict(file)
     if (result.state === 'infected') await this.#quarantine.put(file.blob, result.signature)
@@ -46,12 +46,12 @@ export class FileScans {
     return result
   }
 
-  /** All scanners must agree that a file is clean. One without bytes, as archived ones are, has nothing to be scanned. */
+  /** A file is clean if all scanners report it as clean. A file without bytes, such as an archived one, is skipped. */
   async #verdict({ blob, sizeBytes }: File): Promise<ScanResult> {
-    let result: ScanResult = { state: 'skipped', reason: 'no malware scanner runs' }
+    let result: ScanResult = { state: 'skipped', reason: 'no malware scanner is loaded' }
     for (const scanner of this.#scanners.all()) {
       const bytes = await this.#damage.open(blob, () => this.#blobs.get(blob))
-      if (!bytes) return { state: 'skipped', reason: 'its bytes are not here' }
+      if (!bytes) return { state: 'skipped', reason: 'its bytes are not in the blob store' }
       const said = await scanner.scan(bytes, { sizeBytes })
       if (said.state === 'infected') return said
       if (said.state === 'clean' || result.state !== 'clean') result = said
@@ -61,7 +61,7 @@ export class FileScans {
 }
 wire(FileScans, MalwareScanners, BlobStore, FileDamage, FileQuarantine)
 
-/** A new file is scanned when its record and bytes are durable; until then no one gets them. */
+/** Scans a new file once its record and bytes are durable; until then it cannot be downloaded. */
 export class ScanNewFile {
   #files: Files
   #scans: FileScans
@@ -78,7 +78,7 @@ export class ScanNewFile {
 }
 wire(ScanNewFile, Files, FileScans)
 
-/** Files that are gone are in quarantine no longer. */
+/** Removes deleted files from quarantine. */
 export class DeleteQuarantineOnFileRemoved {
   #quarantine: FileQuarantine
 

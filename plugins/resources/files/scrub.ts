@@ -22,10 +22,10 @@ import { files } from './collection.ts'
 import { FileDamage } from './file-damage.ts'
 import { Config, type config } from './stored-files.ts'
 
-/** How far the pass over all files has come, so that a restart continues with it. */
+/** The progress of the pass over all files, so that it resumes after a restart. */
 interface Pass {
   readonly began: Time
-  /** The last file that was read; null once all were. */
+  /** The last file that was read; null at the end of a pass. */
   readonly after: string | null
 }
 
@@ -35,7 +35,7 @@ const passId = '000000000000000000000001'
 const dayMs = 86_400_000
 const savedEveryMs = 10_000
 
-/** What a check of all files found. */
+/** The result of checking all files. */
 export interface ScrubReport {
   readonly files: number
   readonly damaged: number
@@ -52,7 +52,7 @@ interface Pace {
   readonly signal?: AbortSignal
 }
 
-/** Reads the stored bytes of all files again and again, so that damage shows while there still is a backup. */
+/** Reads the stored bytes of all files periodically, so that damage is found while there still is a backup. */
 export class Scrub {
   #settings: s.Static<typeof config>
   #documents: DocumentStore
@@ -83,13 +83,13 @@ export class Scrub {
     this.#metrics = metrics
   }
 
-  /** Goes on with the pass under way, or begins one when the last one, or the server's first start, was long enough ago. */
+  /** Continues the current pass, or begins a new one when the last one, or the first start of the server, was long enough ago. */
   async run(signal: AbortSignal): Promise<void> {
     const { scrubDays, scrubMiBPerSecond } = this.#settings
     if (scrubDays === 0) return
     const now = this.#clock.now()
     const last = await this.#documents.get(scrubs, passId)
-    // Whatever a new server has was compared when it came: a first pass at once would read what is uploaded just now.
+    // Files of a new server were verified when they were uploaded, so an immediate first pass would be redundant.
     if (!last) return this.#save({ began: now.toISOString(), after: null })
     const isOver = last.after === null
     if (isOver && now.getTime() - Date.parse(last.began) < scrubDays * dayMs) return
@@ -103,7 +103,7 @@ export class Scrub {
     if (report.damaged + report.missing > 0) this.#log.error('The checksum verification found damaged bytes', { ...report })
   }
 
-  /** Reads all files that there are now after one, and marks what is damaged; what is right loses its mark. */
+  /** Reads all existing files after a given one, marks damaged ones and unmarks valid ones. */
   async scrub({
     signal,
     after = '',
@@ -117,7 +117,7 @@ export class Scrub {
   } = {}): Promise<ScrubReport> {
     const report = { files: 0, damaged: 0, missing: 0, bytes: 0 }
     let saved = performance.now()
-    // What is uploaded meanwhile has just been compared, and is for the next pass.
+    // Files uploaded meanwhile have just been verified, and are left to the next pass.
     const next = this.#ids.next()
     for await (const file of this.#documents.walk(files, after)) {
       if (signal?.aborted || file.id > next) break
@@ -131,7 +131,7 @@ export class Scrub {
     return { ...report, files: report.files + report.damaged + report.missing }
   }
 
-  /** What is wrong with the stored bytes of a file; undefined when nothing is. Marks nothing. */
+  /** The fault of a file's stored bytes; undefined when there is none. Does not mark the file. */
   async faultOf(
     file: File,
     { isRead, ...pace }: { readonly isRead: boolean; readonly mibPerSecond?: number; readonly signal?: AbortSignal },

@@ -20,7 +20,7 @@ import { toFileItem } from './file-json.ts'
 type File = FileRecord & Stored
 type Holder = DatasetRecord & Stored
 
-/** Most that a store reads at once. */
+/** Maximum number of records that a store reads at once. */
 const readTogether = 1000
 
 /** Files for the search index. A file has the rights of its datasets, and is listed while one of them is live. */
@@ -84,7 +84,7 @@ const holdersOf = ({ places }: File, datasets: ReadonlyMap<string, Holder>): rea
 
 const isLive = ({ state }: Holder): boolean => state === 'live'
 
-/** One without a place is its author's own; others are in the trash with the last of their datasets. */
+/** A file without location is visible to its author; others are in the trash with the last of their datasets. */
 const isListed = ({ places }: File, holders: readonly Holder[]): boolean => places.length === 0 || holders.some(isLive)
 
 const describe = (file: File, holders: readonly Holder[], author: UserRecord | undefined): SearchDocument => {

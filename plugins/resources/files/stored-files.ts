@@ -77,13 +77,13 @@ export const Config = configPort(config)
 /** Maximum number of files of a batch per query. */
 const maxOfBatch = 10_000
 
-/** Bounds what one count may cost. */
+/** Bounds the cost of one count. */
 const maxCount = 100_000
 
-/** The place of a file in a dataset: its root, or one of its folders. */
+/** The location of a file in a dataset: its root, or one of its folders. */
 export const placeIn = (dataset: string, folder?: string): Place => ({ dataset, folder: folder ?? null, in: folder ?? dataset })
 
-/** Files in the document store, their bytes in the blob store. */
+/** Files in the document store, with their bytes in the blob store. */
 export class StoredFiles implements Files {
   #documents: DocumentStore
   #datasets: Datasets
@@ -133,7 +133,7 @@ export class StoredFiles implements Files {
 
   async create(file: NewFile): Promise<FileRecord & Stored> {
     const id = file.id ?? this.#ids.next()
-    // What was sent is reserved at its ingest, all of one upload together.
+    // Uploads are charged at ingest, all files of one upload together.
     const counted = file.isImporting ? this.#quotas.all() : []
     const to = { author: file.author, datasets: file.dataset === undefined ? [] : [file.dataset] }
     let made: FileRecord & Stored
@@ -150,19 +150,21 @@ export class StoredFiles implements Files {
     throw new NotFound(missing)
   }
 
-  /** The commit alone. Quotas, and whether its dataset and folder are still there (`missing`), are the caller's to see to. */
+  /** The commit alone. The caller is responsible for quotas, and for checking that the dataset and folder still exist (`missing`). */
   insert(file: NewFile & { readonly id: string }): Promise<FileRecord & Stored> {
     const { id, extract, keyId: key = null, isImporting = false, thumbnail } = file
     const record = this.#recordOf(file)
     const insert = { id, ...record, ...(isImporting ? { untold: { extract, key } } : {}) }
     const created = isImporting ? [] : [createdEvent(file, record), ...batched(file), ...scanDue({ id, ...record })]
-    // A copy gets a thumbnail of its own from who keeps them: that of the original has the rights of the original.
+    // A copy gets its own thumbnail from the plugin that stores thumbnails: the original's thumbnail has the rights of the original.
     const borrowed =
       thumbnail === undefined ? [] : [event('thumbnail.attached', { kind: 'thumbnail', id: thumbnail }, { target: { kind: 'file', id } })]
     return this.#documents.commit({ insert, into: files }, [...created, ...borrowed])
   }
 
-  /** What is gone of where files were just added. The cascade of its removal took what it found before that, so these have to be removed. */
+  /**
+   * The deleted part of a target to which files were just added. Its cascade ran before they were added, so the caller must delete them.
+   */
   async missing({ dataset, folder }: IngestTarget): Promise<'dataset' | 'folder' | undefined> {
     if (dataset === undefined) return undefined
     if (!(await this.#datasets.get(dataset))) return 'dataset'
@@ -272,7 +274,7 @@ const targetOf = ({ dataset, folder }: Place): { readonly dataset: string; reado
   ...(folder === null ? {} : { folder }),
 })
 
-/** Only uploads of a batch have the cost of a common event. */
+/** Only uploads of a batch incur the cost of a common event. */
 const batched = ({ id, dataset, folder, batch, author, extract }: NewFile & { readonly id: string }): readonly NewEvent[] =>
   batch === undefined || dataset === undefined
     ? []
@@ -282,7 +284,7 @@ const batched = ({ id, dataset, folder, batch, author, extract }: NewFile & { re
 export const scanDue = ({ id, scan }: Pick<FileRecord & Stored, 'id' | 'scan'>): readonly NewEvent[] =>
   scan?.state === 'pending' ? [event('file.scan-due', { kind: 'file', id }, {})] : []
 
-/** Which stored bytes belong to a file. */
+/** Which stored bytes belong to files. */
 export class FileBlobs implements BlobOwner {
   readonly places = [{ in: files, field: 'blob' }]
   #documents: DocumentStore

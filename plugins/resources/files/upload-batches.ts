@@ -17,7 +17,7 @@ import { personalRecords, removeFound, requireDone } from 'pounce/sdk/kit'
 import { type BatchRecord, uploadBatches, uploadBatchFiles } from './collection.ts'
 import { Config, type Settings } from './stored-files.ts'
 
-/** What users upload together is kept for a week. */
+/** Batches of uploads are kept for a week. */
 export const PersonalBatches = personalRecords({
   name: 'upload-batches',
   summary: 'Files that you uploaded together within the last week: the dataset and when.',
@@ -32,13 +32,13 @@ type Batched = StoredEvent<'file.batched'>
 
 const keptMs = 7 * 24 * 60 * 60 * 1000
 const tries = 50
-/** Ids of the same second begin alike. */
+/** Ids generated in the same second share this prefix. */
 const secondOf = (id: string): string => id.slice(0, 18)
 
 const batchOf = ({ actor = anonymousUserId, data: { dataset, batch } }: Batched): string =>
   hash('sha256', `${actor} ${dataset} ${batch}`).slice(0, 24)
 
-/** Collects the files of batches, and emits an event per batch once no more arrive. */
+/** Collects the files of batches, and emits one event per batch once no more files arrive. */
 export class UploadBatches implements BatchHandler {
   readonly #quietMs: number
   readonly #documents: DocumentStore
@@ -50,7 +50,7 @@ export class UploadBatches implements BatchHandler {
     this.#clock = clock
   }
 
-  /** A repeat adds nothing: the files are a set. */
+  /** Redelivery adds nothing: the files are a set. */
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const told = events.filter(one => one.type === 'file.batched')
     for (const [batch, some] of Map.groupBy(told, batchOf)) {
@@ -87,7 +87,7 @@ export class UploadBatches implements BatchHandler {
     )
   }
 
-  /** Whoever comes second finds what the first has inserted. */
+  /** A concurrent second insert finds the record of the first. */
   async #upsert(update: () => Promise<unknown>, insert: () => Promise<unknown>): Promise<void> {
     for (let left = tries; ; left--) {
       for (const change of [update, insert]) {
@@ -101,7 +101,7 @@ export class UploadBatches implements BatchHandler {
     }
   }
 
-  /** Emits events of batches without new files for a while, and deletes old ones. */
+  /** Emits the events of batches without new files for a while, and deletes old ones. */
   async run(signal: AbortSignal): Promise<void> {
     for await (const batch of this.#due('open')) {
       if (signal.aborted) return
@@ -135,7 +135,7 @@ export class UploadBatches implements BatchHandler {
       { batch: id, files, inFolders: !hasRootFiles, extract },
       user,
     )
-    // A file that came meanwhile opens it again.
+    // A file that arrives meanwhile reopens the batch.
     requireDone(
       await this.#documents.commitEach([
         { change: { update: id, in: uploadBatches, where: eq('revision', revision), set }, events: [added] },

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { webUrl } from '../../../test/support/web-urls.ts'
 import { nameFrom } from './upload-by-url.ts'
 
-test('the last part of an address names what is there, unless the other server does', t => {
+test('a file is named by the last part of its URL, unless the response names it', t => {
   const url = 'https://example.org/a/leaf%20one.csv?x=1#y'
   t.is(nameFrom([url], undefined), 'leaf one.csv')
   t.is(nameFrom(['https://example.org/', 'https://example.org/b/'], undefined), 'b')
@@ -22,7 +22,7 @@ test('the last part of an address names what is there, unless the other server d
   for (const [header, name] of disposed) t.is(nameFrom([url], header), name, header)
 })
 
-test('for every URL and response the name is valid in a path', t => {
+test('every URL and response yields a valid file name', t => {
   const isSafe = (name: string): boolean =>
     name !== '' && name.length <= 255 && name !== '.' && name !== '..' && !/[\p{Cc}/\\]/u.test(name) && name.isWellFormed()
   t.notThrows(() =>

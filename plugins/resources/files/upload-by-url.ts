@@ -5,25 +5,25 @@ import { Config, type config } from './stored-files.ts'
 
 type File = FileRecord & Stored
 
-/** A file that lies elsewhere, as a client names it. */
+/** A remote file, as named by the client. */
 export interface UrlSource {
   readonly fileurl?: string
   readonly weburl?: string
   readonly url?: string
-  /** On the server's own disks. */
+  /** Path on a disk of the server. */
   readonly path?: string
   readonly md?: unknown
   readonly metadata?: unknown
 }
 
-/** What became of a source. */
+/** The outcome for a source. */
 export type UrlOutcome = { readonly file: File } | { readonly url: string; readonly problem: Problem }
 
 const allOfItMs = 24 * 60 * 60 * 1000
 const silenceMs = 60_000
 const sourceContext = { source: 'http://purl.org/dc/terms/source' }
 
-/** Makes files of what lies at addresses. Each is a file by itself: one that cannot be had does not take the others away. */
+/** Creates files from URLs. Each is independent: one that cannot be fetched does not affect the others. */
 export class UrlUpload {
   #maxBytes: number
   #fetch: Fetch
@@ -35,13 +35,13 @@ export class UrlUpload {
     this.#ingest = ingest
   }
 
-  /** One outcome for each source that names something, in their order. What is wrong with the request itself is `Invalid`, and nothing is fetched. */
+  /** One outcome per non-empty source, in order. Throws `Invalid` for a faulty request, and then fetches nothing. */
   async take(sources: readonly UrlSource[], caller: Caller, options: IngestOptions, signal: AbortSignal): Promise<readonly UrlOutcome[]> {
     await this.#ingest.admit(caller, options, undefined, { isAuthorized: true })
     const asked = sources.flatMap(source => {
       const url = source.fileurl ?? source.weburl ?? source.url
       const sent = source.md ?? source.metadata
-      // v1: an entry that names nothing is passed over.
+      // As in v1, an empty entry is skipped.
       if (url === undefined && source.path === undefined) return []
       return [{ url, path: source.path ?? '', sent: sent === undefined ? [] : [metadataFrom(sent, 'md')] }]
     })
@@ -84,12 +84,12 @@ const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
-    // not an encoded text: the name is as it stands
+    // Not an encoded text: the name is used unchanged.
     return text
   }
 }
 
-/** What can be the name of a file of it; empty when nothing can. */
+/** A valid file name derived from a text; empty if there is none. */
 const tamed = (text: string): string => {
   const plain = Array.from(text.toWellFormed().normalize('NFC'), each => (/[\p{Cc}/\\]/u.test(each) ? '_' : each))
     .join('')
@@ -101,7 +101,7 @@ const tamed = (text: string): string => {
 
 const lastSegment = (url: string): string => tamed(decoded(new URL(url).pathname.split('/').findLast(part => part !== '') ?? ''))
 
-/** The name in a Content-Disposition, in its plain or its encoded form (RFC 6266), when nothing in it need be replaced. */
+/** The name in a Content-Disposition header, in its plain or encoded form (RFC 6266), if it is valid unchanged. */
 const disposed = (disposition: string | undefined): string => {
   const [, encoded] = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(disposition ?? '') ?? []
   const [, quoted, plain] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))/i.exec(disposition ?? '') ?? []
@@ -109,6 +109,6 @@ const disposed = (disposition: string | undefined): string => {
   return tamed(name) === name ? name : ''
 }
 
-/** The name for what was fetched: as the other server says, else the last part of the first address that has one. */
+/** The name for a fetched file: from the response, otherwise the last part of the first URL that has one. */
 export const nameFrom = (urls: readonly string[], disposition: string | undefined): string =>
   disposed(disposition) || urls.map(lastSegment).find(name => name !== '') || 'download'

@@ -38,8 +38,8 @@ const directoryOf = async (blobs: BlobStore, bytes: BlobFacts): Promise<Director
 }
 
 /**
- * The names in a ZIP archive, in the order of its directory; undefined when this is none. Nothing is unpacked, and of a directory longer than
- * 1 MiB only the beginning is read, so a bomb costs no more than a harmless archive.
+ * The names in a ZIP archive, in the order of its directory; undefined when it is not a ZIP. Nothing is decompressed, and at most the first
+ * 1 MiB of the directory is read, so a ZIP bomb costs no more than a harmless archive.
  */
 const zipNames = async (blobs: BlobStore, bytes: BlobFacts): Promise<readonly string[] | undefined> => {
   const directory = await directoryOf(blobs, bytes)
@@ -60,7 +60,7 @@ const zipNames = async (blobs: BlobStore, bytes: BlobFacts): Promise<readonly st
   return names
 }
 
-/** What an archive is called by the first name in it that says something (Clowder 1.x, fileutils/FilesUtils). */
+/** Media types of archives by the first significant file name in them (Clowder 1.x, fileutils/FilesUtils). */
 const zipped: readonly (readonly [sign: RegExp, type: string])[] = [
   [/\.x3d$/i, 'model/x3d-zipped'],
   [/\.obj$/i, 'model/obj-zipped'],
@@ -78,8 +78,8 @@ const zippedType = (names: readonly string[]): string => {
 }
 
 /**
- * The media type of a file, without parameters. An archive is called after what is in it; only its list of names is read, of which no more
- * than the first megabyte counts. One that cannot be read stays `application/zip`.
+ * The media type of a file, without parameters. That of an archive depends on the names in it; only its list of names is read, up to the
+ * first megabyte. An unreadable one stays `application/zip`.
  */
 export const fileTypeOf = async (
   blobs: BlobStore,

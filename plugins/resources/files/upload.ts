@@ -4,18 +4,18 @@ import { jsonObjectIn, metadataFrom, sentMetadata } from './sent-metadata.ts'
 
 /** Parameters of an upload besides the bytes. */
 export interface UploadOptions {
-  /** The dataset to add to, named by path or query. A `dataset_id` field says the same where it may. */
+  /** The target dataset, from the path or query. A `dataset_id` field can name it too, where allowed. */
   readonly dataset?: string | undefined
-  /** Refuse when neither names a dataset. */
+  /** Refuse the request when neither names a dataset. */
   readonly mustNameDataset?: boolean
   readonly folder?: string | undefined
-  /** Relative path of the file, folders and name. A text field `path` says the same. */
+  /** Relative path of the file, folders and name. Same as a text field `path`. */
   readonly path?: string | undefined
   /** See `IngestOptions.batch`. */
   readonly batch?: string | undefined
   readonly extract: boolean
   readonly showPreviews: FileRecord['showPreviews']
-  /** The length of the whole body, where it was announced. */
+  /** The length of the whole body, if announced. */
   readonly bodyBytes?: number | undefined
 }
 
@@ -24,10 +24,10 @@ interface Received extends IncomingFile {
   readonly field: string
 }
 
-/** All text fields of one upload together. */
+/** Limit for all text fields of one upload in total. */
 const maxFieldsBytes = 10 * 1024 * 1024
 
-/** The text fields of a form. Those named `file` may come several times, one for each file to be taken from a folder of the server. */
+/** The text fields of a form. The field `file` may be repeated, once for each file of a server folder to register. */
 class Fields {
   readonly byName = new Map<string, string>()
   readonly references: Readonly<Record<string, unknown>>[] = []
@@ -41,7 +41,7 @@ class Fields {
     else this.byName.set(field, value)
   }
 
-  /** The dataset that the references name, all the same. */
+  /** The dataset named by the references, which must all agree. */
   referredDataset(): string | undefined {
     const named = new Set(this.references.map(({ dataset }) => dataset).filter(dataset => dataset !== undefined && dataset !== ''))
     if (named.size > 1) throw new Invalid('The fields named file must all name the same dataset')
@@ -52,8 +52,8 @@ class Fields {
 }
 
 /**
- * Takes the parts of one upload: bytes first, all of them durable, then the records. A body that breaks off
- * leaves nothing behind; fields may stand before or after the files.
+ * Handles the parts of one upload: first all bytes are made durable, then the records are created. An interrupted body leaves nothing;
+ * fields may precede or follow the files.
  */
 export class MultipartUpload {
   #ingest: FileIngest
@@ -62,7 +62,7 @@ export class MultipartUpload {
     this.#ingest = ingest
   }
 
-  /** The new files in the order they came; at least one. */
+  /** The new files in the order of their parts; at least one. */
   async take(parts: Parts, caller: Caller, options: UploadOptions, signal: AbortSignal): Promise<readonly (FileRecord & Stored)[]> {
     const early = options.path === undefined ? undefined : this.#ingest.pathOf(options.path)
     if (options.batch !== undefined) this.#ingest.batchOf(options.batch)
@@ -80,7 +80,7 @@ export class MultipartUpload {
     const path = early ?? this.#pathIn(fields)
     const target = { ...targetOf(fields, options), path: path?.folders }
     if (path) requireOne([...received.map(({ name }) => name), ...fields.references.map(() => path.name)], path.name)
-    // A file that stays where it lies is read to its end, for no one who may not add it.
+    // A file registered in place is read to its end, so check the right to add it first.
     if (fields.references.length > 0 && target.dataset !== admitted) await this.#ingest.admit(caller, target)
     const incoming: IncomingFile[] = received.map(file => {
       const document = sentMetadata(fields.byName, file)
@@ -92,7 +92,7 @@ export class MultipartUpload {
     return await this.#ingest.record(incoming, caller, { ...target, extract, showPreviews, isToldApart, batch })
   }
 
-  /** Before the bytes. The right to what the path names was checked by the route. The dataset, as far as it is known. */
+  /** Called before the bytes are received. The right on the dataset in the path was checked by the route. Returns the dataset, if known. */
   async #admit(
     caller: Caller,
     {
@@ -104,13 +104,13 @@ export class MultipartUpload {
     }: UploadOptions & { readonly folders?: readonly string[] | undefined },
   ): Promise<string | undefined> {
     const target = dataset === undefined && mustNameDataset ? undefined : { dataset, folder, path }
-    // Besides the files a body holds fields and the headers of parts; `record` counts exactly.
+    // A body contains fields and part headers besides the files; `record` counts exactly.
     const amount = { bytes: Math.max(1, bodyBytes - maxFieldsBytes), files: 1 }
     await this.#ingest.admit(caller, target, amount, { isAuthorized: !mustNameDataset })
     return dataset
   }
 
-  /** A file named `path` may have metadata under that name: a JSON object is no path. */
+  /** A file named `path` may have metadata under that name: a JSON object is not a path. */
   #pathIn({ byName }: Fields): ReturnType<FileIngest['pathOf']> | undefined {
     const sent = byName.get('path')
     return sent === undefined || jsonObjectIn(sent, 'The field path') ? undefined : this.#ingest.pathOf(sent)
@@ -132,10 +132,10 @@ export class MultipartUpload {
 }
 wire(MultipartUpload, FileIngest)
 
-/** A path leads to one file. Only the path can tell `"` from `%22` in a name: parts of forms have the latter for both. */
+/** A path refers to one file. Only `path` can distinguish `"` from `%22` in a name: in form parts both are the latter. */
 const requireOne = (names: readonly string[], name: string): void => {
   const [only = name] = names
-  if (names.length > 1) throw new Invalid('path leads to one file: send one file in a request, or leave path out')
+  if (names.length > 1) throw new Invalid('path refers to one file: send one file per request, or omit path')
   if (only.replaceAll('%22', '"') !== name.replaceAll('%22', '"')) throw new OtherName(only)
 }
 

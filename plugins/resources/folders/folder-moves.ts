@@ -19,8 +19,8 @@ const tries = 20
 const batch = 200
 
 /**
- * Moves folders with all that is in them, within their dataset and to others. A move is one commit of the folder itself; what lies below it
- * follows from the event, level by level, as its parent's dataset is.
+ * Moves folders with their contents, within their dataset and to others. A move is one commit of the folder itself; its descendants follow
+ * by events, level by level, each adopting the dataset of its parent.
  */
 export class FolderMoves {
   #documents: DocumentStore
@@ -33,8 +33,8 @@ export class FolderMoves {
   }
 
   /**
-   * One at a time in this kernel, so that of two that exclude each other one wins; against other kernels, and deletions at the same moment,
-   * it looks again afterwards, and the event's handler once more. `NotFound` when the folder left its dataset meanwhile.
+   * Serialized within this kernel, so that one of two conflicting moves wins; against other kernels and concurrent deletions it checks
+   * again after the commit, and so does the event's handler. Throws `NotFound` when the folder has left its dataset meanwhile.
    */
   move(folder: Folder, to: FolderPlace, actor: string | undefined): Promise<Folder> {
     return this.#mutex.use(() => this.#move(folder, to, actor))
@@ -51,7 +51,7 @@ export class FolderMoves {
       if (!moved) continue
       if (await this.#places.isSound(moved)) return moved
       await this.#putBack(moved, now)
-      // It came there just before the place was deleted, and went with it.
+      // It was moved there just before the target was deleted, and was deleted with it.
       if (!(await this.#documents.get(folders, moved.id))) return moved
       throw new Conflict('The target was changed concurrently; try again')
     }
@@ -74,13 +74,13 @@ export class FolderMoves {
     }
   }
 
-  /** To where it was, or to the root of that dataset when that place is gone as well. */
+  /** Moves the folder back, or to the root of its former dataset if the former parent is deleted too. */
   async #putBack(folder: Folder, { dataset, parent }: FolderPlace): Promise<void> {
     const isThere = parent.kind === 'dataset' || (await this.#documents.get(folders, parent.id)) !== undefined
     await this.#put(folder, { dataset, parent: isThere ? parent : { kind: 'dataset', id: dataset } }, undefined)
   }
 
-  /** What follows from a move: folders below become part of the dataset that their parent is in. A folder whose new place was removed goes back. */
+  /** The effects of a move: subfolders adopt the dataset of their parent. A folder whose target was deleted is moved back. */
   async handle({ subject, data: { from, leaving } }: StoredEvent<'folder.moved'>): Promise<void> {
     const folder = await this.#documents.get(folders, subject.id)
     if (!folder) return
@@ -103,7 +103,7 @@ export class FolderMoves {
     }
   }
 
-  /** Folders right below one that say they are in another dataset. */
+  /** Direct subfolders whose record names another dataset. */
   async *#strangersIn(parent: string, dataset: string): AsyncIterable<readonly Folder[]> {
     let some: Folder[] = []
     const sort = { by: 'displayName', order: 'ascending' } as const

@@ -17,7 +17,7 @@ import {
 import { maxFolderDepth } from 'pounce/sdk/kit'
 import { type Folder, folders } from './collection.ts'
 
-/** From the top of its dataset down to each folder, itself included; none for one that something above is gone of, or that is above itself. */
+/** The chain from the root of its dataset down to each folder, inclusive; absent for a folder with a deleted ancestor or in a cycle. */
 export const chainsTo = async (documents: DocumentStore, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Folder[]>> => {
   const known = new Map<string, Folder>()
   let missing = [...new Set(ids)]
@@ -48,7 +48,7 @@ const chainTo = (id: string, known: ReadonlyMap<string, Folder>): readonly Folde
 
 const deepest = maxFolderDepth
 
-/** Of the folders of one level so many are requested what is below them. */
+/** Maximum number of folders of one level whose subfolders are read. */
 const mostOfLevel = 1000
 
 /** Where a folder can be. */
@@ -57,7 +57,7 @@ export interface FolderPlace {
   readonly parent: FolderRecord['parent']
 }
 
-/** Says where folders may be put, and whether they still are in a place that exists. */
+/** Checks where folders may be put, and whether they are in an existing location. */
 export class FolderPlaces {
   #documents: DocumentStore
   #datasets: Datasets
@@ -67,7 +67,7 @@ export class FolderPlaces {
     this.#datasets = datasets
   }
 
-  /** Refuses a place that does not exist, is in the trash, or is too deep for a folder that has so many levels below it. */
+  /** Refuses a location that does not exist, is in the trash, or is too deep for a folder with this many levels below it. */
   async mustTake({ dataset, parent }: FolderPlace, levelsBelow = 0): Promise<void> {
     if (levelsBelow >= deepest) throw new Invalid(`Folders can be nested at most ${deepest} levels deep`)
     const record = await this.#datasets.get(dataset)
@@ -82,18 +82,18 @@ export class FolderPlaces {
     if (above.length + levelsBelow >= deepest) throw new Invalid(`Folders can be nested at most ${deepest} levels deep`)
   }
 
-  /** Whether a place is the folder itself or somewhere below it. */
+  /** Whether a location is the folder itself or one of its descendants. */
   async isInside({ parent }: FolderPlace, folder: string): Promise<boolean> {
     if (parent.kind === 'dataset') return false
     return parent.id === folder || ((await this.#above(parent.id)) ?? []).some(({ id }) => id === folder)
   }
 
-  /** False for a folder whose dataset is gone, that something above is gone of, or that is above itself. */
+  /** False for a folder whose dataset or ancestor is deleted, or that is in a cycle. */
   async isSound({ id, dataset }: Folder): Promise<boolean> {
     return (await this.#above(id)) !== undefined && (await this.#datasets.get(dataset)) !== undefined
   }
 
-  /** How many levels of folders lie below one; where a level is very broad, below the first thousand of it. */
+  /** The number of folder levels below a folder; of very broad levels, only the first thousand folders are followed. */
   async levelsBelow(folder: string): Promise<number> {
     let level = [folder]
     for (let levels = 0; levels < deepest; levels++) {
@@ -112,7 +112,7 @@ wire(FolderPlaces, DocumentStore, Datasets)
 
 const tries = 50
 
-/** Tries display names below a parent until the store takes one: the name, else `name (1)`, `name (2)` … whichever is free. */
+/** Tries display names below a parent until the store accepts one: the name, then `name (1)`, `name (2)` … */
 export const withDisplayName = async <T>(
   documents: DocumentStore,
   parent: string,
@@ -141,7 +141,7 @@ const freeName = async (documents: DocumentStore, parent: string, name: string, 
   })
   const taken = new Set(numbered.items.map(folder => folder.displayName))
   let number = 1
-  // A full page hides further numbers, so each round begins after those that it cannot see.
+  // A full page may hide further numbers, so each round begins after those that it cannot see.
   if (numbered.next) number = 1000 * 2 ** Math.min(round, 20)
   while (taken.has(`${name} (${number})`)) number++
   return `${name} (${number})`

@@ -4,7 +4,7 @@ import { type Folder, folders, removedFolder } from './collection.ts'
 
 const batch = 200
 
-/** Tombstones folders that are still where they were; each says so. */
+/** Deletes folders that are still in the given location, each with its own event. */
 const removeThose = async (
   documents: DocumentStore,
   some: readonly Folder[],
@@ -20,7 +20,7 @@ const removeThose = async (
   requireDone(done)
 }
 
-/** A folder that goes takes the folders in it with it; each says so, and takes its own. */
+/** Deletes the subfolders of a deleted folder, each with its own event, which deletes their subfolders. */
 export class DeleteSubfoldersOnFolderRemoved {
   #documents: DocumentStore
 
@@ -40,7 +40,10 @@ export class DeleteSubfoldersOnFolderRemoved {
 }
 wire(DeleteSubfoldersOnFolderRemoved, DocumentStore)
 
-/** A dataset that goes takes its folders with it, without a word for each: anyone who cares is notified of the dataset. Those on their way to another one stay. */
+/**
+ * Deletes the folders of a deleted dataset, without an event for each: interested consumers handle the event of the dataset. Folders that
+ * are being moved to another dataset are kept.
+ */
 export class DeleteFoldersOnDatasetRemoved {
   #documents: DocumentStore
   #folders: Folders

@@ -8,7 +8,7 @@ export const folderResource = defineResource<FolderRecord>({
   kind: 'folder',
   collection: folders,
   view: 'ViewDataset',
-  // Rights are those of the dataset; not even who made a folder has any of its own.
+  // A folder has the rights of its dataset; its creator has none beyond these.
   rights: ({ dataset }) => ({ author: '', spaces: [], isPublic: false, state: 'live', parents: [{ kind: 'dataset', id: dataset }] }),
   counts: { dataset: within, folder: within },
   countsBelow: { dataset: id => ({ using: 'byDataset', where: eq('dataset', id) }) },

@@ -4,7 +4,7 @@ import { type Folder, folders, removedFolder } from './collection.ts'
 import { FolderMoves } from './folder-moves.ts'
 import { withDisplayName } from './folder-places.ts'
 
-/** Renames and removes folders. */
+/** Renames and deletes folders. */
 class FolderTree {
   #documents: DocumentStore
   #folders: Folders
@@ -31,7 +31,7 @@ class FolderTree {
     )
   }
 
-  /** What is in it follows in the background and is out of sight at once. An absent one is not an error. */
+  /** The contents are hidden immediately and deleted in the background. A missing folder is not an error. */
   async remove(folder: Folder, actor: string | undefined): Promise<void> {
     await orNotFound('folder', this.#documents.commit({ tombstone: folder.id, in: folders }, [removedFolder(folder, actor)]))
   }
@@ -69,7 +69,7 @@ const ListedFolder = s.model('ListedFolder', s.Object({ id: s.String(), name: s.
 
 const batch = 500
 
-/** Folders with their paths, as they are read. One below a folder that is gone is gone as well. */
+/** Folders with their paths, as a stream. Folders with a deleted ancestor are omitted. */
 async function* withPaths(folders: Folders, dataset: string): AsyncIterable<s.Static<typeof ListedFolder>> {
   let some: Folder[] = []
   async function* named() {
@@ -117,7 +117,7 @@ export const ensureFolder = route({
   path: '/api/datasets/:id/folders',
   summary: 'Create a folder by its path',
   description:
-    'An addition to Clowder 1.x. `path` is relative to the dataset, or to its folder `parentId`: `a/b/c`. Folders that are missing are created, each once, however many requests ' +
+    'An addition to Clowder 1.x. `path` is relative to the dataset, or to its folder `parentId`: `a/b/c`. Missing folders are created, each once, even if several requests ' +
     'do so at the same time; a folder that exists is returned.',
   permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
   jobKeys: 'allowed',
@@ -169,7 +169,7 @@ export const renameFolder = route({
   },
 })
 
-/** The dataset that is left, when one is. */
+/** The dataset that is left, if the folder changes datasets. */
 const left = ({ id, to }: { readonly id: string; readonly to?: string | undefined }) =>
   to === undefined || to === id ? [] : [{ kind: 'dataset' as const, id }]
 
@@ -209,7 +209,7 @@ export const deleteFolder = route({
   method: 'DELETE',
   path: '/api/datasets/:id/deleteFolder/:folder',
   summary: 'Delete a folder and its contents',
-  description: 'Files that are in other places too are kept there.',
+  description: 'Files that are also elsewhere are kept there.',
   permission: { right: 'RemoveResourceFromDataset', on: ref('dataset', 'id') },
   params: pair,
   responses: { 200: s.Object({ status: s.String(), folderId: s.String() }) },

@@ -70,7 +70,7 @@ export class StoredFolders implements Folders {
     for (let left = tries; left > 0; left--) {
       await this.#places.mustTake({ dataset, parent }, path.length - 1)
       const made = await this.#follow({ dataset, parent, path }, { author, isToldApart })
-      // A folder on the way was removed or moved at the same moment: from the top once more.
+      // A folder on the path was deleted or moved concurrently: start again at the root.
       if (made?.dataset === dataset) return made
     }
     throw new Conflict('Too many concurrent changes of the folders on this path; try again')
@@ -87,7 +87,7 @@ export class StoredFolders implements Folders {
     return folder
   }
 
-  /** Under its name and no other: undefined when its parent is gone. Who comes second gets the folder of who came first. */
+  /** Creates the folder under exactly this name; undefined when its parent is deleted. A concurrent second request gets the same folder. */
   async #add(
     { dataset, parent, name: displayName }: Pick<FolderRecord, 'dataset' | 'parent' | 'name'>,
     { author, isToldApart }: Pick<Parameters<Folders['ensure']>[0], 'author' | 'isToldApart'>,
@@ -143,7 +143,7 @@ export class StoredFolders implements Folders {
     return this.#documents.scan(folders, { using: 'byDataset', where, sort: { by: 'created', order: 'ascending' } })
   }
 
-  /** Takes back what came into a place that went at the same moment, unless its cascade has done so. */
+  /** Deletes a folder whose parent was deleted concurrently, unless the cascade has done so. */
   async #withdraw(folder: Folder): Promise<void> {
     try {
       await this.#documents.commit({ tombstone: folder.id, in: folders }, [removedFolder(folder, undefined)])

@@ -13,7 +13,7 @@ import {
 } from 'pounce/sdk'
 import type { Recommendation, Recommender } from 'pounce/sdk/kit'
 
-/** As many as Clowder 1.x gives. */
+/** The number that Clowder 1.x returns. */
 const most = 10
 
 /** Number of followers whose latest follows are read. */
@@ -21,10 +21,13 @@ const followers = 100
 
 const ofEach = 200
 
-/** So many of the most followed are looked at: some may be gone, or not for the caller. */
+/** Number of the most followed resources that are considered: some may be deleted or hidden from the caller. */
 const candidates = 200
 
-/** Recommends what others who follow a resource follow most. The work is bounded: a sample of followers is read, not all accounts. */
+/**
+ * Recommends the resources that other followers of a resource follow most. The work is bounded: a sample of followers is read, not all
+ * accounts.
+ */
 export class FollowRecommendations implements Recommender {
   #users: Users
   #policy: Policy
@@ -49,7 +52,7 @@ export class FollowRecommendations implements Recommender {
     return shown.slice(0, most)
   }
 
-  /** What the sampled followers follow, the most followed first. */
+  /** The resources that the sampled followers follow, the most followed first. */
   async #ranked(caller: Caller, target: Ref): Promise<readonly Ref[]> {
     const me = caller.user?.id
     const others = await this.#users.followersOf(target.id, followers)
@@ -83,7 +86,7 @@ wire(FollowRecommendations, Users, Policy, Resources)
 
 const batch = 200
 
-/** What is gone is followed by no one. */
+/** Deletes the follows of a deleted resource. */
 export class DeleteFollowsOnTargetRemoved implements BatchHandler {
   #users: Users
 

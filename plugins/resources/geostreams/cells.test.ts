@@ -5,7 +5,7 @@ import { dice } from '../../../test/support/dice.ts'
 import { cellsOf, cellsToSearch } from './cells.ts'
 
 const chance = dice()
-/** Places where cells, hemispheres and the map end come up often: that is where neighbours are lost. */
+/** Locations where borders of cells, hemispheres and the map coincide: neighbours are most easily missed there. */
 const longitudes = [-180, -179.999, -90, -0.001, 0, 22.5, 90, 179.999, 180]
 const latitudes = [-90, -89.999, -45, 0, 11.25, 45, 89.999, 90]
 const between = (least: number, most: number): number => least + ((most - least) * chance.int(1_000_001)) / 1_000_000
@@ -55,7 +55,7 @@ const area = (): GeoArea =>
     }),
   ])()
 
-test('whatever touches an area shares a cell with it', t => {
+test('every geometry that touches an area shares a cell with it', t => {
   t.log(`seed ${chance.seed}`)
   const records = Array.from({ length: 400 }, geometry).map(each => ({ each, cells: cellsOf(each) }))
   let touched = 0
@@ -72,7 +72,7 @@ test('whatever touches an area shares a cell with it', t => {
   t.true(touched > 1000, `${touched} touched`)
 })
 
-test('records and searches have few cells, whatever their size', t => {
+test('records and searches of any size have few cells', t => {
   for (let round = 0; round < 500; round += 1) {
     const cells = cellsOf(geometry())
     t.true(cells.length > 0 && cells.length <= 72, `${cells.length} of a record`)
@@ -82,7 +82,7 @@ test('records and searches have few cells, whatever their size', t => {
   }
 })
 
-test('a small area looks at few of very many places', t => {
+test('a search of a small area reads few of many locations', t => {
   const records = Array.from({ length: 20_000 }, () => cellsOf({ type: 'Point', coordinates: place() }))
   const box: GeoArea = { box: [7.0001, 50.0001, 7.5, 50.4] }
   for (const one of [

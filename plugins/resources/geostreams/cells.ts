@@ -2,21 +2,21 @@ import type { GeoArea, Geometry, GeoPosition } from 'pounce/sdk/geo'
 import { boxAround, boxesAcross, type GeoBox, partsOf } from 'pounce/sdk/geo'
 
 /**
- * Each level cuts the Earth into 2^level columns and as many rows; finer ones are not worth their entries. A cell holds its western and southern
- * border, so that every place is in one cell of a level.
+ * Each level divides the Earth into 2^level columns and rows; finer levels are not worth their index entries. A cell includes its western
+ * and southern border, so that every point is in one cell per level.
  */
 const levels = [0, 2, 4, 6, 8, 10, 12, 14] as const
 const finest = 14
-/** What touches more cells than this is too big for a level and for those below it. */
+/** A geometry that touches more cells than this is too large for a level and for finer ones. */
 const mostOfRecord = 8
-/** How many cells a search looks into at its finest level. */
+/** Maximum number of cells that a search covers at its finest level. */
 const mostOfSearch = 40
-/** Metres for a degree of latitude on the sphere that `touches` measures on. */
+/** Metres per degree of latitude on the sphere that `touches` uses. */
 const metresPerDegree = (6_371_008.8 * Math.PI) / 180
-/** Rounding must not keep a search from a neighbouring cell. */
+/** Tolerance, so that rounding does not exclude a neighbouring cell. */
 const slack = 1e-9
 
-/** Columns and rows, ends included. */
+/** Columns and rows, inclusive. */
 type Block = readonly [west: number, south: number, east: number, north: number]
 
 const column = (degrees: number, span: number, level: number): number => {
@@ -39,7 +39,7 @@ const cellsOfBlock = ([west, south, east, north]: Block, level: number): readonl
   return cells
 }
 
-/** Cells that boxes touch at a level; undefined when they are more than `most`. */
+/** Cells that boxes touch at a level; undefined for more than `most`. */
 const cellsAt = (boxes: readonly GeoBox[], level: number, most: number): ReadonlySet<string> | undefined => {
   const cells = new Set<string>()
   for (const box of boxes) {
@@ -58,8 +58,8 @@ const boxesOf = (geometry: Geometry): readonly GeoBox[] => {
 }
 
 /**
- * The cells of a record: those that it touches at each level, and at the last one that it is not too big for the same again with a mark, for searches that
- * look closer.
+ * The cells of a record: those that it touches at each level, and at the finest level that it is not too large for, again with a mark for
+ * searches at finer levels.
  */
 export const cellsOf = (geometry: Geometry): readonly string[] => {
   const boxes = boxesOf(geometry)
@@ -76,7 +76,7 @@ export const cellsOf = (geometry: Geometry): readonly string[] => {
 
 const wrapped = (longitude: number): number => ((((longitude + 180) % 360) + 360) % 360) - 180
 
-/** Boxes that hold all places within a circle. */
+/** Boxes that cover a circle. */
 const aroundCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { circle: unknown }>['circle']): readonly GeoBox[] => {
   const reach = radiusMetres / metresPerDegree + slack
   const [south, north] = [Math.max(-90, latitude - reach), Math.min(90, latitude + reach)]
@@ -87,7 +87,7 @@ const aroundCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { 
     const [west, east] = [wrapped(longitude - aside), wrapped(longitude + aside)]
     return boxesAcross([west, south, east, north])
   }
-  // The two ends of the antimeridian are one place for circles.
+  // For circles, both ends of the antimeridian are the same place.
   const edges: GeoBox[] = []
   if (longitude - aside <= -180 + slack) edges.push([180, south, 180, north])
   if (longitude + aside >= 180 - slack) edges.push([-180, south, -180, north])
@@ -99,7 +99,7 @@ const boxesAround = (area: GeoArea): readonly GeoBox[] => {
   return 'circle' in area ? aroundCircle(area.circle) : [boxAround(area.polygon.flat())]
 }
 
-/** The cells that hold every record that touches one of the areas, and others: look at each whether it does. */
+/** Cells that contain every record that touches one of the areas, among others: each result must still be tested. */
 export const cellsToSearch = (areas: readonly GeoArea[]): readonly string[] => {
   const boxes = areas.flatMap(boxesAround)
   let found: readonly string[] = []

@@ -2,7 +2,7 @@ import { collection, type Json, type Stored, s, type Update } from 'pounce/sdk'
 import type { SensorRecord, StreamRecord } from 'pounce/sdk/geo'
 import { cellsOf } from './cells.ts'
 
-/** `byAge` and `ageBy…`: by id, which is the order they were made in. */
+/** `byAge` and `ageBy…` are sorted by id, which is the order of creation. */
 const lists = {
   byAge: { on: ['state'] },
   byName: { on: ['state', 'name'] },
@@ -24,7 +24,7 @@ export const streams = collection<StreamRecord>()('streams', {
   ageBySensor: { on: ['state', 'sensor'] },
 })
 
-/** The next number of each kind; the id is the kind in words. */
+/** The next number of each kind; the id is the name of the kind. */
 export interface NumbersRecord {
   readonly next: number
 }
@@ -37,20 +37,20 @@ export type Sensor = SensorRecord & Stored
 /** A stored stream. */
 export type Stream = StreamRecord & Stored
 
-/** What someone says of a sensor or stream: its place and properties. */
+/** The client-supplied geometry and properties of a sensor or stream. */
 export interface Described {
   readonly geometry: SensorRecord['geometry']
   readonly properties: SensorRecord['properties']
 }
 
-/** The text at `properties.type.id`, which names a sensor's source. */
+/** The string at `properties.type.id`, which names a sensor's source. */
 export const sourceOf = ({ type }: { readonly [key: string]: Json }): string | null => {
   if (typeof type !== 'object' || type === null || Array.isArray(type)) return null
   const { id } = type as { readonly [key: string]: Json }
   return typeof id === 'string' && id !== '' ? id.slice(0, 500) : null
 }
 
-/** A change with what follows from a new geometry or new properties. */
+/** A change with the fields derived from a new geometry or new properties. */
 export const withDerived = (update: Update, { hasSource }: { readonly hasSource: boolean }): Update => {
   const { geometry, properties } = (update.set ?? {}) as Partial<Described>
   if (geometry === undefined && properties === undefined) return update
@@ -61,8 +61,8 @@ export const withDerived = (update: Update, { hasSource }: { readonly hasSource:
 
 const saying = (status: string) => s.Unsafe<{ readonly status: string }>(s.Object({ status: s.Literal(status) }))
 
-/** What deleting answers. */
+/** The response of deletions. */
 export const ok = { 200: saying('ok') }
 
-/** What bringing statistics up to date answers. */
+/** The response of statistics updates. */
 export const updated = { 200: saying('updated') }

@@ -4,7 +4,7 @@ import { checkGeoFilter, maxRadiusMetres } from 'pounce/sdk/geo'
 import { defaultJsonLimits, NotJson, parseJson, readTime } from 'pounce/sdk/kit'
 import { numberOf } from './input.ts'
 
-/** Query parameters that name an area (reference, api-platform §13 "Area"). Spread into a route's `query`. */
+/** Query parameters that specify an area (reference, api-platform §13 "Area"). Spread into a route's `query`. */
 export const areaParameters = {
   geocode: s.Optional(
     s.String({
@@ -37,7 +37,7 @@ const isWithin = (value: number, least: number, most: number): boolean => value 
 
 const maxRadiusKilometres = maxRadiusMetres / 1000
 
-/** What `checkGeoFilter` would refuse as well, in the order and units of `geocode`. */
+/** Refuses what `checkGeoFilter` would refuse, but names the order and units of `geocode`. */
 const checkNumbers = (numbers: readonly number[]): void => {
   const { length } = numbers
   const [latitude = 0, longitude = 0, third = 0, fourth = 0] = numbers
@@ -70,7 +70,7 @@ const rightGeojson = 'geojson takes a Polygon or MultiPolygon, alone or in featu
 
 const mostNested = 8
 
-/** Polygons, not checked yet. */
+/** Polygons, not yet validated. */
 const polygonsIn = (value: unknown, depth = 0): readonly GeoArea[] => {
   if (typeof value !== 'object' || value === null || depth > mostNested) throw new Invalid(rightGeojson)
   const { type, coordinates, geometry, geometries, features } = value as Readonly<Record<string, unknown>>
@@ -99,7 +99,7 @@ const checked = (areas: readonly GeoArea[], name: string): readonly GeoArea[] =>
   }
 }
 
-/** The areas that a query names; undefined when it names none. `Invalid` for anything that is no area. */
+/** The areas that a query specifies; undefined when it specifies none. Throws `Invalid` for an invalid area. */
 export const readAreas = ({
   geocode,
   geojson,
@@ -119,10 +119,10 @@ const time = (description: string) =>
     s.String({ maxLength: 60, description: `${description} (such as \`2017-03-31\` or \`2017-03-31T12:00:00Z\`; UTC without a zone)` }),
   )
 
-/** Query parameters that choose readings (reference, api-platform §13). Spread into a route's `query`. */
+/** Query parameters that select datapoints (reference, api-platform §13). Spread into a route's `query`. */
 export const datapointParameters = {
-  since: time('Readings that start then or later'),
-  until: time('Readings that end then or earlier; those without an end drop out'),
+  since: time('Datapoints that start then or later'),
+  until: time('Datapoints that end then or earlier; those without an end are excluded'),
   ...areaParameters,
   stream_id: s.Optional(s.String({ maxLength: 20, description: 'Number of a stream' })),
   sensor_id: s.Optional(s.String({ maxLength: 20, description: 'Number of a sensor' })),
@@ -134,7 +134,7 @@ export const datapointParameters = {
       s.String({
         maxLength: 10_000,
         description:
-          'Datapoints with one of these properties; with names only, just these properties and `source` are returned. With a colon, `site:A1` or `{"site":"A1"}`: datapoints whose property contains the value, which is JSON or text',
+          'Datapoints with one of these properties; with names only, no properties but these and `source` are returned. With a colon, `site:A1` or `{"site":"A1"}`: datapoints whose property contains the value, which is JSON or text',
       }),
     ),
   ),
@@ -143,7 +143,7 @@ export const datapointParameters = {
   ),
 }
 
-/** What those parameters bring. */
+/** The values of those parameters. */
 export interface DatapointParameters {
   readonly since?: string
   readonly until?: string
@@ -156,10 +156,10 @@ export interface DatapointParameters {
   readonly semi?: string
 }
 
-/** Which readings someone requests. */
+/** A query for datapoints. */
 export interface DatapointQuestion {
   readonly choice: StreamChoice
-  /** Checked; the streams come from `Streams.chosen`. */
+  /** Validated; the streams come from `Streams.chosen`. */
   readonly filter: Omit<GeoFilter, 'streams'>
   /** Names of the properties to return; absent: all. */
   readonly shown?: ReadonlySet<string>
@@ -167,7 +167,7 @@ export interface DatapointQuestion {
 
 const given = (text: string | undefined): string | undefined => (text === undefined || text.trim() === '' ? undefined : text)
 
-/** The number of a stream or sensor; whatever is none is answered like an unknown one. */
+/** The number of a stream or sensor; an invalid one is treated as unknown. */
 const wanted = (sent: string | undefined, kind: 'stream' | 'sensor'): number | undefined => {
   if (given(sent) === undefined) return undefined
   const number = numberOf(sent ?? '')
@@ -184,7 +184,7 @@ const monthsOf = (semi: string): NonNullable<GeoFilter['months']> => {
   return months
 }
 
-/** As JSON, or else as the text that it is. */
+/** A JSON value, or otherwise plain text. */
 const matched = (text: string): Json => {
   try {
     return parseJson(text, defaultJsonLimits, 'The value of an attribute') as Json
@@ -194,7 +194,7 @@ const matched = (text: string): Json => {
   }
 }
 
-/** `{"site":"A1"}`, as Clowder 1.x takes it. */
+/** `{"site":"A1"}`, as in Clowder 1.x. */
 const memberOf = (text: string): GeoAttribute => {
   const value = matched(text)
   const members = typeof value === 'object' && value !== null ? Object.entries(value) : []
@@ -212,7 +212,7 @@ const attributeOf = (text: string): GeoAttribute => {
 
 const attributesOf = (texts: readonly string[]): readonly GeoAttribute[] => texts.map(attributeOf)
 
-/** Reads the parameters; `Invalid` names the one that is wrong, `NotFound` the stream or sensor that is no number. */
+/** Parses the parameters. Throws `Invalid` naming the wrong parameter, or `NotFound` for a stream or sensor that is not a number. */
 export const readDatapointQuestion = (query: DatapointParameters): DatapointQuestion => {
   const since = given(query.since)
   const until = given(query.until)

@@ -7,12 +7,12 @@ import { byCodePoint } from './sums/selected-sensors.ts'
 
 const mostCounted = 1_000_000
 
-/** As many as have their readings added up one by one. */
+/** Maximum number of streams whose datapoints are summed individually. */
 const mostStreams = 10_000
 
 const streamsAtOnce = 1000
 
-/** Counts what a caller may see. */
+/** Counts the resources that a caller may view. */
 export class GeostreamCounts {
   #sensors: Sensors
   #streams: Streams
@@ -26,7 +26,10 @@ export class GeostreamCounts {
     this.#geo = geo
   }
 
-  /** Sensors and streams up to a million; readings in up to 10,000 streams exactly, and of more streams up to a million where the caller may view them all. */
+  /**
+   * Sensors and streams up to a million; datapoints exactly in up to 10,000 streams, and otherwise up to a million if the caller may view
+   * all streams.
+   */
   async of(caller: Caller): Promise<{ readonly sensors: number; readonly streams: number; readonly datapoints: number }> {
     const [sensors, streams] = await Promise.all([
       this.#sensors.count(caller, {}, mostCounted),
@@ -55,14 +58,14 @@ const smallest = (one: number, other: number): number => Math.min(one, other)
 const latest = (one: number | null, other: number | null): number | null =>
   one === null ? other : other === null ? one : Math.max(one, other)
 
-/** What two parts of a sensor's readings are together. */
+/** Combines the statistics of two parts of a sensor's datapoints. */
 const joined = (one: SensorStatistics, other: SensorStatistics): SensorStatistics => ({
   firstStartMs: smallest(one.firstStartMs, other.firstStartMs),
   lastEndMs: latest(one.lastEndMs, other.lastEndMs),
   properties: [...new Set([...one.properties, ...other.properties])].toSorted(byCodePoint),
 })
 
-/** What is known of readings, as it is now: of streams, and of sensors through their streams. */
+/** Current statistics of datapoints by stream, and by sensor through its streams. */
 export class ReadingStatistics {
   #documents: DocumentStore
   #geo: GeoStore
@@ -72,7 +75,7 @@ export class ReadingStatistics {
     this.#geo = geo
   }
 
-  /** Of streams that have readings, by id. */
+  /** For streams that have datapoints, by id. */
   async ofStreams(ids: readonly string[]): Promise<ReadonlyMap<string, StreamStatistics>> {
     const found = new Map<string, StreamStatistics>()
     for (let at = 0; at < ids.length; at += streamsAtOnce) {
@@ -86,7 +89,7 @@ export class ReadingStatistics {
     return found
   }
 
-  /** Of sensors that have readings, by id; at most 1,000 sensors. */
+  /** For sensors that have datapoints, by id; at most 1,000 sensors. */
   async ofSensors(ids: readonly string[]): Promise<ReadonlyMap<string, SensorStatistics>> {
     const found = new Map<string, SensorStatistics>()
     if (ids.length === 0) return found

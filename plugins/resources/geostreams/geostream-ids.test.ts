@@ -3,7 +3,7 @@ import { DocumentStore } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { GeostreamIds } from './geostream-ids.ts'
 
-test('kernels that count at the same moment never give a number out twice, and each one rises', async t => {
+test('kernels that allocate concurrently never allocate a number twice, and each allocates in ascending order', async t => {
   const server = await bootForTest({ t })
   const kernels = Array.from({ length: 3 }, () => new GeostreamIds(server.get(DocumentStore)))
   const taken = await Promise.all(kernels.flatMap(kernel => Array.from({ length: 40 }, () => kernel.next('sensor'))))

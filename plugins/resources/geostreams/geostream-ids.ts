@@ -1,7 +1,7 @@
 import { CommitConflict, DocumentStore, wire } from 'pounce/sdk'
 import { geoNumbers } from './collections.ts'
 
-/** What is counted. Readings are many, so each kernel takes a stock of their numbers: what it has not used when it stops is never used. */
+/** Batch sizes. Datapoints are many, so each kernel allocates their numbers in batches: those unused when it stops are never used. */
 const stocks = { sensor: 1, stream: 1, datapoint: 2000 } as const
 export type Numbered = keyof typeof stocks
 
@@ -10,7 +10,7 @@ interface Stock {
   left: number
 }
 
-/** Gives out numbers, each once, rising within one kernel. Never one again, also of what is gone. */
+/** Allocates numbers, each once, in ascending order within one kernel. Numbers of deleted resources are not reused. */
 export class GeostreamIds {
   #documents: DocumentStore
   #stocks = new Map<Numbered, Stock>()
@@ -26,7 +26,7 @@ export class GeostreamIds {
     return number
   }
 
-  /** So many numbers, in rising order, at least one. */
+  /** Allocates numbers, in ascending order, at least one. */
   async take(kind: Numbered, count: number): Promise<readonly number[]> {
     const taken: number[] = []
     while (taken.length < count) {

@@ -1,27 +1,27 @@
 import { Invalid, type Json, type Ref, s } from 'pounce/sdk'
 import { type Geometry, geometryFault, isGeoId, propertiesFault, sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
 
-/** The number of a sensor, stream or reading in a body: clients send it as text, as Clowder 1.x gives it out, or as a number. */
+/** The number of a sensor, stream or datapoint in a body: as a string, as Clowder 1.x returns it, or as a number. */
 export const wireNumber = (what: string) =>
   s.Union([s.String({ maxLength: 20 }), s.Integer()], { description: `Number of ${what}, as text or as a number` })
 
-/** The number that someone sent; undefined for what is none: that is the number of nothing. */
+/** A number sent by a client; undefined for an invalid one, which cannot be the number of a resource. */
 export const numberOf = (sent: string | number): number | undefined => {
   if (typeof sent === 'string' && !/^[1-9]\d{0,15}$/.test(sent)) return undefined
   const number = Number(sent)
   return isGeoId(number) ? number : undefined
 }
 
-/** An id that no thing has. */
+/** An id that no resource has. */
 const none = 'none'
 
-/** The sensor of a number as someone sent it. One that is no number names nothing, so that it is answered like an unknown one. */
+/** The sensor with a number sent by a client. An invalid number yields an unknown sensor, so that it is answered like one. */
 export const sensorRef = (sent: string | number): Ref => {
   const number = numberOf(sent)
   return { kind: 'sensor', id: number === undefined ? none : sensorIdOf(number) }
 }
 
-/** The same of a stream. */
+/** The same for a stream. */
 export const streamRef = (sent: string | number): Ref => {
   const number = numberOf(sent)
   return { kind: 'stream', id: number === undefined ? none : streamIdOf(number) }
@@ -34,10 +34,10 @@ const isObject = (value: unknown): value is Sent => typeof value === 'object' &&
 const isNumbers = (value: unknown): value is readonly [number, number] =>
   Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'number'
 
-/** Lists of a MultiPolygon around its positions. */
+/** Nesting depth of the positions of a MultiPolygon. */
 const mostLists = 3
 
-/** The first position in so many lists that is on no map. */
+/** The first position with coordinates out of range. */
 const outOfRange = (coordinates: unknown, lists = mostLists): readonly [longitude: number, latitude: number] | undefined => {
   if (isNumbers(coordinates)) return Math.abs(coordinates[1]) > 90 || Math.abs(coordinates[0]) > 180 ? coordinates : undefined
   if (!Array.isArray(coordinates) || lists === 0) return undefined
@@ -48,7 +48,7 @@ const outOfRange = (coordinates: unknown, lists = mostLists): readonly [longitud
   return undefined
 }
 
-/** Why positions are wrong that have the form of positions; undefined when that is not what is wrong. */
+/** Why well-formed positions are out of range; undefined when they are not. */
 const rangeFault = ({ type, coordinates }: Sent, latitudeFirst: boolean): string | undefined => {
   const [longitude, latitude] = outOfRange(coordinates) ?? []
   if (longitude === undefined || latitude === undefined) return undefined
@@ -60,7 +60,7 @@ const rangeFault = ({ type, coordinates }: Sent, latitudeFirst: boolean): string
   return `geometry.coordinates has a latitude of ${latitude} and a longitude of ${longitude}: ${right}${isSwapped ? '; the two look swapped' : ''}`
 }
 
-/** The members of a geometry in GeoJSON, without others such as `bbox` and `crs`. */
+/** The GeoJSON members of a geometry, without others such as `bbox` and `crs`. */
 const bare = (sent: Sent): Sent => {
   const { type, coordinates, geometries } = sent
   if (type !== 'GeometryCollection') return { type, coordinates }
@@ -75,8 +75,8 @@ const swapped = (sent: Sent): Sent => {
 }
 
 /**
- * Reads a GeoJSON geometry from a body; else `Invalid`, which names the part. `latitudeFirst`: a Point has latitude, then longitude, as Clowder 1.x read those of
- * single streams and datapoints.
+ * Parses a GeoJSON geometry in a body; throws `Invalid` naming the part. `latitudeFirst`: a Point has latitude, then longitude, as Clowder
+ * 1.x reads those of single streams and datapoints.
  */
 export const readGeometry = (sent: unknown, { latitudeFirst = false }: { readonly latitudeFirst?: boolean } = {}): Geometry => {
   if (!isObject(sent)) throw new Invalid('geometry must be an object')
@@ -89,14 +89,14 @@ export const readGeometry = (sent: unknown, { latitudeFirst = false }: { readonl
 
 const pathOf = (fault: string): string => fault.replace(/^geometry has no coordinates/, 'geometry.coordinates are no coordinates')
 
-/** Free properties of a sensor, stream or reading from a body; else `Invalid`. */
+/** Parses the free-form properties of a sensor, stream or datapoint in a body; throws `Invalid`. */
 export const readProperties = (sent: unknown): { readonly [key: string]: Json } => {
   const fault = propertiesFault(sent)
   if (fault !== undefined) throw new Invalid(fault)
   return sent as { readonly [key: string]: Json }
 }
 
-/** Prints a time as Clowder 1.x does: `2017-01-25T09:30:00Z`, UTC, no fraction; null stays null. */
+/** Formats a time as Clowder 1.x does: `2017-01-25T09:30:00Z`, UTC, no fraction; null stays null. */
 export function showTime(time: Date | string | number): string
 
 export function showTime(time: Date | string | number | null): string | null

@@ -17,17 +17,17 @@ import { touches } from 'pounce/sdk/geo'
 import { afterParameter, conditionsOf, type ListQuery, readNamedAfter, type Visible } from 'pounce/sdk/kit'
 import { cellsToSearch } from './cells.ts'
 
-/** Records looked at in vain before a page of the store ends, and how many such pages are read for one request. */
+/** Maximum number of non-matching records per page of the store, and number of such pages per request. */
 const maxScanned = 1000
 
 const rounds = 8
 
-/** In an area some of what is read does not touch it, so more is read than requested. */
+/** With an area, some records do not match, so more are read than requested. */
 const atLeast = 200
 
 const pageSize = 500
 
-/** Sensors are never public by themselves: such an alternative would only have the store look at all of them. */
+/** Sensors themselves are never public: that alternative would only make the store scan all of them. */
 const withoutPublic = (where: Where): Where | undefined => {
   if (where.op === 'eq') return where.field === 'isPublic' ? undefined : where
   if (where.op === 'or') {
@@ -39,18 +39,18 @@ const withoutPublic = (where: Where): Where | undefined => {
   return all.length === where.all.length ? { op: 'and', all } : undefined
 }
 
-/** Which sensors, and streams of sensors, the caller may view by what they say of themselves. */
+/** The sensors, and streams of sensors, that the caller may view according to their records. */
 export const seenBy = (policy: Policy, caller: Caller): Visible => {
   const visible = policy.visibleTo(caller, 'ViewGeoStream')
   return typeof visible === 'string' ? visible : (withoutPublic(visible) ?? 'nothing')
 }
 
-/** Indexes that end in the name, and those that leave the order of age. */
+/** Indexes that end in the name, and indexes in order of age. */
 const byName = ['byName', 'byAuthor', 'bySpace', 'byCell']
 
 const byAge = ['byAge', 'byName', 'ageByAuthor', 'ageBySpace', 'ageByCell']
 
-/** Where to look. */
+/** The source of a list. */
 export interface GeoSource<T extends SensorRecord | StreamRecord> {
   readonly documents: DocumentStore
   readonly from: Collection<T>
@@ -70,7 +70,7 @@ const conditions = <T extends SensorRecord | StreamRecord>(
   ...(visible === 'nothing' ? [] : conditionsOf(visible)),
 ]
 
-/** A page of what is requested; short, with `next`, where many had to be looked at in vain. */
+/** A page of the requested list; short, with `next`, when many records did not match. */
 export const listGeo = async <T extends SensorRecord | StreamRecord>(
   source: GeoSource<T>,
   listing: GeoListing,
@@ -102,7 +102,7 @@ export const listGeo = async <T extends SensorRecord | StreamRecord>(
   return place === undefined ? { items } : { items, next: place }
 }
 
-/** How many there are, counted up to `upTo`. */
+/** The number of matches, counted up to `upTo`. */
 export const countGeo = async <T extends SensorRecord | StreamRecord>(
   source: GeoSource<T>,
   listing: GeoListing,
@@ -122,7 +122,7 @@ export const countGeo = async <T extends SensorRecord | StreamRecord>(
   return count
 }
 
-/** All pages of a list, by name, read while you iterate. */
+/** All pages of a list, by name, read during iteration. */
 export async function* eachPage<T>(
   list: (page: GeoListPage) => Promise<Page<T>>,
   limit = pageSize,
@@ -145,7 +145,7 @@ export const namedListParameters = {
   after: afterParameter(600),
 }
 
-/** The page of a list by name that is requested. */
+/** The requested page of a list by name. */
 export const namedPage = ({ limit, after }: ListQuery): GeoListPage => {
   const from: After | undefined = typeof after === 'string' ? readNamedAfter(after) : after
   return { limit: Math.min(Math.max(limit, 1), 1000), ...(from ? { after: from } : {}) }

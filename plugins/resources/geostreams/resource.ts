@@ -8,7 +8,7 @@ export const sensorResource = defineResource<SensorRecord>({
   kind: 'sensor',
   collection: sensors,
   view: 'ViewGeoStream',
-  // That everyone may read geostreams is the policy's to say.
+  // Whether geostreams are public is decided by the policy.
   rights: ({ author, spaces, state }) => ({ author, spaces, isPublic: false, state }),
   search: SearchableSensors,
   personalData: {
@@ -23,10 +23,10 @@ export const streamResource = defineResource<StreamRecord>({
   kind: 'stream',
   collection: streams,
   view: 'ViewGeoStream',
-  // Rights are those of the sensor, now; not even who made a stream has any of its own.
+  // A stream has the current rights of its sensor; its creator has none beyond these.
   rights: ({ sensor, state }) => ({ author: '', spaces: [], isPublic: false, state, parents: [{ kind: 'sensor', id: sensor }] }),
   search: SearchableStreams,
-  // A stream has the author of its sensor besides its creator.
+  // A stream has two authors: its creator and that of its sensor.
   personalData: {
     name: 'streams',
     summary: 'Streams of sensors that you created.',

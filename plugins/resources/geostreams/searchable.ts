@@ -18,14 +18,14 @@ import type { MetadataValue, SearchDocument } from 'pounce/sdk/search'
 import { typedValue } from 'pounce/sdk/search'
 import { sensors, streams } from './collections.ts'
 
-/** Bounds of what one sensor or stream puts into the index. */
+/** Limits for the index entry of one sensor or stream. */
 const mostValues = 2000
 
 const mostDepth = 16
 
 const longestValue = 1000
 
-/** Free properties as values that can be searched: under dotted paths, each element of a list by itself. Dots in names are `_`. */
+/** Free-form properties as searchable values: by dotted path, with each element of a list separately. Dots in names become `_`. */
 export const searchedProperties = (properties: { readonly [key: string]: Json }): readonly MetadataValue[] => {
   const values: MetadataValue[] = []
   const walk = (field: string, value: Json, depth: number): void => {
@@ -43,7 +43,7 @@ const nameOf = (key: string): string => key.replaceAll('.', '_').slice(0, 200)
 
 type Listed = SensorRecord | StreamRecord
 
-/** What a kind adds to what sensors and streams have in common. */
+/** The additional index fields of a kind. */
 export interface Particulars {
   readonly kind: 'sensor' | 'stream'
   readonly values: readonly MetadataValue[]
@@ -85,7 +85,7 @@ const searchDocuments = async <T extends Listed>(
   return new Map([...found].map(([id, one]) => [id, describe(one)]))
 }
 
-/** What the full view of a search shows of sensors or streams. */
+/** The fields of sensors or streams in the full view of a search. */
 const summaries = <T extends Listed>(
   found: ReadonlyMap<string, T & Stored>,
   valuesOf: (one: T & Stored) => readonly MetadataValue[],

@@ -12,6 +12,6 @@ const Feature = s.model(
 /** A GeoJSON collection, RFC 7946. */
 const collectionOf = (feature: s.TSchema) => s.Object({ type: s.Literal('FeatureCollection'), features: s.Array(feature) })
 
-/** An answer as JSON, as GeoJSON or as a table, written while it is read. */
+/** A response as JSON, GeoJSON or CSV, generated while it is sent. */
 export const tableAnswer = (json: s.TSchema, feature: s.TSchema = Feature) =>
   s.bytes<Bytes>({ 'application/json': json, 'application/geo+json': collectionOf(feature), 'text/csv': s.bytes() })

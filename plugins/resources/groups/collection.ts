@@ -1,7 +1,7 @@
 import { collection, type GroupRecord } from 'pounce/sdk'
 import { createdBy, personalRecords, transferred } from 'pounce/sdk/kit'
 
-/** Groups of people. The members are written in the accounts. */
+/** Groups of users. Membership is stored in the accounts. */
 export const groups = collection<GroupRecord>()('groups', {
   byName: { on: ['name'], unique: true },
   byExternal: { on: ['source', 'external'], unique: true },
@@ -12,7 +12,7 @@ export const groups = collection<GroupRecord>()('groups', {
 
 export const PersonalGroups = personalRecords({
   name: 'groups',
-  summary: 'Groups that you created. Those that you belong to are in profile.json.',
+  summary: 'Groups that you created. The groups you belong to are in profile.json.',
   in: groups,
   ...createdBy<GroupRecord>('name', 'description', 'created'),
   erase: transferred(),

@@ -25,7 +25,7 @@ type Memberships = GroupRecord['memberships']
 
 const nameOf = ({ provider, group }: Pick<Line, 'provider' | 'group'>): string => `${provider} ${group}`
 
-/** Gives groups of other providers the roles that the settings say, and takes back those that they no longer say. */
+/** Gives external groups the roles in the settings, and revokes those no longer listed. */
 export class ConfiguredGroups {
   readonly #lines: GroupSettings['roles']
   readonly #documents: DocumentStore
@@ -51,7 +51,7 @@ export class ConfiguredGroups {
       if (!wanted.has(nameOf({ provider: group.source, group: group.external ?? '' }))) await this.#give(group.id, [])
   }
 
-  /** What each group that is named should be given. */
+  /** The memberships that each configured group should have. */
   async #wanted(): Promise<ReadonlyMap<string, readonly [Line, Memberships]>> {
     const wanted = new Map<string, readonly [Line, Memberships]>()
     const roles = this.#lines.length === 0 ? [] : await this.#users.roles()
@@ -65,7 +65,7 @@ export class ConfiguredGroups {
     return wanted
   }
 
-  /** The group of a line, made when there is none. Kernels that start together make one. */
+  /** The group for a setting, created if missing. Kernels that start concurrently create one. */
   async #found({ provider, group }: Line): Promise<Group | undefined> {
     const where = and(eq('source', provider), isIn('external', [group]))
     const known = (await this.#documents.find(groups, { using: 'byExternal', where, limit: 1 })).items[0]
@@ -82,7 +82,7 @@ export class ConfiguredGroups {
     }
   }
 
-  /** What was given manually, in other spaces, stays. */
+  /** Manually assigned memberships, in other spaces, are kept. */
   async #give(id: string, given: Memberships): Promise<void> {
     await updateWithRetry(this.#documents, groups, { kind: 'group', id }, now => {
       const spaces = given.map(({ space }) => space)
@@ -95,7 +95,7 @@ export class ConfiguredGroups {
   }
 }
 wire(ConfiguredGroups, Config, DocumentStore, StoredGroups, Users, Log)
-/** What a group's new list of memberships means for spaces. */
+/** The changes to spaces that result from a group's new memberships. */
 const changes = ({ id, memberships: before }: Group, after: Memberships): NewEvent[] =>
   [...new Set([...before, ...after].map(({ space }) => space))].flatMap(space => {
     const [was, is] = [before, after].map(list => list.find(one => one.space === space)?.role)

@@ -19,7 +19,7 @@ type User = UserRecord & Stored
 const mostGroups = 1000
 const maxTries = 200
 
-/** Who belongs to which group: lists in the accounts, of which each is changed as a whole. */
+/** Group membership: a list in each account, changed as a whole. */
 export class GroupMembers {
   #documents: DocumentStore
   #users: Users
@@ -31,26 +31,29 @@ export class GroupMembers {
     this.#log = log
   }
 
-  /** Someone who is in it already is not an error. `NotFound` for an absent person or group, `Invalid` for a group whose members a provider names. */
+  /**
+   * Adding an existing member is not an error. Throws `NotFound` for a missing user or group, `Invalid` for a group whose members are
+   * managed by a provider.
+   */
   async add(group: string, user: string, actor: string | undefined): Promise<void> {
     await this.#requireLocal(group)
     await this.#rewrite(user, actor, held => {
       if (!held.includes(group) && held.length >= mostGroups) throw new Invalid(`A user can be in at most ${mostGroups} groups`)
       return [...new Set([...held, group])]
     })
-    // It may have been removed meanwhile, after those who were in it left.
+    // The group may have been deleted meanwhile, after its members were removed.
     if (await this.#documents.get(groups, group)) return
     await this.#rewrite(user, undefined, held => held.filter(id => id !== group))
     throw new NotFound('group')
   }
 
-  /** Someone who is not in it is not an error. */
+  /** Removing a non-member is not an error. */
   async remove(group: string, user: string, actor: string | undefined): Promise<void> {
     await this.#requireLocal(group)
     await this.#rewrite(user, actor, held => held.filter(id => id !== group))
   }
 
-  /** Of the groups of one provider a person is in exactly these. */
+  /** Sets which groups of one provider a user is in. */
   async assign(user: string, source: string, wanted: ReadonlySet<string>): Promise<void> {
     const of = await this.#users.get(user)
     if (!of) throw new NotFound('user')
@@ -64,7 +67,7 @@ export class GroupMembers {
     })
   }
 
-  /** Empties a group that is gone. */
+  /** Removes all members of a deleted group. */
   async release(group: string): Promise<void> {
     for (;;) {
       const { items } = await this.#users.inGroup(group, { limit: 200 })
@@ -79,7 +82,7 @@ export class GroupMembers {
     if (group.source !== localSource) throw new Invalid(`The members of this group are managed by ${group.source}`)
   }
 
-  /** `next` answers the same list when nothing is to be done. */
+  /** `next` returns the same list when there is nothing to change. */
   async #rewrite(id: string, actor: string | undefined, next: (held: readonly string[]) => readonly string[]): Promise<void> {
     for (let tries = 1; tries <= maxTries; tries += 1) {
       const user: User | undefined = await this.#users.get(id)

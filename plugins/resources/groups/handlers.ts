@@ -2,7 +2,7 @@ import { type After, Groups, type StoredEvent, wire } from 'pounce/sdk'
 import { GroupMembers } from './group-members.ts'
 import { StoredGroups } from './stored-groups.ts'
 
-/** No one belongs to a group that is gone. */
+/** Removes the members of a deleted group. */
 export class DeleteMembershipsOnGroupRemoved {
   #members: GroupMembers
 
@@ -16,7 +16,7 @@ export class DeleteMembershipsOnGroupRemoved {
 }
 wire(DeleteMembershipsOnGroupRemoved, GroupMembers)
 
-/** No group is a member of a space that is gone. */
+/** Removes groups from a deleted space. */
 export class DetachGroupsOnSpaceRemoved {
   #groups: Groups
 
@@ -35,7 +35,7 @@ export class DetachGroupsOnSpaceRemoved {
 }
 wire(DetachGroupsOnSpaceRemoved, Groups)
 
-/** Groups that held a role that is gone hold its successor. */
+/** Replaces a deleted role of groups with its successor. */
 export class ReplaceGroupRoleOnRoleRemoved {
   #groups: StoredGroups
 

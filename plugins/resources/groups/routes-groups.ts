@@ -187,14 +187,14 @@ const spacesRoute = routesFor('spaces', { groups: StoredGroups, users: Users, po
 
 const spaceParams = s.Object({ id: s.id(), group: s.id() })
 
-/** On a private server no one gets to see people by letting a group of strangers into a space of their own. */
+/** On a private server users must not become visible by adding a group of strangers to one's own space. */
 const requireAcquaintance = async (
   caller: Caller,
   { space, group }: { readonly space: string; readonly group: string },
   { groups, users }: { readonly groups: StoredGroups; readonly users: Users },
 ): Promise<void> => {
   if (isServerAdmin(caller)) return
-  // The account first: a group that is deleted meanwhile is gone before its members leave it.
+  // Read the account first: a group that is deleted meanwhile is deleted before its members are removed.
   const own = caller.user && (await users.get(caller.user.id))
   const found = await groups.get(group)
   if (!found || own?.groups?.includes(group) || found.memberships.some(held => held.space === space)) return
@@ -218,7 +218,7 @@ export const setSpaceGroup = spacesRoute({
     const role = roles.find(({ id, name }) => body.role === name || body.role === id)
     if (!role) throw new Invalid(`Unknown role ${body.role}; available: ${roles.map(({ name }) => name).join(', ')}`)
     await groups.setMembership(group, id, role.id, caller.user?.id)
-    // The space, or the role, may have gone meanwhile, after those that were there had been seen to.
+    // The space or the role may have been deleted meanwhile, after its cascade has run.
     const isStill = (await users.roles()).some(one => one.id === role.id)
     if (isStill && (await policy.canOn(caller, 'EditSpace', { kind: 'space', id })) === 'yes')
       return { status: 200, body: { status: 'success' } }

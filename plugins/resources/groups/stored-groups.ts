@@ -24,14 +24,14 @@ import { GroupMembers } from './group-members.ts'
 
 type Memberships = GroupRecord['memberships']
 
-/** Well below the second in which a change has to count. */
+/** Well below the second within which a change must take effect. */
 const freshMs = 500
 
 const mostRemembered = 20_000
 
 const mostAtOnce = 1000
 
-/** Roles of groups, cached for half a second: each group is read separately, so the cost does not depend on their number. */
+/** Roles of groups, cached for half a second. Each group is read separately, so the cost does not depend on their number. */
 class CachedGroups {
   #documents: DocumentStore
   #known = new Map<string, { readonly since: number; readonly memberships: Promise<Memberships | undefined> }>()
@@ -48,7 +48,7 @@ class CachedGroups {
     return new Map(found.flatMap(([id, memberships]) => (memberships ? [[id, memberships] as const] : [])))
   }
 
-  /** For a change made here, which counts here at once. */
+  /** Invalidates a group that was changed here, so that the change takes effect immediately. */
   forget(id: string): void {
     this.#known.delete(id)
   }
@@ -73,7 +73,7 @@ const maxMemberships = 10_000
 
 const batch = 500
 
-/** What is said of a new group. */
+/** The fields of a new group. */
 export type NewGroup = Pick<GroupRecord, 'name' | 'description' | 'source' | 'external' | 'author'>
 
 /** Groups in the document store. */
@@ -117,7 +117,7 @@ export class StoredGroups implements Groups {
     return (await this.#documents.count(groups, { using: 'byRole', where: eq('memberships.role', role), upTo: 1 })) > 0
   }
 
-  /** Gives all groups the successor of a role that is gone, wherever they hold it; where it has none they leave. */
+  /** Replaces a deleted role with its successor in all groups; groups without a successor leave the space. */
   async handOver(gone: string, successor: string | null): Promise<void> {
     for (;;) {
       const { items } = await this.#documents.find(groups, { using: 'byRole', where: eq('memberships.role', gone), limit: 200 })
@@ -138,7 +138,7 @@ export class StoredGroups implements Groups {
     }
   }
 
-  /** `Taken` when the name, or the name at the provider, is in use. */
+  /** Throws `Taken` when the name, or the name at the provider, is in use. */
   async create({ name, description, source, external, author }: NewGroup): Promise<Group> {
     if ((source === localSource) !== (external === null))
       throw new Invalid('external is required for the group of a provider, and not allowed for a local group')
@@ -153,7 +153,7 @@ export class StoredGroups implements Groups {
     return changed
   }
 
-  /** `Taken` when another group has the name. What is absent stays. */
+  /** Throws `Taken` when another group has the name. Absent fields are unchanged. */
   async describe(
     id: string,
     { name, description }: { readonly name?: string | undefined; readonly description?: string | undefined },
@@ -167,7 +167,7 @@ export class StoredGroups implements Groups {
     })
   }
 
-  /** What was given to people by it ends at once, and is tidied away in the background. `NotFound` for an absent one. */
+  /** Rights granted through the group end immediately; members are removed in the background. Throws `NotFound` for a missing group. */
   async remove(id: string, actor: string | undefined): Promise<void> {
     const found = await this.get(id)
     if (!found) throw new NotFound('group')

@@ -9,7 +9,7 @@ import { until } from '../../../test/support/until.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
 
-/** How soon what happens on one kernel counts on the other (promises, P15). */
+/** How soon a change on one kernel takes effect on another (promises, P15). */
 const soonMs = 1000
 const plugins = [...recordPlugins.map(id => (id === 'documents.sqlite' ? 'documents.mongodb' : id)), 'resources.groups']
 const database = `pounce-${randomBytes(6).toString('hex')}`
@@ -21,7 +21,7 @@ let bob: Somebody
 const boot = () =>
   bootForTest({ plugins, config: { access: { private: true }, documents: { mongodb: { uri: url('MONGODB'), database } } } })
 
-/** Hooks run even where every test is skipped. */
+/** Hooks run even when every test is skipped. */
 const isLive = process.env['POUNCE_TEST_MONGODB_URL'] !== undefined
 test.before(async () => {
   if (!isLive) return
@@ -41,7 +41,7 @@ test.after.always(async () => {
 })
 
 const admin = () => callsOf(one.as(one.admin.key))
-/** Bob's status at the other kernel, as soon as it is the one wanted. */
+/** Bob's status on the other kernel, as soon as it is the expected one. */
 const becomes = (status: number, path: string) =>
   until(
     `status ${status} of ${path}`,
@@ -50,7 +50,7 @@ const becomes = (status: number, path: string) =>
     soonMs,
   )
 
-live('what a group is given and loses on one kernel counts on the other', async t => {
+live('roles granted to and revoked from a group on one kernel take effect on the other', async t => {
   const space = await newSpace(ann)
   const path = `/api/spaces/${space}`
   const group = await idOf(admin().post('/api/groups', { name: 'both kernels' }))
@@ -70,7 +70,7 @@ live('what a group is given and loses on one kernel counts on the other', async 
   t.is(await becomes(404, path), 404)
 })
 
-live('what a role holds, and who takes its place, counts on the other kernel', async t => {
+live('changes of a role, and its replacement, take effect on the other kernel', async t => {
   const path = `/api/spaces/${await newSpace(ann)}`
   const role = await idOf(admin().post('/api/roles', { name: 'Looker', permissions: [] }))
   const blind = await idOf(admin().post('/api/roles', { name: 'Blind', permissions: [] }))
@@ -82,7 +82,7 @@ live('what a role holds, and who takes its place, counts on the other kernel', a
   t.is(await becomes(404, path), 404)
 })
 
-live('of those who settle one request on two kernels at once one does it', async t => {
+live('of two concurrent decisions on one request on two kernels one succeeds', async t => {
   const space = await newSpace(ann)
   const roleNames = ['Viewer', 'Editor']
   for (let round = 0; round < 3; round += 1) {
@@ -100,7 +100,7 @@ live('of those who settle one request on two kernels at once one does it', async
   }
 })
 
-live('two admins who leave at once on two kernels do not leave a space without an admin', async t => {
+live('two admins who leave concurrently on two kernels do not leave a space without an admin', async t => {
   for (let round = 0; round < 3; round += 1) {
     const space = await newSpace(ann)
     await ann.put(`/api/spaces/${space}/members/${bob.id}`, { role: 'Admin' })

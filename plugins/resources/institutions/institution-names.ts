@@ -12,7 +12,7 @@ import {
   wire,
 } from 'pounce/sdk'
 
-/** A name that people can pick for their profile. Its id is a digest of it in lower case, so that each is there once. */
+/** A name that users can select for their profile. Its id is a digest of the name in lower case, so that each name exists once. */
 interface Named {
   readonly name: string
 }
@@ -29,7 +29,7 @@ const idOf = (name: string): string => createHash('sha256').update(name.toLowerC
 
 const plain = (name: string): string => name.normalize('NFC').replace(/\s+/gu, ' ').trim()
 
-/** The names of institutions and projects that were added, each once whatever its case. */
+/** The names of institutions and projects, each once regardless of case. */
 export class InstitutionNames implements PickLists {
   #documents: DocumentStore
 
@@ -37,7 +37,7 @@ export class InstitutionNames implements PickLists {
     this.#documents = documents
   }
 
-  /** One that exists already is not an error. */
+  /** An existing name is not an error. */
   async add(list: keyof typeof lists, given: string): Promise<void> {
     const name = plain(given)
     if (name === '') throw new Invalid('The name must not be blank')
@@ -62,7 +62,7 @@ export class InstitutionNames implements PickLists {
     )
   }
 
-  /** In the order of the alphabet. */
+  /** In alphabetical order. */
   page(list: keyof typeof lists, page: { readonly after?: After; readonly limit: number }): Promise<Page<Named & Stored>> {
     return this.#documents.find(lists[list], { using: 'byName', sort: { by: 'name', order: 'ascending' }, ...page })
   }

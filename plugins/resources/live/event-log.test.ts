@@ -6,7 +6,7 @@ import { EventLog } from './event-log.ts'
 
 const [run, other] = ['1'.repeat(24), '2'.repeat(24)]
 
-test('a report that waits is dropped when another kernel has written the end of its activity', async t => {
+test('a pending report is dropped once another kernel has logged the end of its activity', async t => {
   const server = await bootForTest({ t })
   await server.drained()
   const stream = await listen(server.url, server.admin.key, '?superAdmin=true&type=extraction.*')

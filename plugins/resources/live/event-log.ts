@@ -24,34 +24,34 @@ import { StoredPublicEvents } from './stored-public-events.ts'
 
 /** A batch of events, in the order in which they are sent. */
 export interface Segment {
-  /** From 1, without gaps: a segment is added only once the one before it is there, so a reader that has seen one has seen all before it. */
+  /** From 1, without gaps: a segment is added only after the previous one exists, so a reader that has seen one has seen all before it. */
   readonly sequence: number
   readonly at: Time
   readonly events: readonly PublicEvent[]
-  /** The number of events up to here, since the installation began. */
+  /** Total number of events since the installation was created, including this segment. */
   readonly total: number
-  /** The rights of callers may have changed, or credentials may have ended. */
+  /** Rights of callers may have changed, or credentials may have ended. */
   readonly changesRights: boolean
 }
 
-/** A segment as it is stored. The events are JSON text: the store need not look into it. */
+/** A stored segment. The events are JSON text: the store need not parse them. */
 interface StoredSegment extends Omit<Segment, 'events'> {
   readonly events: string
 }
 
 const eventsOf = ({ events }: StoredSegment): readonly PublicEvent[] => JSON.parse(events) as readonly PublicEvent[]
 
-/** The log of public events. The id is the sequence number, so that each has one writer. */
+/** The log of public events. The id is the sequence number, so that each segment has one writer. */
 export const liveLog = collection<StoredSegment>()('live.log', {
   bySequence: { on: ['sequence'] },
   byAt: { on: ['at'] },
   byTotal: { on: ['total'] },
 })
 
-/** What is in the log of a person, for as long as it is kept. The events go with the account; the others of a segment stay. */
+/** A user's events in the log, while they are retained. They are deleted with the account; other events of a segment are kept. */
 export const PersonalEvents = personalRecords({
   name: 'live-events',
-  summary: 'Recent events that you caused, or that were for you only.',
+  summary: 'Recent events that you caused or that were addressed to you only.',
   in: liveLog,
   isOf: ({ events }, { id }) => events.includes(id),
   show: (segment, { id }) => ({
@@ -65,7 +65,7 @@ export const PersonalEvents = personalRecords({
   }),
 })
 
-/** A place in the log: behind a whole segment, or behind one of its events. */
+/** A position in the log: after a whole segment, or after one of its events. */
 export interface Position {
   readonly sequence: number
   /** Number of events of the segment that are before the position; absent: all of them. */
@@ -104,7 +104,10 @@ export class EventLog {
     this.#clock = clock
   }
 
-  /** Durable when it resolves. Batches of this kernel are appended one after the other. `isDue` is asked right before an event is written. */
+  /**
+   * The events are durable when this resolves. Batches of this kernel are appended one at a time. `isDue` is called right before an event
+   * is written.
+   */
   append(events: readonly PublicEvent[], changesRights: boolean, isDue: (event: PublicEvent) => boolean = () => true): Promise<void> {
     if (events.length === 0 && !changesRights) return Promise.resolve()
     const appended = this.#appending.then(async () => {
@@ -115,29 +118,32 @@ export class EventLog {
     return appended
   }
 
-  /** Called with each segment that this kernel appends. Returns how to stop. */
+  /** Called with each segment that this kernel appends. Returns the unsubscribe function. */
   onAppended(listener: (segment: Segment) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Called with each activity (`activityOf`) whose end is in the log, before anything is written after it. Returns how to stop. */
+  /**
+   * Called with each activity (`activityOf`) whose end is in the log, before anything is written after it. Returns the unsubscribe
+   * function.
+   */
   onEnded(listener: (activity: string) => void): () => void {
     this.#endListeners.add(listener)
     return () => this.#endListeners.delete(listener)
   }
 
-  /** The newest segment; numbers of 0 when there is none. */
+  /** The newest segment; zeros when there is none. */
   async last(): Promise<Pick<Segment, 'sequence' | 'total'>> {
     return (await this.#end('descending')) ?? { sequence: 0, total: 0 }
   }
 
-  /** The number of the oldest segment that is kept; undefined when there is none. */
+  /** The number of the oldest retained segment; undefined when there is none. */
   async oldest(): Promise<number | undefined> {
     return (await this.#end('ascending'))?.sequence
   }
 
-  /** Segments behind one, oldest first; some of them. */
+  /** Some of the segments after the given one, oldest first. */
   async after(sequence: number): Promise<readonly Segment[]> {
     const where = range('sequence', { gt: sequence })
     const sort = { by: 'sequence', order: 'ascending' } as const
@@ -145,7 +151,7 @@ export class EventLog {
     return items.map(segment => ({ ...segment, events: eventsOf(segment) }))
   }
 
-  /** The position right before the first segment that was written at a time or later. */
+  /** The position right before the first segment written at or after a time. */
   async positionAt(time: string): Promise<Position> {
     const where = range('at', { gte: time })
     const { items } = await this.#documents.find(liveLog, { using: 'byAt', where, sort: { by: 'at', order: 'ascending' }, limit: 1 })
@@ -168,7 +174,7 @@ export class EventLog {
         const text = JSON.stringify(events)
         await this.#documents.commit({ insert: { id: idOf(sequence), ...segment, events: text }, into: liveLog })
       } catch (error) {
-        // Unless another kernel was first, it is unknown whether it was written.
+        // Unless another kernel was first, it is unknown whether the segment was written.
         this.#isCurrent = false
         if (error instanceof CommitConflict) continue
         throw error
@@ -180,7 +186,7 @@ export class EventLog {
     }
   }
 
-  /** What other kernels wrote. Their newest segments are enough: a report waits for a quarter of a second. */
+  /** Reads the segments of other kernels. Their newest are enough: a report waits for at most a quarter of a second. */
   async #catchUp(): Promise<void> {
     const where = range('sequence', { gt: this.#last.sequence })
     const sort = { by: 'sequence', order: 'descending' } as const
@@ -197,7 +203,10 @@ export class EventLog {
 }
 wire(EventLog, DocumentStore, Clock)
 
-/** Appends events to the log, and passes them to the handlers of public events, so that each is described once. A repeat appends the same events again, with the same ids. */
+/**
+ * Appends events to the log, and passes them to the handlers of public events, so that each is rendered once. A repeated batch appends the
+ * same events with the same ids.
+ */
 export class LogEvents implements BatchHandler {
   readonly #log: EventLog
   readonly #events: StoredPublicEvents
@@ -213,7 +222,7 @@ export class LogEvents implements BatchHandler {
     const changesRights = events.some(({ type }) => rightsEvents.includes(type))
     const described = await this.#events.describe(events)
     const handlers = described.length > 0 ? this.#handlers.all() : []
-    // Side by side, so that what they write shares a commit. All have ended before a batch is repeated.
+    // Run concurrently, so that their writes share a commit. All must have ended before a batch is repeated.
     const outcomes = await Promise.allSettled([
       this.#log.append(described, changesRights),
       ...handlers.map(async handler => handler.handle(described)),
@@ -224,12 +233,12 @@ export class LogEvents implements BatchHandler {
 wire(LogEvents, EventLog, StoredPublicEvents, PublicEventHandlers)
 
 const flushMs = 250
-/** Activities that are reported at the same time; more are not shown. */
+/** Maximum number of concurrent activities; further ones are not reported. */
 const maxActivities = 1000
 
 /**
- * Writes progress to the log: the newest report of each activity four times a second, and the last one of each. Reports that wait when the end of
- * their activity is written, by whichever kernel, are dropped.
+ * Writes progress to the log: the latest report of each activity four times a second, and its final one. Reports still pending when the end
+ * of their activity is logged, by any kernel, are dropped.
  */
 export class LogProgress implements ProgressListener {
   readonly #log: EventLog
@@ -271,7 +280,7 @@ export class LogProgress implements ProgressListener {
     this.#stopListening?.()
   }
 
-  /** Progress is not repeated: the next report says more. */
+  /** Progress is not retried: the next report supersedes it. */
   #flush(): Promise<void> {
     const reports = [...this.#waiting.values()]
     for (const activity of this.#waiting.keys()) this.#writing.add(activity)
@@ -311,7 +320,7 @@ wire(LogProgress, EventLog, StoredPublicEvents, Clock, Ids, Log)
 
 const hourMs = 3_600_000
 
-/** Removes segments that are too old or too many. The newest stays: the next one is counted from it. */
+/** Deletes segments that are too old or too many. The newest is kept, because the next one's number follows it. */
 export class LogRetention {
   readonly #settings: Settings
   readonly #documents: DocumentStore

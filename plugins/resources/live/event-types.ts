@@ -2,22 +2,22 @@ import type { AnyEvent, EventType, Ref, Resource, StoredEvent } from 'pounce/sdk
 import { geoNumberOf } from 'pounce/sdk/geo'
 import type { publicEventTypes } from 'pounce/sdk/kit'
 
-/** Every type of public event, with what it means. */
+/** Every type of public event, with its description. */
 export const publicTypes: Readonly<Record<string, string>> = {
   'space.created': 'A space was created',
   'space.updated': 'Settings of a space were changed; `fields` names them',
   'space.verified': 'A trial space was verified',
-  'space.member-changed': 'Somebody was added to a space, removed from it, or given another role',
+  'space.member-changed': 'A user was added to a space, removed from it, or given another role',
   'space.deleted': 'A space was deleted',
   'collection.created': 'A collection was created',
-  'collection.updated': 'A collection was changed; `fields` names what',
+  'collection.updated': 'A collection was changed; `fields` names the changed fields',
   'collection.attached': 'A collection was added to a space or a collection, or received a dataset',
   'collection.detached': 'A collection was removed from a space or a collection, or lost a dataset',
   'collection.trashed': 'A collection was moved to the trash',
   'collection.restored': 'A collection was restored from the trash',
   'collection.deleted': 'A collection was deleted',
   'dataset.created': 'A dataset was created or imported, or copied',
-  'dataset.updated': 'A dataset was changed; `fields` names what',
+  'dataset.updated': 'A dataset was changed; `fields` names the changed fields',
   'dataset.attached': 'A dataset was added to a space or a collection',
   'dataset.detached': 'A dataset was removed from a space or a collection',
   'dataset.trashed': 'A dataset was moved to the trash',
@@ -28,7 +28,7 @@ export const publicTypes: Readonly<Record<string, string>> = {
   'folder.moved': 'A folder was moved',
   'folder.deleted': 'A folder was deleted',
   'file.created': 'A file was uploaded',
-  'file.updated': 'A file was changed; `fields` names what, and `status` is PROCESSED once its extractions were submitted',
+  'file.updated': 'A file was changed; `fields` names the changed fields, and `status` is PROCESSED once its extractions were submitted',
   'file.attached': 'A file was added to a dataset',
   'file.moved': 'A file was moved to another folder',
   'file.detached': 'A file was removed from a dataset',
@@ -79,15 +79,18 @@ export const publicTypes: Readonly<Record<string, string>> = {
   'reindex.failed': 'Rebuilding the search index failed',
 }
 
-/** A public event before the records that it names were read. */
+/** A public event before the records that it refers to are read. */
 export interface EventDraft {
   readonly type: string
   readonly subject: Ref
-  /** What the event relates the subject to: who receives the event may view these too. Of a deletion: what the subject was in; one of these is enough. */
+  /**
+   * Resources that the event relates the subject to: its recipients must be able to view these too. For a deletion: the containers of the
+   * subject; the right on one of them is enough.
+   */
   readonly within?: readonly Ref[]
-  /** What the subject was right in besides. */
+  /** Further direct containers of the subject. */
   readonly places?: readonly Ref[]
-  /** Of a deletion: who made the subject. */
+  /** For a deletion: the author of the subject. */
   readonly author?: string
   readonly data?: Readonly<Record<string, unknown>>
   readonly recipient?: string
@@ -107,7 +110,7 @@ const deletion = (type: string, subject: Ref, author: string | undefined): Event
   subject,
   ...(author !== undefined && { author }),
 })
-/** Under the name of the stored event. */
+/** With the type of the stored event. */
 const same = ({ type, subject }: StoredEvent): EventDraft => ({ type, subject })
 const updated = ({
   type,
@@ -149,7 +152,7 @@ const ofFile =
     data: { file },
   })
 
-/** The public event of each stored one. */
+/** The public event for each stored event. */
 const drafts: Drafts = {
   'space.created': same,
   'space.updated': updated,
@@ -196,7 +199,7 @@ const drafts: Drafts = {
     within: [dataset(data.dataset)],
     places: data.parent ? [data.parent] : [],
   }),
-  // Files that arrive with their dataset are covered by `dataset.created`.
+  // Files created together with their dataset are covered by `dataset.created`.
   'file.created': ({ type, subject, data }) =>
     data.isImported
       ? undefined
@@ -283,7 +286,7 @@ const drafts: Drafts = {
   'user.updated': ({ type, subject, data }) => ({ type, subject, data: { fields: data.fields.slice(0, maxNames) }, recipient: subject.id }),
 }
 
-/** The public event of one that a plugin declares with its kind. */
+/** The public event for an event of a kind that a plugin declares. */
 export const draftOfKind = ({ type, subject, data }: AnyEvent): EventDraft => {
   const { fields, within } = data as { readonly fields?: readonly string[]; readonly within?: readonly Ref[] }
   return {
@@ -296,22 +299,22 @@ export const draftOfKind = ({ type, subject, data }: AnyEvent): EventDraft => {
 
 const deeds: Readonly<Record<string, string>> = {
   created: 'was created',
-  updated: 'was changed; `fields` names what',
+  updated: 'was changed; `fields` names the changed fields',
   removed: 'was deleted',
 }
 
-/** The types of public events of the kinds that plugins declare, with what they mean. */
+/** The types of public events of plugin-declared kinds, with their descriptions. */
 export const typesOfKinds = (kinds: readonly Pick<Resource, 'kind' | 'events'>[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     kinds.flatMap(({ kind, events }) =>
       events.map(type => [
         type.replace(/\.removed$/, '.deleted'),
-        `A resource of the kind ${kind} ${deeds[type.slice(kind.length + 1)] ?? 'has news'}`,
+        `A resource of the kind ${kind} ${deeds[type.slice(kind.length + 1)] ?? 'has changed'}`,
       ]),
     ),
   )
 
-/** Stored events after which the rights of callers may be others, or credentials have ended. */
+/** Stored events that can change the rights of callers or end credentials. */
 export const rightsEvents: readonly EventType[] = [
   'space.member-changed',
   'space.group-changed',
@@ -332,5 +335,5 @@ export const rightsEvents: readonly EventType[] = [
 export const draftOf = (event: AnyEvent): EventDraft | undefined =>
   ((drafts as Readonly<Record<string, unknown>>)[event.type] as ((event: AnyEvent) => EventDraft | undefined) | undefined)?.(event)
 
-/** True of an event after which its subject has no record, so that no right on it can be read. */
+/** True for an event after which its subject has no record, so that no right on it can be read. */
 export const isDeletion = (type: string): boolean => type.endsWith('.deleted')

@@ -2,7 +2,7 @@ import test from 'ava'
 import type { EventConnection } from 'pounce/sdk'
 import { LiveStream, type LiveStreamOwner } from './live-stream.ts'
 
-/** A connection whose client takes nothing. */
+/** A connection whose client reads nothing. */
 const stuck = () => {
   const done: string[] = []
   let pendingBytes = 0
@@ -33,7 +33,7 @@ const owner = (maxPendingBytes: number) => {
   return { hub, cut }
 }
 
-test('a client that takes nothing is cut beyond the limit of what waits for it, and nothing more is written', t => {
+test('a client that reads nothing is disconnected when its buffer is full, and nothing more is written', t => {
   const { hub, cut } = owner(100)
   const { connection, done } = stuck()
   const stream = new LiveStream(hub, 'group', {}, undefined)
@@ -44,7 +44,7 @@ test('a client that takes nothing is cut beyond the limit of what waits for it, 
   t.false(stream.isOpen)
 })
 
-test('the last event of a stream that the server ends is written before its end', t => {
+test('the final event of a stream ended by the server is written before its end', t => {
   const { hub } = owner(100)
   const { connection, done } = stuck()
   const stream = new LiveStream(hub, 'group', {}, undefined)

@@ -4,26 +4,26 @@ import type { Position } from './event-log.ts'
 /** Why the server ends a stream. */
 export type CloseReason = 'credential-ended' | 'shutdown'
 
-/** What a stream needs of the hub. */
+/** What a stream requires of the hub. */
 export interface LiveStreamOwner {
   readonly maxPendingBytes: number
-  /** Replays the log from the stream's position, then sends what comes. */
+  /** Replays the log from the stream's position, then sends new events. */
   opened(stream: LiveStream): void
   left(stream: LiveStream): void
-  /** The last event of a stream, in the format of SSE. */
+  /** The final event of a stream, in SSE format. */
   closing(reason: CloseReason): Buffer
-  /** A stream was cut because its client reads too slowly. */
+  /** Called when a stream was disconnected because its client reads too slowly. */
   cut(stream: LiveStream): void
 }
 
 /** The stream of one client. */
 export class LiveStream implements EventStream {
   readonly filter: EventFilter
-  /** Streams of one credential have the rights in common. */
+  /** Streams of one credential share their rights. */
   readonly group: string
-  /** Where the client wants to continue; absent: with what comes. */
+  /** The position to resume from; absent: new events only. */
   readonly from: Position | undefined
-  /** The newest segment whose events were sent, or were not for this stream. */
+  /** The newest segment that was sent, or had no events for this stream. */
   sequence = 0
   readonly #owner: LiveStreamOwner
   #connection: EventConnection | undefined
@@ -53,7 +53,7 @@ export class LiveStream implements EventStream {
     this.close('shutdown')
   }
 
-  /** Cuts a connection whose client does not keep up: it continues from the log when it connects again. */
+  /** Disconnects a client that is too slow: it resumes from the log when it reconnects. */
   write(text: Uint8Array): void {
     const connection = this.#connection
     if (!connection) return
@@ -64,7 +64,7 @@ export class LiveStream implements EventStream {
     } else connection.write(text)
   }
 
-  /** Resolves when the client has taken most of what was written, or is gone. */
+  /** Resolves when the client has read most of what was written, or has disconnected. */
   async drained(): Promise<void> {
     await this.#connection?.drained()
   }

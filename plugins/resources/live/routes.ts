@@ -98,7 +98,7 @@ export const streamEvents = route({
   },
 })
 
-/** What is no position of ours, such as an id of another server, is one that the log does not have. */
+/** A position of another server or format is treated as one that the log no longer has. */
 const positionOf = async (log: EventLog, last: string | string[] | undefined, since: string | undefined): Promise<Position | undefined> => {
   if (typeof last === 'string' && last !== '') return parsePosition(last) ?? { sequence: Number.MAX_SAFE_INTEGER }
   if (since === undefined) return undefined

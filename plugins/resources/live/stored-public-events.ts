@@ -28,15 +28,15 @@ import {
 import { geoNumberOf } from 'pounce/sdk/geo'
 import { draftOf, draftOfKind, type EventDraft, isDeletion, publicTypes, typesOfKinds } from './event-types.ts'
 
-/** What an event says and needs of a record. */
+/** The facts about a record that events need. */
 interface Facts {
   readonly name?: string
   readonly status?: string
   readonly author?: string
   readonly spaces?: readonly string[]
-  /** What the resource is in. */
+  /** The containers of the resource. */
   readonly within?: readonly Ref[]
-  /** What else it is right in: `PublicEvent.places`. */
+  /** Further direct containers: `PublicEvent.places`. */
   readonly places?: readonly Ref[]
 }
 type FactsById = ReadonlyMap<string, Facts>
@@ -60,7 +60,7 @@ const maxPlaces = 100
 const placesIn = (spaces: readonly string[], collections: readonly string[]): readonly Ref[] =>
   [...spaces.map((id): Ref => ({ kind: 'space', id })), ...collections.map((id): Ref => ({ kind: 'collection', id }))].slice(0, maxPlaces)
 
-/** Public events of stored ones, from the records as they are, and who may receive them. */
+/** Renders stored events as public events from the current records, and determines who may receive them. */
 export class StoredPublicEvents implements PublicEvents {
   #types: Readonly<Record<string, string>> | undefined
   readonly #source: () => string
@@ -144,7 +144,7 @@ export class StoredPublicEvents implements PublicEvents {
     return drafted.map(({ event: { id, at, actor = null }, draft }) => this.#completed(draft, { id, at, actor }, facts))
   }
 
-  /** A public event that is made here rather than of a stored one. */
+  /** A public event that does not originate from a stored one. */
   async present(
     draft: EventDraft,
     said: { readonly id: string; readonly at: string; readonly actor: string | null },
@@ -161,7 +161,7 @@ export class StoredPublicEvents implements PublicEvents {
     const inAll = [...places, ...(own?.places ?? [])]
     const about = [subject, ...within, ...[subject, ...within].flatMap(ref => facts.get(ref.id)?.within ?? [])]
     const spaces = about.flatMap(ref => (ref.kind === 'space' ? [ref.id] : (facts.get(ref.id)?.spaces ?? [])))
-    // No name is kept after a deletion, as it is unknown who was allowed to see it.
+    // Names are omitted after a deletion, because it is unknown who could view them.
     const named = isDeletion(type)
       ? {}
       : { ...(own?.name !== undefined && { name: own.name }), ...(own?.status !== undefined && { status: own.status }) }
@@ -187,7 +187,7 @@ export class StoredPublicEvents implements PublicEvents {
     }
   }
 
-  /** Of the resources, and of what they are in. */
+  /** Facts about the resources and their containers. */
   async #factsOf(refs: readonly Ref[]): Promise<FactsById> {
     const found = new Map<string, Facts>()
     let wanted = unique(refs)
@@ -244,11 +244,11 @@ export class StoredPublicEvents implements PublicEvents {
     return events.filter(event => this.#mayReceive(caller, event, sight) && isFound(event))
   }
 
-  /** The rights that decide about an event; of a deletion one of them is enough. */
+  /** The rights required for an event; for a deletion one of them is enough. */
   #checksOf({ event, subject, about, recipient }: PublicEvent): readonly (readonly [Permission, Ref])[] {
     if (recipient !== undefined) return []
     const view = this.#viewOf(subject.kind)
-    // What an extraction or another activity works on decides, as it has no rights of its own.
+    // An extraction or other activity has no rights of its own: those on its target apply.
     const [, ...within] = about
     if (isDeletion(event.type)) return view ? within.filter(({ kind }) => kind !== 'space').map(ref => [view, ref] as const) : []
     const refs = view ? about.filter(ref => ref === subject || this.#isNamed(event, ref)) : within.slice(0, 1)
@@ -263,7 +263,7 @@ export class StoredPublicEvents implements PublicEvents {
     })
   }
 
-  /** Whether the data of an event has the id of a resource. */
+  /** Whether the data of an event contains the id of a resource. */
   #isNamed({ data }: CloudEvent, ref: Ref): boolean {
     return Object.values(data).some(value => isAmong([hasId(value) ? value.id : value], ref))
   }
@@ -277,7 +277,7 @@ export class StoredPublicEvents implements PublicEvents {
     return checks.some(([permission, ref]) => sight.has(permission, ref)) || this.#sawInSpace(caller, event)
   }
 
-  /** By a role in a space that the resource was in. */
+  /** Through a role in a space that contained the resource. */
   #sawInSpace({ user, limits }: Caller, { subject, about }: PublicEvent): boolean {
     const view = this.#viewOf(subject.kind)
     if (!view) return false
@@ -294,7 +294,7 @@ export class StoredPublicEvents implements PublicEvents {
 }
 wire(StoredPublicEvents, Policy, Resources, Installation, Spaces, Collections, Datasets, Folders, Files, Sections, Sensors, Streams)
 
-/** What one caller may view, read once for many events. */
+/** The resources that one caller may view, read once for many events. */
 class Sight {
   readonly #policy: Policy
   readonly #caller: Caller
@@ -324,26 +324,26 @@ class Sight {
   }
 }
 
-/** The resources and spaces by which a filter selects an event, for each of its members that names some. */
+/** The resources and spaces that a filter matches in an event, for each member of the filter. */
 const matchedBy = ({ ids, spaces }: EventFilter, { about, places = [], spaces: held }: PublicEvent): readonly (readonly Ref[])[] => [
   ...(ids ? [[...about, ...places].filter(ref => isAmong(ids, ref))] : []),
   ...(spaces ? [held.filter(id => spaces.includes(id)).map((id): Ref => ({ kind: 'space', id }))] : []),
 ]
 
-/** Sensors and streams have numbers in the API. */
+/** In the API, sensors and streams have numbers. */
 export const publicIdOf = ({ kind, id }: Ref): string => (kind === 'sensor' || kind === 'stream' ? String(geoNumberOf(id)) : id)
 const hasId = (value: unknown): value is Ref => typeof value === 'object' && value !== null && 'kind' in value && 'id' in value
 const shown = (value: unknown): unknown => (hasId(value) ? { ...value, id: publicIdOf(value) } : value)
 const isAmong = (ids: readonly unknown[], ref: Ref): boolean => ids.includes(ref.id) || ids.includes(publicIdOf(ref))
 
 const kindOf = (type: string): string => type.split('.')[0] ?? type
-/** Whether a type such as `file.*` covers another one. */
+/** Whether a pattern such as `file.*` matches a type. */
 const isOfAll = (wanted: string, type: string): boolean => wanted.endsWith('.*') && type.startsWith(wanted.slice(0, -1))
 
 const unique = (refs: readonly Ref[]): readonly Ref[] =>
   refs.length < 2 ? refs : [...new Map(refs.map(ref => [`${ref.kind} ${ref.id}`, ref])).values()]
 
-/** An event in the form of CloudEvents 1.0. */
+/** An event in the format of CloudEvents 1.0. */
 export const cloudEvent = (
   source: string,
   said: { readonly id: string; readonly type: string; readonly subject: string; readonly time: string; readonly data: CloudEvent['data'] },

@@ -22,14 +22,14 @@ import { EventLog, type Position, printPosition, type Segment } from './event-lo
 import { type CloseReason, LiveStream, type LiveStreamOwner } from './live-stream.ts'
 import { cloudEvent, StoredPublicEvents } from './stored-public-events.ts'
 
-/** How long the rights of a caller count before they are read again, when no event says that they changed. */
+/** How long the rights of a caller are cached when no event indicates a change. */
 const callerMs = 1000
-/** With a broker, lost announcements are made up for after this time. */
+/** With a broker, interval of polling for lost announcements. */
 const announcedPollMs = 2000
 const maxOutagePauseMs = 2000
-/** Callers whose rights are read at the same time. */
+/** Maximum number of callers whose rights are read concurrently. */
 const maxConcurrent = 32
-/** Segments of this kernel that wait to be sent; others are read from the log. */
+/** Maximum number of this kernel's segments that are queued for sending; others are read from the log. */
 const maxQueued = 100
 const topic = 'live'
 
@@ -43,14 +43,14 @@ interface Channel {
 interface Group {
   readonly credential: CredentialRef | undefined
   readonly channels: Map<string, Channel>
-  /** Open streams, those included that have not joined a channel yet. */
+  /** Open streams, including those that have not joined a channel yet. */
   size: number
   /** Undefined once the credential has ended. */
   caller: Caller | undefined
   readMs: number
 }
 
-/** Who opens a stream, and for what. */
+/** The caller and parameters of a stream. */
 export interface StreamRequest {
   readonly caller: Caller
   readonly address: string
@@ -60,7 +60,7 @@ export interface StreamRequest {
 
 const text = (lines: string): Buffer => Buffer.from(lines)
 
-/** Sends the events of the log to the streams of this kernel, each with what its caller may receive at that moment. */
+/** Sends the events of the log to the streams of this kernel, each filtered by the current rights of its caller. */
 export class StreamHub implements LiveStreamOwner {
   readonly maxPendingBytes: number
   readonly #settings: Settings
@@ -135,7 +135,10 @@ export class StreamHub implements LiveStreamOwner {
     await this.#running
   }
 
-  /** A stream that sends nothing before it is opened. `TooMany` beyond the limit of the caller, `Unavailable` beyond that of the server. */
+  /**
+   * A stream that sends nothing before it is opened. Throws `TooMany` beyond the limit of the caller, `Unavailable` beyond that of the
+   * server.
+   */
   async connect({ caller, address, filter, from }: StreamRequest): Promise<LiveStream> {
     const who = caller.user?.id ?? `${caller.via} ${networkOf(address)}`
     const count = this.#openByCaller.get(who) ?? 0
@@ -184,7 +187,7 @@ export class StreamHub implements LiveStreamOwner {
     return this.#note('stream.closed', { reason })
   }
 
-  /** An event about the stream itself. It has no position, so that a client continues from the event before it. */
+  /** An event about the stream itself. It has no position, so that a client resumes after the event before it. */
   #note(type: string, data: Readonly<Record<string, unknown>>): Buffer {
     const time = this.#clock.now().toISOString()
     const note = cloudEvent(this.#installation.baseUrl, { id: this.#ids.next(), type, subject: 'live', time, data })
@@ -211,7 +214,7 @@ export class StreamHub implements LiveStreamOwner {
     stream.write(text(`retry: ${Math.round(this.#settings.retrySeconds * 1000)}\nid: ${position}\n: connected\n\n`))
   }
 
-  /** Sends what the log has behind the stream's position, then adds it to those that receive what comes. */
+  /** Sends the logged events after the stream's position, then adds it to those that receive new events. */
   async #replay(stream: LiveStream): Promise<void> {
     if (stream.from && !(await this.#isKept(stream))) {
       const { sequence } = await this.#log.last()
@@ -219,7 +222,7 @@ export class StreamHub implements LiveStreamOwner {
       stream.sequence = Math.min(sequence, this.#position)
     }
     while (stream.isOpen) {
-      // Nothing is awaited between this comparison and joining, so that no segment is sent in between.
+      // There is no await between this comparison and joining, so that no segment is sent in between.
       if (stream.sequence >= this.#position) return this.#join(stream)
       const group = this.#groups.get(stream.group)
       const segments = await this.#log.after(stream.sequence)
@@ -237,7 +240,7 @@ export class StreamHub implements LiveStreamOwner {
     }
   }
 
-  /** Whether the log still has everything behind the position of a stream. */
+  /** Whether the log still has all events after the position of a stream. */
   async #isKept({ from, sequence }: LiveStream): Promise<boolean> {
     if (!from) return true
     const [oldest, last] = [await this.#log.oldest(), await this.#log.last()]
@@ -280,7 +283,7 @@ export class StreamHub implements LiveStreamOwner {
         await this.#delay(Math.min(maxOutagePauseMs, 100 * 2 ** failures))
       }
     }
-    // In the same turn as the last look at the open streams, so that one that opens now begins again.
+    // Synchronous with the last check for open streams, so that a stream that opens now starts a new loop.
     this.#running = undefined
     this.#queued.clear()
   }
@@ -291,7 +294,9 @@ export class StreamHub implements LiveStreamOwner {
     return queued ? [queued] : this.#log.after(this.#position)
   }
 
-  /** Sends a segment to all that may receive something of it. Called again after a failure: who has it already does not get it twice. */
+  /**
+   * Sends a segment to all streams that may receive part of it. Called again after a failure: streams that have received it are skipped.
+   */
   async #send(segment: Segment): Promise<void> {
     this.#position = segment.sequence
     try {
@@ -318,7 +323,7 @@ export class StreamHub implements LiveStreamOwner {
     const receivable = new Set(await this.#events.receivable(caller, wanted))
     for (const { filter, streams, events } of channels) {
       const some = events.filter(event => receivable.has(event))
-      // A filter that names resources must not reveal those that the caller may not view.
+      // A filter by resource must not reveal resources that the caller may not view.
       const found = filter.ids || filter.spaces ? await this.#events.receivable(caller, some, filter) : some
       const bytes = this.#textOf(segment, new Set(found), texts)
       for (const stream of streams) {
@@ -329,7 +334,7 @@ export class StreamHub implements LiveStreamOwner {
     }
   }
 
-  /** Some events of a segment in the format of SSE, made once for all streams that receive the same ones. */
+  /** Some events of a segment in SSE format, rendered once for all streams that receive the same ones. */
   #textOf({ sequence, events }: Segment, some: ReadonlySet<PublicEvent>, known?: Map<string, Buffer>): Buffer {
     const chosen = events.flatMap((event, at) => (some.has(event) ? [at] : []))
     const key = chosen.join()
@@ -340,7 +345,7 @@ export class StreamHub implements LiveStreamOwner {
     return made
   }
 
-  /** The rights of a credential now; undefined once it has ended. */
+  /** The current rights of a credential; undefined once it has ended. */
   async #callerOf(group: Group): Promise<Caller | undefined> {
     if (!group.credential || performance.now() - group.readMs < callerMs) return group.caller
     const readMs = performance.now()
@@ -353,7 +358,7 @@ export class StreamHub implements LiveStreamOwner {
     for (const { streams } of channels.values()) for (const stream of [...streams]) stream.close('credential-ended')
   }
 
-  /** Keeps connections open, moves the position of their clients on, and ends streams whose credential has ended. */
+  /** Keeps connections open, advances the position of their clients, and ends streams whose credential has ended. */
   async #beat(): Promise<void> {
     for (const group of this.#groups.values()) {
       try {
@@ -376,7 +381,7 @@ export class StreamHub implements LiveStreamOwner {
     await pause(ms, undefined, { signal: this.#stopped.signal, ref: false }).catch(() => undefined)
   }
 
-  /** Ends early when something was appended. */
+  /** Ends early when a segment was appended. */
   #pause(ms: number): Promise<void> {
     if (this.#isWoken || this.#stopped.signal.aborted) return Promise.resolve()
     return new Promise(resolve => {

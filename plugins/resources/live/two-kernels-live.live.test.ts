@@ -10,7 +10,7 @@ import { webhookTarget } from '../../../test/support/webhook-target.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
 
-/** Two kernels on one document store, each a server of its own. */
+/** Two kernels on one document store, each with its own server. */
 const twoKernels = async (t: ExecutionContext): Promise<readonly [TestServer, TestServer]> => {
   const database = `pounce-${randomBytes(6).toString('hex')}`
   t.teardown(async () => {
@@ -54,7 +54,7 @@ live('clients of every kernel receive every event in the order of the changes, a
   for (const stream of streams) t.is((await stream.first('the end', of('stream.closed'))).data['reason'], 'credential-ended')
 })
 
-live('a webhook is delivered to by one kernel at a time: each message once, also when the kernel that made it has stopped', async t => {
+live('one kernel at a time delivers to a webhook: each message once, even if the kernel that created it has stopped', async t => {
   const [one, other] = await twoKernels(t)
   const [ann, target] = [await somebody(one, 'ann'), await webhookTarget(t)]
   const dataset = await newDataset(ann)

@@ -4,13 +4,13 @@ import { logos, StoredLogos } from './stored-logos.ts'
 
 const Uploaded = personalRecords({
   name: 'logos',
-  summary: 'Images that you uploaded as logos, or that represent you.',
+  summary: 'Images that you uploaded as logos, or that are your own logo.',
   in: logos,
   isOf: ({ author, path }, { id }) => author === id || path === `user-${id}`,
   show: ({ id, path, name, contentType, sizeBytes, created }) => ({ id, path, name, contentType, sizeBytes, created }),
 })
 
-/** Pictures of a person go with their bytes; logos of spaces and of the installation stay. */
+/** Logos of a user are deleted with their bytes; logos of spaces and of the installation are kept. */
 export class PersonalLogos extends Uploaded implements PersonalData {
   readonly #logos: StoredLogos
 

@@ -23,7 +23,7 @@ import {
 import { afterParameter, linkToNext, pageOf, readAfter, readNamedAfter, streamed } from 'pounce/sdk/kit'
 import { config, type Logo, StoredLogos, standIn } from './stored-logos.ts'
 
-/** What a logo's path stands for; undefined for one that stands for nothing. */
+/** The owner in a logo's path; undefined for an invalid path. */
 const ownerOf = (path: string): Ref | 'everybody' | undefined => {
   if (path === 'GLOBAL') return 'everybody'
   const [, kind, id] = /^(space|user)-(.+)$/.exec(path) ?? []
@@ -36,7 +36,7 @@ const permissions: Readonly<Record<string, { readonly seeing: Permission; readon
   user: { seeing: 'ViewUser', changing: 'EditUser' },
 }
 
-/** A logo has the rights of what it stands for. */
+/** A logo has the rights of its owner. */
 class LogoRights {
   #policy: Policy
 
@@ -44,7 +44,7 @@ class LogoRights {
     this.#policy = policy
   }
 
-  /** Refuses those who may not change the logos of a path. */
+  /** Refuses callers who may not change the logos of a path. */
   async mustChange(caller: Caller, path: string): Promise<void> {
     const owner = ownerOf(path)
     if (owner === undefined) throw new Forbidden('The path of a logo must be GLOBAL, space-<id> or user-<id>')
@@ -52,7 +52,7 @@ class LogoRights {
     if (!isServerAdmin(caller)) throw new Forbidden('Only a server admin may change the logos of the installation')
   }
 
-  /** Everyone sees the installation's own, those of a space or person who may see these. */
+  /** Logos of the installation are public; those of a space or user are visible to callers who may view it. */
   async maySee(caller: Caller, path: string): Promise<boolean> {
     const owner = ownerOf(path)
     if (owner === undefined || owner === 'everybody') return owner !== undefined
@@ -61,7 +61,7 @@ class LogoRights {
 }
 wire(LogoRights, Policy)
 
-/** A multipart body that brings a logo. */
+/** A multipart body with a logo. */
 interface SentLogo {
   readonly path: string
   readonly name: string
@@ -73,13 +73,13 @@ const pattern = /^[^\u0000-\u001f\u007f/\\?#]{1,100}$/
 
 const nameIn = (fields: ReadonlyMap<string, string>, field: 'name' | 'path'): string => {
   const text = fields.get(field)
-  // Under this name its address would be that of another logo's picture.
+  // A logo with this name would have the URL of another logo's image.
   if (text === undefined || !pattern.test(text) || text === 'blob')
     throw new Invalid(`${field} is missing or invalid: a text field of 1 to 100 characters without slashes, and not blob`)
   return text
 }
 
-/** Reads the body whole: the fields may come after the picture, and say whether it may be kept at all. */
+/** Reads the whole body: text fields may follow the image, and determine whether it may be stored at all. */
 const readLogo = async (parts: Parts, maxBytes: number): Promise<SentLogo> => {
   const fields = new Map<string, string>()
   let picture: Buffer | undefined
@@ -104,29 +104,29 @@ const readLogo = async (parts: Parts, maxBytes: number): Promise<SentLogo> => {
   return { path, name, showText: showText === 'true', picture }
 }
 
-/** By its id, or by where it is. */
+/** By its id, or by its path and name. */
 export type Named = { readonly id: string } | { readonly path: string; readonly name: string }
 
-/** What the routes of one logo need. */
+/** The dependencies of the routes for a single logo. */
 export interface LogoNeeds {
   readonly logos: StoredLogos
   readonly access: LogoRights
 }
 
-/** One that exists and that the caller may view. */
+/** An existing logo that the caller may view. */
 export const seen = async ({ logos, access }: LogoNeeds, caller: Caller, named: Named): Promise<(Logo & Stored) | undefined> => {
   const found = await ('id' in named ? logos.get(named.id) : logos.at(named.path, named.name))
   return found && (await access.maySee(caller, found.path)) ? found : undefined
 }
 
-/** The same; `NotFound` when there is none. */
+/** Like `seen`, but throws `NotFound`. */
 const existing = async (resolved: LogoNeeds, caller: Caller, named: Named): Promise<Logo & Stored> => {
   const found = await seen(resolved, caller, named)
   if (!found) throw new NotFound('logo')
   return found
 }
 
-/** One that the caller may change. */
+/** A logo that the caller may change. */
 const changeable = async (resolved: LogoNeeds, caller: Caller, named: Named): Promise<Logo & Stored> => {
   const found = await existing(resolved, caller, named)
   await resolved.access.mustChange(caller, found.path)
@@ -187,7 +187,7 @@ export const listLogos = routesFor('logos', { ...needs, installation: Installati
   throws: [Invalid],
   async handle({ query, caller, url }, { logos, access, installation }) {
     const { path, name } = query
-    // Logos of one path come by name, others by date.
+    // Logos of one path are sorted by name, others by date.
     const page = await logos.page({ path, name }, pageOf(query, path === undefined ? readAfter : readNamedAfter))
     const items: s.Static<typeof LogoItem>[] = []
     for (const logo of page.items) if (await access.maySee(caller, logo.path)) items.push(toItem(logo))

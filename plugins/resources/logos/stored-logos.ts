@@ -23,19 +23,22 @@ import { changedNothing, typeOfBytes } from 'pounce/sdk/kit'
 
 const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
-/** The type of a picture as its bytes say it, whatever its sender says. `Invalid` for anything but PNG, JPEG, GIF and WebP: SVG can hold scripts. */
+/**
+ * The type of an image according to its bytes, not its sender. Throws `Invalid` for anything but PNG, JPEG, GIF and WebP: SVG can contain
+ * scripts.
+ */
 const typeOfPicture = (bytes: Buffer): string => {
   const found = typeOfBytes(bytes)
   if (found === undefined || !pictures.has(found)) throw new Invalid('image must be a PNG, JPEG, GIF or WebP image')
   return found
 }
 
-/** What is shown where a logo is wanted and there is none. */
+/** The default image, used where there is no logo. */
 export const standIn = Buffer.from(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="12" fill="#2c5f7c"/><path d="M16 44V20h16a9 9 0 0 1 0 18h-9v6z" fill="#fff"/></svg>',
 )
 
-/** A picture that stands for the installation, a space or a person. */
+/** An image that represents the installation, a space or a user. */
 export interface Logo {
   /** `GLOBAL`, `space-<id>` or `user-<id>`. */
   readonly path: string
@@ -46,7 +49,7 @@ export interface Logo {
   readonly contentType: string
   readonly author: string
   readonly created: Time
-  /** Whether the name is shown beside it. */
+  /** Whether the name is shown next to it. */
   readonly showText: boolean
 }
 
@@ -59,7 +62,7 @@ export const logos = collection<Logo>()('logos', {
 
 type StoredLogo = Logo & Stored
 
-/** A picture that someone sent. */
+/** A received image. */
 export interface NewLogo {
   readonly path: string
   readonly name: string
@@ -68,7 +71,7 @@ export interface NewLogo {
   readonly author: string
 }
 
-/** Logos in the document store, their pictures in the blob store. At each path each name is there once. */
+/** Logos in the document store, their images in the blob store. Names are unique per path. */
 export class StoredLogos {
   #documents: DocumentStore
   #blobs: BlobStore
@@ -93,7 +96,7 @@ export class StoredLogos {
     return (await this.#documents.find(logos, { using: 'byPlace', where, limit: 1 })).items[0]
   }
 
-  /** Those of a path, of a name, of both or all. */
+  /** Logos with a path, with a name, with both, or all. */
   async page(
     { path, name }: { readonly path?: string | undefined; readonly name?: string | undefined },
     page: { readonly after?: After; readonly limit: number },
@@ -110,7 +113,7 @@ export class StoredLogos {
     return this.#documents.find(logos, { using: 'byCreated', ...oldest })
   }
 
-  /** Takes the place of one that exists; of two at once the later one stays. */
+  /** Replaces an existing logo; of two concurrent requests the later one wins. */
   async put({ picture, ...given }: NewLogo): Promise<StoredLogo> {
     const contentType = typeOfPicture(picture)
     const { key: blob, sizeBytes, sha256 } = await this.#blobs.put(picture)
@@ -132,7 +135,7 @@ export class StoredLogos {
         await this.#dropBytes(old.blob)
         return placed
       } catch (error) {
-        // Someone else put one there, or took it away, at the same moment.
+        // Another request added or deleted one concurrently.
         if (!(error instanceof Taken) && !(error instanceof CommitConflict)) throw error
       }
     }
@@ -146,7 +149,7 @@ export class StoredLogos {
     }
   }
 
-  /** One that is gone already is not an error. */
+  /** A deleted one is not an error. */
   async remove({ id, blob }: StoredLogo): Promise<void> {
     try {
       const gone = await this.#documents.commit({ tombstone: id, in: logos })

@@ -1,22 +1,22 @@
 import { collection, type Time } from 'pounce/sdk'
 import { createdBy, personalRecords, transferred } from 'pounce/sdk/kit'
 
-/** Stands for the installation where a space's id stands otherwise. */
+/** The scope of the installation, in place of a space's id. */
 export const everywhere = 'global'
 
-/** What a field of metadata is called, what it means, and what it takes. */
+/** The name, meaning and accepted values of a metadata field. */
 export interface DefinitionRecord {
   /** A space's id, or `everywhere`. */
   readonly scope: string
   readonly label: string
   readonly uri: string
-  /** `string`, `datetime`, `list` … Another word is kept and not checked. */
+  /** `string`, `datetime`, `list` … An unknown type is stored and not validated. */
   readonly type: string
   readonly description: string | null
-  /** Where the words of a list are. */
+  /** Where the terms of a list are. */
   readonly definitionsUrl: string | null
   readonly queryParameter: string | null
-  /** Null for those that came with the installation. */
+  /** Null for the definitions of a new installation. */
   readonly author: string | null
   readonly created: Time
 }

@@ -8,19 +8,19 @@ import { type Expectation, expectationOf, fits } from './value-checks.ts'
 
 type Members = Readonly<Record<string, Json>>
 
-/** A field of the content, with the fields beside it. */
+/** A field of the content, with its sibling fields. */
 interface Field {
   readonly label: string
   readonly value: Json
   readonly beside: Members
 }
 
-/** Labels that are looked up by name. */
+/** Maximum number of labels that are looked up by name. */
 const mostAsked = 200
 const isMembers = (value: Json): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 const lists: ReadonlySet<string> = new Set(['list', 'listjquery'])
 
-/** Holds what people say of resources against the definitions of the fields they use. */
+/** Validates metadata of users against the definitions of its fields. */
 export class DefinitionCheck implements MetadataCheck {
   #isOff: boolean
   #definitions: StoredDefinitions
@@ -56,7 +56,7 @@ export class DefinitionCheck implements MetadataCheck {
     }
   }
 
-  /** Of a document with very many fields: the definitions are fewer, so they are gone through. */
+  /** For a document with very many fields: the definitions are fewer, so they are scanned instead. */
   async #among(labels: ReadonlySet<string>, scopes: readonly string[]): Promise<readonly Definition[]> {
     const found: Definition[] = []
     for await (const definition of this.#definitions.in(...scopes)) if (labels.has(definition.label)) found.push(definition)
@@ -81,7 +81,7 @@ export class DefinitionCheck implements MetadataCheck {
 }
 wire(DefinitionCheck, Config, StoredDefinitions, SpacesOf, DefinitionTerms, StandardVocabularies)
 
-/** Spaces may define a field differently: what one of them takes is right, and what one of them does not check too. */
+/** Spaces may define a field differently: a value is valid if one of the definitions accepts it or does not validate it. */
 const requireFit = (
   { label, value, beside }: Field,
   definitions: readonly Definition[],
@@ -106,7 +106,7 @@ const labelsOf = (objects: readonly Members[]): ReadonlySet<string> => {
   return labels
 }
 
-/** The fields of these labels: a document may have very many others. */
+/** The fields with these labels: a document may have many others. */
 const fieldsOf = (objects: readonly Members[], labels: ReadonlySet<string>): ReadonlyMap<string, readonly Field[]> => {
   const fields = new Map<string, Field[]>([...labels].map(label => [label, []]))
   if (labels.size === 0) return fields
@@ -115,7 +115,7 @@ const fieldsOf = (objects: readonly Members[], labels: ReadonlySet<string>): Rea
   return fields
 }
 
-/** What a space says of a field counts before what the installation says. */
+/** Definitions of spaces take precedence over those of the installation. */
 const nearest = (all: readonly Definition[]): readonly Definition[] => {
   const ofSpaces = all.filter(({ scope }) => scope !== everywhere)
   return ofSpaces.length > 0 ? ofSpaces : all

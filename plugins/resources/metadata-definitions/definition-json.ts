@@ -2,7 +2,7 @@ import { Invalid, type Stored, s } from 'pounce/sdk'
 import { optionalOrNull } from 'pounce/sdk/kit'
 import { type DefinitionRecord, everywhere } from './collection.ts'
 
-/** A definition as Clowder 1.x has it. `spaceId` is absent for one of the whole installation. */
+/** A definition in the format of Clowder 1.x. `spaceId` is absent for one of the installation. */
 export const DefinitionJson = s.model(
   'MetadataDefinition',
   s.Object({
@@ -29,7 +29,7 @@ const uriText = {
     'Meaning of the field: a URI (http, https, urn, doi …) or a short name such as `dc:title`; derived from the label if empty or absent',
 }
 
-/** What a client says of a definition. */
+/** A definition as sent by a client. */
 export const NewDefinition = s.model(
   'NewMetadataDefinition',
   s.Object({
@@ -48,13 +48,13 @@ export const NewDefinition = s.model(
 )
 export type NewDefinition = s.Static<typeof NewDefinition>
 
-/** What a client says of one that is there: its address is not derived again. */
+/** A change to an existing definition: its URI is not derived again. */
 export const ChangedDefinition = s.model(
   'MetadataDefinitionChange',
   s.Object({ ...NewDefinition.properties, uri: s.String({ ...uriText, minLength: 1 }) }),
 )
 
-/** Throws `Invalid` for addresses that are none, or that a page could not safely link to. */
+/** Throws `Invalid` for invalid URLs, and for those that a page could not safely link to. */
 export const requireAddresses = ({ uri, definitions_url: termsUrl }: NewDefinition): void => {
   if (!uriForm.test(uri ?? '')) throw new Invalid('uri must begin with http:, https:, urn: or doi:, or be a name such as dc:title')
   if (!addressForm.test(termsUrl ?? '')) {
@@ -81,7 +81,7 @@ export const toJson = (definition: DefinitionRecord & Stored): DefinitionJson =>
   }
 }
 
-/** Definitions in the order they come. */
+/** Definitions in the given order. */
 export async function* shown(definitions: AsyncIterable<DefinitionRecord & Stored>): AsyncIterable<DefinitionJson> {
   for await (const definition of definitions) yield toJson(definition)
 }

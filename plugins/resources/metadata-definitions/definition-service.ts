@@ -14,7 +14,7 @@ import {
 import { everywhere } from './collection.ts'
 import { type Definition, StoredDefinitions } from './stored-definitions.ts'
 
-/** Definitions as far as a caller may see and change them. */
+/** Definitions that a caller may view or edit. */
 export class DefinitionService {
   #policy: Policy
   #definitions: StoredDefinitions
@@ -24,7 +24,7 @@ export class DefinitionService {
     this.#definitions = definitions
   }
 
-  /** `NotFound` also for one of a space that the caller may not look at. */
+  /** Throws `NotFound` also for a definition of a space that the caller may not view. */
   async visible(caller: Caller, id: string): Promise<Definition> {
     const definition = await this.#definitions.get(id)
     if (!definition) throw new NotFound('definition')
@@ -35,7 +35,7 @@ export class DefinitionService {
     return definition
   }
 
-  /** That of a space is for those who may edit the space, that of the installation for server admins. */
+  /** Definitions of a space require EditSpace on it, those of the installation a server admin. */
   async editable(caller: Caller, id: string): Promise<Definition> {
     const definition = await this.visible(caller, id)
     const { scope } = definition
@@ -47,7 +47,7 @@ export class DefinitionService {
     throw new Forbidden(`Permission denied on this definition: ${who}`)
   }
 
-  /** Of these spaces those that the caller may look at. */
+  /** The given spaces that the caller may view. */
   async visibleSpaces(caller: Caller, spaces: readonly string[]): Promise<readonly string[]> {
     return [...(await this.#policy.allowed(caller, 'ViewSpace', 'space', spaces))]
   }
@@ -58,7 +58,7 @@ const mostLevels = 4
 
 const mostSpaces = 1000
 
-/** The spaces that a resource is in: a file through its datasets, a section through its file. */
+/** The spaces of a resource: those of a file through its datasets, of a section through its file. */
 export class SpacesOf {
   #resources: Contributions<Resource>
 
@@ -66,7 +66,7 @@ export class SpacesOf {
     this.#resources = resources
   }
 
-  /** Ids, at most 1,000. None for what does not exist. */
+  /** Ids, at most 1,000. Empty for a missing resource. */
   async of(target: Ref): Promise<readonly string[]> {
     const spaces = new Set<string>()
     let level: readonly Ref[] = [target]

@@ -10,14 +10,14 @@ const longestKept = 256 * 1024
 
 const local = /^\/api\/standardvocab\/([0-9a-f]{24})\/terms$/
 
-/** True of an address of the same server whose path begins like that of the allowed one. */
+/** True for a URL of the same server whose path begins with that of the allowed one. */
 const isBelow = (url: URL, allowed: string): boolean => {
   if (!URL.canParse(allowed)) return false
   const base = new URL(allowed)
   return url.origin === base.origin && url.pathname.startsWith(base.pathname)
 }
 
-/** The words that a definition's list takes, wherever they are. */
+/** Reads the terms that a definition of a list accepts, from this server or another one. */
 export class DefinitionTerms {
   #fetchFrom: readonly string[]
   #baseUrl: string
@@ -35,14 +35,14 @@ export class DefinitionTerms {
     this.#clock = clock
   }
 
-  /** The standard vocabulary of this server that an address names. */
+  /** The id of the standard vocabulary of this server that a URL refers to. */
   vocabularyOf(address: string): string | undefined {
     return local.exec(address.startsWith(this.#baseUrl) ? address.slice(this.#baseUrl.length) : address)?.[1]
   }
 
   /**
-   * JSON text. `Invalid` without an address or when a vocabulary of this server is gone, `Forbidden` for an address that the configuration
-   * does not allow, `Unreachable` when the other server gives no JSON.
+   * The terms as JSON text. Throws `Invalid` without a URL or when a vocabulary of this server is deleted, `Forbidden` for a URL that the
+   * configuration does not allow, `Unreachable` when the other server does not return JSON.
    */
   async of(address: string | null): Promise<string> {
     if (address === null) throw new Invalid('This definition has no definitions_url')

@@ -18,7 +18,10 @@ const odm2 = (term: string) => ({
   definitionsUrl: `http://vocabulary.odm2.org/api/v1/${term}/?format=json`,
 })
 
-/** The eighteen definitions of a new installation (reference, api-data §8): the vocabularies are those of Clowder 1.x, the words are ours. */
+/**
+ * The eighteen definitions of a new installation (reference, api-data §8): the vocabularies are those of Clowder 1.x, the descriptions are
+ * ours.
+ */
 export const firstDefinitions: readonly FirstDefinition[] = [
   { label: 'Alternative Title', uri: dublinCore('alternative'), type: 'string', description: 'Another name of the resource' },
   { label: 'Audience', uri: dublinCore('audience'), type: 'string', description: 'For whom the resource is meant or useful' },
@@ -80,5 +83,5 @@ export const firstDefinitions: readonly FirstDefinition[] = [
   },
 ]
 
-/** The same id for the same parts, so that what is made twice is there once. */
+/** The same id for the same parts, so that repeated creation yields one record. */
 export const derivedId = (...parts: readonly string[]): string => createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24)

@@ -15,7 +15,7 @@ const newSpace = async (name: string): Promise<string> => {
   const answer = await server.as(server.admin.key)('/api/spaces', { method: 'POST', json: { name, description: '' } })
   return ((await answer.json()) as { id: string }).id
 }
-/** An event as it comes from the outbox, made manually so that it can come again. */
+/** An event as delivered by the outbox, constructed so that it can be redelivered. */
 const again = <T extends 'definition.added' | 'space.removed'>(made: ReturnType<typeof event<T>>): StoredEvent<T> => ({
   ...made,
   id: 'e'.repeat(24),
@@ -23,7 +23,7 @@ const again = <T extends 'definition.added' | 'space.removed'>(made: ReturnType<
 })
 const inScope = (scope: string) => Array.fromAsync(server.get(StoredDefinitions).in(scope))
 
-/** Spaces as they are, and one that went after it was read. */
+/** The existing spaces, and one that was deleted after it was read. */
 const spacesAnd = (spaces: Spaces, more: string): Spaces =>
   new Proxy(spaces, {
     get(target, name) {
@@ -37,7 +37,7 @@ const spacesAnd = (spaces: Spaces, more: string): Spaces =>
     },
   })
 
-test('an event that comes again makes no second copy, and no copy for a space that went meanwhile', async t => {
+test('a redelivered event creates no second copy, and no copy for a space that was deleted meanwhile', async t => {
   const spaces = [await newSpace('one'), await newSpace('two')]
   await server.get(StoredDefinitions).add('global', { label: 'copied', type: 'string', uri: 'urn:copied' }, server.admin.id)
   const original = (await inScope('global')).find(({ label }) => label === 'copied')
@@ -49,7 +49,7 @@ test('an event that comes again makes no second copy, and no copy for a space th
   t.deepEqual(await inScope(gone), [])
 })
 
-test('a copy that a space has changed stays as it is, and one whose address it has is not made', async t => {
+test('a copy that a space has edited is kept, and none is created if the space has a definition with its URI', async t => {
   const space = await newSpace('three')
   const definitions = server.get(StoredDefinitions)
   await definitions.add(space, { label: 'own', type: 'number', uri: 'urn:both' }, server.admin.id)
@@ -61,7 +61,7 @@ test('a copy that a space has changed stays as it is, and one whose address it h
   )
 })
 
-test('a definition that is gone is not copied, and the definitions of a space go once', async t => {
+test('a deleted definition is not copied, and the definitions of a space are deleted once', async t => {
   const documents = server.get(DocumentStore)
   await new CopyDefinitionToSpaces(documents, server.get(Spaces)).handle(
     again(event('definition.added', { kind: 'definition', id: gone }, { space: null })),

@@ -6,7 +6,7 @@ import { requireThere } from './stored-definitions.ts'
 
 const batch = 200
 
-/** A new definition of the installation becomes one of each space, which may change or drop it. */
+/** Copies a new definition of the installation to each space, which may edit or delete its copy. */
 export class CopyDefinitionToSpaces {
   #documents: DocumentStore
   #spaces: Spaces
@@ -32,7 +32,7 @@ export class CopyDefinitionToSpaces {
     await copy()
   }
 
-  /** A space may have gone after it was read, and with it what would have dropped the copy. */
+  /** A space may have been deleted after it was read, and the cascade that would delete the copy may have run. */
   async #takeBack(original: string, spaces: readonly string[]): Promise<void> {
     const there = await this.#spaces.getMany(spaces)
     const gone = spaces.filter(space => !there.has(space))
@@ -44,7 +44,7 @@ export class CopyDefinitionToSpaces {
 }
 wire(CopyDefinitionToSpaces, DocumentStore, Spaces)
 
-/** The definitions of a space go with it. */
+/** Deletes the definitions of a deleted space. */
 export class DeleteDefinitionsOnSpaceRemoved {
   #documents: DocumentStore
 

@@ -21,7 +21,7 @@ export const listDefinitions = route({
   },
 })
 
-/** Each once by what it says; what says the same has the same label, and labels come in order. */
+/** Distinct by content; equal definitions have equal labels, and the input is sorted by label. */
 async function* distinct(some: AsyncIterable<Definition>) {
   let label = ''
   let seen = new Set<string>()

@@ -22,7 +22,7 @@ import { Config, type Settings } from './config.ts'
 import { type NewDefinition, requireAddresses } from './definition-json.ts'
 import { derivedId, firstDefinitions } from './first-definitions.ts'
 
-/** What is there already, under its id or its address, is as good as made. */
+/** An existing definition with the id or URI counts as created. */
 export const requireThere = (outcome: readonly Committed<DefinitionRecord>[]): void => {
   for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict) && !(each.error instanceof Taken)) throw each.error
 }
@@ -58,7 +58,7 @@ export class StoredDefinitions {
     this.#clock = clock
   }
 
-  /** Gives an installation without definitions its first ones. Two kernels that start at once make them once. */
+  /** Creates the initial definitions if there are none. Two kernels that start concurrently create them once. */
   async start(): Promise<void> {
     if ((await this.#documents.count(definitions, { using: 'byScope', where: eq('scope', everywhere), upTo: 1 })) > 0) return
     const created = this.#clock.now().toISOString()
@@ -85,7 +85,7 @@ export class StoredDefinitions {
     return this.#documents.get(definitions, id)
   }
 
-  /** Those of spaces, or of `everywhere`, by label; read while you iterate. */
+  /** Definitions of spaces, or of `everywhere`, by label; read during iteration. */
   in(...scopes: readonly string[]): AsyncIterable<Definition> {
     return this.#documents.scan(definitions, {
       using: 'byScope',
@@ -99,7 +99,7 @@ export class StoredDefinitions {
     return (await this.#documents.count(definitions, { using: 'byScope', where: isIn('scope', scopes), upTo: 1 })) > 0
   }
 
-  /** Those of these labels in these scopes. At most 200 labels. */
+  /** Definitions with these labels in these scopes. At most 200 labels. */
   async labelled(labels: readonly string[], scopes: () => Promise<readonly string[]>): Promise<readonly Definition[]> {
     const named = isIn('label', labels)
     if ((await this.#documents.count(definitions, { using: 'byLabel', where: named, upTo: 1 })) === 0) return []
@@ -107,7 +107,7 @@ export class StoredDefinitions {
     return Array.fromAsync(this.#documents.scan(definitions, { using: 'byLabel', where }))
   }
 
-  /** False when the scope has one with this address already: then nothing is done, as in Clowder 1.x. `Invalid` for addresses that are none. */
+  /** False, without effect, when the scope has a definition with this URI, as in Clowder 1.x. Throws `Invalid` for invalid URLs. */
   async add(scope: string, definition: NewDefinition, author: string): Promise<boolean> {
     const id = this.#ids.next()
     const record = { scope, ...this.#fieldsOf(scope, definition), author, created: this.#clock.now().toISOString() }
@@ -121,7 +121,7 @@ export class StoredDefinitions {
     }
   }
 
-  /** `NotFound` for one that is gone, `Invalid` when another one of its scope has the address. */
+  /** Throws `NotFound` for a deleted definition, `Invalid` when another one of its scope has the URI. */
   async change(id: string, definition: NewDefinition, actor: string | undefined): Promise<void> {
     try {
       await updateWithRetry(this.#documents, definitions, { kind: 'definition', id }, ({ scope }) => ({
@@ -134,7 +134,7 @@ export class StoredDefinitions {
     }
   }
 
-  /** One that is gone already is not an error. */
+  /** A deleted one is not an error. */
   async remove({ id, scope }: Definition, actor: string | undefined): Promise<void> {
     const removed = event('definition.removed', { kind: 'definition', id }, { space: spaceOf(scope) }, actor)
     try {
@@ -162,13 +162,13 @@ wire(StoredDefinitions, Config, Installation, DocumentStore, Ids, Clock)
 
 const mostRead = 5000
 
-/** The spaces whose definitions a caller goes by: those they are a member of and may look at. */
+/** The spaces whose definitions apply to a caller: those they are a member of and may view. */
 export const spacesOfCaller = (caller: Caller): readonly string[] =>
   caller.user?.memberships
     .filter(({ space, permissions }) => permissions.has('ViewSpace') && (caller.limits?.spaces?.has(space) ?? true))
     .map(({ space }) => space) ?? []
 
-/** The labels of definitions are names of fields. */
+/** The labels of definitions as display names of fields. */
 export class DefinitionNames implements MetadataNaming {
   #definitions: StoredDefinitions
 

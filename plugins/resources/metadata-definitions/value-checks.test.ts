@@ -25,13 +25,13 @@ const cases: readonly Case[] = [
 ]
 
 for (const [type, right, wrong] of cases)
-  test(`a field of type ${type} takes what it should`, t => {
+  test(`a field of type ${type} accepts valid values only`, t => {
     const expectation = expectationOf(type)!
     for (const value of right) t.true(fits(expectation, value, {}), JSON.stringify(value))
     for (const value of wrong) t.false(fits(expectation, value, {}), JSON.stringify(value))
   })
 
-test('what stands beside a field counts where the form of Clowder 1.x puts it there', t => {
+test('sibling fields are validated where the form of Clowder 1.x adds them', t => {
   const variable = expectationOf('scientific_variable')!
   t.true(fits(variable, 'wind', { Unit: 'm/s' }))
   t.false(fits(variable, 'wind', { Unit: 3 }))
@@ -41,7 +41,7 @@ test('what stands beside a field counts where the form of Clowder 1.x puts it th
   t.false(fits(place, 'Champaign', { Latitude: 'north' }))
 })
 
-test('days that no calendar has are no dates', t => {
+test('dates that do not exist are invalid', t => {
   for (const text of [
     '2018-13',
     '2018-00-01',
@@ -56,6 +56,6 @@ test('days that no calendar has are no dates', t => {
   t.true(isIsoDate('2020-02-29'))
 })
 
-test('unknown types are not checked, whatever they are called', t => {
+test('unknown types are not validated', t => {
   for (const type of ['vega', '', 'constructor', '__proto__', 'toString']) t.is(expectationOf(type), undefined)
 })

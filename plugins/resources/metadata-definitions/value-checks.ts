@@ -3,11 +3,11 @@ import { isWkt } from './wkt.ts'
 
 type Members = Readonly<Record<string, Json>>
 
-/** What fields of one type take. */
+/** The values that fields of a type accept. */
 export interface Expectation {
-  /** `beside`: the other fields of the same document, for what is said in two of them. */
+  /** `beside`: the other fields of the same document, for values that consist of two. */
   fits(value: Json, beside: Members): boolean
-  /** For people: `a date and time in ISO 8601`. */
+  /** For problem messages: `a date and time in ISO 8601`. */
   readonly what: string
   readonly example: string
 }
@@ -20,7 +20,7 @@ const isNumeric = (value: Json): boolean =>
 const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate()
 const dateForm = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?\s*(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?)?$/
 
-/** A year, a month, a day or a time of a day, in ISO 8601, which exists in the calendar. */
+/** A year, month, day or time of day in ISO 8601 that exists in the calendar. */
 export const isIsoDate = (text: string): boolean => {
   const parts = dateForm.exec(text.trim())
   if (!parts) return false
@@ -60,7 +60,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     what: 'a date, or a date and time, in ISO 8601',
     example: '"2018-06-20T11:40:25Z"',
   },
-  // The list itself is looked at where it is available.
+  // The list itself is checked where it is available.
   list: { fits: isText, what: 'a term of its list', example: '"Precipitation"' },
   listjquery: { fits: isText, what: 'a term of its list', example: '"Precipitation"' },
   listgeocode: {
@@ -84,12 +84,12 @@ const expectations: Readonly<Record<string, Expectation>> = {
 }
 const aliases: Readonly<Record<string, string>> = { date: 'datetime', float: 'number', integer: 'number' }
 
-/** What a field of a type takes; undefined for types that are not checked. */
+/** The values that a field of a type accepts; undefined for types that are not validated. */
 export const expectationOf = (type: string): Expectation | undefined => {
   const name = Object.hasOwn(aliases, type) ? aliases[type] : type
   return name !== undefined && Object.hasOwn(expectations, name) ? expectations[name] : undefined
 }
 
-/** A field may hold one value or a list of values. */
+/** A field may have one value or a list of values. */
 export const fits = (expectation: Expectation, value: Json, beside: Members): boolean =>
   Array.isArray(value) ? value.every((each: Json) => expectation.fits(each, beside)) : expectation.fits(value, beside)

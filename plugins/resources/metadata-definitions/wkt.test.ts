@@ -1,7 +1,7 @@
 import test from 'ava'
 import { isWkt } from './wkt.ts'
 
-test('geometries in well-known text are known, whatever their case and spacing', t => {
+test('geometries in well-known text are recognized, regardless of case and spacing', t => {
   for (const text of [
     'POINT (-88.2 40.1)',
     'point(-88.2 40.1 220)',
@@ -20,7 +20,7 @@ test('geometries in well-known text are known, whatever their case and spacing',
     t.true(isWkt(text), text)
 })
 
-test('what is no geometry is not taken for one', t => {
+test('other texts are not recognized as geometries', t => {
   for (const text of [
     '',
     'Champaign',

@@ -1,7 +1,7 @@
-/** How many numbers a position has, by what stands after the name. */
+/** Allowed numbers of coordinates, by the dimension after the name. */
 const sizes: Readonly<Record<string, readonly number[]>> = { '': [2, 3, 4], Z: [3], M: [3], ZM: [4] }
 
-/** How deep the lists of positions are nested. */
+/** Nesting depth of the lists of positions. */
 const depths: Readonly<Record<string, number>> = {
   POINT: 0,
   LINESTRING: 1,
@@ -13,7 +13,7 @@ const depths: Readonly<Record<string, number>> = {
 const number = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 const mostNesting = 16
 
-/** Reads the words of a well-known text one after the other; throws `SyntaxError` where they do not fit. */
+/** Reads the tokens of a well-known text in order; throws `SyntaxError` at an unexpected one. */
 class Words {
   readonly #words: readonly string[]
   #at = 0
@@ -26,7 +26,7 @@ class Words {
     return this.#at === this.#words.length
   }
 
-  /** Takes the next word when it is this one. */
+  /** Consumes the next token if it is the given one. */
   takes(word: string): boolean {
     if (this.#words[this.#at]?.toUpperCase() !== word) return false
     this.#at += 1
@@ -44,7 +44,7 @@ class Words {
     return word.toUpperCase()
   }
 
-  /** As many numbers as come. */
+  /** Consumes all following numbers; returns their count. */
   numbers(): number {
     const start = this.#at
     while (number.test(this.#words[this.#at] ?? '')) this.#at += 1
@@ -74,7 +74,7 @@ const geometry = (words: Words, nesting: number): void => {
   }
   const nested = (depth: number): void => {
     if (depth > 0) list(words, () => nested(depth - 1))
-    // MULTIPOINT ((1 2), (3 4)) and MULTIPOINT (1 2, 3 4) are both in use.
+    // Both MULTIPOINT ((1 2), (3 4)) and MULTIPOINT (1 2, 3 4) are in use.
     else if (name === 'MULTIPOINT' && words.takes('(')) {
       position()
       words.require(')')
@@ -84,7 +84,7 @@ const geometry = (words: Words, nesting: number): void => {
   else nested(depths[name] ?? 0)
 }
 
-/** True of a geometry in well-known text, such as `POINT (-88.2 40.1)`; a leading `SRID=4326;` is allowed. */
+/** True for a geometry in well-known text, such as `POINT (-88.2 40.1)`; a leading `SRID=4326;` is allowed. */
 export const isWkt = (text: string): boolean => {
   const words = new Words(text.replace(/^\s*SRID=\d+;/i, ''))
   try {

@@ -3,15 +3,15 @@ import { type After, Installation, type Ref, TooLarge, wire } from 'pounce/sdk'
 import { type RawJson, rawJson, shownMetadata } from 'pounce/sdk/kit'
 import { StoredMetadata } from './stored-metadata.ts'
 
-/** Characters after which a page ends, though it has fewer documents than were requested. */
+/** Number of characters after which a page ends, even if it has fewer documents than requested. */
 const longestPage = 16 * 1024 * 1024
-/** Characters of an answer that is made at once. */
+/** Maximum number of characters of a response that is built in memory. */
 const longestAnswer = 64 * 1024 * 1024
 
-/** Characters of a document after which others have their turn. */
+/** Number of characters of a document after which the event loop is yielded. */
 const longText = 256 * 1024
 
-/** Documents as clients read them, in the amounts that they request. */
+/** Pages of documents as returned to clients. */
 export class DocumentPages {
   #documents: StoredMetadata
   #installation: Installation
@@ -21,7 +21,7 @@ export class DocumentPages {
     this.#installation = installation
   }
 
-  /** All of a resource as JSON texts, read while you iterate. */
+  /** All documents of a resource as JSON texts, read during iteration. */
   async *rows(target: Ref, extractor: string | undefined): AsyncIterable<RawJson> {
     for await (const document of this.#documents.all(target, extractor)) {
       const text = this.#text(document)
@@ -49,7 +49,7 @@ export class DocumentPages {
     return { json: `[${texts.join(',')}]` }
   }
 
-  /** An object with all documents of some files, by id. `TooLarge` when that is more than an answer holds. */
+  /** An object with all documents of some files, by id. Throws `TooLarge` beyond the maximum response length. */
   async byFile(ids: readonly string[]): Promise<string> {
     const members: string[] = []
     let length = 0

@@ -1,15 +1,15 @@
 import { Invalid, type MetadataRecord, s } from 'pounce/sdk'
 import { msOfTime, optionalOrNull } from 'pounce/sdk/kit'
 
-/** A context: an address, an object, or a list of both. It is kept, and never fetched. */
+/** A context: a URL, an object, or a list of both. It is stored and never fetched. */
 export const JsonLdContext = s.Union([s.String(), s.Record(s.String(), s.Unknown()), s.Array(s.Unknown(), { maxItems: 100 })])
 
-/** What is said: kept verbatim. */
+/** The content of a document, stored verbatim. */
 export const Content = s.Union([s.Record(s.String(), s.Unknown()), s.Array(s.Unknown())], {
   description: 'An object or an array, stored verbatim',
 })
 
-/** What a client posts (reference, api-data §7). Other members are ignored: the path says what it is attached to. */
+/** A document sent by a client (reference, api-data §7). Other members are ignored: the target is in the path. */
 export const PostedDocument = s.model(
   'NewMetadata',
   s.Object({
@@ -26,7 +26,7 @@ export const PostedDocument = s.model(
 )
 export type PostedDocument = s.Static<typeof PostedDocument>
 
-/** What a client reads. `@context` is absent when none was given. */
+/** A document as returned. `@context` is absent when none was sent. */
 export const ShownDocument = s.model(
   'Metadata',
   s.Object({
@@ -52,7 +52,7 @@ const url = (text: string, member: string): string => {
   return text
 }
 
-/** Creator of the document, accepted as sent, as in Clowder 1.x; the account that sent it is kept beside it. */
+/** Creator of the document, accepted as sent, as in Clowder 1.x; the account that sent it is stored with it. */
 export const agentOf = ({ agent }: PostedDocument): MetadataRecord['agent'] => {
   if (agent.extractor_id) {
     const extractorId = url(agent.extractor_id, 'extractor_id')
@@ -65,7 +65,7 @@ export const agentOf = ({ agent }: PostedDocument): MetadataRecord['agent'] => {
   throw new Invalid('Creator data is missing or incorrect: agent needs extractor_id or user_id, an absolute URL')
 }
 
-/** `created_at` when it is a date (a space may stand for the T); otherwise it counts as absent, as in v1. */
+/** `created_at` if it is a date (a space may replace the T); otherwise treated as absent, as in v1. */
 export const createdOf = ({ created_at: given }: PostedDocument): string | undefined => {
   const ms = typeof given === 'string' ? msOfTime(given) : undefined
   return ms === undefined ? undefined : new Date(ms).toISOString()

@@ -25,14 +25,14 @@ import { accountsNamedBy, checkJsonLdContext, fullNameOf, lacking, type NamedAcc
 import { agentOf, createdOf, type PostedDocument } from './json-ld.ts'
 import { StoredMetadata } from './stored-metadata.ts'
 
-/** What is to be said of a resource, whatever the resource. */
+/** A new document, independent of its target. */
 type Statement = Omit<NewMetadata, 'target' | 'id' | 'isImporting'>
 
 type Agent = MetadataRecord['agent']
 
 const maxIds = 10
 
-/** Adds documents for callers: computes in whose name, and holds what people say against the definitions. */
+/** Adds documents for callers: determines the agent, and validates metadata of users against the definitions. */
 export class MetadataWriter {
   #documents: StoredMetadata
   #users: Users
@@ -48,7 +48,7 @@ export class MetadataWriter {
     this.#installation = installation
   }
 
-  /** A document as it was posted. `Invalid` without an agent or with a context that is none, `Forbidden` in the name of someone else. */
+  /** A posted document. Throws `Invalid` without an agent or with an invalid context, `Forbidden` when it names another user. */
   async posted(document: PostedDocument, caller: Caller): Promise<Statement> {
     const context = document['@context'] ?? undefined
     const created = createdOf(document)
@@ -62,7 +62,7 @@ export class MetadataWriter {
     }
   }
 
-  /** What the caller says themselves. */
+  /** A document of the calling user. */
   own(content: Json, context: Json | undefined, caller: Caller): Statement {
     const { user } = caller
     if (context !== undefined) checkJsonLdContext(context)
@@ -70,13 +70,13 @@ export class MetadataWriter {
     return { ...(context === undefined ? {} : { context }), agent, content, author: user?.id ?? null }
   }
 
-  /** What came by one of the old addresses, which do not say whose it is. */
+  /** A document sent to one of the old paths, which have no agent. */
   unsigned(content: Json, caller: Caller): Statement {
     const extractorId = `${this.#installation.baseUrl}/extractors/deprecatedapi`
     return { agent: { kind: 'extractor', name: extractorId, extractorId, userId: null }, content, author: caller.user?.id ?? null }
   }
 
-  /** Keeps it. `Invalid` when a person says what a definition does not take. */
+  /** Stores a document. Throws `Invalid` when a user's value does not match a definition. */
   async add(target: Ref, statement: Statement): Promise<MetadataRecord & Stored> {
     await this.check(target, statement)
     return this.#documents.add({ ...statement, target })
@@ -87,7 +87,10 @@ export class MetadataWriter {
     for (const check of this.#checks.all()) await check.check(target, content)
   }
 
-  /** Names of extractors are accepted, as in Clowder 1.x, and so are people without an account here. Only callers who may act for all may name another account. */
+  /**
+   * Names of extractors are accepted, as in Clowder 1.x, and so are users without an account on this server. Only callers who may act for
+   * all users may name another account.
+   */
   async #agentFor(agent: Agent, caller: Caller): Promise<Agent> {
     const address = accountsNamedBy(agent.userId ?? '')
     const named = await this.#named(address)
@@ -95,19 +98,19 @@ export class MetadataWriter {
     const user = actsForAll ? named[0] : named.find(({ id }) => id === caller.user?.id)
     if (!actsForAll) await this.#requireUnseen(named, caller)
     if (user) return { ...agent, userId: user.id, name: fullNameOf(user) }
-    // As in v1. The address of someone whom the caller may not view would put them as the author before those who may.
+    // As in v1. An address of a user whom the caller may not view would make them appear as the author.
     const isOfAnAccount = address.ids.length > 0 || address.email !== undefined
     return isOfAnAccount && !actsForAll ? { ...agent, userId: anonymousUserId } : agent
   }
 
-  /** `Forbidden` if there are other accounts which the caller may view. */
+  /** Throws `Forbidden` if there are other accounts which the caller may view. */
   async #requireUnseen(named: readonly (UserRecord & Stored)[], caller: Caller): Promise<void> {
     const others = named.map(({ id }) => id).filter(id => id !== caller.user?.id)
     if ((await this.#policy.allowed(caller, 'ViewUser', 'user', others)).size === 0) return
     throw new Forbidden('agent.user_id names another account: add metadata in your own name or in the name of an extractor')
   }
 
-  /** Accounts of this server that an address may mean. */
+  /** Accounts of this server that an agent may refer to. */
   async #named({ ids, email }: NamedAccounts): Promise<readonly (UserRecord & Stored)[]> {
     if (ids.length > maxIds) throw new Invalid(`agent.user_id names more than ${maxIds} ids`)
     const users = [
@@ -119,7 +122,7 @@ export class MetadataWriter {
 }
 wire(MetadataWriter, StoredMetadata, Users, Policy, MetadataChecks, Installation)
 
-/** Why one of many files got nothing. */
+/** Why one of several files was refused. */
 interface Refused {
   readonly id: string
   /** `not-found`, `forbidden`, `in-trash` or `invalid`. */
@@ -127,10 +130,10 @@ interface Refused {
   readonly message: string
 }
 
-/** Characters that one request may make of one document. */
+/** Maximum number of characters stored by one request. */
 const mostText = 128 * 1024 * 1024
 
-/** One document for many files, each looked at by itself. */
+/** Adds one document to many files, each with its own checks. */
 export class BulkFileMetadata {
   #policy: Policy
   #annotating: MetadataWriter
@@ -142,7 +145,10 @@ export class BulkFileMetadata {
     this.#documents = documents
   }
 
-  /** Rejects when no file takes it: `NotFound` when the caller sees none of them, else `InTrash`, `Forbidden` or `Invalid`. At most 1,000 ids. */
+  /**
+   * Rejects when all files are refused: `NotFound` when the caller may view none of them, else `InTrash`, `Forbidden` or `Invalid`. At most
+   * 1,000 ids.
+   */
   async add(
     ids: readonly string[],
     statement: Statement,
@@ -187,7 +193,7 @@ export class BulkFileMetadata {
 }
 wire(BulkFileMetadata, Policy, MetadataWriter, StoredMetadata)
 
-/** The refusal of all: what is worth saying of one of them, with what there is to say of each. */
+/** The error for a request whose files are all refused: the most significant refusal, with the details of each. */
 const whole = (refused: readonly Refused[]): Error => {
   const details = { refused }
   const invalid = refused.find(({ code }) => code === 'invalid')

@@ -8,7 +8,7 @@ export const metadataResource = defineResource<MetadataRecord>({
   kind: 'metadata',
   collection: metadata,
   view: 'ViewMetadata',
-  // Rights are those of the resource that it describes; who sent it owns it.
+  // A document has the rights of its target, and belongs to the account that sent it.
   rights: ({ author, target }) => ({
     author: author ?? anonymousUserId,
     spaces: [],
@@ -21,7 +21,7 @@ export const metadataResource = defineResource<MetadataRecord>({
     summary: 'Metadata that you or extractors in your name added.',
     isOf: ({ author, agent }, person) => author === person.id || isAgent(agent, person),
     show: ({ id, target, context, content, agent, created }) => ({ id, target, context, content, agent: agent.kind, created }),
-    // Documents stay, for others rely on them; the name that is copied into them goes.
+    // Documents are kept, because others rely on them; the copied name is removed.
     erase: ({ agent, author }, { person }) =>
       isAgent(agent, person) || (author === person.id && agent.kind === 'user')
         ? { set: { 'agent.name': fullNameOf(erasedName) } }

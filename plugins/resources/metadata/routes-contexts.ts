@@ -7,7 +7,7 @@ const cat = 'https://clowder.ncsa.illinois.edu/terms#'
 
 const xsd = 'http://www.w3.org/2001/XMLSchema#'
 
-/** What the members of a document mean, apart from its content. Served, and named by what clients send; never fetched from here. */
+/** The meaning of a document's members, apart from its content. Served here and referenced by clients; never fetched by the server. */
 const baseContext = {
   '@context': {
     cat,

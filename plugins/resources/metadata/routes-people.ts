@@ -36,7 +36,7 @@ const fieldsOf = (content: Json): readonly (readonly [string, Json])[] =>
     ? Object.entries(content as Readonly<Record<string, Json>>).slice(0, mostFields)
     : [['', content]]
 
-/** A document as v1's pages put it among the cards and into the table that they show. All text is escaped. */
+/** A document as HTML for the cards and the table of v1's pages. All text is escaped. */
 const htmlOf = (id: string, agent: string, content: Json): { readonly cards: string; readonly table: string } => {
   const who = escaped(agent)
   const fields = fieldsOf(content).map(([name, value]) => [escaped(name), textOf(value)] as const)

@@ -20,7 +20,7 @@ const extractor = s.Optional(s.String({ maxLength: 500, description: 'Filter by 
 
 export const metadataBytes = 10 * 1024 * 1024
 
-/** Jobs are about files and datasets. */
+/** Jobs have files and datasets as targets. */
 const forJobs = (kind: Kind) => (kind === 'file' || kind === 'dataset' ? ({ jobKeys: 'allowed' } as const) : {})
 
 const addTo = (kind: Kind, plural: string) =>
@@ -76,7 +76,7 @@ const removeFrom = (kind: Kind, plural: string) =>
     path: `/api/${plural}/:id/metadata.jsonld`,
     summary: `Delete the metadata documents of a ${kind}`,
     description:
-      'Without `extractor` all of them, those added by people included; with a key of extractors only those of extractors, with the key of a job those of its extractor.',
+      'Without `extractor` all of them, including those added by users; with a key of extractors only those of extractors, with the key of a job only those of its extractor.',
     permission: { right: 'DeleteMetadata', on: ref(kind, 'id') },
     ...forJobs(kind),
     params,

@@ -17,7 +17,7 @@ import {
 } from 'pounce/sdk'
 import { createdBy, personalRecords, transferred } from 'pounce/sdk/kit'
 
-/** A context under a name, for documents to point to. Those that came with documents are in the documents. */
+/** A named context for documents to refer to. Contexts sent with documents are stored in the documents. */
 export interface ContextRecord {
   readonly name: string
   readonly context: Json
@@ -39,7 +39,7 @@ export class StoredContexts {
     this.#clock = clock
   }
 
-  /** Its id. Several may have one name. */
+  /** Returns the id. Several contexts may have one name. */
   async add(name: string, context: Json, caller: Caller): Promise<string> {
     const record = { name, context, author: caller.user?.id ?? anonymousUserId, created: this.#clock.now().toISOString() }
     return (await this.#documents.commit({ insert: { id: this.#ids.next(), ...record }, into: contexts })).id
@@ -49,7 +49,7 @@ export class StoredContexts {
     return this.#documents.get(contexts, id)
   }
 
-  /** The oldest of a name. */
+  /** The oldest context with a name. */
   async named(name: string): Promise<(ContextRecord & Stored) | undefined> {
     const { items } = await this.#documents.find(contexts, {
       using: 'byName',
@@ -60,7 +60,7 @@ export class StoredContexts {
     return items[0]
   }
 
-  /** For who made it, and for server admins. `NotFound` when it is gone. */
+  /** For the creator and server admins. Throws `NotFound` when it is deleted. */
   async remove(id: string, caller: Caller): Promise<void> {
     const context = await this.get(id)
     if (!context) throw new NotFound('context')

@@ -26,14 +26,14 @@ import {
 import { fullNameOf, type NewMetadata, orNotFound } from 'pounce/sdk/kit'
 import type { Committed } from 'pounce/sdk/store-kit'
 
-/** JSON-LD documents; those of one resource in the order they were made. */
+/** JSON-LD documents; those of one resource in order of creation. */
 export const metadata = collection<MetadataRecord>()('metadata', {
   byTarget: { on: ['target.id', 'created'] },
 })
 
 type Document = MetadataRecord & Stored
 
-/** The part of an extractor's URL that names it: `name`, or `name/version`. */
+/** The part of an extractor's URL that identifies it: `name`, or `name/version`. */
 const extractorPath = (extractorId: string): string => extractorId.slice(extractorId.lastIndexOf('/extractors/') + '/extractors/'.length)
 
 const isBy = (document: MetadataRecord, extractor: string): boolean => {
@@ -43,17 +43,20 @@ const isBy = (document: MetadataRecord, extractor: string): boolean => {
   return path === extractor || path.startsWith(`${extractor}/`)
 }
 
-/** What a caller with the right to delete metadata may delete: keys of extractors only what extractors said, and keys of jobs what their own extractor said. */
+/**
+ * What a caller with the right to delete metadata may delete: keys of extractors only documents of extractors, keys of jobs only those of
+ * their own extractor.
+ */
 export const isRemovableBy = ({ limits, scope }: Caller, document: MetadataRecord): boolean =>
   limits?.job ? isBy(document, limits.job.extractor) : scope === 'full' || document.agent.kind === 'extractor'
 
-/** Characters after which a page ends, so that no reader's memory is filled by what people sent: one document may have 10 MiB. */
+/** Number of characters after which a page ends, which bounds the memory of readers: one document may have 10 MiB. */
 const pageLength = 4 * 1024 * 1024
 
-/** Milliseconds of reading after which others have their turn. */
+/** Milliseconds of reading after which the event loop is yielded. */
 const longReadMs = 5
 
-/** Metadata in the document store. People who are named as agents have the names of their accounts now, as in comments. */
+/** Metadata in the document store. Users named as agents are shown with the current names of their accounts, as in comments. */
 export class StoredMetadata implements MetadataDocuments {
   #documents: DocumentStore
   #users: Users
@@ -98,7 +101,7 @@ export class StoredMetadata implements MetadataDocuments {
       maxCharacters: pageLength,
       ...(after ? { after } : {}),
     })
-    // What follows may take as long as reading did.
+    // Further processing may take as long as reading did.
     if (performance.now() - began > longReadMs) await nextTurn()
     return {
       items: extractor === undefined ? await this.#withNames(items) : items.filter(document => isBy(document, extractor)),
@@ -106,7 +109,7 @@ export class StoredMetadata implements MetadataDocuments {
     }
   }
 
-  /** One read for all. The name of an account that is gone stays. */
+  /** One read for all. The names of deleted accounts are kept. */
   async #withNames(some: readonly Document[]): Promise<readonly Document[]> {
     const ids = new Set(some.map(({ agent }) => agent.userId ?? '').filter(s.isId))
     if (ids.size === 0) return some
@@ -117,7 +120,7 @@ export class StoredMetadata implements MetadataDocuments {
     })
   }
 
-  /** All documents of a resource, newest first, read while you iterate; `after`: from the one that ended a page on. */
+  /** All documents of a resource, newest first, read during iteration; `after`: start after the last one of a page. */
   async *all(target: Ref, extractor?: string, after?: After): AsyncIterable<Document> {
     for await (const page of this.#pages(target, extractor, after)) yield* page
   }
@@ -131,7 +134,7 @@ export class StoredMetadata implements MetadataDocuments {
     } while (after)
   }
 
-  /** Adds one document to each thing, as many at once as fit; what happened to each, in their order. */
+  /** Adds one document to each target, in as large commits as possible; returns the outcomes in order. */
   async addToEach(targets: readonly Ref[], document: Omit<NewMetadata, 'target' | 'id'>): Promise<readonly Committed<MetadataRecord>[]> {
     const { created = this.#clock.now().toISOString(), isImporting: _never, ...rest } = document
     const atOnce = Math.max(1, Math.min(200, Math.floor(pageLength / JSON.stringify(rest).length)))
@@ -147,12 +150,15 @@ export class StoredMetadata implements MetadataDocuments {
     return outcome
   }
 
-  /** Takes one document away. `NotFound` when it is gone. */
+  /** Deletes one document. Throws `NotFound` when it is deleted already. */
   async remove({ id, target }: Document, actor: string | undefined): Promise<void> {
     await orNotFound('metadata', this.#documents.commit({ tombstone: id, in: metadata }, [removed(id, target, actor)]))
   }
 
-  /** Takes all documents of a resource away, or those of one extractor, or those that `mayRemove`; how many there were. `isSilent`: they were never visible, so no event is emitted. */
+  /**
+   * Deletes all documents of a resource, or those of one extractor, or those that `mayRemove` accepts; returns their number. `isSilent`:
+   * they were never visible, so no event is emitted.
+   */
   async removeAll(
     target: Ref,
     {
@@ -189,7 +195,7 @@ const removed = (id: string, target: Ref, actor: string | undefined) =>
 
 const onTarget = (target: Ref): Where => and(eq('target.id', target.id), eq('target.kind', target.kind))
 
-/** Metadata goes with what it hangs on. */
+/** Deletes metadata with its target. */
 export class DeleteMetadataOnTargetRemoved implements BatchHandler {
   #documents: DocumentStore
   #metadata: StoredMetadata
@@ -200,7 +206,7 @@ export class DeleteMetadataOnTargetRemoved implements BatchHandler {
   }
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    // Documents can be large, so that those of many resources are not read at once; that there are none takes one look.
+    // Documents can be large, so those of many resources are not read at once; one query tells whether there are any.
     const where = isIn(
       'target.id',
       events.map(({ subject }) => subject.id),

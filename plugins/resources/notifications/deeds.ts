@@ -16,45 +16,45 @@ const records = ['space', 'collection', 'dataset', 'file', 'user']
 const perKind = (make: (kind: string) => readonly (readonly [string, Deed])[]): Record<string, Deed> =>
   Object.fromEntries(records.flatMap(make))
 
-/** What the words of the feed mean, in a sentence that begins with who did it. */
+/** The event types of the feed as sentences that begin with the actor. */
 const deeds: Readonly<Record<string, Deed>> = {
   ...perKind(kind => [
-    [`create_${kind}`, on('made')],
+    [`create_${kind}`, on('created')],
     [`delete_${kind}`, on('deleted')],
-    [`update_${kind}_information`, on('changed')],
-    [`move_${kind}_trash`, on('put into the trash')],
-    [`restore_${kind}_trash`, on('brought back from the trash')],
+    [`update_${kind}_information`, on('updated')],
+    [`move_${kind}_trash`, object => `moved ${object} to the trash`],
+    [`restore_${kind}_trash`, object => `restored ${object} from the trash`],
     [`add_${kind}_space`, both('added', 'to')],
-    [`remove_${kind}_space`, both('took', 'out of')],
+    [`remove_${kind}_space`, both('removed', 'from')],
     [`add_tags_${kind}`, on('added tags to')],
     [`remove_tags_${kind}`, on('removed tags from')],
     [`addMetadata_${kind}`, on('added metadata to')],
-    [`follow_${kind}`, on('follows')],
-    [`unfollow_${kind}`, on('follows no longer')],
+    [`follow_${kind}`, on('followed')],
+    [`unfollow_${kind}`, on('unfollowed')],
   ]),
   attach_dataset_collection: both('added', 'to'),
-  remove_dataset_collection: both('took', 'out of'),
+  remove_dataset_collection: both('removed', 'from'),
   add_sub_collection: both('added', 'to'),
-  remove_subcollection: both('took', 'out of'),
+  remove_subcollection: both('removed', 'from'),
   attach_file_dataset: both('added', 'to'),
-  detach_file_dataset: both('took', 'out of'),
+  detach_file_dataset: both('removed', 'from'),
   add_file: on('added a file to'),
-  add_file_folder: on('added a file to a folder of'),
+  add_file_folder: on('added a file to a folder in'),
   added_folder: on('added a folder to'),
-  updated_folder: on('changed a folder of'),
-  deleted_folder: on('deleted a folder of'),
+  updated_folder: on('updated a folder in'),
+  deleted_folder: on('deleted a folder in'),
   comment_file: (_comment, source) => `commented on ${source}`,
   add_comment_dataset: (_comment, source) => `commented on ${source}`,
-  edit_comment: () => 'changed a comment',
-  edit_profile: () => 'changed their profile',
-  tos_update: () => 'changed the terms of service',
-  add_user_to_space: on('added somebody to'),
-  acceptrequest_space: on('let somebody into'),
-  remove_user_from_space: on('removed somebody from'),
-  rejectrequest_space: on('turned somebody down who wanted to join'),
+  edit_comment: () => 'edited a comment',
+  edit_profile: () => 'updated their profile',
+  tos_update: () => 'updated the terms of service',
+  add_user_to_space: on('added a user to'),
+  acceptrequest_space: on('accepted a request to join'),
+  remove_user_from_space: on('removed a user from'),
+  rejectrequest_space: on('rejected a request to join'),
 }
 
-/** What was done, such as `added a file to the dataset Leaves`; of words that are new here the words themselves. */
+/** A description such as `added a file to the dataset Leaves`; unknown types are printed unchanged. */
 export const deedOf = ({ type, object, source }: FeedLine): string => {
   const [said, where] = [named(object), named(source)]
   const several = /^add_file_(folder_)?(\d+)$/.exec(type)

@@ -44,7 +44,7 @@ const opened = async (t: ExecutionContext, newsFor: (id: string) => readonly Fee
   return { work, clock, add, asked, told, start }
 }
 
-test('a fault with one person blocks nobody else, and loses that person nothing', async t => {
+test('an error for one user neither blocks other users nor loses events', async t => {
   let isBroken = true
   const { work, clock, add, asked, told, start } = await opened(t, id => {
     if (id === 'bad' && isBroken) throw new Error('a fault')
@@ -62,7 +62,7 @@ test('a fault with one person blocks nobody else, and loses that person nothing'
   t.true((await asked()).includes('bad'))
 })
 
-test('without new events no mail is requested, and events that were read are not read again', async t => {
+test('without new events no email is requested, and events are read once', async t => {
   const seen: string[] = []
   const { work, add, asked, told, start } = await opened(t, id => {
     seen.push(id)
@@ -75,7 +75,7 @@ test('without new events no mail is requested, and events that were read are not
   t.true(((await told('ann')) ?? '') > start)
 })
 
-test('many are requested in one run, each once, also by two runs at a time', async t => {
+test('many emails are requested in one run, each once, even by two concurrent runs', async t => {
   const { work, add, asked } = await opened(t, () => [line])
   const ids = Array.from({ length: 250 }, (_, at) => `p${at}`)
   await add(...ids)
@@ -84,7 +84,7 @@ test('many are requested in one run, each once, also by two runs at a time', asy
   t.deepEqual(all.toSorted(), ids.toSorted())
 })
 
-test('an outage ends the run, and the next one goes on', async t => {
+test('an outage ends the run, and the next one resumes', async t => {
   let isUnavailable = true
   const { work, add, asked } = await opened(t, () => {
     if (isUnavailable) throw new Unavailable('away')

@@ -22,14 +22,14 @@ import { config, type Settings } from './config.ts'
 import { notifications } from './inbox.ts'
 import { type Every, StoredPreferences } from './preferences.ts'
 
-/** Progress of an account that receives digests by mail. Its id is that of the account. */
+/** Progress of an account that receives digests by email. Its id is that of the account. */
 export interface DigestRecord {
   readonly every: Every
   /** Events up to this time were sent, or there were none. */
   readonly told: Time
-  /** A mail about events from `told` to this time is being sent; null when none is. */
+  /** An email about events from `told` to this time is being sent; null when none is. */
   readonly until: Time | null
-  /** When to look again. */
+  /** The time of the next check. */
   readonly due: Time
 }
 
@@ -51,7 +51,7 @@ export const PersonalDigests = personalRecords({
 
 const batch = 100
 
-/** Finds accounts whose digest is due, and requests a mail for those with new events. */
+/** Finds accounts whose digest is due, and requests an email for those with new events. */
 export class EnqueueDigests {
   #settleMs: number
   #documents: DocumentStore
@@ -112,7 +112,7 @@ export class EnqueueDigests {
     }
   }
 
-  /** Undefined when a fault keeps that from being known: the others get theirs, and here it is looked at again when it is due. */
+  /** Undefined after an error: other users are not affected, and this one is checked again at its next due time. */
   async #hasNews({ id, told }: DigestRecord & Stored, until: string): Promise<boolean | undefined> {
     try {
       const user = await this.#users.get(id)
@@ -155,7 +155,7 @@ export class UpdateDigestOnUserUpdated {
       if (!every) await this.#documents.commit({ tombstone: id, in: digests })
       else await this.#keep(id, every, known !== undefined)
     } catch (error) {
-      // Another one was at it at the same moment, with what the account says now.
+      // A concurrent handler has applied the current preferences.
       if (!(error instanceof CommitConflict)) throw error
     }
   }

@@ -24,24 +24,24 @@ import { type NotificationKind, personalRecords, removeFound, requireDone, type 
 import { config, type Settings } from './config.ts'
 import { StoredPreferences } from './preferences.ts'
 
-/** Something that concerns one person. */
+/** A notification of one user. */
 export interface NotificationRecord {
   readonly user: string
   readonly kind: NotificationKind
-  /** Who caused it; null for the system. */
+  /** The actor; null for the system. */
   readonly actor: string | null
-  /** What it is about: it is shown and mailed only while the person may view that. Null for what takes no right. */
+  /** The subject: the notification is shown and sent only while the user may view it. Null if no right is required. */
   readonly about: Ref | null
   readonly title: string
-  /** More for the mail, such as a comment. */
+  /** Additional text for the email, such as a comment. */
   readonly text: string
-  /** Below the address of the installation. */
+  /** Path relative to the base URL of the installation. */
   readonly path: string
   readonly created: Time
   readonly read: Time | null
-  /** The notification ends with this, such as an invitation; absent for one that stays. */
+  /** What the notification ends with, such as an invitation; absent if it does not end. */
   readonly lasting?: string
-  /** `due` until the mail was sent; `digest` until the next digest has it. */
+  /** `due` until the email was sent; `digest` until the next digest includes it. */
   readonly mail: 'none' | 'due' | 'digest' | 'sent'
 }
 export type Notification = NotificationRecord & Stored
@@ -64,12 +64,12 @@ export const PersonalNotifications = personalRecords({
   erase: () => 'remove',
 })
 
-/** A notification of a person. `key`: what identifies it, however often it is sent. */
+/** A notification of a user. `key` identifies it, so that redelivery does not repeat it. */
 export interface NewNotification extends Pick<NotificationRecord, 'user' | 'kind' | 'actor' | 'about' | 'title' | 'path'> {
   readonly key: string
   readonly text?: string
   readonly lasting?: string
-  /** Another part of the program mails this kind. */
+  /** True if another class sends the email for this kind. */
   readonly isMailedElsewhere?: boolean
 }
 
@@ -78,7 +78,7 @@ const maxUnread = 100
 const maxTitle = 300
 const batch = 500
 
-/** The notifications of people. */
+/** The notifications of users. */
 export class Inbox implements UnreadCount {
   readonly #documents: DocumentStore
   readonly #users: Users
@@ -94,7 +94,10 @@ export class Inbox implements UnreadCount {
     this.#clock = clock
   }
 
-  /** Adds what is new, by the channel that the person chose. Nobody is notified of what they did themselves, nor of what they may not view. */
+  /**
+   * Adds new notifications, by the channel that the user chose. Users are not notified of their own actions, nor of resources that they may
+   * not view.
+   */
   async notify({
     key,
     user: id,
@@ -112,7 +115,7 @@ export class Inbox implements UnreadCount {
     if (!user || user.status === 'Inactive' || !(await this.#sees(id, about))) return
     const channel = (await this.#preferences.of(user))[kind]
     if (channel === 'off') return
-    // What is followed is in the digest by the feed itself.
+    // Followed resources are in the digest through the feed.
     const mail = channel === 'mail' && !isMailedElsewhere ? 'due' : channel === 'digest' && kind !== 'followed' ? 'digest' : 'none'
     const record: NotificationRecord = {
       ...{ user: id, kind, actor, about, title: title.slice(0, maxTitle), text, path, ...(lasting !== undefined && { lasting }) },
@@ -127,7 +130,7 @@ export class Inbox implements UnreadCount {
     }
   }
 
-  /** Newest first; of what the person may not view any more nothing. A page can be short. */
+  /** Newest first; without those whose subject the user may no longer view. A page can be short. */
   async page(
     user: string,
     { isUnread, kind }: { readonly isUnread: boolean; readonly kind: NotificationKind | undefined },
@@ -140,7 +143,7 @@ export class Inbox implements UnreadCount {
     return { ...found, items: await this.visible(user, found.items) }
   }
 
-  /** Those of some notifications that their person may see now. */
+  /** The given notifications that the user may view now. */
   async visible(user: string, some: readonly Notification[]): Promise<readonly Notification[]> {
     const person = await this.#users.get(user)
     if (!person) return []
@@ -154,23 +157,23 @@ export class Inbox implements UnreadCount {
     return some.filter(({ about }) => about === null || seen.has(about.id))
   }
 
-  /** Of the newest hundred those that the list shows. */
+  /** The number of unread ones among the latest hundred that are visible. */
   async unread(user: string): Promise<number> {
     return (await this.page(user, { isUnread: true, kind: undefined }, { limit: maxUnread })).items.length
   }
 
-  /** Ends what a person was notified of for as long as something lasts, such as an invitation. */
+  /** Ends a notification that depended on something temporary, such as an invitation. */
   async end(user: string, lasting: string): Promise<void> {
     await removeFound(this.#documents, notifications, { using: 'byUser', where: and(eq('user', user), eq('lasting', lasting)) })
   }
 
-  /** Marks one as read or unread. `NotFound` for one of another person. */
+  /** Marks one as read or unread. Throws `NotFound` for one of another user. */
   async mark(user: string, id: string, isRead: boolean): Promise<void> {
     const read = isRead ? this.#clock.now().toISOString() : null
     await this.#own(() => this.#documents.commit({ update: id, in: notifications, where: eq('user', user), set: { read } }))
   }
 
-  /** Marks all that came up to a time as read. */
+  /** Marks all notifications up to a time as read. */
   async markAll(user: string, until: string): Promise<void> {
     const read = this.#clock.now().toISOString()
     const where = and(eq('user', user), eq('read', null), range('created', { lte: until }))
@@ -202,7 +205,7 @@ export class Inbox implements UnreadCount {
 }
 wire(Inbox, DocumentStore, Users, Policy, StoredPreferences, Clock)
 
-/** Removes notifications that are too old, and the oldest of people who have too many. */
+/** Deletes old notifications, and the oldest of users who have too many. */
 export class InboxRetention {
   readonly #settings: Settings
   readonly #documents: DocumentStore
@@ -228,7 +231,7 @@ export class InboxRetention {
     }
   }
 
-  /** Of one person. */
+  /** Trims the notifications of one user. */
   async #trim(user: string): Promise<void> {
     const { maxPerPerson } = this.#settings
     const count = await this.#documents.count(notifications, { using: 'byUser', where: eq('user', user), upTo: maxPerPerson + batch })

@@ -20,7 +20,7 @@ import { config, type Settings } from './config.ts'
 import { deedOf } from './deeds.ts'
 import { Inbox } from './inbox.ts'
 
-/** Somebody who follows something, and how far they were notified. The id is that of the account. */
+/** A follower, and up to when they were notified. The id is that of the account. */
 interface FollowerRecord {
   readonly told: Time
   readonly due: Time
@@ -30,7 +30,7 @@ export const followers = collection<FollowerRecord>()('notifications.followers',
 
 export const PersonalFollower = personalRecords({
   name: 'notification-follows',
-  summary: 'When the resources that you follow were looked at for notifications.',
+  summary: 'When you were last notified of the resources that you follow.',
   in: followers,
   isOf: (record, { id }) => record.id === id,
   show: ({ told }) => ({ told }),
@@ -41,7 +41,7 @@ const everyMs = 3_600_000
 const maxLines = 200
 const batch = 100
 
-/** Who follows something from now on is notified of what happens to it. */
+/** Starts notifications for a user who follows a resource. */
 export class TrackFollower {
   readonly #documents: DocumentStore
   readonly #clock: Clock
@@ -63,7 +63,7 @@ export class TrackFollower {
 }
 wire(TrackFollower, DocumentStore, Clock)
 
-/** Once an hour one notification for each followed resource to which something happened, by the rule of the feed. */
+/** Once an hour, adds one notification for each followed resource with new activity, by the rules of the feed. */
 export class NotifyFollowers {
   readonly #settleMs: number
   readonly #documents: DocumentStore
@@ -93,7 +93,7 @@ export class NotifyFollowers {
     }
   }
 
-  /** The position moves on after the notifications are there: a repeat adds none. */
+  /** The position is advanced after the notifications are added: a repeated run adds none. */
   async #notify({ id, told, revision }: FollowerRecord & Stored): Promise<void> {
     const now = this.#clock.now().getTime()
     const until = new Date(now - this.#settleMs).toISOString()
@@ -120,7 +120,7 @@ export class NotifyFollowers {
     if (!newest?.object || newest.type.startsWith('delete_')) return
     const { kind, id } = newest.object
     const more = others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'change' : 'changes'}`
-    const title = `${newest.who || 'Somebody'} ${deedOf(newest)}${more}`
+    const title = `${newest.who || 'Someone'} ${deedOf(newest)}${more}`
     await this.#inbox.notify({
       key: `followed ${id} ${until}`,
       user,

@@ -38,7 +38,9 @@ const pauseReasons: Readonly<Record<string, string>> = {
 }
 const maxEditors = 200
 
-/** Notifies people of what concerns them. The mails of mentions, invitations and memberships are sent by the plugins of these. */
+/**
+ * Notifies users of events that concern them. The emails about mentions, invitations and memberships are sent by the respective plugins.
+ */
 export class NotifyUsers {
   readonly #inbox: Inbox
   readonly #users: Users
@@ -65,7 +67,7 @@ export class NotifyUsers {
     'comment.mentioned': async ({ id, subject, actor = null, data: { target, comment } }) => {
       const title = `${await this.#nameOf(actor)} mentioned you in a comment on ${await this.#titleOf(target)}`
       const common = { user: subject.id, actor, about: target, title, path: pathOf(target), isMailedElsewhere: true }
-      // A mention in a reply to the same person is one notification.
+      // A mention in a reply to the same user is one notification.
       return [{ ...common, key: `comment ${comment ?? id}`, kind: 'mention' }]
     },
     'comment.added': async ({ subject, actor = null, data: { target } }) => {
@@ -73,14 +75,14 @@ export class NotifyUsers {
       const parent = comment?.parent == null ? undefined : await this.#comments.get(comment.parent)
       if (!comment || !parent) return []
       const title = `${await this.#nameOf(actor)} replied to your comment on ${await this.#titleOf(target)}`
-      // About the comment itself, so that its text goes with it.
+      // The subject is the comment itself, so that the notification is deleted with it.
       const common = { user: parent.author, actor, about: subject, title, text: comment.text, path: pathOf(target) }
       return [{ ...common, key: `comment ${subject.id}`, kind: 'reply' }]
     },
     'space.member-changed': async ({ id, subject, actor = null, data: { user, change, withSpace, isAnswer } }) => {
       if (isAnswer) return []
       const [who, space] = [await this.#nameOf(actor), await this.#titleOf(subject)]
-      // A removed member may no longer see the space, its name of now and its members.
+      // A removed member may no longer be able to view the space, its current name and its members.
       if (change === 'removed')
         return [
           user === actor || user === withSpace?.by
@@ -117,7 +119,7 @@ export class NotifyUsers {
       if (user === undefined) return []
       // An invitation includes the right to see the name of the space.
       const title = `${await this.#nameOf(actor)} invites you to ${await this.#titleOf(subject)}`
-      // It is answered on the home page: the space itself may be out of sight until then.
+      // Invitations are answered on the home page: the space itself may be hidden until then.
       return [{ key: id, user, kind: 'invitation', actor, about: null, title, path: '/', lasting: invitation, isMailedElsewhere: true }]
     },
     'space.invitation-ended': async ({ data: { invitation, user } }) => {
@@ -135,7 +137,7 @@ export class NotifyUsers {
       const owner = target.kind === 'file' ? (await this.#files.get(target.id))?.author : (await this.#datasets.get(target.id))?.author
       if (owner === undefined) return []
       const title = `An extraction of ${await this.#titleOf(target)} failed (${extractor})`
-      // Several failures of one resource in an hour are one notification.
+      // Several failures on one resource within an hour are one notification.
       const key = `failed ${target.id} ${at.slice(0, 13)}`
       return [{ key, user: owner, kind: 'extraction-failed', actor: null, about: target, title, path: pathOf(target) }]
     },
@@ -151,10 +153,10 @@ export class NotifyUsers {
 
   async #nameOf(user: string | null): Promise<string> {
     const found = user === null ? undefined : await this.#users.get(user)
-    return found ? fullNameOf(found) : 'Somebody'
+    return found ? fullNameOf(found) : 'Someone'
   }
 
-  /** Such as `the dataset Soil cores`; people see the title only while they may view what it names. */
+  /** Such as `the dataset Soil cores`; users see the title only while they may view the resource. */
   async #titleOf({ kind, id }: Ref): Promise<string> {
     const sources = { space: this.#spaces, dataset: this.#datasets, file: this.#files } as const
     const name = kind in sources ? (await sources[kind as keyof typeof sources].get(id))?.name : undefined

@@ -1,13 +1,15 @@
 import { CommitConflict, collection, DocumentStore, event, type Stored, type UserRecord, wire } from 'pounce/sdk'
 import { type NotificationKind, type NotificationPreference, notificationKinds, personalRecords, wantsMail } from 'pounce/sdk/kit'
 
-/** `inbox`: in the inbox. `mail`: there, and a mail at once. `digest`: there, and in the next digest. `off`: nowhere. */
+/**
+ * `inbox`: in the inbox. `mail`: in the inbox, and an immediate email. `digest`: in the inbox and in the next digest. `off`: not at all.
+ */
 export const channels = ['inbox', 'mail', 'digest', 'off'] as const
 export type NotificationChannel = (typeof channels)[number]
 
 export type Preferences = Readonly<Record<NotificationKind, NotificationChannel>>
 
-/** What a person has chosen; its id is that of the account. Kinds that are absent have their default. */
+/** The channels that a user chose; the id is that of the account. Absent kinds have their default. */
 interface PreferenceRecord {
   readonly channels: Readonly<Partial<Record<NotificationKind, NotificationChannel>>>
 }
@@ -26,14 +28,14 @@ export const PersonalPreferences = personalRecords({
 /** How often digests are sent. */
 export type Every = Extract<NonNullable<UserRecord['notifications']>, 'hourly' | 'daily'>
 
-/** As the account says; undefined for those who want none by it. */
+/** The frequency set in the account; undefined for users who disabled digests. */
 const accountEvery = ({ notifications }: Pick<UserRecord, 'notifications'>): Every | undefined =>
   notifications === 'hourly' || notifications === 'daily' ? notifications : undefined
 
-/** Of these there is no mail unless it is requested. */
+/** Kinds that are not sent by email by default. */
 const inboxOnly: ReadonlySet<NotificationKind> = new Set(['reply', 'extraction-failed', 'share', 'followed'])
 
-/** The channels of people. */
+/** The notification channels of users. */
 export class StoredPreferences implements NotificationPreference {
   readonly #documents: DocumentStore
 
@@ -41,7 +43,7 @@ export class StoredPreferences implements NotificationPreference {
     this.#documents = documents
   }
 
-  /** For each kind what was chosen, else the default: mails as the account's `notifications` says. */
+  /** The chosen channel of each kind, or its default, which depends on the account's `notifications`. */
   async of(user: UserRecord & Stored): Promise<Preferences> {
     const chosen = (await this.#documents.get(preferences, user.id))?.channels ?? {}
     const defaultOf = (kind: NotificationKind): NotificationChannel => {
@@ -56,14 +58,14 @@ export class StoredPreferences implements NotificationPreference {
     return user.status !== 'Inactive' && (await this.of(user))[kind] === 'mail'
   }
 
-  /** How often a person gets a digest; undefined for one who has no kind in it. Daily unless the account says hourly. */
+  /** How often a user receives digests; undefined if no kind is sent in them. Daily unless the account specifies hourly. */
   async everyOf(user: UserRecord & Stored): Promise<Every | undefined> {
     if (user.status === 'Inactive') return undefined
     const isWanted = Object.values(await this.of(user)).includes('digest')
     return isWanted ? (accountEvery(user) ?? 'daily') : undefined
   }
 
-  /** Keeps what is chosen for some kinds; the others stay as they are. */
+  /** Stores the channels of some kinds; others are unchanged. */
   async choose(user: string, chosen: PreferenceRecord['channels']): Promise<void> {
     for (;;) {
       const known = await this.#documents.get(preferences, user)

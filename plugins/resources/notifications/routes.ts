@@ -18,8 +18,8 @@ const NotificationJson = s.model(
     id: s.id(),
     kind: Kind,
     title: s.String(),
-    text: s.Optional(s.String({ description: 'More, such as the text of a comment' })),
-    url: s.String({ description: 'Where to look at it' }),
+    text: s.Optional(s.String({ description: 'Additional text, such as that of a comment' })),
+    url: s.String({ description: 'URL of its subject' }),
     actor: s.Optional(s.String({ description: 'Id of the user who caused it' })),
     about: s.Optional(s.Object({ kind: s.String(), id: s.String() })),
     created: s.String({ description: 'ISO 8601' }),
@@ -35,7 +35,7 @@ const PreferencesJson = s.model(
       typeof ChannelJson
     >,
     {
-      description: '`inbox`; `mail`: in the inbox and a mail at once; `digest`: in the inbox and in the next digest; `off`',
+      description: '`inbox`; `mail`: in the inbox and an immediate email; `digest`: in the inbox and in the next digest; `off`',
     },
   ),
 )
@@ -64,7 +64,7 @@ export const listNotifications = route({
   method: 'GET',
   path: '/api/me/notifications',
   summary: 'List my notifications',
-  description: 'Newest first, as far as I may still view what they are about. `GET /api/me` has the number of unread ones.',
+  description: 'Newest first; without those whose subject the caller may no longer view. `GET /api/me` returns the number of unread ones.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   query: s.Object({
@@ -159,7 +159,7 @@ export const setNotificationPreferences = route({
   method: 'PUT',
   path: '/api/me/notifications/preferences',
   summary: 'Change my notification preferences',
-  description: 'Kinds that are absent stay as they are.',
+  description: 'Absent kinds are unchanged.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   body: PreferencesUpdate,

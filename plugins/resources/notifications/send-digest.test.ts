@@ -14,15 +14,15 @@ const line = (more: Partial<FeedLine> = {}): FeedLine => ({
   ...more,
 })
 
-test('a mail says when, who, what and where, and how to end it', t => {
+test('an email has time, actor, action and link, and says how to unsubscribe', t => {
   const { subject, text } = digestMail({ lines: [line()], isCut: false }, place)
-  t.is(subject, '[Field Station] 1 thing happened')
-  t.true(text.includes('2026-01-05 10:07  Ann Lovelace made the dataset Leaves\n    https://data.example.org/datasets/d1\n'))
+  t.is(subject, '[Field Station] 1 new event')
+  t.true(text.includes('2026-01-05 10:07  Ann Lovelace created the dataset Leaves\n    https://data.example.org/datasets/d1\n'))
   t.true(text.includes('at most once a day'))
-  t.true(text.trimEnd().endsWith('`notifications` of your profile says: https://data.example.org/'))
+  t.true(text.trimEnd().endsWith('`notifications` in your profile: https://data.example.org/'))
 })
 
-test('names cannot make lines, however long they are', t => {
+test('names cannot add lines, regardless of length', t => {
   const object = { kind: 'dataset', id: 'd1', name: `x\r\n\u2028\u202eBcc: eve@example.org ${'y'.repeat(5000)}` } as const
   const { text } = digestMail({ lines: [line({ object, who: 'Eve\n' })], isCut: false }, place)
   t.notRegex(text, /^Bcc/m)
@@ -30,14 +30,14 @@ test('names cannot make lines, however long they are', t => {
   t.true(text.length < 1500)
 })
 
-test('what is gone has no link, and an account that is gone no name', t => {
+test('deleted resources have no link, and deleted accounts no name', t => {
   const { text } = digestMail({ lines: [line({ type: 'delete_dataset', who: '' })], isCut: true }, place)
-  t.true(text.includes('Somebody deleted the dataset Leaves\n'))
+  t.true(text.includes('Someone deleted the dataset Leaves\n'))
   t.false(text.includes('/datasets/'))
-  t.true(text.includes('There is more: https://data.example.org/'))
+  t.true(text.includes('More: https://data.example.org/'))
 })
 
-test('a comment is linked by what it is about', t => {
+test('the link of a comment is that of its target', t => {
   const comment = line({
     type: 'comment_file',
     object: { kind: 'comment', id: 'c1', name: 'looks good' },
@@ -47,9 +47,9 @@ test('a comment is linked by what it is about', t => {
   t.true(digestMail({ lines: [comment], isCut: false }, place).text.includes('https://data.example.org/files/f1'))
 })
 
-test('several files are in one line, and an unknown event type is printed as it is', t => {
+test('several files are one line, and an unknown event type is printed unchanged', t => {
   t.is(deedOf(line({ type: 'add_file_12' })), 'added 12 files to the dataset Leaves')
   t.is(deedOf(line({ type: 'add_file_folder_3' })), 'added 3 files to the dataset Leaves')
   t.is(deedOf(line({ type: 'bless_dataset' })), 'bless dataset the dataset Leaves')
-  t.is(deedOf(line({ type: 'tos_update', object: null })), 'changed the terms of service')
+  t.is(deedOf(line({ type: 'tos_update', object: null })), 'updated the terms of service')
 })

@@ -25,7 +25,7 @@ import { type DigestRecord, digests } from './enqueue-digests.ts'
 import { Inbox, type Notification, notifications } from './inbox.ts'
 import { type Every, StoredPreferences } from './preferences.ts'
 
-/** A line of text at most; names can be long and hold anything. */
+/** Truncates text to one line; names can be long and contain any character. */
 const oneLine = (text: string, most = 200): string => {
   const plain = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim()
   return plain.length > most ? `${plain.slice(0, most)}…` : plain
@@ -47,7 +47,7 @@ const pageOf = (baseUrl: string, { type, object, source }: FeedLine): string => 
   return page && !type.startsWith('delete_') ? `\n    ${baseUrl}/${page}/${shown.id}` : ''
 }
 
-/** The digest mail. */
+/** The digest email. */
 export const digestMail = (
   {
     lines,
@@ -65,21 +65,21 @@ export const digestMail = (
   const count = `${isCut ? 'more than ' : ''}${total}`
   const own = notified.map(({ title, path, created }) => `${minute(created)}  ${oneLine(title, 500)}\n    ${baseUrl}${path}`)
   const news = lines.map(
-    line => `${minute(line.at)}  ${oneLine(line.who) || 'Somebody'} ${oneLine(deedOf(line), 500)}${pageOf(baseUrl, line)}`,
+    line => `${minute(line.at)}  ${oneLine(line.who) || 'Someone'} ${oneLine(deedOf(line), 500)}${pageOf(baseUrl, line)}`,
   )
   const text = [
     ...(own.length === 0 ? [] : [`Your notifications at ${place} (times in UTC):`, own.join('\n\n')]),
-    ...(news.length === 0 ? [] : [`What happened at ${place} to what you follow (times in UTC):`, news.join('\n\n')]),
-    ...(isCut ? [`There is more: ${baseUrl}/`] : []),
-    `--\nYou get this at most once ${every === 'hourly' ? 'an hour' : 'a day'}, and only when something happened. How often, or not at all, is what \`notifications\` of your profile says: ${baseUrl}/`,
+    ...(news.length === 0 ? [] : [`Activity at ${place} on the resources that you follow (times in UTC):`, news.join('\n\n')]),
+    ...(isCut ? [`More: ${baseUrl}/`] : []),
+    `--\nThis email is sent at most once ${every === 'hourly' ? 'an hour' : 'a day'}, and only after new activity. To change the frequency or to unsubscribe, set \`notifications\` in your profile: ${baseUrl}/`,
   ]
-  return { subject: `[${place}] ${count} ${total === 1 && !isCut ? 'thing' : 'things'} happened`, text: `${text.join('\n\n')}\n` }
+  return { subject: `[${place}] ${count} new ${total === 1 && !isCut ? 'event' : 'events'}`, text: `${text.join('\n\n')}\n` }
 }
 
-/** No later try would bring the mail to this person. */
+/** True if a retry could not deliver the email to this user. */
 const isHopeless = (error: unknown): boolean => error instanceof Problem && error.status !== 503
 
-/** Writes to a person what happened. However many events request it, there is one mail of each stretch of time. */
+/** Sends digests. Even if several events request it, there is one email per period. */
 export class SendDigest {
   #settings: Settings
   #documents: DocumentStore
@@ -144,14 +144,14 @@ export class SendDigest {
     if (sent.length > 0) requireDone(await this.#documents.commitEach(sent))
   }
 
-  /** Notifications that the person chose to have in digests, oldest first. */
+  /** Notifications that the user chose to receive in digests, oldest first. */
   async #waitingFor(user: string): Promise<readonly Notification[]> {
     const where = and(eq('user', user), eq('mail', 'digest'))
     const sort = { by: 'created', order: 'ascending' } as const
     return (await this.#documents.find(notifications, { using: 'byMail', where, sort, limit: this.#settings.maxLines })).items
   }
 
-  /** Where another mail was requested meanwhile, its own event covers the rest. */
+  /** If another email was requested meanwhile, its own event covers the rest. */
   async #noteTold(id: string, until: string): Promise<void> {
     try {
       await this.#documents.commit({ update: id, in: digests, where: eq('until', until), set: { told: until, until: null } })

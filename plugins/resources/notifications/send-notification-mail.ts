@@ -21,12 +21,12 @@ import { Inbox, notifications } from './inbox.ts'
 import { StoredPreferences } from './preferences.ts'
 
 const hourMs = 3_600_000
-/** Mails to one person in an hour; the inbox has all notifications. */
+/** Maximum emails per hour to one user; the inbox has all notifications. */
 const maxPerHour = 20
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim()
 
-/** Mails a notification to those who want that, while they may still view what it is about. */
+/** Sends notifications by email to users who chose that, while they may still view the subject. */
 export class SendNotificationMail {
   readonly #documents: DocumentStore
   readonly #inbox: Inbox
@@ -73,7 +73,7 @@ export class SendNotificationMail {
       try {
         await this.#mailer.send({ to: [user.email], subject, text: `${parts.join('\n\n')}\n` })
       } catch (error) {
-        // No later try would bring it to this person.
+        // A retry could not deliver it to this user.
         if (!(error instanceof Problem) || error.status === 503) throw error
         this.#log.warn('Failed to send a notification', { user: user.id, error })
       }

@@ -27,7 +27,7 @@ const boot = () => {
   return bootForTest({ plugins, clock, overrides: { [Mailer]: mailer }, config: { access: { private: true }, documents: { mongodb } } })
 }
 
-/** Hooks run even where every test is skipped. */
+/** Hooks run even when every test is skipped. */
 const isLive = process.env['POUNCE_TEST_MONGODB_URL'] !== undefined
 test.before(async () => {
   if (isLive) kernels = [await boot(), await boot()]
@@ -61,7 +61,7 @@ live.serial('two concurrent kernels send a digest once', async t => {
   }
 })
 
-live.serial('tries that fail at two kernels are counted in one line, each once', async t => {
+live.serial('failed attempts on two kernels are counted in one entry, each once', async t => {
   const [one] = kernels as readonly [TestServer]
   const cid = await somebody(one, 'cid')
   const json = { email: cid.email, password: 'a wrong one' }

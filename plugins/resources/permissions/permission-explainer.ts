@@ -19,7 +19,7 @@ import {
 } from 'pounce/sdk'
 import { geoNumberOf } from 'pounce/sdk/geo'
 
-/** Who, what and on what. */
+/** The user, permission and resource of a query. */
 export interface PermissionQuery {
   /** Id of an account, or `anonymous`; the caller, when absent. */
   readonly user: string | undefined
@@ -27,7 +27,7 @@ export interface PermissionQuery {
   readonly on: Ref | undefined
 }
 
-/** An answer of the policy with the name of the account that it is about, and null for no one in particular. */
+/** The policy's explanation with the name of the account, or null for anonymous. */
 export interface Explained {
   readonly user: { readonly id: string; readonly fullName: string } | null
   readonly verdict: AccessDecision
@@ -37,7 +37,7 @@ export interface Explained {
 const numbered = /\b(sensor|stream) ([0-9a-f]{24})\b/g
 const mentioned = /\b(space|group) ([0-9a-f]{24})\b/g
 
-/** Explains why a subject has a permission or not, as far as the caller may see. */
+/** Explains why a user has or lacks a permission, as far as the caller may view the reasons. */
 export class PermissionExplainer {
   #policy: Policy
   #users: Users
@@ -51,10 +51,13 @@ export class PermissionExplainer {
     this.#groups = groups
   }
 
-  /** `Forbidden` about others, but for server admins; `NotFound` for a resource that the caller cannot see, unless in superadmin mode. */
+  /**
+   * Throws `Forbidden` for other users unless the caller is a server admin, and `NotFound` for a resource that the caller may not view,
+   * unless in superadmin mode.
+   */
   async explain(reader: Caller, { user, permission, on }: PermissionQuery): Promise<Explained> {
     const caller = await this.#subject(reader, user)
-    // Not by the permission itself: one that is open to everyone would reveal that the resource exists.
+    // Not by the queried permission: one that is open to everyone would reveal that the resource exists.
     if (on && !isSuperAdmin(reader) && !(await this.#policy.seen(reader, on.kind, [on.id])).has(on.id)) throw new NotFound(on.kind)
     const { verdict, because } = await this.#policy.explain(caller, permission, on, reader)
     const about = caller.user ? { id: caller.user.id, fullName: caller.user.fullName } : null
@@ -70,7 +73,7 @@ export class PermissionExplainer {
     return this.#users.callerOf(found)
   }
 
-  /** Says how spaces and groups are called, as far as the caller may look at them. */
+  /** Adds the names of spaces and groups that the caller may view. */
   async #withNames(reader: Caller, sentences: readonly string[]): Promise<readonly string[]> {
     const ids = { space: new Set<string>(), group: new Set<string>() }
     for (const [, kind, id] of sentences.join('\n').matchAll(mentioned)) ids[kind as keyof typeof ids].add(id as string)

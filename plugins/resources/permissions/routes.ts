@@ -28,11 +28,11 @@ class PermissionChecker {
     this.#policy = policy
   }
 
-  /** Those held on each resource, in the order of the request. */
+  /** The permissions held on each resource, in the order of the request. */
   async check(caller: Caller, permissions: readonly Permission[], on: readonly Ref[]): Promise<readonly (readonly Permission[])[]> {
     const held = new Map<Kind, ReadonlyMap<string, readonly Permission[]>>()
     for (const [kind, some] of Map.groupBy(on, ref => ref.kind)) {
-      // Some permissions are open to everyone on every resource, and would reveal that an invisible one exists.
+      // Some permissions are open to everyone on every resource, and would reveal that a hidden one exists.
       const seen = await this.#policy.seen(caller, kind, [...new Set(some.map(({ id }) => id))])
       held.set(kind, await this.#policy.held(caller, permissions, kind, [...seen]))
     }
@@ -52,7 +52,7 @@ const readPermission = (permissions: PermissionCatalog, name: string): Permissio
 }
 const describe = (permissions: PermissionCatalog, name: Permission): string =>
   permissions.descriptionOf(name) ?? sentences[name as OwnPermission]
-/** Those, and the kinds that other plugins declare. */
+/** The built-in kinds, and those that other plugins declare. */
 class KnownKinds {
   readonly #resources: Contributions<Resource>
 
@@ -76,7 +76,7 @@ const route = routesFor('permissions', {
   installation: Installation,
 })
 
-/** Sensors and streams are named by their numbers, as everywhere; what is no number names nothing. */
+/** Sensors and streams are identified by their numbers; an invalid number identifies nothing. */
 const readThing = (known: KnownKinds, type: string, id: string): Ref => {
   const kind = known.read(type)
   if (kind !== 'sensor' && kind !== 'stream') return { kind, id }
@@ -115,7 +115,7 @@ export const checkPermissions = route({
         { maxItems: 1000 },
       ),
       permissions: s.Optional(
-        s.Array(s.String({ maxLength: 100 }), { minItems: 1, maxItems: 100, description: 'Those that are checked; default: all' }),
+        s.Array(s.String({ maxLength: 100 }), { minItems: 1, maxItems: 100, description: 'Permissions to check; default: all' }),
       ),
     }),
   ),

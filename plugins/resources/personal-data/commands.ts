@@ -47,7 +47,7 @@ export class EraseUser implements Command {
   readonly name = 'user erase'
   readonly summary = 'Erase the personal data of an account; cannot be undone'
   readonly arguments = emailArgument
-  readonly options = [{ name: 'heir', summary: 'Email of the account that inherits what the person created', takesValue: true }]
+  readonly options = [{ name: 'heir', summary: 'Email of the account that inherits the resources of the user', takesValue: true }]
   readonly #users: Users
   readonly #erasing: PersonalErasure
 

@@ -20,7 +20,7 @@ const maxNamed = 10
 
 const canAct = ({ status }: Pick<Person, 'status'>): boolean => status === 'Active' || status === 'Admin'
 
-/** Refuses to let the last server admin, or the last who can edit a space, go. */
+/** Refuses to erase the last server admin, or the last user who can edit a space. */
 class LastAdministrators {
   readonly #users: Users
   readonly #spaces: Spaces
@@ -30,7 +30,7 @@ class LastAdministrators {
     this.#spaces = spaces
   }
 
-  /** `Conflict` when no one else could administer the server or edit a space as this person can with this status. */
+  /** Throws `Conflict` when no other user could administer the server or edit one of the user's spaces. */
   async requireOthers({ id, status, memberships }: Pick<Person, 'id' | 'status' | 'memberships'>): Promise<void> {
     if (status === 'Admin' && (await this.#users.admins()).every(admin => admin.id === id)) {
       throw new Conflict('This is the last server admin; promote another account first')
@@ -65,7 +65,10 @@ wire(LastAdministrators, Users, Spaces)
 
 const personalFields = ['identities', 'isEmailUnverified', 'groups', 'notifications', 'secondFactor'] as const
 
-/** Erases people: the account is locked at once; what is stored about the person goes through the outbox, and the account becomes pseudonymous last. */
+/**
+ * Erases accounts: the account is locked immediately; personal data is erased through the outbox, and the account becomes pseudonymous
+ * last.
+ */
 export class PersonalErasure {
   readonly #users: Users
   readonly #sources: Contributions<PersonalData>
@@ -79,7 +82,10 @@ export class PersonalErasure {
     this.#clock = clock
   }
 
-  /** Resolves when the account is locked and the erasure will be done. Again while it is under way: no error; then the heir stays the first one. */
+  /**
+   * Resolves when the account is locked and the erasure is scheduled. Repeating it while it is in progress is no error; the first heir then
+   * applies.
+   */
   async request(id: string, heir: string | undefined, actor: string | undefined): Promise<void> {
     const person = await this.#users.get(id)
     if (!person) throw new NotFound('user')
@@ -94,7 +100,10 @@ export class PersonalErasure {
     await this.#users.change(id, { set: { erasure: { requested, heir: chosen, done: null } } }, [told])
   }
 
-  /** Every contributor completes what an attempt before has left; the account is last, because they find their records by its name and address. */
+  /**
+   * Every contributor completes what an earlier attempt has left; the account is last, because the others find their records by its name
+   * and address.
+   */
   async handle({ subject: { id } }: StoredEvent<'user.erasure-requested'>): Promise<void> {
     const person = await this.#users.get(id)
     if (!person?.erasure || person.erasure.done) return
@@ -111,7 +120,7 @@ export class PersonalErasure {
     }
   }
 
-  /** Two who are the last ones together may go at once, so the others are looked for again once this one cannot act any more. */
+  /** Two users who are the last ones together may be erased concurrently, so the check is repeated once this one is locked. */
   async #lock(person: Person): Promise<void> {
     const { id, status } = person
     await this.#lastOnes.requireOthers(person)
@@ -140,7 +149,7 @@ export class PersonalErasure {
       erasure: { requested: erasure?.requested ?? done, heir: erasure?.heir ?? null, done },
     }
     const subject = { kind: 'user', id } as const
-    // Search and the feed read the name again.
+    // Search and the feed update the name.
     const renamed = event('user.updated', subject, { fields: ['firstName', 'lastName', 'email', 'identities', 'groups'] })
     await this.#users.change(id, { set, unset: personalFields }, [renamed, event('user.erased', subject, { heir: set.erasure.heir })])
   }

@@ -31,7 +31,7 @@ const maxExports = 2
 
 const retrySeconds = 60
 
-/** Copies of what is stored about a person, written while they are sent. */
+/** Copies of a user's personal data, generated while they are sent. */
 export class PersonalExport {
   readonly #users: Users
   readonly #sources: Contributions<PersonalData>
@@ -48,7 +48,10 @@ export class PersonalExport {
     this.#trails = trails
   }
 
-  /** A ZIP of JSON files. `TooMany` while one of the same person, or as many as this server makes at once, are being made. */
+  /**
+   * A ZIP of JSON files. Throws `TooMany` while an export of the same user, or the maximum number of exports of this server, is in
+   * progress.
+   */
   async of(id: string, actor: string | undefined): Promise<Bytes> {
     const person = await this.#users.get(id)
     if (!person) throw new NotFound('user')
@@ -83,7 +86,7 @@ ${files.join('\n')}`
 }
 wire(PersonalExport, Users, PersonalDataSources, Archives, Clock, AuditTrails)
 
-/** Lists are cut into parts, so that memory does not grow with what a person has made. */
+/** Lists are split into parts, so that memory does not grow with the number of records. */
 async function* partsOf(name: string, sources: readonly PersonalData[], person: Person): AsyncGenerator<ArchiveMember> {
   let lines: string[] = []
   let bytes = 0

@@ -22,7 +22,7 @@ type File = FileRecord & Stored
 
 type Shower = Files | Datasets | Collections | Sections
 
-/** Writes down which thumbnail a resource shows. */
+/** Sets the thumbnail of resources. */
 class ThumbnailAssignment {
   #files: Files
   #sections: Sections
@@ -36,7 +36,7 @@ class ThumbnailAssignment {
     this.#collections = collections
   }
 
-  /** Another thumbnail, or none, in the place of `before`. What shows something else by now is left alone. */
+  /** Replaces the thumbnail `before` by another one, or none. No effect if the resource has another thumbnail by now. */
   async replace(kind: 'file' | 'section' | 'dataset' | 'collection', id: string, before: string | null, thumbnail: string | null) {
     const of: Record<typeof kind, Shower> = {
       file: this.#files,
@@ -48,12 +48,12 @@ class ThumbnailAssignment {
     try {
       await of[kind].change(id, { where: eq('thumbnail', before), set: { thumbnail } }, events)
     } catch (error) {
-      // someone gave it one meanwhile, or it is gone: either way it needs none from us
+      // A concurrent request set one, or deleted the resource.
       if (!(error instanceof CommitConflict || error instanceof NotFound)) throw error
     }
   }
 
-  /** Gives a file's thumbnail to its datasets that have none, and to their collections. */
+  /** Uses a file's thumbnail for its datasets that have none, and for their collections. */
   async passUp(file: File): Promise<void> {
     if (file.thumbnail === null) return
     const datasets = await this.#datasets.getMany([...new Set(file.places.map(place => place.dataset))].slice(0, 1000))
@@ -63,7 +63,7 @@ class ThumbnailAssignment {
     }
   }
 
-  /** Gives a dataset's thumbnail to its collections that have none. */
+  /** Uses a dataset's thumbnail for its collections that have none. */
   async passToCollections(dataset: string): Promise<void> {
     const { thumbnail = null, collections = [] } = (await this.#datasets.get(dataset)) ?? {}
     if (thumbnail === null) return
@@ -73,7 +73,7 @@ class ThumbnailAssignment {
 }
 wire(ThumbnailAssignment, Files, Sections, Datasets, Collections)
 
-/** Shows a new thumbnail on what it was made of, and on its datasets and their collections where they have none. */
+/** Sets a new thumbnail on its target, and on the target's datasets and their collections if they have none. */
 export class AssignThumbnailOnAttached {
   #files: Files
   #sections: Sections
@@ -100,7 +100,7 @@ export class AssignThumbnailOnAttached {
     await this.#passUp(kind, id)
   }
 
-  /** A copy of a file came with the thumbnail of the original, whose rights are not its own: it gets one for itself, of the same bytes. */
+  /** A copied file has the thumbnail of the original, with the rights of the original: it gets its own, with the same bytes. */
   async #giveOwn(file: string, borrowed: string): Promise<void> {
     const original = await this.#thumbnails.thumbnail(borrowed)
     const id = original ? await this.#thumbnails.share(original, { kind: 'file', id: file }) : null
@@ -117,7 +117,7 @@ export class AssignThumbnailOnAttached {
 }
 wire(AssignThumbnailOnAttached, Files, Sections, Datasets, StoredThumbnails, ThumbnailAssignment)
 
-/** A file or dataset that comes to a place brings its thumbnail along. */
+/** A file or dataset that is added somewhere passes its thumbnail on. */
 export class AssignThumbnailOnPlaced {
   #files: Files
   #showing: ThumbnailAssignment
@@ -138,10 +138,13 @@ export class AssignThumbnailOnPlaced {
 }
 wire(AssignThumbnailOnPlaced, Files, ThumbnailAssignment)
 
-/** So many files, or datasets, are looked at for one with a thumbnail. */
+/** Maximum number of files or datasets that are searched for a thumbnail. */
 const mostLooked = 1000
 
-/** Where a thumbnail is gone, or its file, another one takes its place: of the file, of the dataset's files, of the collection's datasets. */
+/**
+ * Replaces a thumbnail that was deleted, or whose file was deleted: by another one of the file, of the dataset's files, of the collection's
+ * datasets.
+ */
 export class ReplaceRemovedThumbnails implements BatchHandler {
   #files: Files
   #datasets: Datasets
@@ -173,7 +176,7 @@ export class ReplaceRemovedThumbnails implements BatchHandler {
       if (collection.thumbnail !== null) await this.#chooseForCollection(collection)
   }
 
-  /** Of a file or section; the datasets that the file is in. */
+  /** For a file or section; returns the datasets that the file is in. */
   async #chooseOf({ kind, id }: { readonly kind: string; readonly id: string }, gone: string): Promise<readonly string[]> {
     if (kind !== 'file' && kind !== 'section') return []
     const next = await this.#thumbnails.newestOf({ kind, id })
@@ -182,7 +185,7 @@ export class ReplaceRemovedThumbnails implements BatchHandler {
     return file?.places.map(place => place.dataset) ?? []
   }
 
-  /** The collections of the dataset, when it shows another one from now on. */
+  /** Returns the collections of the dataset, if its thumbnail changed. */
   async #chooseForDataset({ id, thumbnail, collections }: DatasetRecord & Stored): Promise<readonly string[]> {
     if (await this.#isOfFileIn(thumbnail, dataset => dataset === id)) return []
     let looked = 0

@@ -9,7 +9,7 @@ interface Shown {
   readonly created: string
 }
 
-/** Returns the bytes of previews and thumbnails, inline when their type is harmless. */
+/** Returns the bytes of previews and thumbnails, inline if their type is safe. */
 export class DerivedBytes {
   #blobs: BlobStore
 
@@ -28,7 +28,7 @@ export class DerivedBytes {
       contentType,
       inline: true,
       lastModified: new Date(created),
-      // A record never gets other bytes, but an address may show another record within the second: a tile that is replaced.
+      // The bytes of a record never change, but its URL may refer to another record: a tile that is replaced.
       etag: id,
       ...(filename === '' ? {} : { filename }),
     }

@@ -4,7 +4,7 @@ import { createdBy, personalRecords } from 'pounce/sdk/kit'
 export type Preview = PreviewRecord & Stored
 export type Thumbnail = ThumbnailRecord & Stored
 
-/** Previews; those of one resource in the order they came. */
+/** Previews; those of one resource in order of creation. */
 export const previews = collection<PreviewRecord>()('previews', {
   byTarget: { on: ['target.id', 'created'] },
   byBlob: { on: ['blob'] },
@@ -19,7 +19,7 @@ export const thumbnails = collection<ThumbnailRecord>()('thumbnails', {
   byCreated: { on: ['created'] },
 })
 
-/** A square of a preview that is looked at piece by piece (Deep Zoom). */
+/** A tile of a Deep Zoom preview. */
 export interface TileRecord {
   readonly blob: string
   readonly sizeBytes: number
@@ -32,7 +32,7 @@ export interface TileRecord {
   readonly created: Time
   readonly preview: string | null
   readonly level: number | null
-  /** Preview, level and file name; null until it is attached. Two tiles cannot be at one place. */
+  /** Preview, level and file name; null until it is attached. Unique. */
   readonly place: string | null
 }
 export type Tile = TileRecord & Stored

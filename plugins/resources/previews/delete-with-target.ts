@@ -15,7 +15,7 @@ import { StoredPreviews } from './stored-previews.ts'
 import { StoredThumbnails } from './stored-thumbnails.ts'
 import { StoredTiles } from './stored-tiles.ts'
 
-/** Previews and thumbnails go with what they show. */
+/** Deletes previews and thumbnails with their target. */
 export class DeletePreviewsOnTargetRemoved implements BatchHandler {
   #previews: StoredPreviews
 
@@ -29,7 +29,7 @@ export class DeletePreviewsOnTargetRemoved implements BatchHandler {
 }
 wire(DeletePreviewsOnTargetRemoved, StoredPreviews)
 
-/** Tiles go with their preview. */
+/** Deletes tiles with their preview. */
 export class DeleteTilesOnPreviewRemoved {
   #tiles: StoredTiles
 
@@ -43,7 +43,7 @@ export class DeleteTilesOnPreviewRemoved {
 }
 wire(DeleteTilesOnPreviewRemoved, StoredTiles)
 
-/** What was attached while the resource it shows went has no one else to take it away. */
+/** Deletes a preview that was attached while its target was being deleted, and so was missed by that cascade. */
 export class DeleteOrphanedPreview {
   #previews: StoredPreviews
   #thumbnails: StoredThumbnails
@@ -69,7 +69,7 @@ export class DeleteOrphanedPreview {
     if (thumbnail && !(await this.#isThere(thumbnail.target))) await this.#thumbnails.remove(thumbnail, actor)
   }
 
-  /** Callers who may see it: what is being imported is there, and whose parent went will go by an event of its own. */
+  /** Whether the target exists: one that is being imported does, and one whose parent was deleted will be deleted by its own event. */
   async #isThere(target: Ref | null): Promise<boolean> {
     return target === null || (await this.#shown[target.kind]?.get(target.id)) !== undefined
   }

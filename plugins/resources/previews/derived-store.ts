@@ -27,7 +27,7 @@ import { afterParameter, changedNothing, mediaTypeOf, namedBy, removeFound, requ
 import type { BlobFacts } from 'pounce/sdk/store-kit'
 import { previews, thumbnails, tiles } from './collections.ts'
 
-/** A file part that arrived, its bytes durable. */
+/** A received file part whose bytes are durable. */
 export interface Received {
   readonly bytes: BlobFacts
   readonly filename: string
@@ -48,7 +48,7 @@ type Shown = Pick<PreviewRecord, 'blob' | 'target'>
 const removed = (kind: ShownKind, { id, blob, target }: Shown & Stored, actor: string | undefined) =>
   event('preview.removed', { kind, id }, { blob, target }, actor)
 
-/** What previews and thumbnails have in common: bytes from one multipart part, kept under a record. */
+/** Common to previews, thumbnails and tiles: bytes from one multipart part, and a record. */
 export class DerivedStore {
   #documents: DocumentStore
   #blobs: BlobStore
@@ -60,7 +60,7 @@ export class DerivedStore {
     this.#log = log
   }
 
-  /** Takes the one file of a body that is named as v1 names it, in any case; anything else leaves nothing behind. */
+  /** Receives the one file of a body under v1's field name, in any case; any other body leaves nothing. */
   async receive(parts: Parts, signal: AbortSignal): Promise<Received> {
     const fields = new Map<string, string>()
     let received: Omit<Received, 'fields'> | undefined
@@ -83,7 +83,10 @@ export class DerivedStore {
     }
   }
 
-  /** One commit; when it certainly failed the bytes are removed, else a sweep decides. An id that exists already is the same derived file sent again. */
+  /**
+   * One commit. If it definitely failed the bytes are deleted, otherwise a sweep decides. An existing id is the same derived file sent
+   * again.
+   */
   async keep<T extends object>(
     into: Collection<T>,
     record: T & { readonly id: string; readonly blob: string },
@@ -97,12 +100,12 @@ export class DerivedStore {
     }
   }
 
-  /** One that is gone already is not an error. */
+  /** A deleted one is not an error. */
   async remove<T extends Shown>(from: Collection<T>, kind: ShownKind, record: T & Stored, actor: string | undefined): Promise<void> {
     requireDone(await this.#documents.commitEach([{ change: { tombstone: record.id, in: from }, events: [removed(kind, record, actor)] }]))
   }
 
-  /** All that shows some resources, in batches; `actors` says by thing who took it away. */
+  /** Deletes all derived files of some resources, in batches; `actors` maps each resource to the user who deleted it. */
   async removeAllOf<T extends Shown>(from: Collection<T>, kind: ShownKind, actors: ReadonlyMap<string, string | undefined>): Promise<void> {
     const where: Where = isIn('target.id', [...actors.keys()])
     const events = (record: T & Stored) => [removed(kind, record, actors.get(record.target?.id ?? ''))]
@@ -143,10 +146,10 @@ export class DerivedBlobs implements BlobOwner {
 }
 wire(DerivedBlobs, DocumentStore)
 
-/** The query of the lists of all previews and thumbnails. */
+/** The query parameters of the lists of all previews and thumbnails. */
 export const listQuery = s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() })
 
-/** Those of a page that the caller may view. */
+/** The items of a page that the caller may view. */
 export const seenOf = async <T extends Stored>(
   policy: Policy,
   caller: Caller,
@@ -165,7 +168,7 @@ interface Derived {
   readonly created: string
 }
 
-/** What was uploaded and is attached to nothing a week later was given up by anyone who sent it. */
+/** Deletes uploads that are still unattached after a week. */
 export class SweepUnattached {
   #documents: DocumentStore
   #clock: Clock
@@ -194,7 +197,7 @@ export class SweepUnattached {
       using,
       where: old,
       sort: { by: 'created', order: 'ascending' },
-      // Attached in the last moment: then it stays.
+      // Attached just now: keep it.
       guard: () => unattached,
       events: ({ id, blob }) => [event('preview.removed', { kind, id }, { blob, target: null })],
       signal,

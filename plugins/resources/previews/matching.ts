@@ -15,7 +15,7 @@ import {
 import type { Preview } from './collections.ts'
 import { StoredPreviews } from './stored-previews.ts'
 
-/** What to show and what shows it (reference, api-data §5c). `pv_*` is the preview or the file itself, `p_*` the previewer. */
+/** The preview or file and its previewer (reference, api-data §5c). `pv_*` is the preview or the file itself, `p_*` the previewer. */
 export const PreviewMatch = s.model(
   'FilePreviews',
   s.Object({
@@ -43,10 +43,10 @@ const fits = (pattern: string, mediaType: string): boolean => {
 
 type File = FileRecord & Stored
 
-/** So many files are looked at together. */
+/** Number of files processed together. */
 const atOnce = 20
 
-/** Finds who can show what. */
+/** Finds previewers for files and previews. */
 export class PreviewMatching {
   #files: Files
   #previews: StoredPreviews
@@ -67,7 +67,7 @@ export class PreviewMatching {
     return this.#ofFiles([file], caller)
   }
 
-  /** Of each file in the root of a dataset that is to be shown there, by name, while you iterate. */
+  /** For each file in the root of a dataset to be shown there, by name, during iteration. */
   async *ofDataset(id: string, caller: Caller): AsyncIterable<Match> {
     let after: After | undefined
     do {

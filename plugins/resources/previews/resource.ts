@@ -2,7 +2,10 @@ import { anonymousUserId, defineResource, type PreviewRecord, type Rights, type 
 import { createdBy } from 'pounce/sdk/kit'
 import { previews, thumbnails } from './collections.ts'
 
-/** One that shows nothing yet is its maker's; then rights are those of what it shows, now, and who made it counts no more. */
+/**
+ * An unattached preview belongs to its uploader; an attached one has the current rights of its target, and its uploader has none beyond
+ * these.
+ */
 const rights = ({ author, target, job }: PreviewRecord | ThumbnailRecord): Rights => ({
   author: target ? '' : (author ?? anonymousUserId),
   spaces: [],

@@ -19,7 +19,7 @@ export const uploadThumbnail = route({
   method: 'POST',
   path: '/api/fileThumbnail',
   summary: 'Upload a thumbnail',
-  permission: { right: 'CreatePreview', unscoped: "The thumbnail is new, attached to nothing, and its uploader's alone." },
+  permission: { right: 'CreatePreview', unscoped: 'The thumbnail is new, attached to nothing, and accessible to its uploader only.' },
   jobKeys: 'allowed',
   body: multipart('One file part named `File`', 100, { File: 'file' }),
   responses: { 200: s.Object({ id: s.String() }) },
@@ -48,9 +48,13 @@ const attachTo = (kind: 'file' | 'section', permission: Permission, description:
     },
   })
 
-export const attachThumbnail = attachTo('file', 'AddFile', 'Its datasets, and their collections, get it too where they have none.')
+export const attachThumbnail = attachTo(
+  'file',
+  'AddFile',
+  'Also sets it on the datasets of the file, and on their collections, if they have none.',
+)
 
-export const attachSectionThumbnail = attachTo('section', 'EditSection', 'One that is attached elsewhere already stays there too.')
+export const attachSectionThumbnail = attachTo('section', 'EditSection', 'A thumbnail that is already attached elsewhere stays there too.')
 
 export const getThumbnail = route({
   method: 'GET',
@@ -122,7 +126,7 @@ export const listThumbnails = route({
 
 const previewsRoute = routesFor('previews', { tiles: StoredTiles, derived: DerivedStore, bytes: DerivedBytes })
 
-/** A pyramid of a picture with 2^64 pixels to a side has no more levels. */
+/** A pyramid of an image with 2^64 pixels to a side has no more levels. */
 const level = () => s.Integer({ minimum: 0, maximum: 64 })
 
 export const uploadTile = previewsRoute({
@@ -130,7 +134,7 @@ export const uploadTile = previewsRoute({
   path: '/api/tiles',
   summary: 'Upload a tile of a large image',
   description: 'The file name is `column_row_anything.jpg`; it is stored as `column_row.jpg`. Attach the tile afterwards.',
-  permission: { right: 'CreatePreview', unscoped: "The tile is new, in no preview, and its uploader's alone." },
+  permission: { right: 'CreatePreview', unscoped: 'The tile is new, in no preview, and accessible to its uploader only.' },
   jobKeys: 'allowed',
   body: multipart('One file part named `File`', 100, { File: 'file' }),
   responses: { 200: s.Object({ id: s.String() }) },

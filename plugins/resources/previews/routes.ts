@@ -48,7 +48,7 @@ export const uploadPreview = route({
   method: 'POST',
   path: '/api/previews',
   summary: 'Upload a preview',
-  permission: { right: 'AddFile', unscoped: "The preview is new, attached to nothing, and its uploader's alone." },
+  permission: { right: 'AddFile', unscoped: 'The preview is new, attached to nothing, and accessible to its uploader only.' },
   jobKeys: 'allowed',
   description:
     'The text field `title` sets its title. XML is taken as a Deep Zoom image. Attach the preview afterwards: until then it is visible to its uploader only, and it is deleted after a week.',
@@ -185,7 +185,7 @@ export const listPreviews = route({
   },
 })
 
-/** What a preview shows is said by callers who may add to the resource; the right to the preview itself has been checked. */
+/** The target of a preview is set by callers who may add to the target; the right to the preview itself has been checked. */
 class PreviewAttachment {
   #previews: StoredPreviews
   #policy: Policy
@@ -195,7 +195,7 @@ class PreviewAttachment {
     this.#policy = policy
   }
 
-  /** A preview of what does not exist, or not for the caller to see, has nowhere to go and is deleted, as in Clowder 1.x. */
+  /** A preview whose target is missing or hidden from the caller is deleted, as in Clowder 1.x. */
   async attach(
     id: string,
     { target, permission }: { readonly target: Ref; readonly permission: Permission },

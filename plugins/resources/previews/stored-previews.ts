@@ -22,7 +22,7 @@ import { StoredThumbnails } from './stored-thumbnails.ts'
 
 type By = { readonly extractor: string; readonly author?: string }
 
-/** Previews: records in the document store, pictures and the like in the blob store. */
+/** Previews: records in the document store, images and other bytes in the blob store. */
 export class StoredPreviews implements Previews {
   #documents: DocumentStore
   #derived: DerivedStore
@@ -49,7 +49,7 @@ export class StoredPreviews implements Previews {
     return this.#documents.find(previews, { using: 'byCreated', sort: { by: 'created', order: 'descending' }, ...page })
   }
 
-  /** At most 1,000, in the order they came. */
+  /** At most 1,000, in order of creation. */
   async of(target: Ref): Promise<readonly Preview[]> {
     const query = {
       using: 'byTarget',
@@ -74,7 +74,7 @@ export class StoredPreviews implements Previews {
     return this.#thumbnails.add(target, file, by.author)
   }
 
-  /** `iipKey` belongs to pyramids that another server holds; it is kept with the metadata. */
+  /** `iipKey` refers to pyramids on another server; it is stored with the metadata. */
   async upload({ bytes, filename, contentType, fields }: Received, caller: Caller, iipKey?: string): Promise<string> {
     const id = this.#ids.next()
     const title = fields.get('title')?.slice(0, 500) ?? null
@@ -85,7 +85,7 @@ export class StoredPreviews implements Previews {
     return id
   }
 
-  /** Says what a preview shows from now on; the right to both ends is the caller's to check. */
+  /** Sets the target of a preview; the caller must have checked the rights on both. */
   async attach(
     id: string,
     target: Ref,
@@ -101,12 +101,12 @@ export class StoredPreviews implements Previews {
     await orNotFound('preview', this.#documents.commit({ update: id, in: previews, set }))
   }
 
-  /** One that is gone already is not an error. */
+  /** A deleted one is not an error. */
   async removePreview(preview: Preview, actor: string | undefined): Promise<void> {
     await this.#derived.remove(previews, 'preview', preview, actor)
   }
 
-  /** Everything derived from some resources, in batches; `actors` says by thing who took it away. */
+  /** Deletes all derived files of some resources, in batches; `actors` maps each resource to the user who deleted it. */
   async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
     await this.#derived.removeAllOf(previews, 'preview', actors)
     await this.#thumbnails.removeAllOf(actors)

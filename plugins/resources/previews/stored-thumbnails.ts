@@ -19,7 +19,7 @@ import { updateWithRetry } from 'pounce/sdk/kit'
 import { type Thumbnail, thumbnails } from './collections.ts'
 import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
 
-/** Thumbnails: records in the document store, pictures in the blob store. */
+/** Thumbnails: records in the document store, images in the blob store. */
 export class StoredThumbnails {
   #documents: DocumentStore
   #derived: DerivedStore
@@ -44,14 +44,14 @@ export class StoredThumbnails {
     return this.#documents.find(thumbnails, { using: 'byCreated', sort: { by: 'created', order: 'descending' }, ...page })
   }
 
-  /** The newest of a resource. */
+  /** The newest thumbnail of a resource. */
   async newestOf(target: Ref): Promise<Thumbnail | undefined> {
     const where = eq('target.id', target.id)
     const query = { using: 'byAge', where, sort: { by: 'created', order: 'descending' }, limit: 1 } as const
     return (await this.#documents.find(thumbnails, query)).items[0]
   }
 
-  /** Stores a picture that an extractor of ours made. A repeat with the same id changes nothing. */
+  /** Stores an image made by a built-in extractor. A repeat with the same id changes nothing. */
   async add(target: Ref, file: DerivedFile & { readonly id?: string }, author: string | undefined): Promise<string> {
     const { id = this.#ids.next(), contentType } = file
     if (await this.thumbnail(id)) return id
@@ -61,7 +61,7 @@ export class StoredThumbnails {
     return id
   }
 
-  /** The same picture for another thing, with the rights of that; its id follows from both, so that a repeat changes nothing. */
+  /** The same image for another resource, with that resource's rights; its id is derived from both, so that a repeat changes nothing. */
   async share(original: Thumbnail, target: Ref): Promise<string> {
     const { blob, sizeBytes, contentType, filename, author } = original
     const id = createHash('sha256').update(`thumbnail ${target.id} ${original.id}`).digest('hex').slice(0, 24)
@@ -82,7 +82,10 @@ export class StoredThumbnails {
     return id
   }
 
-  /** Says what a thumbnail shows; of one that shows something else already it gets another one. The right to both ends is the caller's to check. */
+  /**
+   * Sets the target of a thumbnail; if it has another target already, the new one gets a copy. The caller must have checked the rights on
+   * both.
+   */
   async attach(id: string, target: Ref, actor?: string): Promise<void> {
     const known = await this.thumbnail(id)
     if (known?.target && known.target.id !== target.id) {
@@ -93,12 +96,12 @@ export class StoredThumbnails {
     await updateWithRetry(this.#documents, thumbnails, { kind: 'thumbnail', id }, () => ({ set: { target }, events: [attached] }))
   }
 
-  /** One that is gone already is not an error. */
+  /** A deleted one is not an error. */
   async remove(thumbnail: Thumbnail, actor: string | undefined): Promise<void> {
     await this.#derived.remove(thumbnails, 'thumbnail', thumbnail, actor)
   }
 
-  /** Those of some resources, in batches; `actors` says by thing who took it away. */
+  /** Deletes the thumbnails of some resources, in batches; `actors` maps each resource to the user who deleted it. */
   async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
     await this.#derived.removeAllOf(thumbnails, 'thumbnail', actors)
   }

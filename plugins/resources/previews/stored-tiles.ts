@@ -5,16 +5,16 @@ import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
 
 const tries = 20
 
-/** `column_row_anything.jpg` is kept as `column_row.jpg` (Clowder 1.x drops the last part), the name that viewers request. */
+/** `column_row_anything.jpg` is stored as `column_row.jpg` (Clowder 1.x drops the last part), the name that viewers request. */
 const storedName = (filename: string): string => filename.replace(/^([^_]+_[^_]+)_.*?(\.\w+)?$/u, '$1$2')
 
 const placeOf = (preview: string, level: number, filename: string): string => `${preview}/${level}/${filename}`
 
-/** Of a key that is limited to spaces no tile is within reach, of a job's key those that it uploaded. */
+/** A key limited to spaces has no access to tiles, a job's key only to those that it uploaded. */
 const isWithin = ({ limits }: Caller, tile: Tile): boolean =>
   limits?.spaces === undefined && (limits?.job === undefined || limits.job.id === tile.job)
 
-/** Tiles of previews that are looked at piece by piece: records in the document store, pictures in the blob store. */
+/** Tiles of Deep Zoom previews: records in the document store, images in the blob store. */
 export class StoredTiles {
   #documents: DocumentStore
   #derived: DerivedStore
@@ -36,7 +36,7 @@ export class StoredTiles {
     return id
   }
 
-  /** A tile that is nowhere yet is its maker's alone, and `NotFound` for everyone else. */
+  /** An unattached tile is visible to its uploader only; throws `NotFound` for everyone else. */
   async uploaded(id: string, caller: Caller): Promise<Tile> {
     const tile = await this.#documents.get(tiles, id)
     const isOwn = tile !== undefined && tile.author === (caller.user?.id ?? null) && caller.via !== 'nothing' && isWithin(caller, tile)
@@ -44,7 +44,7 @@ export class StoredTiles {
     return tile
   }
 
-  /** Puts a tile at its place; one that was there before goes. */
+  /** Attaches a tile, replacing the one at its position. */
   async attach({ id, filename }: Tile, preview: string, level: number, actor: string | undefined): Promise<void> {
     const place = placeOf(preview, level, filename)
     const set = { preview, level, place }

@@ -69,9 +69,9 @@ const mebibyte = 1024 * 1024
 /** A request to a service. */
 export interface ProxiedRequest {
   readonly key: string
-  /** Below the service's address, as sent: empty, or from its slash on. */
+  /** Below the service's URL, as sent: empty, or beginning with a slash. */
   readonly path: string
-  /** With its question mark, without any key of ours. */
+  /** Including the question mark, without keys of this server. */
   readonly search: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
@@ -79,7 +79,7 @@ export interface ProxiedRequest {
   readonly signal: AbortSignal
 }
 
-/** Services by name, each a prefix that no request leaves. */
+/** Services by name, each a URL prefix that no request can escape. */
 export class FixedEndpoints {
   #settings: s.Static<typeof config>
   #fetch: Fetch
@@ -89,7 +89,7 @@ export class FixedEndpoints {
     this.#fetch = fetch
   }
 
-  /** Refuses addresses that are none, or end in a query, and rules that lack a service or a space. */
+  /** Refuses invalid URLs, URLs with a query, and rules without a service or space. */
   start(): void {
     const { endpoints, rules } = this.#settings
     for (const [name, { who, space }] of Object.entries(rules)) {
@@ -105,7 +105,7 @@ export class FixedEndpoints {
     }
   }
 
-  /** Throws `Forbidden` for someone who may not use the service, and a `Problem` with status 405 for a method that it does not take. */
+  /** Throws `Forbidden` for a caller who may not use the service, and a `Problem` with status 405 for a method that it does not accept. */
   requireAccess(key: string, method: string, caller: Caller): void {
     const { endpoints, rules } = this.#settings
     if (!Object.hasOwn(endpoints, key)) throw unknown(key)
@@ -125,7 +125,7 @@ export class FixedEndpoints {
       )
   }
 
-  /** 404 for a name that no one configured; `Unavailable` while the service does not answer. */
+  /** 404 for a name that is not configured; throws `Unavailable` while the service does not respond. */
   async send({ key, path, search, method, headers, body, signal }: ProxiedRequest): ReturnType<Fetch['below']> {
     const { endpoints, maxRequestMiB, maxAnswerMiB, timeoutSeconds, silenceSeconds } = this.#settings
     const server = Object.hasOwn(endpoints, key) ? endpoints[key] : undefined

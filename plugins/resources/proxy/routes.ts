@@ -3,7 +3,10 @@ import { FixedEndpoints } from './fixed-endpoints.ts'
 
 const route = routesFor('proxy', { endpoints: FixedEndpoints })
 
-/** What services answer with. Another status is relayed as the first of its class (RFC 9110, 15): each has to be declared. */
+/**
+ * The statuses that services respond with. Another status is relayed as the generic one of its class (RFC 9110, 15): each has to be
+ * declared.
+ */
 const relayed = [
   ...[200, 201, 202, 204, 207, 300, 301, 302, 303, 307, 308],
   ...[400, 401, 403, 404, 405, 406, 409, 410, 412, 413, 415, 422, 423, 428, 429, 500, 501, 502, 503, 504],
@@ -27,7 +30,7 @@ const about = {
   throws: [Forbidden, Invalid, TooLarge, Unavailable],
 } as const
 
-/** The path behind the name as it was sent. */
+/** The path after the name, as sent. */
 const pathBehind = (pathname: string, name: string): string => {
   const marked = `/api/proxy/${encodeURIComponent(name)}`
   const at = pathname.indexOf(marked)
@@ -55,7 +58,7 @@ const relay = async (method: string, { params, caller, headers, isHead, signal, 
   if (caller.user?.status === 'ReadOnly' && method !== 'GET') throw new Forbidden('The account is ReadOnly')
   endpoints.requireAccess(params.key, method, caller)
   const path = pathBehind(url.pathname, params.key)
-  // The URL was tidied: had there been dots in the path, it would no longer be the one that was requested.
+  // The URL was normalized: if the path had dot segments, it would differ from the requested one.
   if (params.path !== undefined && decoded(path) !== `/${params.path}`) throw new Invalid('The path must not contain . or .. segments')
   const answer = await endpoints.send({
     ...{ key: params.key, path, search: url.search, method: isHead ? 'HEAD' : method, signal },
@@ -70,7 +73,7 @@ const relay = async (method: string, { params, caller, headers, isHead, signal, 
   if (isHead) answer.body.destroy()
   const safe: Record<string, string> = {
     ...(disposition.test(answer.disposition ?? '') ? { 'content-disposition': answer.disposition ?? '' } : {}),
-    // Not sent as the length of the bytes: ranges are not available.
+    // Sent as a header, not as the length of the bytes: ranges are not supported.
     ...(sizeBytes === undefined ? {} : { 'content-length': String(sizeBytes) }),
   }
   return { status: statusOf(answer.status), body: bytes, headers: safe }

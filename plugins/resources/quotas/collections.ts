@@ -2,31 +2,33 @@ import { collection, type Time } from 'pounce/sdk'
 
 export type HolderKind = 'user' | 'space'
 
-/** Anyone who has a quota: a person, or a space. */
+/** A holder of a quota: a user or a space. */
 export interface Holder {
   readonly kind: HolderKind
   readonly id: string
 }
 
-/** What a holder stores. Its id is the key of the holder. */
+/** The usage of a holder. Its id is the key of the holder. */
 export interface UsageRecord {
   readonly bytes: number
   readonly files: number
 }
 export const usages = collection<UsageRecord>()('quotas.usages')
 
-/** What a server admin set for one holder; null is the default of the settings, 0 no limit. Its id is the key of the holder. */
+/**
+ * The limits that a server admin set for one holder; null means the default in the settings, 0 no limit. Its id is the key of the holder.
+ */
 export interface LimitRecord {
   readonly maxBytes: number | null
   readonly maxFiles: number | null
 }
 export const limits = collection<LimitRecord>()('quotas.limits')
 
-/** What one file counts as, against whom. Its id is the file's, so that each is charged once and released once. */
+/** The size that one file is charged with, and the holders. Its id is the file's, so that each is charged once and released once. */
 export interface ChargeRecord {
   readonly holders: readonly string[]
   readonly sizeBytes: number
-  /** When it was made or released. */
+  /** When it was created or released. */
   readonly at: Time
   /** Released: the record is deleted next. A recount still counts it, because the usage may not have been lowered yet. */
   readonly isReleased: boolean

@@ -7,7 +7,7 @@ type Person = Parameters<PersonalRecords<UsageRecord>['isOf']>[1]
 const keyOfPerson = ({ id }: Person): string => keyOf({ kind: 'user', id })
 const isOf = ({ id }: { readonly id: string }, person: Person): boolean => id === keyOfPerson(person)
 const name = 'quota'
-const summary = 'Your storage usage, your quota, and the size that each of your files counts as.'
+const summary = 'Your storage usage, your quota, and the size that each of your files is charged with.'
 
 export const PersonalUsage = personalRecords<UsageRecord>({
   ...{ name, summary, in: usages, isOf },
@@ -20,7 +20,7 @@ export const PersonalLimit = personalRecords<LimitRecord>({
   erase: () => 'remove',
 })
 
-/** A recount charges to the heir what goes to one. */
+/** Resources transferred to an heir are charged to the heir by a recount. */
 export const PersonalCharges = personalRecords({
   ...{ name, summary, in: charges },
   find: person => ({ using: 'byHolder', where: eq('holders', keyOfPerson(person)) }),

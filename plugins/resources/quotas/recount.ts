@@ -22,9 +22,9 @@ type File = FileRecord & Stored
 type Charge = ChargeRecord & Stored
 
 const batch = 200
-/** So old is no charge of an upload that is still being made a file. */
+/** Charges older than this do not belong to an upload in progress. */
 const graceMs = 60 * 60 * 1000
-/** So long after a charge was made or released its usage may not have followed: they are two commits. */
+/** For this long after a charge was created or released, its usage may lag: they are two commits. */
 const settlingMs = 60 * 1000
 
 export interface Recounted {
@@ -47,7 +47,9 @@ const inBatches = async function* <T>(source: AsyncIterable<T>, signal: AbortSig
 const isSame = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every(one => others.includes(one))
 
-/** Makes usages equal to the files that exist: datasets change spaces, quotas are switched on late, and a kernel may die between two commits. */
+/**
+ * Corrects usages to match the existing files: datasets change spaces, quotas are enabled late, and a kernel may crash between two commits.
+ */
 export class Recount {
   readonly #ledger: UsageLedger
   readonly #storage: StorageUsage
@@ -86,7 +88,7 @@ export class Recount {
     return { files, corrected: await this.#correct(signal) }
   }
 
-  /** Brings the charges of files in line with their datasets' spaces: after a move, or of files that came another way. */
+  /** Updates the charges of files to the spaces of their datasets: after a move, or for files created otherwise. */
   async settle(files: readonly File[]): Promise<void> {
     if (!this.#ledger.isOn) return
     const known = await this.#documents.getMany(
@@ -118,7 +120,7 @@ export class Recount {
         await this.#documents.commit({ insert: { id, holders, sizeBytes, at, isReleased: false }, into: charges })
       }
     } catch (error) {
-      // Who changed it meanwhile counts it too; else the next recount does.
+      // The concurrent change is counted by its own handler, or by the next recount.
       if (error instanceof CommitConflict) return
       throw error
     }
@@ -137,7 +139,7 @@ export class Recount {
     return count
   }
 
-  /** Charges of what never became a file, or is one no more. */
+  /** Releases charges without a file: the upload failed, or the file was deleted. */
   async #releaseOrphans(signal: AbortSignal | undefined): Promise<void> {
     const before = new Date(this.#clock.now().getTime() - graceMs).toISOString()
     for await (const some of inBatches(this.#documents.walk(charges), signal)) {
@@ -146,7 +148,7 @@ export class Recount {
       const there = await this.#files.getMany(old)
       const gone = some.filter(({ id, at }) => at < before && !there.has(id))
       await this.#storage.release(gone.filter(({ isReleased }) => !isReleased).map(({ id }) => id))
-      // One that a kernel died over: the sum below sets right what it took.
+      // Left by a kernel that crashed: the sum below corrects the usage.
       await this.#storage.forget(gone.filter(({ isReleased }) => isReleased).map(({ id }) => id))
     }
   }
@@ -175,7 +177,7 @@ export class Recount {
     }
   }
 
-  /** Undefined while charges are being made or released. */
+  /** Undefined while charges are being created or released. */
   async #sumOf(key: string): Promise<UsageRecord | undefined> {
     const settled = new Date(this.#clock.now().getTime() - settlingMs).toISOString()
     const sum = { bytes: 0, files: 0 }
@@ -205,7 +207,7 @@ export class RecountCommand implements Command {
 }
 wire(RecountCommand, Recount)
 
-/** A file that came into a dataset or left one counts against other spaces from then on. */
+/** A file that is added to or removed from a dataset is charged to other spaces. */
 export class UpdateUsageOnPlacement {
   readonly #recount: Recount
   readonly #files: Files

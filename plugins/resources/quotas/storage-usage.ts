@@ -60,7 +60,7 @@ export class StorageUsage implements StorageQuota {
     }
   }
 
-  /** Releases the charge of a deleted file. A repeated event finds none. */
+  /** Releases the charge of a deleted file. A redelivered event finds none. */
   async handle({ subject }: StoredEvent<Extract<EventType, 'file.removed'>>): Promise<void> {
     await this.release([subject.id])
   }
@@ -73,7 +73,7 @@ export class StorageUsage implements StorageQuota {
     )
   }
 
-  /** Those that were not charged before. */
+  /** Returns those that were not charged before. */
   async #charge<F extends { readonly id: string; readonly sizeBytes: number }>(
     holders: readonly string[],
     some: readonly F[],
@@ -88,7 +88,7 @@ export class StorageUsage implements StorageQuota {
     return some.filter((_, at) => done[at]?.ok)
   }
 
-  /** The charge of a file, once. */
+  /** Marks the charge of a file as released, once. */
   async #mark(id: string): Promise<ChargeRecord | undefined> {
     try {
       const at = this.#clock.now().toISOString()
@@ -99,14 +99,14 @@ export class StorageUsage implements StorageQuota {
     }
   }
 
-  /** Removes charges without lowering the usage; at most 1,000. */
+  /** Deletes charges without lowering the usage; at most 1,000. */
   async forget(ids: readonly string[]): Promise<void> {
     const done = await this.#documents.commitEach(ids.map(id => ({ change: { tombstone: id, in: charges } })))
     requireDone(done)
   }
 }
 wire(StorageUsage, UsageLedger, DocumentStore, Datasets, Clock)
-/** Keys of those whom a file counts against, each once. */
+/** Keys of the holders that a file is charged to, each once. */
 export const holdersOf = (author: string, spaces: readonly string[]): readonly string[] => [
   keyOf({ kind: 'user', id: author }),
   ...[...new Set(spaces)].sort().map(id => keyOf({ kind: 'space', id })),

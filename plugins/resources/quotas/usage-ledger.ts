@@ -3,7 +3,7 @@ import type { AccountFacts, SessionSource } from 'pounce/sdk/kit'
 import { type Holder, type HolderKind, holderOf, keyOf, type LimitRecord, limits, type UsageRecord, usages } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 
-/** Limits of 0 are none. */
+/** 0 means no limit. */
 export interface Limit {
   readonly maxBytes: number
   readonly maxFiles: number
@@ -15,7 +15,7 @@ const isOver = (used: number, more: number, max: number): boolean => max > 0 && 
 const sentence = (used: number, more: number, max: number, unit: string): string | undefined =>
   max > 0 && more > 0 && used + more > max ? `${used} of ${max} ${unit} are used and this needs ${more} more` : undefined
 
-/** 413: a person or a space would store more than it may. Nothing was stored. */
+/** 413: a user or space would exceed its quota. Nothing was stored. */
 export class QuotaExceeded extends Problem {
   constructor(
     kind: HolderKind,
@@ -25,7 +25,7 @@ export class QuotaExceeded extends Problem {
   ) {
     const whose = kind === 'user' ? 'Your storage quota' : 'The storage quota of the space'
     const found = [sentence(used.bytes, more.bytes, maxBytes, 'bytes'), sentence(used.files, more.files, maxFiles, 'files')]
-    // What was in the way may have been deleted since.
+    // What exceeded the quota may have been deleted since.
     const why = found.filter(text => text !== undefined).join(', ') || 'another upload took what was left'
     super(
       413,
@@ -38,7 +38,7 @@ export class QuotaExceeded extends Problem {
   }
 }
 
-/** What people and spaces store, and may store. */
+/** The usage and limits of users and spaces. */
 export class UsageLedger {
   readonly #settings: Settings
   readonly #documents: DocumentStore
@@ -48,7 +48,7 @@ export class UsageLedger {
     this.#documents = documents
   }
 
-  /** False: nothing is limited, so nothing is read or counted. */
+  /** False if no limit is configured: then nothing is read or counted. */
   get isOn(): boolean {
     const { countAlways, maxBytesPerPerson, maxFilesPerPerson, maxBytesPerSpace, maxFilesPerSpace } = this.#settings
     return countAlways || maxBytesPerPerson + maxFilesPerPerson + maxBytesPerSpace + maxFilesPerSpace > 0
@@ -68,7 +68,7 @@ export class UsageLedger {
     }
   }
 
-  /** Replaces what was set for a holder. */
+  /** Replaces the limits set for a holder. */
   async setLimit(holder: Holder, limit: LimitRecord): Promise<void> {
     const id = keyOf(holder)
     await this.#upsert(
@@ -77,7 +77,7 @@ export class UsageLedger {
     )
   }
 
-  /** Throws `QuotaExceeded` when it would not fit now. */
+  /** Throws `QuotaExceeded` if the files would not fit now. */
   async check(key: string, { bytes, files }: UsageRecord): Promise<void> {
     const holder = holderOf(key)
     const limit = await this.limitOf(holder)
@@ -88,7 +88,7 @@ export class UsageLedger {
     }
   }
 
-  /** Counts more against a holder in one conditional update, or throws `QuotaExceeded` and counts nothing. */
+  /** Charges a holder in one conditional update, or throws `QuotaExceeded` and charges nothing. */
   async take(key: string, { bytes, files }: UsageRecord): Promise<void> {
     const holder = holderOf(key)
     const limit = await this.limitOf(holder)
@@ -103,7 +103,7 @@ export class UsageLedger {
     }
   }
 
-  /** Counts more, or less, whatever the limit. */
+  /** Adds to, or subtracts from, the usage regardless of the limit. */
   add(key: string, { bytes, files }: UsageRecord): Promise<void> {
     return this.#add(key, { bytes, files }, [])
   }
@@ -120,7 +120,7 @@ export class UsageLedger {
     )
   }
 
-  /** Updates, or inserts what is absent, or updates what another one inserted meanwhile. */
+  /** Updates; inserts a missing record; updates again if it was inserted concurrently. */
   async #upsert(update: () => Promise<unknown>, insert: () => Promise<unknown>): Promise<void> {
     try {
       await update()
@@ -138,7 +138,7 @@ export class UsageLedger {
 }
 wire(UsageLedger, Config, DocumentStore)
 
-/** What people store and may store, for their own session. */
+/** The usage and limits of users, for their own session. */
 export class StorageFacts implements SessionSource {
   readonly #ledger: UsageLedger
 

@@ -6,7 +6,7 @@ export const relationResource = defineResource<RelationRecord>({
   kind: 'relation',
   collection: relations,
   view: 'ViewRelation',
-  // Rights are those of its ends: a right on either is one on the relation. Of one that joins nothing of this server its maker is the owner.
+  // A relation has the rights of both of its ends. One without an end on this server belongs to its creator.
   rights: ({ source, target, author }) => {
     const parents = [source, target].flatMap(end => resourceOf(end) ?? [])
     const none = { spaces: [], isPublic: false, state: 'live' } as const

@@ -27,18 +27,18 @@ import {
 import { geoNumberOf, isGeoId, sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
 import { removeFound } from 'pounce/sdk/kit'
 
-/** What a relation can join (reference, api-data §8). */
+/** The types of resources that can be related (reference, api-data §8). */
 export const relatedTypes = ['dataset', 'file', 'collection', 'user', 'sensor', 'stream', 'folder', 'metadata'] as const
 
 export type RelatedType = (typeof relatedTypes)[number]
 
-/** One end of a relation: a resource of this server, or of another place, named by an address. */
+/** One end of a relation: a resource of this server, or an external one given by its URL. */
 export interface RelationEnd {
   readonly id: string
   readonly resourceType: RelatedType
 }
 
-/** That one resource has to do with another. Its id follows from the ends and the type, so that there is one such relation at most. */
+/** A relation between two resources. Its id is derived from the ends and the type, so that there is at most one. */
 export interface RelationRecord {
   readonly source: RelationEnd
   readonly target: RelationEnd
@@ -54,17 +54,17 @@ export const relations = collection<RelationRecord>()('relations', {
 
 const ownId = /^[0-9a-f]{24}$/
 
-/** Clients know sensors and streams by numbers. */
+/** Clients identify sensors and streams by numbers. */
 const numbered = { sensor: sensorIdOf, stream: streamIdOf } as const
 const isNumbered = (kind: string): kind is keyof typeof numbered => Object.hasOwn(numbered, kind)
 
-/** The resource of this server that an end names; undefined for addresses. A number that no sensor or stream can have names an unknown one. */
+/** The resource of this server at an end; undefined for URLs. An invalid number yields an unknown sensor or stream. */
 export const resourceOf = ({ id, resourceType: kind }: RelationEnd): Ref | undefined => {
   if (isNumbered(kind)) return /^\d+$/.test(id) ? { kind, id: isGeoId(Number(id)) ? numbered[kind](Number(id)) : 'none' } : undefined
   return ownId.test(id) ? { kind, id } : undefined
 }
 
-/** The id of a resource as ends of relations name it. */
+/** The id of a resource as used in ends of relations. */
 const endIdOf = ({ kind, id }: Ref): string => (isNumbered(kind) ? String(geoNumberOf(id)) : id)
 
 type Relation = RelationRecord & Stored
@@ -94,7 +94,10 @@ export class StoredRelations implements BatchHandler {
     return this.#documents.get(relations, id)
   }
 
-  /** Takes the right to relate on one end, and that the other one, when it is of this server, can be seen; only a server admin joins two outside resources. */
+  /**
+   * Requires the right to relate on one end, and that the other end is visible if it is on this server; only a server admin may relate two
+   * external resources.
+   */
   async mayAdd(caller: Caller, { source, target }: NewRelation): Promise<void> {
     const things = [source, target].flatMap(end => resourceOf(end) ?? [])
     if (things.length === 0 && !isServerAdmin(caller)) throw new Forbidden('The source or the target must be a resource of this server')
@@ -109,7 +112,7 @@ export class StoredRelations implements BatchHandler {
     if (!isAllowed && first) await authorize(this.#policy, caller, 'CreateRelation', first)
   }
 
-  /** The id of the new relation; undefined when there is such a one already. */
+  /** Returns the id of the new relation; undefined if it exists already. */
   async add(relation: NewRelation, author: string | undefined): Promise<string | undefined> {
     const id = idOf(relation)
     try {
@@ -130,7 +133,7 @@ export class StoredRelations implements BatchHandler {
     }
   }
 
-  /** All that the caller may look at, by id, read while you iterate. */
+  /** All relations that the caller may view, by id, read during iteration. */
   async *visible(caller: Caller): AsyncIterable<Relation> {
     let some: Relation[] = []
     for await (const relation of this.#documents.walk(relations)) {
@@ -143,7 +146,7 @@ export class StoredRelations implements BatchHandler {
     yield* await this.#seen(caller, some)
   }
 
-  /** Ids of what a resource is related to, of those relations that the caller may look at. */
+  /** Ids of the resources related to a resource, by relations that the caller may view. */
   async *targets(caller: Caller, source: RelationEnd, targetType: RelatedType): AsyncIterable<string> {
     const where = and(eq('source.id', source.id), eq('target.resourceType', targetType))
     let after: After | undefined
@@ -161,7 +164,7 @@ export class StoredRelations implements BatchHandler {
     return some.filter(({ id }) => seen.has(id))
   }
 
-  /** Relations go with what they join. */
+  /** Deletes relations with their ends. */
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     for (const [kind, gone] of Map.groupBy(events, ({ subject }) => subject.kind)) {
       const ids = gone.map(({ subject }) => endIdOf(subject))
@@ -174,7 +177,7 @@ export class StoredRelations implements BatchHandler {
 }
 wire(StoredRelations, DocumentStore, Policy, Clock)
 
-/** A copy is related to what it was copied from, as long as both are there. */
+/** Relates a copy to its original, while both exist. */
 export class RelateCopies {
   #relations: StoredRelations
 

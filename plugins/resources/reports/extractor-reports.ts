@@ -10,7 +10,7 @@ const columns = [
 ]
 const waiting = 'SUBMITTED'
 
-/** A stretch of a run: until something began, or from then on. */
+/** A phase of a run: until processing began, or from then on. */
 export interface Phase {
   readonly type: 'queue' | 'work'
   readonly statusCount: number
@@ -19,7 +19,7 @@ export interface Phase {
   readonly end: string
 }
 
-/** The phases of a run that took any time. Waiting ends when work begins. */
+/** The phases of a run that took any time. Waiting ends when processing begins. */
 export const phasesOf = ({ lines }: Pick<ReportedRun, 'lines'>): readonly Phase[] => {
   const begun = lines.findIndex(({ status }) => status !== waiting)
   const queued = begun < 0 ? lines : lines.slice(0, begun)
@@ -33,7 +33,7 @@ export const phasesOf = ({ lines }: Pick<ReportedRun, 'lines'>): readonly Phase[
   return [...phase('queue', queued, worked[0]?.at), ...phase('work', worked, undefined)]
 }
 
-/** How long extractors let people wait, and how long they worked. */
+/** Wait and run times of extractions. */
 export class ExtractorReports {
   #runs: ReportedRuns
   #users: Users
@@ -47,7 +47,7 @@ export class ExtractorReports {
     this.#datasets = datasets
   }
 
-  /** Of runs that were requested in a time, both ends included. */
+  /** Runs requested within a span, both ends inclusive. */
   runs(span: Span): Report {
     return {
       name: 'ExtractorMetrics',
@@ -73,7 +73,7 @@ export class ExtractorReports {
     }
   }
 
-  /** Spaces of each target of runs: a dataset's, and a file's by its datasets. */
+  /** The spaces of each target of runs: of a dataset directly, of a file through its datasets. */
   async #spacesOf(runs: readonly ReportedRun[]): Promise<(id: string) => readonly string[]> {
     const idsOf = (kind: string) => [...new Set(runs.filter(run => run.target.kind === kind).map(run => run.target.id))]
     const files: ReadonlyMap<string, FileRecord & Stored> = await this.#files.getMany(idsOf('file'))

@@ -26,7 +26,7 @@ const dayMs = 86_400_000
 
 const mostCounted = 100_000
 
-/** Spaces and accounts, one line each. */
+/** Spaces and accounts, one row each. */
 export class PeopleReports {
   #documents: DocumentStore
   #sources: Sources
@@ -44,7 +44,7 @@ export class PeopleReports {
     this.#clock = clock
   }
 
-  /** What a space holds is counted up to 100,000. */
+  /** The contents of a space are counted up to 100,000. */
   spaces(): Report {
     return { name: 'SpaceMetrics', columns: spaceColumns, lines: format => linesFrom(format, spaceColumns, this.#spaceRows()) }
   }
@@ -86,7 +86,7 @@ export class PeopleReports {
 }
 wire(PeopleReports, DocumentStore, Sources, Spaces, Users, ContentCounts, Clock)
 
-/** Whose a space is, and who looks after it, by e-mail. */
+/** Email addresses of the owner and the admins of a space. */
 interface SpacePeople {
   readonly owners: readonly string[]
   readonly admins: readonly string[]
@@ -109,7 +109,7 @@ export class SpacePeopleReader {
     this.#users = users
   }
 
-  /** For one report: each space is looked up once, as long as there are not very many. */
+  /** For one report: each space is read once, up to a limit of cached spaces. */
   finder(): (space: string) => Promise<SpacePeople> {
     const known = new Map<string, SpacePeople>()
     let adminRoles: ReadonlySet<string> | undefined

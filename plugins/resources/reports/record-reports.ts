@@ -6,7 +6,7 @@ type Columns = Lines['columns']
 
 type Named = { readonly name: string }
 
-/** The collections that rows point at. */
+/** The collections that rows refer to. */
 interface Pointed {
   readonly users: Named
   readonly datasets: Named
@@ -20,13 +20,13 @@ const bare = (name: string, at: string) => ({ name, cell: { at, as: 'bare' as co
 
 const list = (name: string, cell: LineCell) => ({ name, cell })
 
-/** Who made it: name and id. */
+/** Name and id of the author. */
 const owner = ({ users }: Pointed): Columns => [
   { name: 'owner', cell: { of: 'author', in: users, words: ['firstName', 'lastName'] } },
   text('owner_id', 'author'),
 ]
 
-/** Columns of FileMetrics, and of AllMetrics with the other name for the time (Clowder 1.x, Reporting). */
+/** Columns of FileMetrics, and of AllMetrics with its different name for the time (Clowder 1.x, Reporting). */
 const fileColumns = (pointed: Pointed, time = 'uploaded'): Columns => [
   ...[always('type', 'file'), text('id', 'id'), text('name', 'name'), ...owner(pointed)],
   { name: 'size_kb', cell: { at: 'sizeBytes', as: 'thousands' } },
@@ -46,27 +46,27 @@ const datasetColumns = (pointed: Pointed): Columns => [
   ...[list('parent_collections', { each: 'collections' }), list('parent_spaces', { each: 'spaces' })],
 ]
 
-/** Columns of CollectionMetrics. How often collections are looked at is not counted. */
+/** Columns of CollectionMetrics. Views of collections are not counted. */
 const collectionColumns = (pointed: Pointed): Columns => [
   ...[always('type', 'collection'), text('id', 'id'), text('name', 'name'), ...owner(pointed), bare('created', 'created')],
   ...[always('views', 0), always('last_viewed', null)],
   ...[list('parent_collections', { each: 'parents' }), list('parent_spaces', { each: 'spaces' })],
 ]
 
-/** Columns as the file's names and order have them; what the others lack is empty. */
+/** Columns in the order of the file report; missing ones are empty. */
 const alignedTo = (names: readonly string[], columns: Columns): Columns =>
   names.map(name => {
     const column = columns.find(each => each.name === (name === 'uploaded/created' ? 'created' : name))
     return column ? { ...column, name } : always(name, null)
   })
 
-/** A time with both ends, as ISO 8601 text; an absent end is open. */
+/** A time range, as ISO 8601 strings; an absent bound is open. */
 export interface Span {
   readonly since?: string | undefined
   readonly until?: string | undefined
 }
 
-/** Reports with one line for each record. The store writes the lines itself. */
+/** Reports with one row per record. The store formats the rows itself. */
 export class RecordReports {
   #documents: DocumentStore
   #sources: Sources
@@ -88,7 +88,7 @@ export class RecordReports {
     return this.#report('CollectionMetrics', 'collection', collectionColumns(this.#pointed()), {})
   }
 
-  /** Collections, datasets and files under the columns of files. */
+  /** Collections, datasets and files in the columns of files. */
   everything(): Report {
     const pointed = this.#pointed()
     const files = fileColumns(pointed, 'uploaded/created')

@@ -3,7 +3,7 @@ import { betweenLines, csvText, type Lines, printLine, type Shown, streamed } fr
 
 const together = 200
 
-/** What comes one by one in batches of 200, so that what belongs to them is requested together. */
+/** Groups items into batches of 200, so that related records are read together. */
 export async function* inBatches<T>(all: AsyncIterable<T>): AsyncGenerator<readonly T[]> {
   let batch: T[] = []
   for await (const one of all) {
@@ -17,18 +17,18 @@ export async function* inBatches<T>(all: AsyncIterable<T>): AsyncGenerator<reado
 
 export type ReportFormat = Lines['format']
 
-/** A table on its way to a client. */
+/** A table to be streamed to a client. */
 export interface Report {
-  /** Of the file, without extension. */
+  /** The file name, without extension. */
   readonly name: string
   readonly columns: readonly string[]
-  /** The names of columns are quoted as well. */
+  /** The column names are quoted as well. */
   readonly hasQuotedHead?: boolean
-  /** Lines in pieces, without anything between the pieces. */
+  /** The rows in chunks, without separators between the chunks. */
   lines(format: ReportFormat): AsyncIterable<Uint8Array>
 }
 
-/** Rows as pieces of lines. */
+/** Rows as chunks of text. */
 export async function* linesFrom(
   format: ReportFormat,
   columns: readonly string[],
@@ -50,14 +50,14 @@ async function* whole(report: Report, format: ReportFormat): AsyncGenerator<Uint
   else if (!isFirst) yield between
 }
 
-/** A report as a file to save. It is made while it is sent, as fast as the client takes it. */
+/** A report as a file to save. It is generated while it is sent, as fast as the client reads it. */
 export const reportBytes = (report: Report, format: ReportFormat): Bytes => ({
   contentType: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json',
   filename: `${report.name}.${format}`,
   open: () => streamed(whole(report, format)),
 })
 
-/** Where the records of each kind are. */
+/** The report sources of each kind. */
 export class Sources {
   #sources: Contributions<ReportSource>
 
@@ -65,7 +65,7 @@ export class Sources {
     this.#sources = sources
   }
 
-  /** `Unavailable` when no plugin keeps any. */
+  /** Throws `Unavailable` when no plugin stores the kind. */
   of(kind: Kind): ReportSource {
     const found = this.#sources.all().find(source => source.kind === kind)
     if (!found) throw new Unavailable(`No plugin stores resources of the kind ${kind}`)
@@ -112,7 +112,7 @@ export const CollectionRow = s.model(
   s.Object({ type: s.Literal('collection'), ...owned, created: time, ...viewed, ...parents }),
 )
 
-/** What only files have is null of the others. */
+/** Members that only files have are null for other kinds. */
 export const AnyRow = s.model(
   'ResourceReport',
   s.Object({
@@ -170,5 +170,5 @@ export const StoredByUserRow = s.model(
   }),
 )
 
-/** The answer of a report: a table, or its rows as JSON. */
+/** The response of a report: a table, or its rows as JSON. */
 export const reportOf = (row: s.TSchema) => ({ 200: s.bytes<Bytes>({ 'text/csv': s.bytes(), 'application/json': s.Array(row) }) })

@@ -15,7 +15,7 @@ import { personOf, SpacePeopleReader } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
 import { inBatches, linesFrom, type Report, Sources } from './report.ts'
 
-/** The files in a storage report, in a time without its ends: all, or those of a space. */
+/** The files in a storage report, within a time range with exclusive bounds: all, or those of a space. */
 class StoredFileReport {
   #documents: DocumentStore
   #sources: Sources
@@ -36,7 +36,7 @@ class StoredFileReport {
     return this.#documents.scan(records, { using: byCreated.using, ...where }) as AsyncIterable<File>
   }
 
-  /** Each once, in whatever datasets and folders of the space it is. */
+  /** Each file once, in any datasets and folders of the space. */
   async *ofSpace(space: string, { since, until }: Span): AsyncGenerator<File> {
     const { records, inSpace } = this.#sources.of('dataset')
     if (!inSpace) return
@@ -49,7 +49,7 @@ class StoredFileReport {
     }
   }
 
-  /** A file of several datasets of the space comes with the first of them. */
+  /** A file in several datasets of the space is listed with the first of them. */
   async #standsFor(file: File, dataset: string, space: string): Promise<boolean> {
     const others = [...new Set(file.places.map(place => place.dataset))].filter(id => id < dataset)
     if (others.length === 0) return true
@@ -68,7 +68,7 @@ const columns = [
   ...['parent_datasets', 'parent_collections', 'parent_spaces', 'space_owners', 'space_admins'],
 ]
 
-/** Records of a port, requested in batches and cached up to a limit. */
+/** Records of a port, read in batches and cached up to a limit. */
 class Remembered<T extends object> {
   readonly #records: Records<T>
   #known = new Map<string, (T & Stored) | undefined>()
@@ -95,7 +95,7 @@ class Remembered<T extends object> {
 
 const different = (texts: readonly string[]): readonly string[] => [...new Set(texts)]
 
-/** What lies where: each file with its owner, its parents, and the people who look after its spaces. */
+/** Storage reports: each file with its owner, its containers, and the owners and admins of its spaces. */
 export class StorageReports {
   #files: StoredFileReport
   #datasets: Datasets
@@ -109,7 +109,7 @@ export class StorageReports {
     this.#people = people
   }
 
-  /** Of a space, or of all there is. Times without their ends. */
+  /** Files of a space, or all files. The bounds are exclusive. */
   files(space: string | undefined, span: Span): Report {
     const found = () => (space === undefined ? this.#files.all(span) : this.#files.ofSpace(space, span))
     return {

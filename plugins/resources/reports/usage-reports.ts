@@ -20,7 +20,7 @@ interface Held {
   bytes: number
 }
 
-/** How much each person has stored. */
+/** Storage used by each user. */
 export class UsageReports {
   #documents: DocumentStore
   #sources: Sources
@@ -33,8 +33,8 @@ export class UsageReports {
   }
 
   /**
-   * Those who have uploaded anything in a time without its ends, who holds most first. Only the sums of people are held in memory.
-   * Summing ends early when no one waits for it any more.
+   * Users with uploads within a time range with exclusive bounds, largest usage first. Only the sums per user are held in memory. The
+   * computation is cancelled when the client disconnects.
    */
   users(span: Span, signal: AbortSignal): Report {
     return { name: 'UserStorage', columns, lines: format => linesFrom(format, columns, this.#rows(span, signal)) }

@@ -1,7 +1,7 @@
 import type { SearchQuery } from 'pounce/sdk/search'
 import { checkQuery, compareField, comparingOf, fieldContains, readQuery } from 'pounce/sdk/search/language'
 
-/** The parameters of a search that narrow it. */
+/** The filter parameters of a search. */
 export interface SearchFilters {
   readonly query: string
   readonly field?: string
@@ -13,7 +13,7 @@ export interface SearchFilters {
   readonly folderid?: string
 }
 
-/** The query of all parameters. Only `query` is read as text of the language; the others are values, whatever they look like. */
+/** The query for all parameters. Only `query` is parsed as the query language; the others are literal values. */
 export function askedQuery(asked: SearchFilters): SearchQuery {
   const all = [main(asked), ...narrowings(asked)].filter(part => part.op !== 'all')
   if (all.length === 0) return { op: 'all' }
@@ -34,7 +34,7 @@ function narrowings({ tag, created, datasetid, collectionid, spaceid, folderid }
   ]
 }
 
-/** `2021-04-19`, or with an operator before it. */
+/** `2021-04-19`, optionally preceded by an operator. */
 function createdIs(text: string): SearchQuery {
   const trimmed = text.trim()
   const [operator = ''] = /^(?:==|!=|<=|>=|<|>|=|:)/.exec(trimmed) ?? []

@@ -6,8 +6,8 @@ import { type FieldCondition, mapField } from './map-field.ts'
 const maxAddresses = 20
 
 /**
- * Answers `email:` on a private server, where an address is visible only to those who may view its account: whole addresses, of such accounts. For the
- * index, beginnings and patterns would spell out the address of everyone whose work one sees.
+ * Resolves `email:` on a private server, where an address is visible only to callers who may view its account: full addresses of such
+ * accounts only. With prefixes and patterns, the index would reveal the address of every author whose work is visible.
  */
 export class AuthorAddresses {
   #policy: Policy
@@ -18,7 +18,7 @@ export class AuthorAddresses {
     this.#users = users
   }
 
-  /** The query in the form for an index. `Invalid` for anything but whole addresses. */
+  /** The query in index form. Throws `Invalid` for anything but full addresses. */
   async resolve(query: SearchQuery, caller: Caller): Promise<SearchQuery> {
     if (!this.#policy.isPrivate || isServerAdmin(caller)) return query
     const addresses = new Set<string>()
@@ -43,7 +43,7 @@ export class AuthorAddresses {
   }
 }
 wire(AuthorAddresses, Policy, Users)
-/** The existence of an address reveals nothing: each author has one. */
+/** `exists` reveals nothing: each author has an address. */
 const mapAddresses = (query: SearchQuery, replace: (condition: FieldCondition) => SearchQuery): SearchQuery =>
   mapField(query, 'email', condition => (condition.op === 'exists' || condition.op === 'missing' ? condition : replace(condition)))
 

@@ -3,8 +3,8 @@ import type { SearchQuery } from 'pounce/sdk/search'
 import type { Containers } from './contains-query.ts'
 
 /**
- * Evaluates `contains:<id>` from the containers in the records, at query time. The index does not hold it: then each upload would have to index
- * its dataset again.
+ * Evaluates `contains:<id>` at query time, from the containers in the records. It is not indexed, because each upload would then have to
+ * index its dataset again.
  */
 export class ContainmentFilter {
   #policy: Policy
@@ -21,7 +21,7 @@ export class ContainmentFilter {
     this.#collections = collections
   }
 
-  /** The query in the form for an index. Invisible and absent resources have no containers. */
+  /** The query in index form. Hidden and missing resources have no containers. */
   async resolve(query: SearchQuery, caller: Caller): Promise<SearchQuery> {
     const { contentsIn, withContainers } = await import('./contains-query.ts')
     const contents = contentsIn(query)
@@ -70,6 +70,6 @@ wire(ContainmentFilter, Policy, Files, Folders, Datasets, Collections)
 const parentsOf = <T>(found: ReadonlyMap<string, T>, parents: (one: T) => readonly string[]): Containers =>
   new Map([...found].map(([id, one]) => [id, parents(one)]))
 
-/** What is in the trash is in nothing: it is left out of every search. */
+/** Trashed containers contain nothing: they are excluded from every search. */
 const live = <T extends { readonly state: LifeState }>(found: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
   new Map([...found].filter(([, { state }]) => state === 'live'))

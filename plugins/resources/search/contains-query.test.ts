@@ -8,7 +8,7 @@ import { contentsIn, withContainers } from './contains-query.ts'
 const many = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => searchId(n))
 const ids = (...list: readonly string[]): SearchQuery => ({ op: 'ids', ids: list })
 
-test('a query without contains stays as it is', t => {
+test('a query without contains is unchanged', t => {
   const query = readQuery('leaf (depth>3 OR in:x) NOT metadata.contains:y exists:tag')
   t.deepEqual(contentsIn(query), [])
   t.deepEqual(withContainers(query, new Map()), query)
@@ -18,7 +18,7 @@ test('each id is returned once, at any position', t => {
   t.deepEqual(contentsIn(readQuery('contains:a|b (contains==" b " OR NOT contains!=c) contains:"d e"')), ['a', 'b', 'c', 'd e'])
 })
 
-test('comparisons become the ids of what contains the things, each once', t => {
+test('comparisons are replaced by the ids of the containers, each once', t => {
   const containers = new Map([
     ['a', ['1', '2']],
     ['b', ['2', '3']],

@@ -4,7 +4,7 @@ import { isAnything } from 'pounce/sdk/search'
 import { checkQuery } from 'pounce/sdk/search/language'
 import { type FieldCondition, mapField } from './map-field.ts'
 
-/** What resources are in, by their ids. */
+/** Containers of resources, by resource id. */
 export type Containers = ReadonlyMap<string, readonly string[]>
 
 /** A comparison of `contains`: its value, and whether it is negated. */
@@ -13,7 +13,10 @@ interface Contents {
   readonly isNegated: boolean
 }
 
-/** What the query compares `contains` with, each once: ids, or texts that are none. `Invalid` for comparisons that only fields of the index support. */
+/**
+ * The values that the query compares `contains` with, each once; they may be invalid ids. Throws `Invalid` for comparisons that only
+ * indexed fields support.
+ */
 export function contentsIn(query: SearchQuery): readonly string[] {
   const found = new Set<string>()
   mapContents(query, ({ ids }) => {
@@ -23,7 +26,7 @@ export function contentsIn(query: SearchQuery): readonly string[] {
   return [...found]
 }
 
-/** The query with the ids of their containers in the place of each comparison of `contains`. `Invalid` when these are too many. */
+/** The query with each comparison of `contains` replaced by the ids of the containers. Throws `Invalid` when there are too many. */
 export function withContainers(query: SearchQuery, containers: Containers): SearchQuery {
   const replaced = mapContents(query, ({ ids: things, isNegated }) => {
     const ids = [...new Set(things.flatMap(id => containers.get(id) ?? []))]

@@ -2,7 +2,7 @@ import { type Caller, Policy, SearchIndex, Spaces, s, Users, wire } from 'pounce
 import { peopleFor } from 'pounce/sdk/kit'
 import type { FacetCounts, FacetName, FacetRequest } from 'pounce/sdk/search'
 
-/** Facets by the names of the parameter. */
+/** Facets by the name used in the parameter. */
 const facets = {
   type: 'type',
   media_type: 'mediaType',
@@ -12,7 +12,7 @@ const facets = {
   year: 'year',
 } as const satisfies Readonly<Record<string, FacetName>>
 
-/** A facet as the parameter names it. */
+/** The name of a facet in the parameter. */
 export type FacetParameter = keyof typeof facets
 
 export const isFacet = (text: string): text is FacetParameter => Object.hasOwn(facets, text)
@@ -22,7 +22,7 @@ const values = () => s.Optional(s.Array(s.Object({ value: s.String(), count: s.I
 const NamedValue = s.model('NamedFacetValue', s.Object({ value: s.String({ description: 'Id' }), name: s.String(), count: s.Integer() }))
 const named = () => s.Optional(s.Array(NamedValue))
 
-/** How many hits have which values. */
+/** Number of hits per value. */
 export const ShownFacets = s.model(
   'SearchFacets',
   s.Object({
@@ -38,12 +38,12 @@ export const ShownFacets = s.model(
 export type ShownFacets = s.Static<typeof ShownFacets>
 
 const shownValues = 20
-/** Documents name more than spaces among their rights, and spaces that the caller may not view. */
+/** Documents refer to further principals and spaces in their rights, and to spaces that the caller may not view. */
 const countedValues = 1000
 
 type Values = NonNullable<FacetCounts['counts'][FacetName]>
 
-/** Counts hits by their properties, and names the spaces and people among these. */
+/** Counts hits by their properties, and adds the names of spaces and users. */
 export class FacetService {
   #index: SearchIndex
   #policy: Policy
@@ -57,7 +57,7 @@ export class FacetService {
     this.#users = users
   }
 
-  /** Counted by the index within what the caller may view. */
+  /** Counted by the index, within the resources that the caller may view. */
   async count(search: Pick<FacetRequest, 'query' | 'kinds'>, asked: readonly FacetParameter[], caller: Caller): Promise<ShownFacets> {
     const scope = this.#policy.searchScope(caller)
     const request = { ...search, scope, facets: asked.map(facet => facets[facet]), limit: countedValues }

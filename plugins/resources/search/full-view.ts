@@ -16,7 +16,7 @@ export const SearchHit = s.model(
     created: s.String({ format: 'date-time' }),
     place: s.Array(s.Object({ kind: s.String(), id: s.String(), name: s.String() }), {
       description:
-        'Where it is, from the top down: a space or collection, dataset and folders. Of several places the first one that the caller may view; empty if there is none',
+        'Its location, outermost container first: a space or collection, dataset and folders. With several locations, the first one that the caller may view; empty if there is none',
     }),
     type: s.Optional(s.String({ description: 'Media type of a file' })),
     size: s.Optional(s.Integer({ description: 'Size of a file in bytes' })),
@@ -25,7 +25,7 @@ export const SearchHit = s.model(
     matched: s.Array(
       s.Object({
         field: s.String({
-          description: 'As queries write it: `name`, `tag`, `comment`, `metadata.depth`; `text` is long text of metadata',
+          description: 'The field name as used in queries: `name`, `tag`, `comment`, `metadata.depth`; `text` is long text of metadata',
         }),
         text: s.String({ description: 'Plain text, not HTML' }),
         marks: s.Array(s.Object({ start: s.Integer(), end: s.Integer() }), {
@@ -38,7 +38,7 @@ export const SearchHit = s.model(
 )
 export type SearchHit = s.Static<typeof SearchHit>
 
-/** A hit that was read and that the caller may view; `id` is the one of the store. */
+/** A hit that was read and that the caller may view; `id` is that in the store. */
 export interface ReadHit {
   readonly kind: Kind
   readonly id: string
@@ -48,7 +48,7 @@ export interface ReadHit {
 const maxDescription = 300
 const maxTags = 50
 
-/** Shows a page of hits with where they are and why they were found: names and places of the whole page are read together. */
+/** Renders a page of hits with their locations and matches: names and locations of the whole page are read together. */
 export class FullView {
   #policy: Policy
   #users: Users

@@ -1,7 +1,7 @@
 import { type AnyEvent, type EventType, Files, type Ref, type StoredEvent, wire } from 'pounce/sdk'
 import { Indexer } from './indexer.ts'
 
-/** Events after which something must be found differently. Counts of views and downloads are not indexed. */
+/** Events that change what a search must find. Counts of views and downloads are not indexed. */
 export const searchEvents: readonly EventType[] = [
   'space.created',
   'space.updated',
@@ -42,12 +42,12 @@ export const searchEvents: readonly EventType[] = [
   'stream.removed',
 ]
 
-/** Fields that the index does not hold: a change of nothing else leaves it as it is. */
+/** Fields that are not indexed: a change of only these is ignored. */
 const unindexed = new Set(['status', 'thumbnail', 'license', 'showPreviews'])
 
 const matters = (event: AnyEvent): boolean => !('fields' in event.data) || event.data.fields.some(field => !unindexed.has(field))
 
-/** What an event is about for the index: metadata and comments count for what they hang on, a section that is gone for its file. */
+/** The resource to reindex for an event: metadata and comments belong to their target, a deleted section to its file. */
 const aboutOf = (event: AnyEvent): Ref => {
   switch (event.type) {
     case 'metadata.added':
@@ -63,7 +63,7 @@ const aboutOf = (event: AnyEvent): Ref => {
   }
 }
 
-/** Keeps the index up to date with what happens. */
+/** Keeps the index up to date with events. */
 export class IndexChanges {
   #indexing: Indexer
 
@@ -81,7 +81,7 @@ export class IndexChanges {
       const ids = byKind.get(kind) ?? new Set()
       byKind.set(kind, ids.add(id))
     }
-    // Side by side, so that kinds share a write. All have ended before a batch is repeated.
+    // Run concurrently, so that kinds share a write. All must have ended before a batch is repeated.
     const outcomes = await Promise.allSettled([...byKind].map(([kind, ids]) => this.#indexing.refresh(kind, [...ids])))
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
@@ -90,7 +90,7 @@ wire(IndexChanges, Indexer)
 
 const rightsFields = new Set(['access', 'isPublic', 'spaces', 'collections', 'state'])
 
-/** Files have the rights of their datasets: when those change, so does who can find the files. */
+/** Files have the rights of their datasets: when those change, the files are reindexed. */
 export class IndexContents {
   #indexing: Indexer
   #files: Files

@@ -14,16 +14,16 @@ export interface Hit {
   readonly authorName: string
 }
 
-/** Of so many hits metadata, comments and sections are read, in so much time. */
+/** Limits for reading metadata, comments and sections: number of hits, and time. */
 const maxReadHits = 50
 const readMs = 500
 const readAtOnce = 8
 const readItems = 50
-/** Of a description, so many characters are looked at. */
+/** Number of characters of a description that are searched. */
 const maxDescription = 20_000
 const sliceMs = 8
 
-/** Rights on a resource without which what hangs on it is not quoted. */
+/** Rights on a resource without which its annotations are not quoted. */
 const annotationRights = { metadata: 'ViewMetadata', comments: 'ViewComments', sections: 'ViewSection' } as const satisfies Record<
   string,
   Permission
@@ -36,7 +36,7 @@ interface Unexplained {
   readonly conditions: readonly MatchCondition[]
 }
 
-/** Says why hits were found: what of them has the words of the query. */
+/** Finds the values of hits that match the query. */
 export class HitMatches {
   #policy: Policy
   #metadata: MetadataDocuments
@@ -50,7 +50,7 @@ export class HitMatches {
     this.#sections = sections
   }
 
-  /** In the order of the hits. What hangs on a resource is only read where its record does not explain the whole query. */
+  /** In the order of the hits. Annotations of a resource are read only if its record does not match the whole query. */
   async of(hits: readonly Hit[], query: SearchQuery, caller: Caller): Promise<readonly (readonly MatchedFragment[])[]> {
     const conditions = matchConditions(query)
     if (conditions.length === 0) return hits.map(() => [])
@@ -128,7 +128,7 @@ export class HitMatches {
 }
 wire(HitMatches, Policy, MetadataDocuments, Comments, Sections)
 
-/** What a condition can be about. */
+/** The kinds of annotations that a condition can match. */
 const asksFor: Readonly<Record<Annotation, (condition: MatchCondition) => boolean>> = {
   sections: ({ field }) => field === undefined || field === 'tag',
   comments: ({ field }) => field === undefined || field === 'comment',

@@ -6,7 +6,10 @@ import { Indexer } from './indexer.ts'
 const named = new Set(['firstName', 'lastName', 'email'])
 const batch = 100
 
-/** Someone has another name or address: what they made is found by it. Goes on where it was cut off, for what was brought in has the new one. */
+/**
+ * Reindexes the work of a user whose name or address has changed. Resumes after an interruption, because reindexed documents have the new
+ * name.
+ */
 export class IndexAuthor {
   #index: SearchIndex
   #indexing: Indexer
@@ -29,7 +32,7 @@ export class IndexAuthor {
     for (;;) {
       const { hits } = await this.#index.search({ query, scope: { all: true }, from: 0, size: batch })
       const stale = hits.filter(hit => !seen.has(hit.id))
-      // What indexing does not change is not queried for ever.
+      // Documents that indexing does not change must not be queried forever.
       if (stale.length === 0) return
       for (const [kind, some] of Map.groupBy(stale, hit => hit.kind)) {
         const ids = some.map(hit => hit.id)

@@ -31,13 +31,13 @@ const files: Files = {
   },
 }
 
-/** Something that holds people up until it is opened. */
+/** Blocks its callers until it is opened. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { passed: promise, open: resolve }
 }
 
-/** Kernels on one store and one index with three files, the second of which waits for `hold` in each reading. */
+/** Kernels on one store and one index with three files, the second of which waits for `hold` on each read. */
 async function kernels(t: Parameters<typeof freshIndex>[0], hold: () => Promise<void> = () => Promise.resolve()) {
   const { index } = await freshIndex(t)
   const clock = new FixedClock()
@@ -90,7 +90,7 @@ const state = (kernel: IndexRebuilder, wanted: string) =>
     latest => latest?.state === wanted,
   )
 
-test('of several kernels one builds the index, and all can read its result', async t => {
+test('one of several kernels builds the index, and all can read the result', async t => {
   const { make, count, readings } = await kernels(t)
   const [one, two] = [make(), make()]
   await Promise.all([one.request(null, true, 'test'), two.request(null, true, 'test'), one.run(), two.run()])
@@ -101,7 +101,7 @@ test('of several kernels one builds the index, and all can read its result', asy
   await Promise.all([one.dispose(), two.dispose()])
 })
 
-test('a kernel that only serves leaves the work to one that works', async t => {
+test('a kernel that only serves requests leaves the work to one that runs jobs', async t => {
   const { make, count } = await kernels(t)
   const [serving, working] = [make(['http']), make()]
   t.like(await serving.request(null, true, 'test'), { state: 'queued' })
@@ -112,7 +112,7 @@ test('a kernel that only serves leaves the work to one that works', async t => {
   await working.dispose()
 })
 
-test('what a killed kernel left is taken up after a while, and not before', async t => {
+test('the work of a killed kernel is resumed after its lease expires, and not before', async t => {
   const held = gate()
   let isHeld = true
   const { make, clock, count } = await kernels(t, () => (isHeld ? held.passed : Promise.resolve()))
@@ -132,7 +132,7 @@ test('what a killed kernel left is taken up after a while, and not before', asyn
   t.like(await next.latest(), { state: 'done', count: 3 })
 })
 
-test('a kernel that stops hands its work back, which is no failure', async t => {
+test('a kernel that stops releases its work, which is not a failure', async t => {
   const held = gate()
   const { make, count, logged } = await kernels(t, () => held.passed)
   const [first, second] = [make(), make()]
@@ -191,7 +191,7 @@ test('a failure is reported, without the error’s message, unless it is a probl
   }
 })
 
-test('the command waits for the end, and is refused while another kernel is at it', async t => {
+test('the command waits for the end, and is refused while another kernel runs a rebuild', async t => {
   const held = gate()
   const { make, count } = await kernels(t, () => held.passed)
   const [server, command] = [make(), make()]

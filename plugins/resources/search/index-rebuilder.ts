@@ -14,10 +14,13 @@ import { type ProgressListener, reportProgress } from 'pounce/sdk/kit'
 import { IndexSources } from './index-sources.ts'
 import { type Reindexing, ReindexTasks } from './reindex-tasks.ts'
 
-/** The progress is written down this often. */
+/** Interval at which progress is stored. */
 const tellEveryMs = 2000
 
-/** Rebuilds the index from the store, all of it beside the one that serves, or the part of one resource. One kernel at a time does each. */
+/**
+ * Rebuilds the whole index from the store, while the old one is served, or the entries of one resource. Each is done by one kernel at a
+ * time.
+ */
 export class IndexRebuilder {
   #index: SearchIndex
   #contents: IndexSources
@@ -44,16 +47,16 @@ export class IndexRebuilder {
     this.#log = log
   }
 
-  /** Looks after the start, which does not wait: a large index takes seconds to check. */
+  /** Runs after the start, which does not wait: checking a large index takes seconds. */
   start(): void {
     if (!this.#installation.roles.has('worker')) return
     this.run().catch((error: unknown) => {
-      // The next start checks it: a server that stops, or whose start is refused, takes the stores away meanwhile.
+      // The next start checks again: a server that stops, or whose start is refused, closes the stores meanwhile.
       if (!this.#stop.signal.aborted) this.#log.warn('failed to check the search index', { error })
     })
   }
 
-  /** An index that was lost or damaged comes back by itself, and what a kernel left undone is done. */
+  /** Rebuilds a lost or damaged index, and resumes abandoned work. */
   async run(): Promise<void> {
     if (await this.#index.needsRebuild?.()) await this.#board.request(null, true, 'the index is new, or was damaged')
     for (const { id } of await this.#board.waiting()) this.#begin(id)
@@ -64,19 +67,22 @@ export class IndexRebuilder {
     await Promise.all(this.#running)
   }
 
-  /** Requests reindexing of everything, or of one resource with or without its contents; a kernel starts it in the background. A running one is reused. */
+  /**
+   * Requests reindexing of everything, or of one resource with or without its contents; a kernel starts it in the background. An unfinished
+   * request is reused.
+   */
   async request(what: Ref | null, isRecursive: boolean, reason: string): Promise<Reindexing> {
     const asked = await this.#board.request(what, isRecursive, reason)
     if (asked.state === 'queued' && this.#installation.roles.has('worker')) this.#begin(asked.id)
     return asked
   }
 
-  /** The latest of everything, or of one resource. */
+  /** The latest request for everything, or for one resource. */
   latest(what?: Ref): Promise<Reindexing | undefined> {
     return this.#board.get(what)
   }
 
-  /** Rebuilds everything and waits for the end. `Conflict` while another kernel does. */
+  /** Rebuilds everything and waits for the end. Throws `Conflict` while another kernel does. */
   async rebuild(tell: (count: number) => void): Promise<number> {
     const { id } = await this.#board.request(null, true, 'by the reindex command')
     const taken = await this.#board.take(id)
@@ -139,7 +145,7 @@ export class IndexRebuilder {
     }
   }
 
-  /** Of the whole index only server admins in superadmin mode receive it. */
+  /** Progress of the whole index is reported to server admins in superadmin mode only. */
   #report({ id, what }: Reindexing, { count, total }: Progress, state: 'running' | 'finished' | 'failed'): void {
     const about = { ...(what && { subject: what }), ...(total !== null && { total }) }
     reportProgress(this.#listeners, { activity: 'reindex', id, actor: null, state, done: count, unit: 'documents', ...about })

@@ -4,7 +4,7 @@ import { Indexer } from './indexer.ts'
 
 const batchSize = 100
 
-/** What there is to index: all of it, or one resource and what is in it. */
+/** The resources to index: all, or one resource and its contents. */
 export class IndexSources {
   #indexing: Indexer
   #searchables: Contributions<Searchable>
@@ -20,7 +20,7 @@ export class IndexSources {
     return this.#indexing.everything()
   }
 
-  /** How many resources there are. */
+  /** The number of resources. */
   async count(signal: AbortSignal): Promise<number> {
     let total = 0
     for (const searchable of this.#searchables.all()) {
@@ -32,7 +32,7 @@ export class IndexSources {
     return total
   }
 
-  /** Reads one resource again, and what is in it if that is requested. Gives how many. */
+  /** Reindexes one resource and, if requested, its contents. Returns the number of resources. */
   async refreshAll(
     what: Ref,
     isRecursive: boolean,
@@ -84,7 +84,7 @@ export class IndexSources {
     return [...found]
   }
 
-  /** Records have their containers, not their contents: all of the kind are read. */
+  /** Records refer to their containers, not to their contents, so all records of the kind are read. */
   async #inAnyOf(kind: Kind, places: ReadonlySet<string>, signal: AbortSignal): Promise<readonly string[]> {
     const searchable = this.#searchables.all().find(each => each.kind === kind)
     const found: string[] = []

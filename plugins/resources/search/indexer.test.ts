@@ -7,13 +7,16 @@ import { Indexer } from './indexer.ts'
 const nothing = async () => ({ items: [] })
 const id = '6b01d5edf31f5634a0000005'
 
-/** A store and an index with one file; `name` is what the store has, `found` what the index was given last, `described` how often the file was. */
+/**
+ * A store and an index with one file; `name` is its name in the store, `found` the name last indexed, `described` how often it was
+ * rendered.
+ */
 const world = ({ isShared }: { readonly isShared: boolean }) => {
   const state = { name: 'old', found: '', described: 0 }
   const describe = async (): Promise<ReadonlyMap<string, SearchDocument>> => {
     const { name } = state
     state.described += 1
-    // A read that takes a while: what it gives was true when it began.
+    // A slow read: its result was current when it began.
     await new Promise(setImmediate)
     return new Map([[id, { id, kind: 'file', revision: 1, name, tags: [], metadata: [] } as unknown as SearchDocument]])
   }
@@ -32,7 +35,7 @@ const world = ({ isShared }: { readonly isShared: boolean }) => {
   return { state, kernel }
 }
 
-test('changes of one file that come together are described once, in an index of one kernel', async t => {
+test('concurrent changes of one file are rendered once, in an index of one kernel', async t => {
   const { state, kernel } = world({ isShared: false })
   const subject = { kind: 'file', id }
   const events = [
@@ -45,13 +48,13 @@ test('changes of one file that come together are described once, in an index of 
   t.is(state.found, 'old')
 })
 
-test('in an index of several kernels a file is described before and after the write', async t => {
+test('in an index of several kernels a file is rendered before and after the write', async t => {
   const { state, kernel } = world({ isShared: true })
   await kernel(async put => put()).refresh('file', [id])
   t.is(state.described, 2)
 })
 
-test('what was read first is not put in last', async t => {
+test('an older read is not written last', async t => {
   const { state, kernel } = world({ isShared: false })
   let slow = true
   const indexing = kernel(async put => {
@@ -68,7 +71,7 @@ test('what was read first is not put in last', async t => {
   t.is(state.found, 'new')
 })
 
-test('a kernel that was slow puts in what it finds now, though another one had done so before', async t => {
+test('a slow kernel writes the current state, even after another kernel has', async t => {
   const { state, kernel } = world({ isShared: true })
   const other = kernel(async put => put())
   let puts = 0
@@ -86,7 +89,7 @@ test('a kernel that was slow puts in what it finds now, though another one had d
   t.is(puts, 2)
 })
 
-test('work that fails does not stand in the way of what comes after it', async t => {
+test('failed work does not block subsequent work', async t => {
   const { state, kernel } = world({ isShared: false })
   let isUnavailable = true
   const indexing = kernel(async put => {

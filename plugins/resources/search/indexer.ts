@@ -15,14 +15,14 @@ import type { SearchDocument } from 'pounce/sdk/search'
 import { metadataValues } from './metadata-values.ts'
 
 const batchSize = 100
-/** Resources of which all metadata is read at once: one may have 14 MiB of it in a page. */
+/** Number of resources whose metadata is read at once: one may have 14 MiB of it in a page. */
 const readAtOnce = 8
-/** On a file and its sections together. */
+/** Of a file and its sections in total. */
 const mostTags = 2000
 /** A resource that changes between the passes has an event for each change. */
 const maxSharedPasses = 5
 
-/** Brings resources into the index as they are now. */
+/** Writes the current state of resources to the index. */
 export class Indexer {
   #index: SearchIndex
   #searchables: Contributions<Searchable>
@@ -49,7 +49,10 @@ export class Indexer {
     return this.#searchables.all().some(searchable => searchable.kind === kind)
   }
 
-  /** Reads the resources again and puts them in; those that are gone are taken out. Calls for the same one take turns, so that what was read first is put in first. */
+  /**
+   * Reads the resources again and indexes them; deleted ones are removed. Calls for the same resource are serialized, so that an older read
+   * is not written last.
+   */
   async refresh(kind: Kind, ids: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += batchSize) {
       const some = ids.slice(at, at + batchSize)
@@ -58,8 +61,8 @@ export class Indexer {
   }
 
   /**
-   * The mutex orders the writes of this kernel. In an index of several kernels, another one may have read later and written earlier, with the
-   * same revision of a file whose dataset had changed: there, and only there, the resources are described once more after the write.
+   * The mutex orders the writes of this kernel. If several kernels share the index, another one may have read later and written earlier,
+   * with the same revision of a file whose dataset had changed: only in that case the resources are read once more after the write.
    */
   async #update(kind: Kind, ids: readonly string[]): Promise<void> {
     const searchable = this.#searchables.all().find(each => each.kind === kind)
@@ -75,12 +78,12 @@ export class Indexer {
     }
   }
 
-  /** The files of those sections that exist. */
+  /** The files of the sections that exist. */
   async filesOf(sections: readonly string[]): Promise<readonly string[]> {
     return [...(await this.#sections.getMany(sections)).values()].map(({ file }) => file)
   }
 
-  /** Everything there is, for a rebuild. */
+  /** All resources, for a rebuild. */
   async *everything(): AsyncIterable<SearchDocument> {
     for (const searchable of this.#searchables.all()) {
       let batch: string[] = []

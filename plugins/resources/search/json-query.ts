@@ -5,7 +5,10 @@ import { checkQuery, compareField, comparingOf, fieldContains, operatorSigns } f
 
 const mostItems = 200
 
-/** Reads the JSON form of a query: a list of `{field_key, operator, field_value}`, all of which must fit, or any. `Invalid` names the item that is wrong. */
+/**
+ * Parses the JSON form of a query: a list of `{field_key, operator, field_value}`, all or any of which must match. Throws `Invalid` naming
+ * the wrong item.
+ */
 export function readJsonQuery(text: string, grouping: 'AND' | 'OR'): SearchQuery {
   const items = parseJson(text, defaultJsonLimits, 'The query')
   if (!Array.isArray(items))

@@ -3,7 +3,7 @@ import type { SearchQuery } from 'pounce/sdk/search'
 /** A condition on one field. */
 export type FieldCondition = Extract<SearchQuery, { readonly field?: string }>
 
-/** The query with another one in the place of each condition on the field, or on fields of whose names the pattern is true. */
+/** The query with each condition on the field, or on fields whose names match the pattern, replaced. */
 export const mapField = (query: SearchQuery, field: string | RegExp, replace: (condition: FieldCondition) => SearchQuery): SearchQuery => {
   switch (query.op) {
     case 'and':

@@ -16,22 +16,22 @@ import {
   wordsOf,
 } from 'pounce/sdk/search'
 
-/** A part of a text, in UTF-16 units. */
+/** A range of a text, in UTF-16 code units. */
 export interface MatchedPart {
   readonly start: number
   readonly end: number
 }
 
-/** A value in which a search can have found something, and its words. */
+/** A value that a search may have matched. */
 export interface SearchedValue {
-  /** As queries write it: `name`, `tag`, `metadata.depth`. */
+  /** The field name as used in queries: `name`, `tag`, `metadata.depth`. */
   readonly field: string
   readonly value: MetadataValue['value']
   readonly text: string
   readonly words: readonly WordSpan[]
 }
 
-/** A part of a query that a hit fulfils by what it contains. */
+/** A part of a query that a hit can match by its contents. */
 export interface MatchCondition {
   /** Absent: any text. */
   readonly field?: string
@@ -41,9 +41,9 @@ export interface MatchCondition {
 type FieldQuery = Extract<SearchQuery, { op: 'field' }>
 type Value = FieldQuery['values'][number]
 
-/** Fields whose values explain nothing, or are not visible to everyone. */
+/** Fields whose values explain nothing, or are not visible to every reader. */
 const unshown: ReadonlySet<string> = new Set(['in', 'contains', 'resource_type', 'created', 'email'])
-/** Found only when they are named. */
+/** Matched only when named in the query. */
 const named: ReadonlySet<string> = new Set(['creator', 'content_type'])
 
 export const searchedValue = (field: string, value: MetadataValue['value']): SearchedValue => {
@@ -51,7 +51,7 @@ export const searchedValue = (field: string, value: MetadataValue['value']): Sea
   return { field, value, text, words: wordSpansOf(text) }
 }
 
-/** The parts of a query for which a reason can be shown; what is negated has none. */
+/** The parts of a query for which a match can be shown; negated parts have none. */
 export const matchConditions = (query: SearchQuery): readonly MatchCondition[] => {
   switch (query.op) {
     case 'and':
@@ -81,7 +81,7 @@ const inField = (field: string | undefined, marksIn: MatchCondition['marksIn']):
 
 const fixed: ReadonlySet<string> = new Set(['name', 'description', 'creator', 'tag', 'created_as', 'content_type', 'comment'])
 
-/** Whether the condition is about the field: `width` is about `metadata.pounce-image.width`. */
+/** Whether the condition applies to the field: `width` applies to `metadata.pounce-image.width`. */
 export const isAbout = ({ field: asked }: MatchCondition, field: string): boolean => {
   if (asked === undefined) return !named.has(field)
   if (fixed.has(asked)) return field === asked
@@ -89,7 +89,7 @@ export const isAbout = ({ field: asked }: MatchCondition, field: string): boolea
   return field.startsWith('metadata.') && `.${field.slice('metadata.'.length)}`.endsWith(`.${path}`)
 }
 
-/** Whether only metadata documents, comments or sections can explain it. */
+/** Whether only metadata documents, comments or sections can match it. */
 export const isBesideRecord = ({ field }: MatchCondition): boolean =>
   field === undefined || field === 'comment' || field === 'tag' || !fixed.has(field)
 
@@ -107,7 +107,7 @@ const pieceMarks = (pieces: readonly string[]): MatchCondition['marksIn'] => {
   return fitsAll(word => telling.some(piece => pieceFits(piece, word)))
 }
 
-/** One word begins a word; several are next to each other, the last of which may continue. */
+/** A single word matches prefixes of words; several words must be adjacent, and the last one may be a prefix. */
 const wordMarks = (text: string): MatchCondition['marksIn'] => {
   const pieces = patternsOf(text)
   return pieces.length > 1 && !pieces.some(isPattern) ? phraseMarks(pieces, true) : pieceMarks(pieces)
@@ -131,13 +131,13 @@ const expressionMarks = (regex: Regex): MatchCondition['marksIn'] => {
     const automaton = new RegexAutomaton(regex)
     return fitsAll(word => automaton.fits(word))
   } catch (error) {
-    // An engine with expressions of its own may have answered.
+    // The search engine, whose regular expressions differ, may have matched.
     if (error instanceof TooComplex) return () => []
     throw error
   }
 }
 
-/** Words of a text; numbers, dates and comparisons are about whole values. */
+/** Words of a text; numbers, dates and comparisons apply to whole values. */
 const fieldMarks = (is: Exclude<FieldQuery['is'], 'differs'>, asked: Value): MatchCondition['marksIn'] => {
   if (is === 'contains' && typeof asked === 'string') {
     const inWords = isAnything(asked.trim()) ? undefined : pieceMarks(patternsOf(asked))

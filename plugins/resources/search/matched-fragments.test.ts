@@ -67,7 +67,7 @@ test('a fragment of a long text begins before the first word found, and its mark
   )
 })
 
-test('words that touch are one mark, and markup stays as it is written', t => {
+test('adjacent words are one mark, and markup is not interpreted', t => {
   const { fragments } = fragmentsOf([searchedValue('name', '<b>観測</b> data')], matchConditions(readQuery('観測 data')))
   t.deepEqual(fragments, [
     {
@@ -81,7 +81,7 @@ test('words that touch are one mark, and markup stays as it is written', t => {
   ])
 })
 
-test('a match that no value explains is marked', t => {
+test('a match without an explaining value is flagged', t => {
   const conditions = matchConditions(readQuery('soil walnut'))
   const { unexplained } = fragmentsOf([searchedValue('name', 'Soil')], conditions)
   t.deepEqual(unexplained, [conditions[1]])

@@ -1,6 +1,6 @@
 import { isAbout, type MatchCondition, type MatchedPart, type SearchedValue } from './match-conditions.ts'
 
-/** Where a hit has what was searched for. */
+/** Where a hit matches the query. */
 export interface MatchedFragment {
   readonly field: string
   /** Plain text; offsets of `marks` are UTF-16 units in it. */
@@ -11,10 +11,10 @@ export interface MatchedFragment {
 const maxFragments = 5
 const maxMarks = 20
 const maxFragmentLength = 200
-/** What stands before the first mark of a fragment, at least. */
+/** Minimum number of characters before the first mark of a fragment. */
 const leadLength = 40
 
-/** Fragments of the values, in their order, and the conditions that none of them fulfils. */
+/** Fragments of the values, in order, and the conditions that match none of them. */
 export const fragmentsOf = (
   values: readonly SearchedValue[],
   conditions: readonly MatchCondition[],
@@ -37,7 +37,7 @@ export const fragmentsOf = (
 
 export const withinLimit = (fragments: readonly MatchedFragment[]): readonly MatchedFragment[] => fragments.slice(0, maxFragments)
 
-/** In order, those that touch each other as one. */
+/** In order, with adjacent ones merged. */
 const merged = (marks: readonly MatchedPart[]): readonly MatchedPart[] => {
   const result: MatchedPart[] = []
   for (const mark of [...marks].sort((a, b) => a.start - b.start)) {
@@ -63,7 +63,7 @@ const fragmentOf = ({ field, text }: SearchedValue, marks: readonly MatchedPart[
   }
 }
 
-/** Where a word begins some way before the mark. */
+/** The start of a word some way before the mark. */
 const startBefore = (text: string, mark: number): number => {
   const earliest = mark - leadLength
   if (earliest <= 0) return 0

@@ -2,25 +2,25 @@ import type { Json, MetadataRecord } from 'pounce/sdk'
 import type { MetadataValue } from 'pounce/sdk/search'
 import { typedValue } from 'pounce/sdk/search'
 
-/** Bounds of what one resource can put into the index. */
+/** Limits for the index entry of one resource. */
 const mostValues = 2000
 const mostDepth = 16
 const longestValue = 1000
 const longestText = 100_000
-/** Of a document with very many values most are not even looked at. */
+/** Maximum number of values visited in a document: most values of a very large one are skipped. */
 const mostVisited = 20_000
 
-/** What the metadata of one resource gives to the index. */
+/** The indexed metadata of one resource. */
 export interface IndexedMetadata {
   readonly values: readonly MetadataValue[]
-  /** Long texts, such as a PDF's, to be searched and not compared. */
+  /** Long texts, such as that of a PDF, which are searched but not compared. */
   readonly text: string
 }
 
-/** Fields of extractors stand under the extractor's name, dots as underscores; those of people stand alone. */
+/** Fields of extractors are prefixed with the extractor's name, with underscores instead of dots; those of users are not. */
 const prefixOf = ({ agent }: MetadataRecord): string => (agent.kind === 'extractor' ? `${agent.name.replaceAll('.', '_')}.` : '')
 
-/** Flattens documents to dotted paths. Arrays give a value per element under the same path. */
+/** Flattens documents to dotted paths. Each element of an array becomes a value under the same path. */
 export const metadataValues = (documents: readonly MetadataRecord[]): IndexedMetadata => {
   const values: MetadataValue[] = []
   let text = ''

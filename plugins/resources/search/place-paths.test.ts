@@ -4,7 +4,7 @@ import { PlacePaths } from './place-paths.ts'
 
 const folder = (id: string): Ref => ({ kind: 'folder', id })
 
-/** A space with a dataset; folders `f0` and up are each in the one before. Counts what is read. */
+/** A space with a dataset; each folder (`f0` and up) is in the previous one. Counts the reads. */
 const world = ({ hidden = [] as readonly string[] } = {}) => {
   let reads = 0
   const reading =
@@ -36,11 +36,11 @@ const namesOf = async (containers: readonly Ref[], hidden: readonly string[] = [
   return path?.map(({ name }) => name)
 }
 
-test('a path goes from the space down to the folder', async t => {
+test('a path leads from the space to the folder', async t => {
   t.deepEqual(await namesOf([folder('f1')]), ['space s', 'dataset d', 'folder 0', 'folder 1'])
 })
 
-test('what the caller may not view is left out, and a folder with its dataset', async t => {
+test('hidden containers are omitted, and folders with a hidden dataset', async t => {
   t.deepEqual(await namesOf([folder('f1')], ['s']), ['collection c', 'dataset d', 'folder 0', 'folder 1'])
   t.deepEqual(await namesOf([folder('f1')], ['s', 'c']), ['dataset d', 'folder 0', 'folder 1'])
   t.deepEqual(await namesOf([folder('f1')], ['d']), [])
@@ -48,7 +48,7 @@ test('what the caller may not view is left out, and a folder with its dataset', 
   t.deepEqual(await namesOf([]), [])
 })
 
-test('a page of many resources takes no more reads than one resource', async t => {
+test('a page of many resources needs no more reads than one resource', async t => {
   const [one, many] = [world(), world()]
   await one.paths.of([[folder('f3')]], anonymous)
   const lists = Array.from({ length: 900 }, (_, n) => [n % 2 ? folder(`f${n % 4}`) : ({ kind: 'dataset', id: `d${n}` } as const)])

@@ -1,23 +1,25 @@
 import { type Caller, Collections, Datasets, Folders, type Kind, Policy, type Ref, Spaces, wire } from 'pounce/sdk'
 
-/** A container on the way to a resource. */
+/** A container on the path to a resource. */
 export interface PlaceStep {
   readonly kind: Kind
   readonly id: string
   readonly name: string
 }
 
-/** A container that was read: its name and what it is in, by preference. */
+/** A container that was read: its name and its own containers, in order of preference. */
 interface Container {
   readonly name: string
   readonly containers: readonly Ref[]
 }
 
-/** Most that a store reads at once. */
+/** Maximum number of records that a store reads at once. */
 const readTogether = 1000
 const maxFolderDepth = 100
 
-/** Where resources are, by names, for a page at a time: a few reads for each kind of container, however many resources there are. */
+/**
+ * The locations of resources, by names, for a page at a time: a few reads per kind of container, independent of the number of resources.
+ */
 export class PlacePaths {
   #policy: Policy
   #spaces: Spaces
@@ -33,7 +35,10 @@ export class PlacePaths {
     this.#folders = folders
   }
 
-  /** For each list of containers the path to the first of them that the caller may view, from the top down: space or collection, dataset, folders. */
+  /**
+   * For each list of containers, the path to the first one that the caller may view, outermost first: space or collection, dataset,
+   * folders.
+   */
   async of(lists: readonly (readonly Ref[])[], caller: Caller): Promise<readonly (readonly PlaceStep[])[]> {
     const all = lists.flat()
     const folders = await this.#foldersAbove(idsOf('folder', all))
@@ -58,7 +63,7 @@ export class PlacePaths {
     return lists.map(containers => pathTo(containers, known))
   }
 
-  /** Those that the caller may view; what is in the trash is no place. */
+  /** The containers that the caller may view; those in the trash are excluded. */
   async #seen(
     kind: Kind,
     ids: readonly string[],
@@ -72,7 +77,7 @@ export class PlacePaths {
     return found
   }
 
-  /** The folders and those above them, a level at a time. Who may view a folder is decided by its dataset. */
+  /** The folders and their ancestors, one level at a time. Folders have the rights of their dataset. */
   async #foldersAbove(ids: readonly string[]): Promise<ReadonlyMap<string, Container>> {
     const found = new Map<string, Container>()
     let level = ids
@@ -110,7 +115,7 @@ const pathTo = (
     const container = known[kind]?.get(id)
     if (!container) continue
     const above = pathTo(container.containers, known, depth + 1)
-    // A folder is seen only with its dataset.
+    // A folder is visible only with its dataset.
     if (kind === 'folder' && above.length === 0) continue
     return [...above, { kind, id, name: container.name }]
   }

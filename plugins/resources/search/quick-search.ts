@@ -18,12 +18,12 @@ interface Named {
 }
 
 const shownOfEachKind = 5
-/** Additional hits to query: some may be deleted, and those that begin with the text are first. */
+/** Number of hits requested in addition: some may be deleted, and names that begin with the text come first. */
 const askedOfEachKind = 20
 
 const indexed = ['collection', 'dataset', 'file'] as const satisfies readonly Kind[]
 
-/** Finds resources and people by name while someone types. */
+/** Finds resources and users by name, for suggestions while typing. */
 export class QuickSearch {
   #index: SearchIndex
   #policy: Policy

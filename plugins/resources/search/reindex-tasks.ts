@@ -15,26 +15,26 @@ import {
   wire,
 } from 'pounce/sdk'
 
-/** One building of the index, of everything or of one resource, shared by all kernels. */
+/** One rebuild of the index, for everything or for one resource, shared by all kernels. */
 export interface ReindexRecord {
   /** Null: everything. */
   readonly what: Ref | null
-  /** With what is in it. */
+  /** Whether its contents are included. */
   readonly isRecursive: boolean
   readonly state: 'queued' | 'running' | 'done' | 'failed'
-  /** Why, for people. */
+  /** The reason, as text. */
   readonly reason: string
   /** Times are ISO 8601. */
   readonly requested: string
   readonly started: string | null
   readonly ended: string | null
-  /** Resources so far. */
+  /** Number of resources indexed so far. */
   readonly count: number
-  /** Resources there are; null while they are being counted. */
+  /** Total number of resources; null while they are being counted. */
   readonly total: number | null
-  /** Why it failed. */
+  /** The reason of a failure. */
   readonly problem: string | null
-  /** The working kernel, and the end of its lease. */
+  /** The kernel that runs it, and the end of its lease. */
   readonly owner: string | null
   readonly until: string | null
 }
@@ -43,7 +43,7 @@ export const reindexRecords = collection<ReindexRecord>()('search.reindexing', {
 
 export type Reindexing = ReindexRecord & Stored
 
-/** Lease of a kernel on its work. */
+/** Duration of a kernel's lease. */
 const leaseMs = 20_000
 const everythingId = '000000000000000000000001'
 
@@ -56,7 +56,7 @@ const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined> => {
   }
 }
 
-/** What is to be reindexed, and who is at it: in the document store, so that of all kernels one does it. */
+/** Rebuild requests and the kernels that run them, in the document store, so that one of all kernels runs each. */
 export class ReindexTasks {
   readonly #documents: DocumentStore
   readonly #clock: Clock
@@ -67,12 +67,12 @@ export class ReindexTasks {
     this.#clock = clock
   }
 
-  /** The latest of everything, or of one resource. */
+  /** The latest request for everything, or for one resource. */
   get(what?: Ref): Promise<Reindexing | undefined> {
     return this.#documents.get(reindexRecords, what?.id ?? everythingId)
   }
 
-  /** Requests it, unless it is requested already or running. */
+  /** Adds a request, unless it is already requested or running. */
   async request(what: Ref | null, isRecursive: boolean, reason: string): Promise<Reindexing> {
     const id = what?.id ?? everythingId
     const requested = this.#now()
@@ -100,14 +100,14 @@ export class ReindexTasks {
     return (await unlessConflict(made)) ?? (await this.request(what, isRecursive, reason))
   }
 
-  /** Takes it; undefined when another kernel has it, or no one asked. */
+  /** Acquires the lease; undefined when another kernel has it, or there is no request. */
   take(id: string): Promise<Reindexing | undefined> {
     const isLeft = and(eq('state', 'running'), range('until', { lte: this.#now() }))
     const set = { state: 'running', owner: this.#owner, until: this.#until(), started: this.#now(), count: 0, total: null }
     return this.#change(id, or(eq('state', 'queued'), isLeft), { set })
   }
 
-  /** Says how far it is. False when another kernel has taken it: stop. */
+  /** Stores the progress and renews the lease. False when another kernel has acquired it: stop. */
   async renew(id: string, count: number, total: number | null): Promise<boolean> {
     return (await this.#change(id, this.#isOurs(), { set: { until: this.#until(), count, total } })) !== undefined
   }
@@ -117,12 +117,12 @@ export class ReindexTasks {
     await this.#change(id, this.#isOurs(), { set: { ...how, ended: this.#now(), owner: null, until: null } })
   }
 
-  /** Gives it to anyone who comes next. */
+  /** Releases the lease. */
   async giveBack(id: string): Promise<void> {
     await this.#change(id, this.#isOurs(), { set: { state: 'queued', owner: null, until: null } })
   }
 
-  /** Those that no one is at. */
+  /** Requests without a lease. */
   async waiting(): Promise<readonly Reindexing[]> {
     const found: Reindexing[] = []
     for (const state of ['queued', 'running'] as const) {

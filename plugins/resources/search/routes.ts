@@ -38,7 +38,7 @@ const query = s.Object({
   ),
   sort: text(200),
   order: s.Optional(s.String({ pattern: '^([aA][sS][cC]|[dD][eE][sS][cC])$' })),
-  view: s.Optional(s.Literal('full', { description: 'Hits as `SearchHit`, with place, author and the values that match' })),
+  view: s.Optional(s.Literal('full', { description: 'Hits as `SearchHit`, with location, author and matching values' })),
 })
 const jsonQuery = s.Object({
   query: s.String({ maxLength: 100_000, description: 'JSON: `[{"field_key":"metadata.depth","operator":">=","field_value":"12"}]`' }),
@@ -64,7 +64,7 @@ const page = {
 const sensorHit = { id: s.String(), name: s.String(), created: s.v1Date() }
 const SensorHit = s.model('SensorHit', s.Object({ ...sensorHit, resource_type: s.Literal('sensor') }))
 const StreamHit = s.model('StreamHit', s.Object({ ...sensorHit, sensor_id: s.String(), resource_type: s.Literal('stream') }))
-/** As the plugin of each kind presents it (`Searchable`). */
+/** As rendered by the plugin of each kind (`Searchable`). */
 const hit = s.Union([s.otherModel('FileSummary'), s.otherModel('Dataset'), s.otherModel('Collection'), SensorHit, StreamHit], {
   [s.discriminator]: {
     member: 'resource_type',
@@ -104,7 +104,7 @@ const startOf = ({ from, size, page }: Window): number => {
   return start
 }
 
-/** Addresses of the neighbouring pages: the same question with another window. */
+/** URLs of the neighbouring pages: the same query with another window. */
 const linksFor = (url: URL, from: number, size: number, scanned: number, total: number) => {
   const at = (start: number): string => {
     const asked = new URLSearchParams(url.searchParams)

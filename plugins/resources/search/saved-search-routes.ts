@@ -24,7 +24,7 @@ export const saveSearch = route({
   method: 'POST',
   path: '/api/me/searches',
   summary: 'Add a saved search',
-  description: `At most ${maxSavedSearches}, each with a name of its own. The query is in the language of \`GET /api/search\`.`,
+  description: `At most ${maxSavedSearches}, with unique names. The query is in the language of \`GET /api/search\`.`,
   permission: 'signedIn',
   limitedKeys: 'refused',
   body: s.model('NewSavedSearch', s.Object({ name: s.line(200), query: s.String({ maxLength: 10_000 }) })),

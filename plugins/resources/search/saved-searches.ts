@@ -1,7 +1,7 @@
 import { Clock, CommitConflict, Conflict, collection, DocumentStore, Ids, NotFound, type Time, wire } from 'pounce/sdk'
 import { personalRecords } from 'pounce/sdk/kit'
 
-/** A query that a person wants to ask again. */
+/** A search that a user has saved. */
 export interface SavedSearch {
   readonly id: string
   readonly name: string
@@ -9,14 +9,14 @@ export interface SavedSearch {
   readonly created: Time
 }
 
-/** What a person has saved; the record's id is the person's. The oldest first. */
+/** The saved searches of a user; the record's id is that of the user. Oldest first. */
 interface Saved {
   readonly searches: readonly SavedSearch[]
 }
 
 export const savedSearches = collection<Saved>()('search.saved')
 
-/** What one person can save at most. */
+/** Maximum number of saved searches per user. */
 export const maxSavedSearches = 100
 
 export const PersonalSavedSearches = personalRecords({
@@ -28,7 +28,7 @@ export const PersonalSavedSearches = personalRecords({
   erase: () => 'remove',
 })
 
-/** Searches that people have saved, each for themselves. */
+/** Saved searches, each visible to its user only. */
 export class SavedSearches {
   #documents: DocumentStore
   #ids: Ids
@@ -44,7 +44,7 @@ export class SavedSearches {
     return (await this.#documents.get(savedSearches, person))?.searches ?? []
   }
 
-  /** `Conflict` for a name that the person uses already, and when there are too many. */
+  /** Throws `Conflict` for a name that the user has used already, and beyond the limit. */
   async save(person: string, about: Pick<SavedSearch, 'name' | 'query'>): Promise<SavedSearch> {
     const search = { id: this.#ids.next(), ...about, created: this.#clock.now().toISOString() }
     for (;;) {
@@ -64,7 +64,7 @@ export class SavedSearches {
     }
   }
 
-  /** `NotFound` for one that the person has not saved. */
+  /** Throws `NotFound` for a search that the user has not saved. */
   async remove(person: string, id: string): Promise<void> {
     if (!(await this.of(person)).some(search => search.id === id)) throw new NotFound('saved search')
     await this.#documents.commit({ update: person, in: savedSearches, pull: { searches: [{ id }] } })

@@ -13,36 +13,36 @@ export interface SearchInput {
   readonly size: number
   readonly sort?: SearchRequest['sort']
   readonly kinds?: readonly Kind[]
-  /** With names of places and people, and why each hit was found; else as v1 shows hits. */
+  /** With names of containers and users, and the matches of each hit; otherwise in v1's format. */
   readonly isFull?: boolean
-  /** Count the hits by these. */
+  /** Count the hits by these facets. */
   readonly facets?: readonly FacetParameter[]
 }
 
 export interface SearchPage<T = object> {
   readonly results: readonly T[]
-  /** Hits that were looked at to fill the page. */
+  /** Number of hits read to fill the page. */
   readonly scanned: number
-  /** Hits there are, without those looked at that are not for the caller, such as what has just gone to the trash. */
+  /** Number of hits, without those found to be hidden from the caller, such as recently trashed ones. */
   readonly total: number
-  /** All that the index has: where paging ends. */
+  /** Number of hits in the index, which bounds paging. */
   readonly indexed: number
   readonly isNewestFirst: boolean
   readonly facets?: ShownFacets
 }
 
-/** Reads the hits of a kind, by id; those that are not to be shown are left out. */
+/** Reads the hits of a kind, by id; hidden ones are omitted. */
 type ReadItems<T> = (source: Searchable, ids: readonly string[]) => Promise<ReadonlyMap<string, T>>
 
 const mostRounds = 5
-/** Of a search that only counts: as many hits as a page has unless its size is said. */
+/** Number of hits that are checked by a search that only counts, like the default page size. */
 const checkedOfCount = 240
 
 const userSubmitted = /^(metadata\.)?user-submitted\./
 
 const onFiles: SearchQuery = { op: 'field', field: 'resource_type', is: 'equals', values: ['file'] }
 
-/** Clowder 1.x names the metadata that people add to files by the API `user-submitted.<field>` (reference, api-platform §8); here it has the same field as all that people add. */
+/** In Clowder 1.x, metadata that users add to files is `user-submitted.<field>` (reference, api-platform §8); here it is indexed as `<field>`. */
 const resolveUserSubmitted = (query: SearchQuery): SearchQuery =>
   mapField(query, userSubmitted, condition => {
     const plain: FieldCondition = { ...condition, field: (condition.field ?? '').replace(userSubmitted, '$1') }
@@ -50,7 +50,7 @@ const resolveUserSubmitted = (query: SearchQuery): SearchQuery =>
     return { op: 'or', any: [condition, { op: 'and', all: [onFiles, plain] }] }
   })
 
-/** Queries the index, then checks its hits again: the index is a cache, the store and the policy decide. */
+/** Queries the index, then checks the hits: the index is a cache, the store and the policy are authoritative. */
 export class SearchService {
   #index: SearchIndex
   #policy: Policy
@@ -78,7 +78,7 @@ export class SearchService {
     this.#facets = facets
   }
 
-  /** Every kind that is found. */
+  /** All searchable kinds. */
   get kinds(): readonly Kind[] {
     return this.#searchables.all().map(({ kind }) => kind)
   }

@@ -74,7 +74,7 @@ export const searchNames = route({
   path: '/api/search/quick',
   summary: 'Search names of resources and people by prefix',
   description:
-    'At most five of each kind that the caller may view, those whose names begin with the prefix first, then the newest. A single letter or digit matches whole words of names only. People only for signed-in callers. For suggestions while typing.',
+    'At most five of each kind that the caller may view, those whose names begin with the prefix first, then the newest. A single letter or digit matches whole words of names only. People are returned to signed-in callers only. Intended for suggestions while typing.',
   permission: 'reader',
   cost: 'search',
   query: quickQuery,
@@ -101,7 +101,7 @@ export const autocompleteMetadataNames = route({
   method: 'GET',
   path: '/api/metadata/autocompletenames',
   summary: 'Autocomplete names of metadata fields',
-  description: 'Names of defined fields and of fields in use, as queries write them.',
+  description: 'Names of defined fields and of fields in use, as used in queries.',
   permission: 'reader',
   cost: 'search',
   query: filterQuery,
@@ -122,7 +122,7 @@ export const readConditions = route({
   path: '/api/search/conditions',
   summary: 'Get the conditions of a query',
   description:
-    'An addition to Clowder 1.x, for search forms. Nothing is searched. An unreadable query gets 400 with `position`. `conditions` is null for a query that is no list: one with parentheses, or with both AND and OR.',
+    'An addition to Clowder 1.x, for search forms. Nothing is searched. An invalid query gets 400 with `position`. `conditions` is null for a query that is not a plain list: one with parentheses, or with both AND and OR.',
   permission: 'reader',
   query: s.Object({ query: s.String({ maxLength: 10_000 }) }),
   responses: {

@@ -25,7 +25,7 @@ const fixed = [
   'contains',
 ]
 
-/** Suggestions while a query is typed: invisible resources are neither shown nor counted. */
+/** Suggestions while a query is typed: hidden resources are neither shown nor counted. */
 export class SuggestionService {
   #index: SearchIndex
   #policy: Policy
@@ -47,7 +47,7 @@ export class SuggestionService {
     return (await this.tags(prefix, limit, caller)).map(({ tag, count }) => ({ value: tag, count }))
   }
 
-  /** Fields of metadata as queries write them: those of definitions, then those that are in use, each once. */
+  /** Names of metadata fields as used in queries: those of definitions, then others in use, each once. */
   async metadataNames(prefix: string, limit: number, caller: Caller): Promise<readonly string[]> {
     const start = prefix.replace(/^metadata\./, '')
     const agreed = await Promise.all(this.#namings.all().map(naming => naming.names(start, caller, limit)))

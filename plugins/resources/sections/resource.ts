@@ -6,7 +6,7 @@ export const sectionResource = defineResource<SectionRecord>({
   kind: 'section',
   collection: sections,
   view: 'ViewSection',
-  // Rights are those of the file, now; not even who made a section has any of its own.
+  // A section has the current rights of its file; its creator has none beyond these.
   rights: ({ file }) => ({ author: '', spaces: [], isPublic: false, state: 'live', parents: [{ kind: 'file', id: file }] }),
   personalData: {
     name: 'sections',

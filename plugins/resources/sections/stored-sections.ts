@@ -26,14 +26,14 @@ import { optionalOrNull, orNotFound, removeFound, requireDone } from 'pounce/sdk
 
 const Area = s.model('Area', s.Object({ x: s.Number(), y: s.Number(), w: s.Number(), h: s.Number() }))
 
-/** A section as extractors send it. Members of other names are kept and shown as they are. */
+/** A section as extractors send it. Unknown members are stored and returned unchanged. */
 export const PostedSection = s.model(
   'NewSection',
   s.Object(
     {
-      file_id: s.Optional(s.String({ maxLength: 100, description: 'The file that this is a part of' })),
+      file_id: s.Optional(s.String({ maxLength: 100, description: 'Id of the file' })),
       area: optionalOrNull(Area),
-      startTime: optionalOrNull(s.Number({ description: 'Seconds from the beginning' })),
+      startTime: optionalOrNull(s.Number({ description: 'Seconds from the start of the file' })),
       endTime: optionalOrNull(s.Number()),
       order: optionalOrNull(s.Integer()),
       description: optionalOrNull(s.prose()),
@@ -44,7 +44,7 @@ export const PostedSection = s.model(
 
 export type PostedSection = s.Static<typeof PostedSection>
 
-/** A section as Clowder 1.x shows it; `endTime`, `order`, `thumbnail` and `more` are ours. */
+/** A section in the format of Clowder 1.x; `endTime`, `order`, `thumbnail` and `more` are additions. */
 export const SectionJson = s.model(
   'Section',
   s.Object({
@@ -61,7 +61,7 @@ export const SectionJson = s.model(
   }),
 )
 
-/** Who adds a section is not in the body: ids, authors, times of making and tags are never taken from there. */
+/** Members that are never taken from the body: ids, authors, creation times and tags. */
 const own = new Set(['id', 'file_id', 'area', 'startTime', 'endTime', 'order', 'description', 'author', 'created', 'tags', 'thumbnail_id'])
 
 const fromPosted = (posted: PostedSection): Omit<SectionRecord, 'file' | 'author' | 'created'> => {
@@ -98,7 +98,7 @@ export const toSectionJson = (section: Section): s.Static<typeof SectionJson> =>
 
 type Section = SectionRecord & Stored
 
-/** Sections; those of one file in the order of their start times. */
+/** Sections; those of one file by start time. */
 export const sections = collection<SectionRecord>()('sections', {
   byFile: { on: ['file', 'startTime'] },
 })
@@ -131,7 +131,7 @@ export class StoredSections implements Sections {
     return this.#documents.find(sections, { ...ofFile(file), ...page })
   }
 
-  /** Ids of all sections of a file in their order, read while you iterate. */
+  /** Ids of all sections of a file in order, read during iteration. */
   async *idsOf(file: string): AsyncIterable<string> {
     for await (const { id } of this.#documents.scan(sections, ofFile(file))) yield id
   }
@@ -143,12 +143,12 @@ export class StoredSections implements Sections {
     return this.#documents.commit({ insert: { id, ...record }, into: sections }, [created])
   }
 
-  /** One that is gone already is not an error. */
+  /** A deleted one is not an error. */
   async remove({ id, file }: Pick<Section, 'id' | 'file'>, actor: string | undefined): Promise<void> {
     requireDone(await this.#documents.commitEach([{ change: { tombstone: id, in: sections }, events: [removed({ id, file }, actor)] }]))
   }
 
-  /** All sections of some files, in batches; `actors` says by file who took it away. */
+  /** Deletes all sections of some files, in batches; `actors` maps each file to the user who deleted it. */
   async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
     await removeFound(this.#documents, sections, {
       using: 'byFile',
@@ -164,7 +164,7 @@ const removed = ({ id, file }: Pick<Section, 'id' | 'file'>, actor: string | und
 
 const ofFile = (file: string) => ({ using: 'byFile', where: eq('file', file), sort: { by: 'startTime', order: 'ascending' } }) as const
 
-/** Sections go with their file. */
+/** Deletes sections with their file. */
 export class DeleteSectionsOnFileRemoved implements BatchHandler {
   #sections: StoredSections
 
@@ -178,7 +178,7 @@ export class DeleteSectionsOnFileRemoved implements BatchHandler {
 }
 wire(DeleteSectionsOnFileRemoved, StoredSections)
 
-/** A section that was made while its file went has no one else to take it away. */
+/** Deletes a section that was created while its file was being deleted, and so was missed by that cascade. */
 export class DeleteOrphanedSection {
   #sections: StoredSections
   #files: Files

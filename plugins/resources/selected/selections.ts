@@ -17,14 +17,14 @@ import {
 } from 'pounce/sdk'
 import { personalRecords } from 'pounce/sdk/kit'
 
-/** What a person has selected; the record's id is the person's. The oldest first. */
+/** The selection of a user; the record's id is that of the user. Oldest first. */
 interface Selection {
   readonly datasets: readonly string[]
 }
 
 export const selections = collection<Selection>()('selected')
 
-/** What one person can select at most: as many as one question to the policy takes. */
+/** Maximum size of a selection, which is that of one query to the policy. */
 export const maxSelected = 1000
 
 export const PersonalSelection = personalRecords({
@@ -36,15 +36,15 @@ export const PersonalSelection = personalRecords({
   erase: () => 'remove',
 })
 
-/** What became of each dataset of a selection. */
+/** The outcome for a dataset of a selection. */
 export interface SelectionOutcome {
   readonly id: string
   readonly status: 'done' | 'refused'
-  /** Why it was refused. */
+  /** The reason of a refusal. */
   readonly message?: string
 }
 
-/** What people have selected, and what they do with all of it at once. */
+/** The selections of users, and operations on all selected datasets. */
 export class Selections {
   #documents: DocumentStore
   #datasets: Datasets
@@ -60,17 +60,17 @@ export class Selections {
     this.#trashHandlers = trashHandlers
   }
 
-  /** The selected datasets that exist and that the caller may view, in the order in which they were selected. */
+  /** The selected datasets that exist and that the caller may view, in order of selection. */
   async of(caller: Caller): Promise<readonly string[]> {
     return this.#withRight(caller, 'ViewDataset')
   }
 
-  /** Those of them that the caller may download. */
+  /** The selected datasets that the caller may download. */
   async downloadable(caller: Caller): Promise<readonly string[]> {
     return this.#withRight(caller, 'DownloadFiles')
   }
 
-  /** Adds a dataset that the caller may view; how many are selected then. Idempotent. */
+  /** Adds a dataset that the caller may view; returns the size of the selection. Idempotent. */
   async add(caller: Caller, dataset: string): Promise<number> {
     const { id } = signedIn(caller)
     for (;;) {
@@ -90,7 +90,7 @@ export class Selections {
     }
   }
 
-  /** Takes datasets out; how many are left. What is not selected is not an error. */
+  /** Removes datasets from the selection; returns its size. Datasets that are not selected are not an error. */
   async remove(caller: Caller, datasets: readonly string[]): Promise<number> {
     const { id } = signedIn(caller)
     if (!(await this.#documents.get(selections, id))) return 0
@@ -101,7 +101,7 @@ export class Selections {
     await this.remove(caller, await this.#held(signedIn(caller).id))
   }
 
-  /** Puts tags on each dataset where the caller may; the selection stays. */
+  /** Adds tags to each dataset where the caller has the right; the selection is unchanged. */
   async tag(caller: Caller, names: readonly string[]): Promise<readonly SelectionOutcome[]> {
     const user = signedIn(caller).id
     return this.#each(caller, 'AddTag', async id => {
@@ -109,7 +109,7 @@ export class Selections {
     })
   }
 
-  /** Deletes each dataset where the caller may, to the trash where there is one. What is deleted is selected no longer. */
+  /** Deletes each dataset where the caller has the right, to the trash if it is enabled. Deleted ones are removed from the selection. */
   async discard(caller: Caller): Promise<readonly SelectionOutcome[]> {
     const bin = this.#trashHandlers.all().find(({ kind }) => kind === 'dataset')
     if (!bin) throw new Invalid('Deleting datasets is not available')
@@ -144,7 +144,7 @@ export class Selections {
 }
 wire(Selections, DocumentStore, Datasets, Policy, Tags, TrashHandlers)
 
-/** One that changed or went meanwhile does not stop the others; a fault of the server does. */
+/** A dataset that was changed or deleted meanwhile does not stop the others; a server error does. */
 const outcomeOf = async (id: string, work: (id: string) => Promise<void>): Promise<SelectionOutcome> => {
   try {
     await work(id)

@@ -26,7 +26,7 @@ const isSetName = (name: string): name is SetName => Object.hasOwn(sets, name)
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Where a path leads. */
+/** The target of a path. */
 type Place =
   | { readonly is: 'entities'; readonly entities: Entities; readonly at: string }
   | { readonly is: 'entity'; readonly entity: Entity }
@@ -46,13 +46,13 @@ const conformsTo = [
   'data-array/data-array',
 ]
 
-/** What there is: the sets and their addresses. */
+/** The root resource: the entity sets and their URLs. */
 export const rootOf = (baseUrl: string) => ({
   value: Object.keys(sets).map(name => ({ name, url: `${baseUrl}/api/sensorthings/v1.1/${name}` })),
   serverSettings: { conformance: conformsTo.map(name => `${conformance}/${name}`) },
 })
 
-/** `NotFound` for what does not exist or not for the caller; `Invalid` for what cannot be queried. */
+/** Throws `NotFound` for missing and hidden entities, `Invalid` for an unsupported query. */
 export const answerOf = async (ports: Ports, { caller, path, options, extras }: EntityRequest): Promise<Json> => {
   const world = new EntityLoader(caller, ports)
   const place = await placeOf(world, path)
@@ -73,7 +73,7 @@ export const answerOf = async (ports: Ports, { caller, path, options, extras }: 
   return place.is === 'references' ? answer.references(place.entities, asked, place.at) : answer.list(place.entities, asked, place.at)
 }
 
-/** The bare value of a property: texts as they are, everything else as JSON. */
+/** The raw value of a property: a string unchanged, everything else as JSON. */
 export const bareValueOf = async (ports: Ports, { caller, path }: Pick<EntityRequest, 'caller' | 'path'>): Promise<string> => {
   const place = await placeOf(new EntityLoader(caller, ports), path)
   if (place.is !== 'value') throw new Invalid('$value must follow a property, as in Things(1)/name/$value')
@@ -132,7 +132,7 @@ const placeOf = async (world: EntityLoader, path: string): Promise<Place> => {
   return place
 }
 
-/** One of the entities when the segment has a key. */
+/** A single entity when the segment has a key. */
 const chosen = async (place: Extract<Place, { is: 'entities' }>, { key }: ParsedSegment): Promise<Place> => {
   if (key === null) return place
   const entity = await place.entities.find(key)

@@ -7,10 +7,10 @@ import { read, refusal } from './parsing.ts'
 import { types } from './types.ts'
 import { clockOf, compare, Duration, durationMs, EntityTimeSpan, GeoPlace, memberOf, type Value, type ValueKind } from './values.ts'
 
-/** A function of filters. Each argument has been found to be of its kind, or has become undefined. */
+/** A filter function. Each argument has the declared kind, or is undefined. */
 interface FilterFunction {
   readonly takes: readonly ValueKind[]
-  /** The last argument may be missing. */
+  /** The last argument is optional. */
   readonly isLastOptional?: boolean
   readonly gives: ValueKind
   run(values: readonly Value[]): Value
@@ -38,7 +38,7 @@ const ofNumber = (run: (one: number) => number): FilterFunction => ({
   run: ([one]) => run(number(one)),
 })
 
-/** Of a time: the part of its beginning, in UTC. */
+/** A function on the start of a time, in UTC. */
 const ofTime = (run: (date: Date) => Value, gives: ValueKind = 'number'): FilterFunction => ({
   takes: ['time'],
   gives,
@@ -74,7 +74,7 @@ const apart = (one: Geometry, other: Geometry): number => {
   return Math.min(...positionsOf(one).flatMap(position => others.map(place => metresBetween(position, place))))
 }
 
-/** The functions that filters may use, by their names in lower case. */
+/** The supported filter functions, by name in lower case. */
 const functions: ReadonlyMap<string, FilterFunction> = new Map<string, FilterFunction>([
   ['substringof', ofTexts((part, whole) => whole.includes(part))],
   ['contains', ofTexts((whole, part) => whole.includes(part))],
@@ -126,10 +126,10 @@ const functions: ReadonlyMap<string, FilterFunction> = new Map<string, FilterFun
   ['st_distance', ofPlaces(apart, 'number')],
 ])
 
-/** Properties, values, comparisons and functions of one filter. */
+/** Maximum number of properties, values, comparisons and functions in one filter. */
 const mostTerms = 200
 
-/** What a filter sees of an entity: itself under the empty path, and what sure links lead to under theirs. */
+/** The entities that a filter reads: the entity itself under the empty path, and the targets of single-valued links under their paths. */
 export type Seen = ReadonlyMap<string, Entity>
 
 /** A compiled part of a filter. */
@@ -142,12 +142,12 @@ export interface Compiled {
 
 type GeoRings = readonly (readonly GeoPosition[])[]
 
-/** Makes parts of filters on entities of one type ready. Whatever cannot be queried of them is `Invalid`, with its position. */
+/** Compiles filters on entities of one type. Throws `Invalid` with the position of anything unsupported. */
 export class FilterCompiler {
   readonly #type: EntityType
   readonly #now: () => number
   readonly #of: string
-  /** Paths of links that filters look through. */
+  /** Paths of the links that the filter follows. */
   readonly paths = new Set<string>()
   #terms = 0
 
@@ -185,7 +185,7 @@ export class FilterCompiler {
     }
   }
 
-  /** The same for a part that must be true or false. */
+  /** Like `compile`, for a part that must be boolean. */
   condition(what: ParsedFilter): Compiled {
     const compiled = this.compile(what)
     if (compiled.kind === 'boolean' || compiled.kind === 'any') return compiled
@@ -199,7 +199,7 @@ export class FilterCompiler {
     return { kind: 'boolean', isConstant: all.every(each => each.isConstant), value }
   }
 
-  /** A text compared with a time of day is read as one. */
+  /** A string compared with a time of day is parsed as one. */
   #clockBeside({ kind }: Compiled, what: ParsedFilter): Compiled | undefined {
     const isClock = kind === 'time of day' && what.is === 'literal' && what.kind === 'text'
     return isClock ? this.#clock(what.value, what.at) : undefined
@@ -274,7 +274,7 @@ export class FilterCompiler {
     }
   }
 
-  /** Goes through sure links as far as they lead. */
+  /** Follows single-valued links. */
   #follow(names: readonly string[], at: number): readonly [string, readonly string[], EntityType] {
     let type = this.#type
     for (const [index, name] of names.entries()) {
@@ -303,7 +303,7 @@ export class FilterCompiler {
     return made(gives, parts, values => (values.every((value, index) => isOf(value, takes[index])) ? run(values) : undefined))
   }
 
-  /** Places are compared with one in the filter. */
+  /** Locations are compared with a constant in the filter. */
   #mustBeGiven(name: string, of: readonly ParsedFilter[], at: number): void {
     const wanted = name.endsWith('distance') ? 'POINT' : 'POLYGON'
     const isGiven = (name === 'st_within' ? of.slice(1) : of).some(
@@ -322,7 +322,7 @@ export class FilterCompiler {
 
 const farthestDegrees = 10_000
 
-/** Maps of the world continue beyond its edges, and request all that they show: a box. Every other shape outside the world is a mistake. */
+/** Map clients pan beyond the edges of the world, and request everything visible: a box. Any other shape outside the world is an error. */
 const withinEdges = (polygon: GeoRings): GeoRings => {
   const [positions = [], ...holes] = polygon
   const [longitudes, latitudes] = [0, 1].map(at => [...new Set(positions.map(position => position[at] ?? 0))])

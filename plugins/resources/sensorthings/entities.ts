@@ -11,7 +11,7 @@ type Properties = { readonly [key: string]: Json }
 
 const isObject = (value: Json | undefined): value is Properties => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What people said of a sensor or stream, or its name. */
+/** The description of a sensor or stream, or its name. */
 const descriptionOf = ({ name, properties }: { readonly name: string; readonly properties: Properties }): string => {
   const texts = [properties['description'], properties['popupContent']]
   return texts.find(text => typeof text === 'string' && text !== '')?.toString() ?? name
@@ -19,7 +19,7 @@ const descriptionOf = ({ name, properties }: { readonly name: string; readonly p
 
 const observationTypes = 'http://www.opengis.net/def/observationType/OGC-OM/2.0'
 
-/** By the newest readings that have the parameter. */
+/** Determined by the newest datapoints that have the parameter. */
 const observationTypeOf = (newest: readonly Datapoint[], parameter: string): string => {
   const values = newest.map(({ properties }) => properties[parameter] ?? null).filter(value => value !== null)
   const areAll = (type: string): boolean => values.length > 0 && values.every(value => typeof value === type)
@@ -27,14 +27,14 @@ const observationTypeOf = (newest: readonly Datapoint[], parameter: string): str
   return `${observationTypes}/${areAll('boolean') ? 'OM_TruthObservation' : 'OM_Observation'}`
 }
 
-/** A unit with the members that the standard wants; null for what no one said. */
+/** A unit with the members that the standard requires; null if unknown. */
 interface Unit {
   readonly [member: string]: string | null
 }
 
 const textOf = (value: Json | undefined): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** A unit as people write it: its symbol, or an object with some of name, symbol and definition. */
+/** A unit as users specify it: its symbol, or an object with some of name, symbol and definition. */
 const readUnit = (value: Json | undefined): Unit | undefined => {
   const symbol = textOf(value)
   if (symbol !== null) return { name: symbol, symbol, definition: null }
@@ -45,7 +45,7 @@ const readUnit = (value: Json | undefined): Unit | undefined => {
 
 const names = ['unitOfMeasurement', 'unitsOfMeasurement', 'units', 'unit'] as const
 
-/** For this parameter alone, or for all. */
+/** For this parameter only, or for all parameters. */
 const unitIn = (parameter: string, properties: Properties): Unit | undefined => {
   for (const name of names) {
     const said = properties[name]
@@ -56,11 +56,11 @@ const unitIn = (parameter: string, properties: Properties): Unit | undefined => 
   return undefined
 }
 
-/** The unit of a parameter as the stream says it, or else its sensor. */
+/** The unit of a parameter in the properties of the stream, or of its sensor. */
 const unitOf = (parameter: string, stream: Properties, sensor: Properties): Unit =>
   unitIn(parameter, stream) ?? unitIn(parameter, sensor) ?? { name: null, symbol: null, definition: null }
 
-/** The smallest geometry that fills a box. */
+/** The smallest geometry that covers a box. */
 const placeOfBox = ([west, south, east, north]: StreamStatistics['box']): GeoPlace => {
   const corners = [
     [west, south],
@@ -81,13 +81,13 @@ const placeOfBox = ([west, south, east, north]: StreamStatistics['box']): GeoPla
   return new GeoPlace(isLine ? line : { type: 'Polygon', coordinates: [corners] })
 }
 
-/** From the first beginning to the last beginning or end. */
+/** From the first start to the last start or end. */
 const spanOf = ({ firstStartMs, lastEndMs }: StreamStatistics, newest: readonly Datapoint[]): Value => {
   const last = newest[0]?.startMs ?? firstStartMs
   return new EntityTimeSpan(firstStartMs, Math.max(firstStartMs, last, lastEndMs ?? last))
 }
 
-/** What an entity is made of. */
+/** The parts of an entity. */
 interface Made {
   readonly type: EntityType
   readonly key: EntityKey
@@ -96,7 +96,7 @@ interface Made {
   readonly manies?: Readonly<Record<string, () => Entities>>
 }
 
-/** An entity; its fields are reckoned when they are requested. */
+/** An entity; its fields are computed when they are read. */
 const entity = ({ type, key, fields, ones = {}, manies = {} }: Made): Entity => ({
   type,
   key,
@@ -109,7 +109,7 @@ const entity = ({ type, key, fields, ones = {}, manies = {} }: Made): Entity => 
   },
 })
 
-/** Walks raw things and shows them as entities. */
+/** Walks records and converts them to entities. */
 async function* steps<T>(
   looked: AsyncIterable<Lot<T>>,
   show: (item: T) => Entity | Promise<Entity>,
@@ -118,14 +118,14 @@ async function* steps<T>(
     yield lot.map(({ item, cursor }) => (item === undefined ? { cursor } : { show: () => show(item), cursor }))
 }
 
-/** A key of two parts: a number and the name of a parameter. */
+/** A compound key: a number and the name of a parameter. */
 const partsOf = (key: EntityKey): readonly [number | undefined, string] => {
   const [, digits, parameter] = /^([1-9]\d{0,15}):(.*)$/s.exec(String(key)) ?? []
   const number = Number(digits)
   return parameter === undefined || !Number.isSafeInteger(number) ? [undefined, ''] : [number, parameter]
 }
 
-/** A key that is a number of a sensor or datapoint. */
+/** A key that is the number of a sensor or datapoint. */
 const isNumber = (key: EntityKey): key is number => Number.isSafeInteger(key) && Number(key) > 0
 
 const byId = { by: 'id', isDescending: false }
@@ -177,7 +177,7 @@ export const sensorOf = (world: EntityLoader, sensor: StoredSensor): Entity =>
     manies: { Datastreams: () => datastreams(world, { sensor: sensor.id }) },
   })
 
-/** Things, Locations or Sensors: three ways to look at sensors. */
+/** Things, Locations or Sensors: three views of sensors. */
 export const sensorEntities = (
   world: EntityLoader,
   type: EntityType,
@@ -205,7 +205,7 @@ export const propertyOf = (world: EntityLoader, name: string): Entity =>
     manies: { Datastreams: () => datastreams(world, { parameter: name }) },
   })
 
-/** By code point; of very many streams the first ones count. */
+/** By code point; with very many streams, those of the first ones. */
 export const observedProperties = (world: EntityLoader): Entities => ({
   type: types.ObservedProperties,
   async *walk({ order, after }) {
@@ -245,7 +245,7 @@ export const datastreamOf = async (world: EntityLoader, measured: StreamParamete
   })
 }
 
-/** A filter may name the thing or the observed property. */
+/** A filter may specify the thing or the observed property. */
 const narrower = (scope: MeasuredScope, { thing, parameter }: Hints): MeasuredScope => ({
   ...(parameter === undefined ? {} : { parameter }),
   ...(thing !== undefined && isNumber(thing) ? { sensor: sensorIdOf(thing) } : {}),
@@ -302,7 +302,7 @@ export const observationOf = (world: EntityLoader, { point, parameter }: Observe
 /** Properties that describe the circumstances rather than a measurement. */
 const isLabel = (value: Value): boolean => typeof value === 'string' || typeof value === 'boolean'
 
-/** Those of one datastream. */
+/** Observations of one datastream. */
 export const observations = (world: EntityLoader, measured: StreamParameter): Entities => {
   const { stream, parameter, statistics } = measured
   return {
@@ -314,7 +314,7 @@ export const observations = (world: EntityLoader, measured: StreamParameter): En
         ? observationOf(world, found)
         : undefined
     },
-    // What the store looks through is bounded by what the stream has; more is walked.
+    // The store's scan is bounded by the size of the stream; more is walked.
     async count(upTo) {
       if (statistics.count > upTo) return undefined
       return world.ports.geo.count({ streams: [geoNumberOf(stream.id)], attributes: [{ key: parameter }] }, upTo)

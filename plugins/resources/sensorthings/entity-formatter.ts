@@ -6,28 +6,28 @@ import { shown } from './values.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A list, or what could be found of it within bounds. */
+/** A list, or the part of it that was found within the limits. */
 interface Found {
   readonly entities: readonly Entity[]
-  /** Where to continue; with what is still to be skipped there. */
+  /** Where to continue, and the number of entities still to be skipped there. */
   readonly rest?: { readonly after: EntityCursor | undefined; readonly skip: number }
 }
 
 const looks = 20_000
 const maxExpandMs = 5000
-/** Of one answer, expanded entities among them, each time that they are shown. */
+/** Limits of one response, including expanded entities, each time they are included. */
 const [maxEntities, maxBytes] = [20_000, 16 * 1024 * 1024]
 const countingMs = 500
-/** Counted so far; a count that comes to it may be larger. */
+/** Counts stop here: a count that reaches it may be larger. */
 const mostCounted = 100_000
-/** Things that a list inside an entity looks at in vain: many such lists are in one answer. */
+/** Maximum number of non-matching records read for a nested list: one response may contain many such lists. */
 const maxNestedRows = 100
-/** After so many looks it is the turn of other requests. */
+/** Number of reads after which the event loop is yielded. */
 const stint = 500
-/** Entities whose links are expanded at the same time. */
+/** Number of entities whose links are expanded concurrently. */
 const together = 100
 
-/** What a filter may make of a page: so many more are read than wanted. */
+/** A filter may drop entities of a page, so more are read than requested. */
 const wantedOf = ({ filter, top, skip }: QueryOptions): number => (filter ? Math.max(100, top + skip + 1) : top + skip + 1)
 
 const keyText = (key: EntityKey): string =>
@@ -49,10 +49,10 @@ const namesOf = (type: EntityType): Names => {
   return names
 }
 
-/** Shows entities as the standard writes them. One for each request. */
+/** Formats entities as the standard specifies. One instance per request. */
 export class EntityFormatter {
   readonly #root: string
-  /** Query options that are not the standard's, such as `superAdmin`. */
+  /** Query parameters outside the standard, such as `superAdmin`. */
   readonly #extras: readonly string[]
   readonly #budget = new QueryBudget(looks, maxExpandMs)
   readonly #size = new AnswerSize(maxEntities, maxBytes)
@@ -67,19 +67,19 @@ export class EntityFormatter {
     return `${this.#root}/${type.set}(${keyText(key)})`
   }
 
-  /** `at` is the address of the list. */
+  /** `at` is the URL of the list. */
   async list(entities: Entities, asked: QueryOptions, at: string): Promise<Json> {
     const { found, head } = await this.#part(entities, asked, at)
     return { ...head(''), value: await this.#all(found, asked) }
   }
 
-  /** The addresses alone. */
+  /** The URLs only. */
   async references(entities: Entities, asked: QueryOptions, at: string): Promise<Json> {
     const { found, head } = await this.#part(entities, asked, at)
     return { ...head(''), value: found.map(entity => ({ '@iot.selfLink': this.selfLink(entity) })) }
   }
 
-  /** Observations as rows below the names of their columns, for each datastream: a fifth of the length. */
+  /** Observations as rows with column names, per datastream: a fifth of the length. */
   async dataArray(entities: Entities, asked: QueryOptions, at: string): Promise<Json> {
     const { found, head } = await this.#part(entities, asked, at)
     const components = Object.keys(entities.type.fields).filter(name => asked.select === undefined || asked.select.has(name))
@@ -93,7 +93,7 @@ export class EntityFormatter {
     return { ...head(''), value }
   }
 
-  /** At once where nothing is expanded. */
+  /** Synchronous if nothing is expanded. */
   one(entity: Entity, { select, expand }: QueryOptions): Json | Promise<Json> {
     const { fields, links } = namesOf(entity.type)
     const isShown = (name: string): boolean => select === undefined || select.has(name)
@@ -158,7 +158,7 @@ export class EntityFormatter {
     return { entities: found }
   }
 
-  /** Resolves at once wherever it can: very many things are looked at. */
+  /** Synchronous whenever possible, because very many entities are tested. */
   #fitting({ show }: EntityStep, filter: QueryOptions['filter']): Entity | undefined | Promise<Entity | undefined> {
     const entity = show?.()
     if (!entity || !filter) return entity
@@ -169,7 +169,7 @@ export class EntityFormatter {
     return entity instanceof Promise ? entity.then(check) : check(entity)
   }
 
-  /** A filter that names one entity leads straight to it. */
+  /** A filter that specifies one entity finds it directly. */
   async *#walk(
     entities: Entities,
     { filter }: QueryOptions,

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { batched, inTurns } from './entity-loader.ts'
 
-test('keys of one turn are loaded together, and once', async t => {
+test('keys requested in one turn are loaded together, each once', async t => {
   const asked: (readonly number[])[] = []
   const double = batched<number, number>(3, async keys => {
     asked.push(keys)
@@ -28,7 +28,7 @@ const busyFor = (ms: number): void => {
   while (performance.now() < until);
 }
 
-test('a few are done at a time, all in their order', async t => {
+test('a few run at a time, in order', async t => {
   let [running, most] = [0, 0]
   const ended: number[] = []
   const ask = inTurns(3, 1000, async (n: number) => {
@@ -44,7 +44,7 @@ test('a few are done at a time, all in their order', async t => {
   t.deepEqual(ended, [1, 2, 3, 4, 5, 6, 7])
 })
 
-test('what resolves at once lets others have their turn', async t => {
+test('work that resolves immediately yields to other requests', async t => {
   const ask = inTurns(2, 5, async (ms: number) => busyFor(ms))
   let turns = 0
   let isOver = false
@@ -55,11 +55,11 @@ test('what resolves at once lets others have their turn', async t => {
   setImmediate(count)
   await Promise.all(Array.from({ length: 40 }, () => ask(2)))
   isOver = true
-  // 80 ms in stints of 5, which may be 2 longer for each of the two.
+  // 80 ms in stints of 5, each of which may take 2 more.
   t.true(turns >= 5, `${turns} turns`)
 })
 
-test('one that fails takes nobody with it', async t => {
+test('a failure does not affect the others', async t => {
   const ask = inTurns(1, 1000, async (n: number) => {
     if (n === 1) throw new Error('one')
     return n

@@ -3,8 +3,8 @@ import type { Caller, GeoStore, Policy, Sensors, Stored, Streams } from 'pounce/
 import { type Datapoint, geoNumberOf, type SensorRecord, type StreamRecord, type StreamStatistics } from 'pounce/sdk/geo'
 
 /**
- * A few at a time, and once they have taken `stintMs` together it is the turn of other requests: what resolves at once would else be one turn,
- * however often one request needs it.
+ * Limits concurrency, and yields to other requests after `stintMs` of combined work: work that resolves immediately would otherwise run in
+ * a single turn, regardless of how much one request needs.
  */
 export const inTurns = <Q, A>(together: number, stintMs: number, work: (question: Q) => Promise<A>): ((question: Q) => Promise<A>) => {
   const waiting: (() => void)[] = []
@@ -19,7 +19,7 @@ export const inTurns = <Q, A>(together: number, stintMs: number, work: (question
     }
   }
   const end = (): void => {
-    // The place of the one that ends is the next one's.
+    // The next one takes over the slot.
     const next = waiting.shift()
     if (next) next()
     else running -= 1
@@ -39,7 +39,10 @@ interface Batch<K, V> {
   readonly values: Promise<ReadonlyMap<K, V>>
 }
 
-/** Gathers the keys of one turn, and loads `most` of them at once, each key once. What `many` does not find is undefined. */
+/**
+ * Collects the keys requested in one turn, and loads them in batches of `most`, each key once. Keys that `many` does not find are
+ * undefined.
+ */
 export const batched = <K, V>(
   most: number,
   many: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
@@ -71,7 +74,7 @@ export type StoredSensor = SensorRecord & Stored
 
 export type StoredStream = StreamRecord & Stored
 
-/** What the whole service has. */
+/** The dependencies of the service. */
 export interface Ports {
   readonly sensors: Sensors
   readonly streams: Streams
@@ -82,27 +85,27 @@ export interface Ports {
   now(): number
 }
 
-/** The newest readings of a stream, from which the types of its parameters follow. */
+/** Number of the newest datapoints of a stream from which the types of its parameters are determined. */
 export const sampled = 5
 
-/** Pages of readings that are found at the same time, and how long they may take until others have their turn. */
+/** Number of pages of datapoints that are read concurrently, and how long they may take before the event loop is yielded. */
 const [pagesTogether, stintMs] = [3, 10]
 
-/** Streams of one lot of sensors that are read at once. */
+/** Maximum number of streams that are read at once for a batch of sensors. */
 const mostTogether = 5000
 
-/** The data of one request, read once. It shows nothing that the caller may not view. */
+/** The data of one request, each record read once. Contains nothing that the caller may not view. */
 export class EntityLoader {
   readonly caller: Caller
   readonly ports: Ports
-  /** The address of the service. */
+  /** The base URL of the service. */
   readonly root: string
-  /** Undefined of a sensor that does not exist, or not for this caller. */
+  /** Undefined for a sensor that is missing or hidden from the caller. */
   readonly sensor: (id: string) => Promise<StoredSensor | undefined>
-  /** Undefined of a stream that does not exist, or not for this caller. */
+  /** Undefined for a stream that is missing or hidden from the caller. */
   readonly stream: (id: string) => Promise<StoredStream | undefined>
   readonly statistics: (stream: number) => Promise<StreamStatistics | undefined>
-  /** All streams of a sensor; undefined when there are very many, to be read in pages. */
+  /** All streams of a sensor; undefined when there are too many, which are then read in pages. */
   readonly streamsOf: (sensor: string) => Promise<readonly StoredStream[] | undefined>
   readonly find: GeoStore['find']
   #newest = new Map<number, Promise<readonly Datapoint[]>>()
@@ -118,7 +121,7 @@ export class EntityLoader {
     this.find = inTurns(pagesTogether, stintMs, query => ports.geo.find(query))
   }
 
-  /** The last readings by their beginning, the newest first, at most `sampled`. */
+  /** The newest datapoints by start, at most `sampled`. */
   newest(stream: StoredStream): Promise<readonly Datapoint[]> {
     const number = geoNumberOf(stream.id)
     const known = this.#newest.get(number)

@@ -1,7 +1,7 @@
 import type { GeoArea } from 'pounce/sdk/geo'
 import type { Value, ValueKind } from './values.ts'
 
-/** The entity sets of the standard's sensing part. */
+/** The entity sets of the standard's sensing profile. */
 export type SetName =
   | 'Things'
   | 'Locations'
@@ -14,55 +14,55 @@ export type SetName =
 
 export type EntityKey = number | string
 
-/** A way from an entity to others. */
+/** A link from an entity to others. */
 export interface LinkType {
   readonly to: SetName
   readonly isMany: boolean
-  /** There is exactly one at any time, so that filters may look through it. Of every link that is not many. */
+  /** There is exactly one target at any time, so that filters may follow the link. True for every single-valued link. */
   readonly isSure: boolean
 }
 
-/** Conditions that narrow a scan. Each is necessary, none sufficient: filters are evaluated too. */
+/** Conditions that narrow a scan. Each is necessary, none is sufficient: filters are evaluated as well. */
 export interface Hints {
   readonly key?: EntityKey
-  /** Keys of what a link leads to. */
+  /** Keys of link targets. */
   readonly thing?: EntityKey
   readonly datastream?: EntityKey
   readonly parameter?: string
   readonly name?: string
   readonly areas?: readonly GeoArea[]
-  /** Beginning then or later. */
+  /** Starting at or after this time. */
   readonly fromMs?: number
-  /** Beginning then or earlier. */
+  /** Starting at or before this time. */
   readonly toMs?: number
-  /** Ending then or later. */
+  /** Ending at or after this time. */
   readonly endsFromMs?: number
 }
 
 /** How a comparison of a property narrows a scan. */
 export type HintOf = 'key' | 'thing' | 'datastream' | 'parameter' | 'name' | 'place' | 'start' | 'end'
 
-/** What is known of all entities of a set. */
+/** The description of an entity set. */
 export interface EntityType {
   readonly set: SetName
-  /** The name of a link that leads to one of them. */
+  /** The name of a link to one of its entities. */
   readonly one: string
   readonly fields: Readonly<Record<string, ValueKind>>
   readonly links: Readonly<Record<string, LinkType>>
   /** By the path of a property: `Locations/location`. */
   readonly hints: Readonly<Record<string, HintOf>>
-  /** Properties that lists can be ordered by; the first is the order without a word. */
+  /** Properties that lists can be sorted by; the first is the default. */
   readonly orders: readonly string[]
 }
 
 export interface Entity {
   readonly type: EntityType
   readonly key: EntityKey
-  /** One of `type.fields`; of an observation the key of its datastream too, as `Datastream/id`. */
+  /** One of `type.fields`; for an observation also the key of its datastream, as `Datastream/id`. */
   field(name: string): Value
-  /** One of `type.links` that is not many; undefined when what it led to has gone meanwhile. */
+  /** A single-valued link of `type.links`; undefined when its target was deleted meanwhile. */
   one(link: string): Promise<Entity | undefined>
-  /** One of `type.links` that is many. */
+  /** A multi-valued link of `type.links`. */
   many(link: string): Entities
 }
 
@@ -72,37 +72,37 @@ export interface EntityOrder {
   readonly isDescending: boolean
 }
 
-/** Where a scan continues: the cursor in a list's link. */
+/** Where a scan continues: the cursor in a list's next link. */
 export type EntityCursor = readonly (string | number)[]
 
 export interface Walk {
-  /** Undefined: whatever is cheapest, as long as it stays the same. */
+  /** Undefined: the cheapest stable order. */
   readonly order: EntityOrder | undefined
   readonly hints: Hints
   readonly after?: EntityCursor
-  /** How many entities are wanted, as far as that is known: so many are read at first. */
+  /** The number of entities needed, if known: the first read has this size. */
   readonly wanted: number
 }
 
-/** One thing that was looked at; there is nothing to show when it led to no entity. */
+/** One scanned record; without an entity if it did not produce one. */
 export interface EntityStep {
   show?(): Entity | Promise<Entity>
-  /** Where to continue behind it. */
+  /** Where to continue after it. */
   readonly cursor: EntityCursor
 }
 
-/** Entities of one set: all that the caller may view, or those that a link leads to. */
+/** Entities of one set: all that the caller may view, or the targets of a link. */
 export interface Entities {
   readonly type: EntityType
-  /** Reads nothing before it is requested, but for a page ahead; leaving the loop ends it. */
+  /** Reads lazily, at most one page ahead; leaving the loop ends the scan. */
   walk(walk: Walk): AsyncIterable<readonly EntityStep[]>
-  /** The one of them with a key. */
+  /** The entity with a key. */
   find(key: EntityKey): Promise<Entity | undefined>
-  /** How many there are, counted up to `upTo` and while it may look further, where that is cheaper than walking. */
+  /** The number of entities, counted up to `upTo` and while `mayLook` allows, if that is cheaper than walking. */
   count?(upTo: number, mayLook: () => boolean): Promise<number | undefined>
 }
 
-/** Entities that are available. */
+/** Entities that are already loaded. */
 export const these = (type: EntityType, entities: readonly Entity[]): Entities => ({
   type,
   async *walk({ after }) {

@@ -14,7 +14,7 @@ export class Filter {
   readonly #condition: Compiled
   readonly #paths: ReadonlySet<string>
 
-  /** `Invalid` names the place in the text `of` that cannot be queried of these entities. */
+  /** Throws `Invalid` with the position in the text `of` that is not supported for these entities. */
   constructor(what: ParsedFilter, type: EntityType, now: () => number, of = '$filter') {
     const compiler = new FilterCompiler(type, now, of)
     this.#condition = compiler.condition(what)
@@ -23,7 +23,7 @@ export class Filter {
     this.hints = conjunctsOf(what).reduce<Hints>((hints, each) => both(hints, hintOf(each, type, apart)), {})
   }
 
-  /** Resolves at once where the filter looks through no link. */
+  /** Synchronous if the filter follows no link. */
   matches(entity: Entity): boolean | Promise<boolean> {
     if (this.#paths.size === 0) return this.#condition.value(new Map([['', entity]])) === true
     return this.#matchesWithOthers(entity)
@@ -40,7 +40,7 @@ export class Filter {
   }
 }
 
-/** What sure links lead to. */
+/** The targets of single-valued links. */
 const behind = async (entity: Entity, links: readonly string[]): Promise<Entity | undefined> => {
   let at: Entity | undefined = entity
   for (const link of links) {
@@ -104,7 +104,7 @@ const ofTime = (is: Comparing, role: 'start' | 'end', { fromMs, toMs }: EntityTi
 
 const circleAround = (place: GeoPlace, radiusMetres: number): readonly GeoArea[] => {
   const [longitude = 0, latitude = 0] = place.geometry.type === 'Point' ? place.geometry.coordinates : []
-  // Somewhat more than requested: what is near the edge is distinguished afterwards.
+  // Slightly enlarged: results near the edge are tested afterwards.
   const radius = Math.min(Math.max(0, radiusMetres) * 1.02, 20_000_000)
   return [{ circle: { longitude, latitude, radiusMetres: radius } }]
 }
@@ -133,7 +133,7 @@ const ofCall = ({ name, of: parts }: ParsedCall, type: EntityType, compiler: Fil
 }
 
 const inside = (polygon: Extract<GeoArea, { polygon: unknown }>['polygon']): Hints => {
-  // Stores look up what lies within the world.
+  // Stores only search within the world.
   const isWorldly = polygon.flat().every(([longitude = 0, latitude = 0]) => Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90)
   if (!isWorldly) return {}
   const areas = [{ polygon }]
@@ -146,7 +146,7 @@ const later = (one: number | undefined, other: number | undefined): number | und
 const earlier = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
-/** Two conditions at once; of two areas the first leads the way. */
+/** Combines two conditions; of two areas the first is used for the scan. */
 const both = (one: Hints, other: Hints): Hints => {
   const times = {
     fromMs: later(one.fromMs, other.fromMs),

@@ -6,7 +6,7 @@ import { read } from './parsing.ts'
 
 const rules: readonly (keyof Parsed)[] = ['Path', 'Filter', 'Expand', 'OrderBy', 'Select', 'Wkt']
 
-test('paths have names and keys, and texts in keys may hold anything', t => {
+test('paths have names and keys, and strings in keys may contain any character', t => {
   t.deepEqual(read('Path', "Things(1)/Datastreams('5:it''s a/b')/name/$value", 'The path'), [
     { name: 'Things', key: 1, at: 0 },
     { name: 'Datastreams', key: "5:it's a/b", at: 10 },
@@ -15,7 +15,7 @@ test('paths have names and keys, and texts in keys may hold anything', t => {
   ])
 })
 
-/** A filter with parentheses around everything that belongs together. */
+/** A filter with explicit parentheses. */
 const nested = (what: Parsed['Filter']): string => {
   switch (what.is) {
     case 'and':
@@ -50,11 +50,11 @@ const filters: readonly (readonly [text: string, read: string])[] = [
   ["date(t) eq 2020-01-01 and d lt duration'P1D'", '((date(t) eq "2020-01-01") and (d lt "P1D"))'],
 ]
 for (const [text, expected] of filters)
-  test(`${text} is read as it is meant`, t => {
+  test(`${text} is parsed correctly`, t => {
     t.is(nested(read('Filter', text, '$filter')), expected)
   })
 
-test('expansions keep their options as they were written', t => {
+test('expansions keep their options as written', t => {
   const [one, two] = read(
     'Expand',
     'Datastreams($select=name;$expand=Observations($top=1;$orderby=a/b desc,id)) , Locations/Things',
@@ -81,7 +81,7 @@ const refused: readonly (readonly [rule: keyof Parsed, text: string, message: st
   ['Path', 'Things(1', /expected .* where the text ends/],
 ]
 for (const [rule, text, message] of refused)
-  test(`${rule} ${text.slice(0, 40)} is refused with its place`, t => {
+  test(`${rule} ${text.slice(0, 40)} is refused with its position`, t => {
     t.throws(() => read(rule, text, 'here'), { instanceOf: Invalid, message })
   })
 
@@ -89,7 +89,7 @@ test('parentheses in quotation marks do not nest', t => {
   t.notThrows(() => read('Filter', `a eq '${'('.repeat(100)}'`, 'here'))
 })
 
-test('whatever is written is read or refused', t => {
+test('every text is parsed or refused', t => {
   const piece = fc.constantFrom(
     ..."a 'x' ( ) , ; / $top=1 $filter= not and or eq add 1 -1 e5 2020-01-01 T00:00Z null geography duration".split(' '),
   )

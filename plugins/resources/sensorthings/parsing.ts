@@ -2,14 +2,14 @@ import { Invalid } from 'pounce/sdk'
 import { type Expectation, type Parsed, parse, SyntaxError as Unreadable } from './grammar/sensorthings-parser.js'
 
 const longestText = 4000
-/** Deepest nesting of parentheses. */
+/** Maximum nesting of parentheses. */
 const mostDepth = 30
 
-/** What is wrong with a text at a place, counted from 1. `of` names the text, such as `$filter`. */
+/** An error at a position of a text, counted from 1. `of` names the text, such as `$filter`. */
 export const refusal = (of: string, at: number, message: string): Invalid =>
   new Invalid(`${of}: ${message} (position ${at + 1})`, { details: { position: at + 1 } })
 
-/** Reads a text by a rule of the grammar. `Invalid` names the position of what cannot be read, and what was expected there. */
+/** Parses a text by a rule of the grammar. Throws `Invalid` with the position of the error and what was expected there. */
 export const read = <R extends keyof Parsed>(rule: R, text: string, of: string): Parsed[R] => {
   if (text.length > longestText) throw refusal(of, longestText, `it has ${text.length} characters; at most ${longestText} are read`)
   mustNotNest(text, of)
@@ -32,7 +32,7 @@ const inWords = (expected: readonly Expectation[]): readonly string[] => {
 const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') || 'a blank' : `${words.slice(0, -1).join(', ')} or ${words[words.length - 1]}`
 
-/** The parser calls itself for each parenthesis. */
+/** The parser recurses for each parenthesis. */
 const mustNotNest = (text: string, of: string): void => {
   let depth = 0
   let isQuoted = false

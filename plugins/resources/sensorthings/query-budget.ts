@@ -1,9 +1,9 @@
 import { Invalid } from 'pounce/sdk'
 
-/** So many looks may take longer, by this time: what is said of a small set is the same on a busy server. */
+/** The first reads may take longer, up to this time, so that the result for a small set does not depend on the load of the server. */
 const [firstLooks, graceMs] = [5000, 30_000]
 
-/** How much one request may look at, counted and in time. What is left over, the client requests by the next link. */
+/** The number of reads and the time that one request may use. The client continues with the next link. */
 export class QueryBudget {
   #looks = 0
   readonly #maxLooks: number
@@ -14,7 +14,7 @@ export class QueryBudget {
     this.#untilMs = performance.now() + ms
   }
 
-  /** False when it is used up: nothing more is to be looked at. */
+  /** False when the budget is used up. */
   take(): boolean {
     const untilMs = this.#looks < firstLooks ? this.#untilMs + graceMs : this.#untilMs
     if (this.#looks >= this.#maxLooks || performance.now() > untilMs) return false
@@ -23,11 +23,11 @@ export class QueryBudget {
   }
 }
 
-/** How much one answer may hold: the same entities may be expanded again and again, inside each other. */
+/** Limits the size of one response: the same entities may be expanded repeatedly, and nested. */
 export class AnswerSize {
   readonly #maxEntities: number
   readonly #maxBytes: number
-  /** Properties are shown many times, and the same object each time. */
+  /** Properties are included many times, as the same object each time. */
   readonly #known = new WeakMap<object, number>()
   #entities = 0
   #bytes = 0
@@ -37,7 +37,7 @@ export class AnswerSize {
     this.#maxBytes = maxBytes
   }
 
-  /** Counts an entity with these members. `Invalid` when the answer is too large with it. */
+  /** Counts an entity with these members. Throws `Invalid` when the response becomes too large. */
   add(members: Readonly<Record<string, unknown>>): void {
     this.#entities += 1
     for (const name in members) this.#bytes += name.length + this.#sizeOf(members[name])

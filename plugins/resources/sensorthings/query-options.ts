@@ -13,7 +13,7 @@ const mostDepth = 5
 
 const mostExpansions = 20
 
-/** A link whose entities are shown inside. */
+/** A link whose entities are included inline. */
 export interface Expansion {
   readonly link: string
   readonly type: LinkType
@@ -30,13 +30,13 @@ export interface QueryOptions {
   readonly skip: number
   readonly isCounted: boolean
   readonly after: EntityCursor | undefined
-  /** The options as they were written, but for `$skip` and `$skiptoken`. */
+  /** The options as written, without `$skip` and `$skiptoken`. */
   readonly texts: readonly string[]
 }
 
 type Of<K extends ParsedOption['is']> = Extract<ParsedOption, { is: K }>['value']
 
-/** Reads options for entities of a type. `Invalid` names the option, the place in it, and what would be right. */
+/** Parses options for entities of a type. Throws `Invalid` naming the option, the position in it, and what would be valid. */
 export class QueryOptionParser {
   readonly #now: () => number
   #expansions = 0
@@ -94,7 +94,7 @@ interface Gathered {
 const textOf = ({ names, options }: Pick<ParsedExpansion, 'names' | 'options'>): string =>
   names.join('/') + (options.length > 0 ? `(${options.map(({ text }) => text).join(';')})` : '')
 
-/** `A/B` says the same as `A($expand=B)`, and several that begin alike are one. */
+/** `A/B` is equivalent to `A($expand=B)`, and several with a common prefix are merged. */
 const byLink = (parsed: readonly ParsedExpansion[]): ReadonlyMap<string, Gathered> => {
   const links = new Map<string, Gathered>()
   for (const { names, options, at } of parsed) {
@@ -140,7 +140,7 @@ const orderOf = (type: EntityType, parsed: readonly ParsedOrder[], of: string): 
   return { by, isDescending: first.isDescending }
 }
 
-/** Times of readings go together, and ids decide between equals. */
+/** The times of datapoints are equivalent sort keys, with ids as tie-breaker. */
 const isSame = (by: string, next: string | undefined): boolean => next === 'id' || (by.endsWith('Time') && next?.endsWith('Time') === true)
 
 const selectOf = (type: EntityType, parsed: readonly ParsedName[] | undefined, of: string): ReadonlySet<string> | undefined => {
@@ -155,7 +155,7 @@ const selectOf = (type: EntityType, parsed: readonly ParsedName[] | undefined, o
   )
 }
 
-/** Query options as they were sent. */
+/** Query options as sent. */
 export interface SentOptions {
   readonly $filter?: string
   readonly $expand?: string
@@ -171,9 +171,9 @@ export interface SentOptions {
 /** A request and its caller. */
 export interface EntityRequest {
   readonly caller: Caller
-  /** Below the root of the service, decoded: `Things(1)/Datastreams`. */
+  /** Relative to the root of the service, decoded: `Things(1)/Datastreams`. */
   readonly path: string
   readonly options: SentOptions
-  /** Query parameters that every link continues carrying, such as `superAdmin=true`. */
+  /** Query parameters that are kept in every link, such as `superAdmin=true`. */
   readonly extras: readonly string[]
 }

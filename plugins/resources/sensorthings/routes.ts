@@ -2,10 +2,10 @@ import { Clock, GeoStore, Installation, Invalid, NotFound, Policy, routesFor, Se
 import type { Ports } from './entity-loader.ts'
 import type { EntityRequest, SentOptions } from './query-options.ts'
 
-/** Loaded at the first request: many installations have no geostreams, and all of them start. */
+/** Loaded on the first request: many installations have no geostreams, but all would pay at startup. */
 const answering = () => import('./answering.ts')
 
-/** The service: reads paths and options, and answers from the geostreams. */
+/** The service: parses paths and options, and answers from the geostreams. */
 class SensorThingsService {
   readonly #ports: Ports
 
@@ -13,24 +13,24 @@ class SensorThingsService {
     this.#ports = {
       ...{ sensors, streams, geo, policy },
       now: () => clock.now().getTime(),
-      // The address may be known only once the server listens.
+      // The URL may be known only once the server listens.
       get baseUrl(): string {
         return installation.baseUrl
       },
     }
   }
 
-  /** What there is: the sets and their addresses. */
+  /** The root resource: the entity sets and their URLs. */
   async root() {
     return (await answering()).rootOf(this.#ports.baseUrl)
   }
 
-  /** `NotFound` for what does not exist or not for the caller; `Invalid` for what cannot be queried. */
+  /** Throws `NotFound` for missing and hidden entities, `Invalid` for an unsupported query. */
   async answer(question: EntityRequest): Promise<Readonly<Record<string, unknown>>> {
     return (await answering()).answerOf(this.#ports, question)
   }
 
-  /** The bare value of a property: texts as they are, everything else as JSON. */
+  /** The raw value of a property: a string unchanged, everything else as JSON. */
   async value(question: Pick<EntityRequest, 'caller' | 'path'>): Promise<string> {
     return (await answering()).bareValueOf(this.#ports, question)
   }
@@ -43,21 +43,21 @@ const longText = (description: string) => s.Optional(s.String({ maxLength: 4000,
 
 const query = s.Object({
   $filter: longText("Such as `phenomenonTime gt 2020-04-01T00:00:00Z and result lt 5` or `startswith(name,'GR')`"),
-  $expand: longText('Links to show inside, such as `Datastreams($expand=Observations($top=1;$orderby=phenomenonTime desc))`'),
+  $expand: longText('Links to include inline, such as `Datastreams($expand=Observations($top=1;$orderby=phenomenonTime desc))`'),
   $orderby: longText('`id` or `name`; of Observations `phenomenonTime`; with `asc` or `desc`'),
-  $select: longText('Properties to show'),
+  $select: longText('Properties to include'),
   $top: s.Optional(s.Integer({ minimum: 0, description: 'Default 100, at most 1,000' })),
-  $skip: s.Optional(s.Integer({ minimum: 0, description: 'At most 10,000; follow `@iot.nextLink` to go deeper' })),
+  $skip: s.Optional(s.Integer({ minimum: 0, description: 'At most 10,000; follow `@iot.nextLink` to go further' })),
   $count: s.Optional(s.Boolean({ description: 'Adds `@iot.count`, counted up to 100,000' })),
   $resultFormat: s.Optional(s.Literal('dataArray', { description: 'Observations as rows, for each Datastream' })),
-  $skiptoken: longText('From an `@iot.nextLink`: where the page before this one ended'),
+  $skiptoken: longText('From an `@iot.nextLink`: the end of the previous page'),
 })
 
 const known = new Set(Object.keys(query.properties))
 
 const path = (description: string) => s.String({ minLength: 1, maxLength: 4000, description })
 
-/** Options of the standard that are unknown, or given twice, would change the answer if they were read. */
+/** Refuses unknown and duplicate options of the standard, because ignoring them would change the result. */
 const optionsOf = (sent: s.Static<typeof query>, url: URL): SentOptions => {
   const names = [...url.searchParams.keys()].filter(name => name.startsWith('$'))
   const strange = names.find(name => !known.has(name))

@@ -5,7 +5,7 @@ const many = (to: SetName, isSure = false): LinkType => ({ to, isMany: true, isS
 
 const described = { name: 'text', description: 'text', properties: 'any' } as const
 
-/** The sets in the order in which the root names them. */
+/** The sets in the order of the root resource. */
 export const types: Readonly<Record<SetName, EntityType>> = {
   Things: {
     set: 'Things',

@@ -3,13 +3,13 @@ import { compare, Duration, durationMs, EntityTimeSpan, GeoPlace, shown } from '
 
 const [noon, one, two] = [Date.UTC(2020, 0, 1, 12), Date.UTC(2020, 0, 1, 13), Date.UTC(2020, 0, 1, 14)]
 
-test('a duration has days and less', t => {
+test('a duration consists of days and smaller units', t => {
   t.is(durationMs('P1DT2H3M4.5S'), 93_784_500)
   t.is(durationMs('-PT1S'), -1000)
   for (const text of ['P', 'PT', 'P1M', 'P1Y', '1D', 'P1DT', '']) t.is(durationMs(text), undefined, text)
 })
 
-test('a span comes before what begins when it ends; an instant before what begins later', t => {
+test('a span is before one that begins when it ends; an instant is before one that begins later', t => {
   const [span, next] = [new EntityTimeSpan(noon, one), new EntityTimeSpan(one, two)]
   t.true(compare('lt', span, next))
   t.true(compare('lt', span, new EntityTimeSpan(one)))
@@ -21,7 +21,7 @@ test('a span comes before what begins when it ends; an instant before what begin
   t.false(compare('ge', span, new EntityTimeSpan(noon, two)))
 })
 
-test('values of different kinds differ, and null equals null alone', t => {
+test('values of different kinds differ, and null equals only null', t => {
   t.true(compare('ne', '5', 5))
   t.false(compare('eq', '5', 5))
   t.false(compare('lt', '5', 6))
@@ -33,7 +33,7 @@ test('values of different kinds differ, and null equals null alone', t => {
   t.true(compare('gt', new Duration(2), new Duration(1)))
 })
 
-test('times and places are shown as the standard has them', t => {
+test('times and locations are formatted as the standard specifies', t => {
   t.is(shown(new EntityTimeSpan(noon)), '2020-01-01T12:00:00.000Z')
   t.is(shown(new EntityTimeSpan(noon, one)), '2020-01-01T12:00:00.000Z/2020-01-01T13:00:00.000Z')
   t.deepEqual(shown(new GeoPlace({ type: 'Point', coordinates: [1, 2] })), { type: 'Point', coordinates: [1, 2] })

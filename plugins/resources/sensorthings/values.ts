@@ -1,7 +1,7 @@
 import type { Json } from 'pounce/sdk'
 import type { Geometry } from 'pounce/sdk/geo'
 
-/** A time, or a span of it. Milliseconds since 1970; an instant ends where it begins. */
+/** A time or time span, in milliseconds since 1970; an instant has equal start and end. */
 export class EntityTimeSpan {
   readonly fromMs: number
   readonly toMs: number
@@ -15,7 +15,7 @@ export class EntityTimeSpan {
     return this.toMs === this.fromMs
   }
 
-  /** As the standard writes it: a time, or two with a slash. */
+  /** In the format of the standard: a time, or two separated by a slash. */
   toString(): string {
     return this.isInstant ? isoOf(this.fromMs) : `${isoOf(this.fromMs)}/${isoOf(this.toMs)}`
   }
@@ -23,7 +23,7 @@ export class EntityTimeSpan {
 
 const isoOf = (ms: number): string => new Date(ms).toISOString()
 
-/** A length of time. */
+/** A duration. */
 export class Duration {
   readonly ms: number
 
@@ -32,7 +32,7 @@ export class Duration {
   }
 }
 
-/** A place, wrapped so that it is never taken for other JSON. */
+/** A location, wrapped to distinguish it from other JSON. */
 export class GeoPlace {
   readonly geometry: Geometry
 
@@ -41,13 +41,13 @@ export class GeoPlace {
   }
 }
 
-/** What a filter reckons with. */
+/** The values that filters operate on. */
 export type Value = Json | EntityTimeSpan | Duration | GeoPlace | undefined
 
-/** What a value can be, as far as it is known before there is one. */
+/** The kind of a value, as far as it is known at compile time. */
 export type ValueKind = 'text' | 'number' | 'boolean' | 'time' | 'time of day' | 'duration' | 'place' | 'null' | 'any'
 
-/** The member of an object, or of the GeoJSON of a place; undefined where there is none. */
+/** The member of an object, or of the GeoJSON of a location; undefined if missing. */
 export const memberOf = (value: Value, name: string): Value => {
   if (value instanceof EntityTimeSpan || value instanceof Duration) return undefined
   const holder: unknown = value instanceof GeoPlace ? value.geometry : value
@@ -55,7 +55,7 @@ export const memberOf = (value: Value, name: string): Value => {
   return (holder as { readonly [key: string]: Json })[name]
 }
 
-/** How an answer shows a value. */
+/** A value as included in a response. */
 export const shown = (value: Value): unknown => {
   if (value instanceof EntityTimeSpan) return value.toString()
   if (value instanceof GeoPlace) return value.geometry
@@ -67,7 +67,7 @@ type EntityOrder = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
 const isBefore = (one: EntityTimeSpan, other: EntityTimeSpan): boolean =>
   one.toMs < other.fromMs || (one.toMs === other.fromMs && !(one.isInstant && other.isInstant))
 
-/** Spans: one is before another that begins when it ends, or later. */
+/** Spans: one is before another that begins at or after its end. */
 const compareSpans = (operator: EntityOrder, one: EntityTimeSpan, other: EntityTimeSpan): boolean => {
   const isSame = one.fromMs === other.fromMs && one.toMs === other.toMs
   switch (operator) {
@@ -103,7 +103,7 @@ const compareScalars = (operator: EntityOrder, one: number | string | boolean, o
   }
 }
 
-/** Compares; values of different kinds differ, and neither is the larger one. Null is equal to null alone. */
+/** Compares values. Values of different kinds are unequal and unordered. Null equals only null. */
 export const compare = (operator: EntityOrder, one: Value, other: Value): boolean => {
   const [left, right] = [one ?? null, other ?? null]
   if (left instanceof EntityTimeSpan && right instanceof EntityTimeSpan) return compareSpans(operator, left, right)
@@ -115,7 +115,7 @@ export const compare = (operator: EntityOrder, one: Value, other: Value): boolea
 
 const clockForm = /^(\d\d):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3})\d*)?)?$/
 
-/** `12:30` as `12:30:00.000`, so that times of day compare as texts; undefined for what is none. */
+/** `12:30` as `12:30:00.000`, so that times of day compare as strings; undefined for an invalid one. */
 export const clockOf = (text: string): string | undefined => {
   const [, hours = '', minutes = '', seconds = '00', fraction = ''] = clockForm.exec(text) ?? []
   return hours === '' || Number(hours) > 23 ? undefined : `${hours}:${minutes}:${seconds}.${fraction.padEnd(3, '0')}`
@@ -123,7 +123,7 @@ export const clockOf = (text: string): string | undefined => {
 
 const durationForm = /^(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
 
-/** Milliseconds of `P1DT12H`; undefined for what is none. Months and years have no fixed length. */
+/** Milliseconds of `P1DT12H`; undefined for an invalid duration. Months and years have no fixed length. */
 export const durationMs = (text: string): number | undefined => {
   const parts = durationForm.exec(text)
   if (!parts || /[PT]$/.test(text)) return undefined

@@ -4,7 +4,7 @@ import type { EntityCursor, EntityOrder, Hints } from './entity.ts'
 import { type EntityLoader, sampled } from './entity-loader.ts'
 import type { Looked, Lot, StreamParameter } from './walk-records.ts'
 
-/** One value of a reading. */
+/** One value of a datapoint. */
 export interface Observed {
   readonly point: Datapoint
   readonly parameter: string
@@ -31,7 +31,7 @@ const cursorOf = ({ id, stream, startMs }: After): EntityCursor => [id, stream, 
 
 const farthestMs = 253_402_300_799_999
 
-/** The part of a filter that the store can look up. */
+/** The part of a filter that the store evaluates. */
 const timesOf = ({ fromMs, toMs }: Hints): Pick<GeoFilter, 'fromMs' | 'beforeMs'> | 'none' => {
   const [from, before] = [fromMs === undefined ? undefined : Math.ceil(fromMs), toMs === undefined ? undefined : Math.floor(toMs) + 1]
   if ((from !== undefined && from > farthestMs) || (before !== undefined && before <= -62_135_596_800_000)) return 'none'
@@ -48,7 +48,7 @@ interface QueryOptions {
   readonly wanted: number
 }
 
-/** Reads pages as they are requested, the first as large as is wanted. */
+/** Reads pages lazily, the first with the needed size. */
 async function* paged(world: EntityLoader, { filter, sort, after, wanted }: QueryOptions): AsyncGenerator<readonly Datapoint[]> {
   let next = after
   let limit = Math.max(1, Math.min(wanted, 1000))
@@ -62,13 +62,13 @@ async function* paged(world: EntityLoader, { filter, sort, after, wanted }: Quer
 
 const orderOf = (order: EntityOrder | undefined): GeoSort['order'] => (order?.isDescending ? 'descending' : 'ascending')
 
-/** Where nothing is said of ends, no reading of the stream has one. */
+/** Without a known end, no datapoint of the stream has one. */
 const withEnds = (hints: Hints, { statistics }: StreamParameter): Hints => {
   if (statistics.lastEndMs !== null || hints.endsFromMs === undefined) return hints
   return { ...hints, fromMs: Math.max(hints.endsFromMs, hints.fromMs ?? hints.endsFromMs) }
 }
 
-/** The values of one parameter of one stream, by the beginning of the readings. Readings without it are looked at in vain. */
+/** The values of one parameter of one stream, by start of the datapoints. Datapoints without it are skipped. */
 export async function* walkObserved(world: EntityLoader, measured: StreamParameter, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
   const { parameter, stream } = measured
   const times = timesOf(withEnds(walk.hints, measured))
@@ -77,7 +77,7 @@ export async function* walkObserved(world: EntityLoader, measured: StreamParamet
     Object.hasOwn(point.properties, parameter) ? { item: { point, parameter }, cursor: cursorOf(point) } : { cursor: cursorOf(point) }
   let after: After | undefined = walk.after && readCursor(walk.after)
   if (!after && walk.order?.isDescending && Object.keys(times).length === 0) {
-    // The newest readings are available, once for all parameters of the stream.
+    // The newest datapoints are loaded already, once for all parameters of the stream.
     const newest = await world.newest(stream)
     yield newest.map(show)
     if (newest.length < sampled) return
@@ -88,10 +88,10 @@ export async function* walkObserved(world: EntityLoader, measured: StreamParamet
   for await (const points of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) yield points.map(show)
 }
 
-/** The property names of a reading, by code point. */
+/** The property names of a datapoint, by code point. */
 export const namesOf = ({ properties }: Datapoint): readonly string[] => Object.keys(properties).sort()
 
-/** All readings that the caller may view: by stream and beginning, or by beginning when an order is requested. */
+/** All datapoints that the caller may view: by stream and start, or by start if an order is requested. */
 export async function* walkPoints(world: EntityLoader, walk: PointWalk): AsyncGenerator<Lot<Datapoint>> {
   const times = timesOf(walk.hints)
   if (times === 'none') return
@@ -100,13 +100,13 @@ export async function* walkPoints(world: EntityLoader, walk: PointWalk): AsyncGe
   const after = walk.after && readCursor(walk.after)
   const filter = { ...(streams ? { streams } : {}), ...times }
   for await (const points of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) {
-    // Readings may outlive their stream for a while.
+    // Datapoints may outlive their stream for a while.
     const known = streams ? undefined : await Promise.all(points.map(({ stream }) => world.stream(streamIdOf(stream))))
     yield points.map((item, at) => (known && !known[at] ? { cursor: cursorOf(item) } : { item, cursor: cursorOf(item) }))
   }
 }
 
-/** A reading of a stream that the caller may view. */
+/** A datapoint of a stream that the caller may view. */
 export const seenPoint = async (world: EntityLoader, id: number): Promise<Datapoint | undefined> => {
   const point = await world.ports.geo.get(id)
   return point && (await world.stream(streamIdOf(point.stream))) ? point : undefined
@@ -118,7 +118,7 @@ const observedIn = ({ item: point, cursor }: Looked<Datapoint>): Lot<Observed> =
   return names.map(parameter => ({ item: { point, parameter }, cursor: [...cursor, parameter] }))
 }
 
-/** All values of all readings that the caller may view. */
+/** All values of all datapoints that the caller may view. */
 export async function* walkAllObserved(world: EntityLoader, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
   const after = walk.after && readCursor(walk.after)
   const last = after?.parameter

@@ -3,16 +3,16 @@ import { type GeoListing, type GeoListPage, geoAfter, geoNumberOf, type StreamSt
 import type { EntityCursor, EntityOrder, Hints } from './entity.ts'
 import type { EntityLoader, StoredSensor, StoredStream } from './entity-loader.ts'
 
-/** One thing that was looked at, raw. */
+/** One scanned record. */
 export interface Looked<T> {
   readonly item?: T
   readonly cursor: EntityCursor
 }
 
-/** What is looked at together. */
+/** Records that are read together. */
 export type Lot<T> = readonly Looked<T>[]
 
-/** A parameter of a stream: what a datastream is made of. */
+/** A parameter of a stream, which corresponds to a datastream. */
 export interface StreamParameter {
   readonly stream: StoredStream
   readonly parameter: string
@@ -21,7 +21,7 @@ export interface StreamParameter {
 
 const badCursor = (): Invalid => new Invalid('$skiptoken must come from @iot.nextLink')
 
-/** The cursor of a sensor or stream: its id and name; of a stream perhaps with the parameter that was last looked at. */
+/** The cursor of a sensor or stream: its id and name; for a stream possibly the parameter that was read last. */
 const readCursor = (cursor: EntityCursor): { readonly id: string; readonly name: string; readonly parameter?: string } => {
   const [id, name, parameter] = cursor
   if (typeof id !== 'string' || !/^[0-9a-f]{24}$/.test(id) || typeof name !== 'string') throw badCursor()
@@ -46,11 +46,11 @@ interface Paged {
 
 interface Records<T> {
   readonly items: readonly T[]
-  /** Where to continue behind a lot of nothing that is not the last. */
+  /** Where to continue after an empty page that is not the last. */
   readonly cursor?: EntityCursor
 }
 
-/** Reads pages as they are requested, the first as large as is wanted. */
+/** Reads pages lazily, the first with the needed size. */
 async function* paged<T extends StoredSensor | StoredStream>(
   list: (page: GeoListPage) => Promise<Page<T>>,
   { order, after, wanted }: Paged,
@@ -62,7 +62,7 @@ async function* paged<T extends StoredSensor | StoredStream>(
     const page: Page<T> = await list({ sort, limit, ...(next ? { after: next } : {}) })
     next = page.next
     const id = next?.at(-1)
-    // Very many pages may be empty: the place behind each is worth keeping.
+    // Very many pages may be empty, so the position after each is kept.
     yield next && page.items.length === 0
       ? { items: page.items, cursor: [String(id), order.by === 'name' ? String(next[0]) : ''] }
       : { items: page.items }
@@ -87,14 +87,14 @@ export async function* walkSensors(world: EntityLoader, { order, hints, after, w
   }
 }
 
-/** Which parameters of which streams. */
+/** Restricts streams and parameters. */
 export interface MeasuredScope {
   /** Id of a sensor. */
   readonly sensor?: string
   readonly parameter?: string
 }
 
-/** Parameters of streams that the caller may view: by the stream's id or name, then by their own. */
+/** Parameters of streams that the caller may view: by id or name of the stream, then by name of the parameter. */
 export async function* walkMeasured(world: EntityLoader, scope: MeasuredScope, walk: RecordWalk): AsyncGenerator<Lot<StreamParameter>> {
   const { order, after, wanted } = walk
   const start = after && readCursor(after)
@@ -111,7 +111,7 @@ export async function* walkMeasured(world: EntityLoader, scope: MeasuredScope, w
   }
 }
 
-/** The name of the stream in a datastream's, when there is only one way to read it. */
+/** The name of the stream within that of a datastream, if it is unambiguous. */
 const streamNamed = ({ name }: Hints): string | undefined => {
   const parts = name?.split(': ')
   return parts?.length === 2 ? parts[0] : undefined
@@ -154,10 +154,10 @@ const measuredOf = async (
   return (await Promise.all(lots)).flat()
 }
 
-/** Streams that are looked through for what they measure. */
+/** Maximum number of streams that are searched for parameters. */
 const mostStreams = 10_000
 
-/** What all streams that the caller may view measure, by code point; of the first 10,000 of them. */
+/** The parameters of all streams that the caller may view, by code point; of the first 10,000 streams. */
 export const parametersOf = async (world: EntityLoader): Promise<readonly string[]> => {
   const names = new Set<string>()
   let count = 0

@@ -4,7 +4,7 @@ import { JoinRequests } from './join-requests.ts'
 import { SpaceMembers } from './space-members.ts'
 import { spaces } from './stored-spaces.ts'
 
-/** A space that is gone has no members, and no one is invited into it. */
+/** Ends the memberships and invitations of a deleted space. */
 export class RemoveMembersOnSpaceRemoved {
   #members: SpaceMembers
   #invitations: Invitations
@@ -21,7 +21,7 @@ export class RemoveMembersOnSpaceRemoved {
 }
 wire(RemoveMembersOnSpaceRemoved, SpaceMembers, Invitations)
 
-/** Ends requests to join of new members. */
+/** Deletes the join requests of new members. */
 export class DeleteJoinRequestOnMembership {
   #requests: JoinRequests
 
@@ -35,7 +35,7 @@ export class DeleteJoinRequestOnMembership {
 }
 wire(DeleteJoinRequestOnMembership, JoinRequests)
 
-/** Who was invited before having an account is a member from the first moment on. */
+/** Users who were invited before they had an account become members when it is created. */
 export class AcceptInvitationsOnSignUp {
   #invitations: Invitations
 
@@ -44,14 +44,14 @@ export class AcceptInvitationsOnSignUp {
   }
 
   async handle({ type, subject, data }: StoredEvent<'user.created' | 'user.updated'>): Promise<void> {
-    // An address that was checked at last changes no field that could be named.
+    // Verifying an address changes no field that could be listed.
     const isAboutAddress = !('fields' in data) || data.fields.length === 0 || data.fields.includes('email')
     if (type === 'user.created' || isAboutAddress) await this.#invitations.welcome(subject.id)
   }
 }
 wire(AcceptInvitationsOnSignUp, Invitations)
 
-/** Says of each space with a time to live that what is older should go; the plugins that own such resources react. */
+/** Emits an event for each space with a time to live when its old resources should expire; the plugins of the resources handle it. */
 export class SpaceExpiry {
   #documents: DocumentStore
   #clock: Clock
@@ -70,7 +70,7 @@ export class SpaceExpiry {
       try {
         await this.#documents.commit({ update: id, in: spaces, where: isOn, set }, [event('space.expiry-due', { kind: 'space', id }, {})])
       } catch (error) {
-        // It was switched off, or the space went, at the same moment.
+        // The time to live was disabled, or the space deleted, concurrently.
         if (!(error instanceof CommitConflict)) throw error
       }
     }

@@ -1,7 +1,7 @@
 import { Clock, CommitConflict, collection, DocumentStore, range, type Time, TooMany, wire } from 'pounce/sdk'
 import { removeFound } from 'pounce/sdk/kit'
 
-/** How often someone did something in an hour. Its id says who, what and which hour. */
+/** How often an action was used in an hour. Its id contains the account, the action and the hour. */
 interface QuotaRecord {
   readonly count: number
   readonly until: Time
@@ -11,7 +11,7 @@ export const quotas = collection<QuotaRecord>()('spaces.quotas', { byEnd: { on: 
 
 const hourMs = 3_600_000
 
-/** So many in an hour from one person, whichever kernels they reach. */
+/** Limits actions per hour and account, across all kernels. */
 export class InvitationRateLimit {
   #documents: DocumentStore
   #clock: Clock
@@ -21,7 +21,7 @@ export class InvitationRateLimit {
     this.#clock = clock
   }
 
-  /** Takes `amount` of what is left to a person; `TooMany`, and nothing is taken, when that is less. */
+  /** Takes `amount` from the remaining budget of a user; throws `TooMany`, and takes nothing, if less is left. */
   async take(what: string, user: string, amount: number, perHour: number): Promise<void> {
     const now = this.#clock.now().getTime()
     const end = (Math.floor(now / hourMs) + 1) * hourMs
@@ -46,7 +46,7 @@ export class InvitationRateLimit {
     }
   }
 
-  /** Deletes past hours. */
+  /** Deletes the records of past hours. */
   async run(signal: AbortSignal): Promise<void> {
     const where = range('until', { lte: this.#clock.now().toISOString() })
     await removeFound(this.#documents, quotas, { using: 'byEnd', where, signal })

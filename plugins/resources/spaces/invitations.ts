@@ -28,15 +28,15 @@ import { config, type Settings } from './config.ts'
 import { InvitationRateLimit } from './invitation-rate-limit.ts'
 import { SpaceMembers } from './space-members.ts'
 
-/** An invitation to a space by mail. Its id follows from space and address, so that no one has two. */
+/** An invitation to a space by email. Its id is derived from space and address, so that there is at most one for both. */
 interface InvitationRecord {
   readonly space: string
-  /** As accounts have it. */
+  /** In the form used in accounts. */
   readonly email: string
   /** Id of the role. */
   readonly role: string
   readonly message: string
-  /** Who invites. */
+  /** The inviting user. */
   readonly author: string
   readonly created: Time
   readonly expires: Time
@@ -50,11 +50,14 @@ export const invitations = collection<InvitationRecord>()('spaces.invitations', 
   byExpiry: { on: ['expires'] },
 })
 
-/** What became of one who was invited. */
+/** The outcome for an invited user. */
 export interface Invited {
   readonly email?: string
   readonly userId?: string
-  /** `added`: is a member now; `member`: was one already; `invited`: gets a mail and may accept; `unknown`: no such account, or none that the caller may look at; `invalid`: no mail address. */
+  /**
+   * `added`: is a member now; `member`: was one already; `invited`: is sent an email and may accept; `unknown`: no such account, or none
+   * that the caller may view; `invalid`: not an email address.
+   */
   readonly status: 'added' | 'member' | 'invited' | 'unknown' | 'invalid'
 }
 
@@ -96,8 +99,8 @@ export class Invitations {
   }
 
   /**
-   * Anyone who has an account that the caller may look at is a member at once, as in Clowder 1.x; others get a mail. An invitation that exists already is
-   * renewed. A member keeps their role. `Invalid` for a role that there is not; `TooMany`.
+   * Users with an account that the caller may view become members immediately, as in Clowder 1.x; others are sent an email. An existing
+   * invitation is renewed. Existing members keep their role. Throws `Invalid` for an unknown role, and `TooMany`.
    */
   async invite(
     caller: Caller,
@@ -133,7 +136,7 @@ export class Invitations {
     return invited
   }
 
-  /** Those that wait in a space, the oldest first. */
+  /** The open invitations of a space, oldest first. */
   ofSpace(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<Invitation>> {
     return this.#documents.find(invitations, {
       using: 'bySpace',
@@ -143,7 +146,7 @@ export class Invitations {
     })
   }
 
-  /** Those that wait for a person, the oldest first; none while no one has checked that the address is theirs. */
+  /** The open invitations of a user, oldest first; none until the address of the account is verified. */
   async of(user: User, page: { readonly after?: After; readonly limit: number }): Promise<Page<Invitation>> {
     if (user.isEmailUnverified) return { items: [] }
     const where = eq('email', user.email)
@@ -154,13 +157,13 @@ export class Invitations {
     return this.#documents.get(invitations, id)
   }
 
-  /** Takes one back. `NotFound` for one that does not exist, or of another space. */
+  /** Revokes an invitation. Throws `NotFound` for one that does not exist or is of another space. */
   async withdraw(space: string, id: string, actor: string | undefined): Promise<void> {
     const found = await this.get(id)
     if (!found || found.space !== space || !(await this.#end(found, 'withdrawn', actor))) throw new NotFound('invitation')
   }
 
-  /** By the one who is invited. `NotFound` for one that is not theirs, or no more; a space that is gone, too. */
+  /** Called by the invited user. Throws `NotFound` for an invitation that is not theirs or has ended, and for one of a deleted space. */
   async answer(id: string, userId: string, how: 'accepted' | 'declined'): Promise<void> {
     const [found, user] = await Promise.all([this.get(id), this.#users.get(userId)])
     const isTheirs = found && user && !user.isEmailUnverified && found.email === user.email && !this.#isOver(found)
@@ -168,7 +171,7 @@ export class Invitations {
     if (how === 'accepted' && !(await this.#letIn(found, user, true))) throw new NotFound('space')
   }
 
-  /** Someone has an account now, or an address that was checked: what waits for them is accepted. */
+  /** A user signed up, or verified an address: accepts their open invitations. */
   async welcome(userId: string): Promise<void> {
     const user = await this.#users.get(userId)
     if (!user) return
@@ -182,12 +185,12 @@ export class Invitations {
     }
   }
 
-  /** Ends all of a space that is gone. */
+  /** Ends all invitations of a deleted space. */
   async release(space: string): Promise<void> {
     await this.#endAll({ using: 'bySpace', where: eq('space', space) }, 'withdrawn')
   }
 
-  /** Ends expired ones. */
+  /** Deletes expired invitations. */
   async run(signal: AbortSignal): Promise<void> {
     const where = range('expires', { lte: this.#clock.now().toISOString() })
     await this.#endAll({ using: 'byExpiry', where }, 'expired', signal)
@@ -238,11 +241,11 @@ export class Invitations {
         if (!(error instanceof CommitConflict)) throw error
       }
     }
-    // The space may have gone meanwhile, after its invitations had ended.
+    // The space may have been deleted meanwhile, after its invitations had ended.
     if (!(await this.#spaces.get(asked.space))) await this.release(asked.space)
   }
 
-  /** False when the space is gone. A role that is gone is its successor, or else what new members get. */
+  /** False when the space is deleted. A deleted role is replaced by its successor, or otherwise by the role of new members. */
   async #letIn({ space, role, author, message }: Invitation, user: User, isAnswer: boolean): Promise<boolean> {
     if (!(await this.#spaces.get(space))) return false
     const [live] = await this.#users.membershipsOf({ memberships: [{ space, role }] })
@@ -250,7 +253,7 @@ export class Invitations {
     return true
   }
 
-  /** False when someone else was faster. */
+  /** False after a concurrent change. */
   async #end({ id, space, email }: Invitation, how: End, actor: string | undefined): Promise<boolean> {
     const user = (await this.#users.byEmail(email))?.id
     try {

@@ -48,7 +48,10 @@ export class JoinRequests {
     this.#clock = clock
   }
 
-  /** Idempotent: a repeated request emits no second event. `Invalid` for a member; `TooMany`; callers check the right to view the space. */
+  /**
+   * Idempotent: a repeated request emits no second event. Throws `Invalid` for a member, and `TooMany`; the caller must have checked the
+   * right to view the space.
+   */
   async ask(space: string, user: string, message: string | undefined): Promise<void> {
     const found = await this.#documents.get(spaces, space)
     if (!found) throw new NotFound('space')
@@ -66,21 +69,21 @@ export class JoinRequests {
     })
   }
 
-  /** Takes one's own request back. `NotFound` when there is none. */
+  /** Withdraws the user's own request. Throws `NotFound` when there is none. */
   async withdraw(space: string, user: string): Promise<void> {
-    // The requester may have lost the right to view the space, others never had it: its existence is not revealed.
+    // The requester may have lost the right to view the space, and others never had it: its existence is not revealed.
     if (!(await this.#documents.get(spaces, space))) throw new NotFound(request)
     await this.#take(space, user, () => [])
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   async of(space: string): Promise<readonly Request[]> {
     return (await this.#documents.get(spaces, space))?.requests ?? []
   }
 
   /**
-   * Accepts a request; of concurrent calls one succeeds, and the others get `NotFound`, as for an absent request. Who has
-   * become a member meanwhile keeps the role that they have.
+   * Accepts a request; of concurrent calls one succeeds, and the others get `NotFound`, as for a missing request. A user who became a
+   * member meanwhile keeps their role.
    */
   async accept(space: string, user: string, role: string, actor: string | undefined): Promise<void> {
     const { id } = await this.#members.roleOf(role)
@@ -99,7 +102,7 @@ export class JoinRequests {
     await this.#take(space, user, () => [event('space.request-rejected', { kind: 'space', id: space }, { user }, actor)], actor)
   }
 
-  /** Of someone who is a member now, however they became one. One that does not exist is not an error. */
+  /** Deletes the request of a user who became a member in any way. A missing one is not an error. */
   async forget(space: string, user: string): Promise<void> {
     if (await this.#documents.get(spaces, space)) await this.#forget(space, user, undefined)
   }

@@ -3,7 +3,7 @@ import { personalRecords } from 'pounce/sdk/kit'
 import { quotas } from './invitation-rate-limit.ts'
 import { invitations } from './invitations.ts'
 
-/** Invitations to the address. */
+/** Invitations to the address of the account. */
 export const PersonalInvitations = personalRecords({
   name: 'invitations',
   summary: 'Your open invitations to spaces.',
@@ -14,7 +14,7 @@ export const PersonalInvitations = personalRecords({
   erase: () => 'remove',
 })
 
-/** Invitations that someone sent: whom they invited is nothing about them. */
+/** Invitations that a user sent: the recipients are not personal data of the sender. */
 export const PersonalInvitationsSent = personalRecords({
   name: 'invitations-sent',
   summary: 'Open invitations to spaces that you sent, without their recipients.',
@@ -24,7 +24,7 @@ export const PersonalInvitationsSent = personalRecords({
   erase: () => 'remove',
 })
 
-/** Counts of an hour. */
+/** Hourly counts. */
 export const PersonalQuotas = personalRecords({
   name: 'rate-limits',
   summary: 'Your use of actions with an hourly limit.',

@@ -13,7 +13,7 @@ const params = s.Object({ id: s.id() })
 const Role = s.Object({ id: s.String(), name: s.String() })
 const page = s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() })
 
-/** The role that someone who accepts now would get. */
+/** The role that the user would get when accepting now. */
 const roleOf = async (users: Users, { space, role }: Invitation): Promise<s.Static<typeof Role>> => {
   const [live] = await users.membershipsOf({ memberships: [{ space, role }] })
   return { id: live?.role ?? role, name: live?.roleName ?? '' }

@@ -24,7 +24,7 @@ import { SpaceMembers } from './space-members.ts'
 
 const Role = s.Object({ id: s.String(), name: s.String() })
 
-/** A member of a space: a person, or a group of people. */
+/** A member of a space: a user or a group. */
 const SpaceMember = s.model(
   'SpaceMember',
   s.Object({
@@ -43,7 +43,7 @@ type Window = { readonly after?: After; readonly limit: number }
 
 const [groupsFirst, thenPeople] = ['0', '1'] as const
 
-/** Lists the members of spaces: groups, then people, each by id. */
+/** Lists the members of spaces: groups, then users, each by id. */
 class MemberList {
   #users: Users
   #groups: Contributions<Groups>

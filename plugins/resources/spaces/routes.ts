@@ -120,7 +120,7 @@ export const updateSpace = route({
   path: '/api/spaces/:id/update',
   summary: 'Update a space',
   description:
-    'Updates name, description, time to live and access; `timetolive`, `enabled` and `access` stay as they are if they are absent. The access stays unchanged while the space is on trial.',
+    'Updates name, description, time to live and access; `timetolive`, `enabled` and `access` are unchanged if absent. The access stays unchanged while the space is on trial.',
   permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
   body: s.model(

@@ -31,19 +31,21 @@ export class SpaceLists {
     this.#policy = policy
   }
 
-  /** Those that concern the caller: public ones, own ones, and where a role lets them look. A server admin in superadmin mode gets all. */
+  /**
+   * Spaces that concern the caller: public ones, own ones, and those viewable through a role. A server admin in superadmin mode gets all.
+   */
   async visible(caller: Caller, query: ListQuery): Promise<ListPage<StoredSpace & Stored>> {
     return this.#page(this.#seen(caller), query, caller)
   }
 
-  /** The same, at the root of the tree; `mine`: only those that the caller made. */
+  /** The same, at the root of the tree; `mine`: only those that the caller created. */
   async below(caller: Caller, { kind, mine }: TreeParent, query: ListQuery): Promise<Page<StoredSpace & Stored>> {
     if (kind !== 'root') return { items: [] }
     const own = mine ? [eq('author', caller.user?.id ?? null)] : []
     return this.#page(this.#seen(caller), query, caller, ...own)
   }
 
-  /** Those where the caller may add resources, or change the space. */
+  /** Spaces where the caller may add resources, or that they may edit. */
   async editable(caller: Caller, query: ListQuery): Promise<Page<StoredSpace & Stored>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToSpace')
     return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditSpace')), query, caller)
@@ -56,7 +58,7 @@ export class SpaceLists {
     return caller.user && !this.#showsPublic ? and(allowed, this.#concerning(caller)) : allowed
   }
 
-  /** On a public server everyone may look at every space; as in v1 the list still shows each person only what is meant for them. */
+  /** On a public server everyone may view every space; as in v1, the list is still limited to those that concern the caller. */
   #concerning({ user }: Caller): Where {
     const isPublic = eq('isPublic', true)
     if (!user) return isPublic
@@ -70,7 +72,7 @@ export class SpaceLists {
 
   async #page(visible: Visible, query: ListQuery, caller: Caller, ...where: readonly Where[]): Promise<ListPage<StoredSpace & Stored>> {
     const seen = visibleOf(caller, 'ViewSpace', query, visible)
-    // A key without the verb `read` lists nothing, whatever it may change.
+    // A key without the verb `read` lists nothing, regardless of its other verbs.
     if (seen === 'nothing' || this.#seen(caller) === 'nothing') return { items: [] }
     return listPage({ documents: this.#documents, from: spaces, using: lists, where: [...where, ...seen] }, query)
   }

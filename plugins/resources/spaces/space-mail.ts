@@ -25,13 +25,16 @@ type User = UserRecord & Stored
 
 type Told = 'space.member-changed' | 'space.join-requested' | 'space.request-rejected' | 'space.verified' | 'space.removed'
 
-/** Members that are written to about one space at most. */
+/** Maximum number of members who are notified about one space. */
 const mostMembers = 1000
 
-/** Text of people as a part of a subject. */
+/** User-supplied text as a part of a subject. */
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 900)
 
-/** Writes to those whom a change of a space concerns, as Clowder 1.x does; each gets a mail of their own. After a crash some may get one twice. */
+/**
+ * Notifies users affected by a change of a space, as Clowder 1.x does, each with an email of their own. After a crash some may receive it
+ * twice.
+ */
 export class SpaceMail {
   #spaces: Spaces
   #users: Users
@@ -129,7 +132,7 @@ export class SpaceMail {
     return editors
   }
 
-  /** What concerns people as members, if they want mails of it. */
+  /** Notifies members who want emails of this kind. */
   async #tell(to: readonly User[], kind: NotificationKind, said: string, link: string, message?: string): Promise<void> {
     const wanting: User[] = []
     for (const user of to) if (await wantsMailOf(this.#preferences, user, kind)) wanting.push(user)
@@ -155,7 +158,7 @@ export class SpaceMail {
 }
 wire(SpaceMail, Spaces, Users, NotificationPreferences, Mailer, Installation, Log)
 
-/** Writes to those who are invited; after a crash they may get it twice. */
+/** Sends invitations; after a crash some may be sent twice. */
 export class InvitationMail {
   #days: number
   #signUps: Contributions<SignUpWay>
@@ -194,7 +197,7 @@ export class InvitationMail {
     if (!found || !space) return
     const [author, user] = await Promise.all([this.#users.get(found.author), this.#users.byEmail(found.email)])
     if (user && !(await wantsMailOf(this.#preferences, user, 'invitation'))) return
-    const said = oneLine(`${author ? fullNameOf(author) : 'Somebody'} invites you to the space ${space.name}`)
+    const said = oneLine(`${author ? fullNameOf(author) : 'Someone'} invites you to the space ${space.name}`)
     const way = user ? `Sign in to accept:\n\n${this.#installation.baseUrl}/` : await this.#wayFor(found.email)
     const text = [
       `${said}.`,

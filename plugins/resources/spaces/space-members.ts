@@ -25,14 +25,14 @@ type User = UserRecord & Stored
 const mostNamed = 10_000
 const lastAdmin = 'The space would have no user left who can edit it; give another user the role Admin first'
 
-/** Someone who can look after a space: an active member, not only through a group, whose role lets them edit it. */
+/** A user who can manage a space: an active member, not only through a group, whose role includes editing it. */
 const rules = (user: User, role: string | undefined, ruling: ReadonlySet<string>): boolean =>
   role !== undefined && ruling.has(role) && (user.status === 'Active' || user.status === 'Admin')
 
 const roleIn = (user: UserRecord | undefined, space: string): string | undefined =>
   user?.memberships.find(held => held.space === space)?.role
 
-/** Who belongs to a space, in which role. There always is someone who can edit it, once there was. */
+/** The members of a space and their roles. A space that has had a user who can edit it always has one. */
 export class SpaceMembers {
   #perHour: number
   #users: Users
@@ -49,8 +49,9 @@ export class SpaceMembers {
   }
 
   /**
-   * Makes exactly the named users the holders of each named role (`{Admin: 'id,id', Viewer: ''}`): others lose it and leave, holders of
-   * roles that are not named stay. Anything unknown is `Invalid`, before anything is changed; `TooMany` for too many whom the caller may not look at.
+   * Sets the holders of each given role (`{Admin: 'id,id', Viewer: ''}`): users who are not listed lose it and leave; holders of other
+   * roles stay. Throws `Invalid` for anything unknown, before anything is changed, and `TooMany` for too many users whom the caller may not
+   * view.
    */
   async assign(space: string, wanted: Readonly<Record<string, string>>, caller: Caller): Promise<void> {
     const roles = await this.#rolesNamed(Object.keys(wanted))
@@ -72,8 +73,8 @@ export class SpaceMembers {
   }
 
   /**
-   * Adds a member, or gives one another role. `NotFound` for a person who is absent or whom the caller may not look at, `Invalid` for an absent role,
-   * `Conflict` for the last admin.
+   * Adds a member, or changes a member's role. Throws `NotFound` for a user who is missing or hidden from the caller, `Invalid` for an
+   * unknown role, `Conflict` for the last admin.
    */
   async setRole(space: string, user: string, role: string, caller: Caller): Promise<void> {
     const { id } = await this.roleOf(role)
@@ -82,20 +83,20 @@ export class SpaceMembers {
     await this.#change(space, new Map([[record, id]]), caller.user?.id)
   }
 
-  /** `Invalid` for someone who is no member, `Conflict` for the last who can edit the space. */
+  /** Throws `Invalid` for a user who is not a member, `Conflict` for the last one who can edit the space. */
   async remove(space: string, user: string, actor: string | undefined): Promise<void> {
     const record = s.isId(user) ? await this.#users.get(user) : undefined
     if (!record || roleIn(record, space) === undefined) throw new Invalid('This user is not a member of the space')
     await this.#change(space, new Map([[record, undefined]]), actor)
   }
 
-  /** True of a member by the account itself. */
+  /** True for a direct member. */
   async has(space: string, user: string): Promise<boolean> {
     const record = await this.#users.get(user)
     return record !== undefined && roleIn(record, space) !== undefined
   }
 
-  /** Ends all memberships of a space that is gone. */
+  /** Ends all memberships of a deleted space. */
   async release(space: string, withSpace?: MembershipChange['withSpace']): Promise<void> {
     for (;;) {
       const { items } = await this.#users.membersOf(space, { limit: 200 })
@@ -104,14 +105,14 @@ export class SpaceMembers {
     }
   }
 
-  /** After someone became a member: `NotFound` when the space went at that moment; then it has no members. */
+  /** Called after a user became a member: throws `NotFound` when the space was deleted concurrently, and ends its memberships. */
   async settle(space: string): Promise<void> {
     if (await this.#spaces.get(space)) return
     await this.release(space)
     throw new NotFound('space')
   }
 
-  /** A role by its name or id. `Invalid`, with those that there are, when there is none. */
+  /** A role by its name or id. Throws `Invalid` listing the existing ones. */
   async roleOf(nameOrId: string): Promise<Role> {
     const roles = await this.#users.roles()
     const role = roles.find(({ name }) => nameOrId === name) ?? roles.find(({ id }) => nameOrId === id)
@@ -119,7 +120,7 @@ export class SpaceMembers {
     return role
   }
 
-  /** Gives first and takes then, so that at no moment no one rules; what two do at once is looked at once more afterwards. */
+  /** Grants roles before it revokes others, so that there is an admin at any time; checks again afterwards for concurrent changes. */
   async #change(space: string, next: ReadonlyMap<User, string | undefined>, actor: string | undefined): Promise<void> {
     const ruling = new Set((await this.#users.roles()).filter(role => role.permissions.includes('EditSpace')).map(({ id }) => id))
     const losing = [...next].filter(([user, role]) => rules(user, roleIn(user, space), ruling) && !rules(user, role, ruling))
@@ -155,14 +156,17 @@ export class SpaceMembers {
     return new Map([...roles].filter(([name]) => names.includes(name)))
   }
 
-  /** Of these accounts the members of the space, and those whom the caller may look at. */
+  /** The members of the space among these accounts, and those that the caller may view. */
   async #seen(caller: Caller, space: string, found: ReadonlyMap<string, User>): Promise<ReadonlyMap<string, User>> {
     const strangers = [...found.values()].filter(user => roleIn(user, space) === undefined).map(({ id }) => id)
     const seen = await this.#policy.allowed(caller, 'ViewUser', 'user', strangers)
     return new Map([...found].filter(([id, user]) => seen.has(id) || roleIn(user, space) !== undefined))
   }
 
-  /** Those whom the caller may not look at count as invitations: a member can be looked at, so ids could be guessed to list the accounts of a private server. */
+  /**
+   * Users whom the caller may not view count as invitations: members become visible, so guessed ids could be used to list the accounts of a
+   * private server.
+   */
   async #known(caller: Caller, space: string, ids: readonly string[]): Promise<readonly User[]> {
     if (ids.length > mostNamed) throw new Invalid(`At most ${mostNamed} users per request`)
     const known: User[] = []

@@ -3,10 +3,10 @@ import type { NameFinder } from 'pounce/sdk/kit'
 import { beginsWordsOf } from 'pounce/sdk/search'
 import { SpaceLists } from './space-lists.ts'
 
-/** Spaces that are looked at for one answer: a word can be in the middle of their names. */
+/** Maximum number of spaces read for one response: a word may occur anywhere in a name. */
 const maxLookedAt = 50
 
-/** Finds spaces by name among those that the list shows a caller. */
+/** Finds spaces by name among those that are listed for the caller. */
 export class SpaceNames implements NameFinder {
   readonly kind = 'space'
   #lists: SpaceLists

@@ -5,7 +5,7 @@ import { type StoredSpace, spaces } from './stored-spaces.ts'
 
 const hourMs = 3_600_000
 
-/** What `POST /api/spaces/:id/update` changes. */
+/** The fields that `POST /api/spaces/:id/update` changes. */
 export interface SpaceUpdate {
   readonly name: string
   readonly description: string
@@ -14,7 +14,7 @@ export interface SpaceUpdate {
   readonly access: 'PUBLIC' | 'PRIVATE' | undefined
 }
 
-/** Makes, changes and removes spaces. */
+/** Creates, updates and deletes spaces. */
 export class SpaceService {
   #verifySpaces: boolean
   #documents: DocumentStore
@@ -60,7 +60,7 @@ export class SpaceService {
     return made
   }
 
-  /** The access is left alone while the space is on trial. `ifMatch` is what the client sent as `If-Match`. */
+  /** The access level is unchanged while the space is on trial. `ifMatch` is the `If-Match` header of the client. */
   async update(id: string, wanted: SpaceUpdate, actor: string | undefined, ifMatch: string | undefined): Promise<void> {
     await updateWithRetry(this.#documents, spaces, { kind: 'space', id }, now => {
       requireVersion(ifMatch, 'space', now)
@@ -91,7 +91,7 @@ export class SpaceService {
     })
   }
 
-  /** What was in it stays, outside of it. */
+  /** The contents are kept, outside of the space. */
   async remove(id: string, actor: string | undefined): Promise<void> {
     const space = await this.#documents.get(spaces, id)
     if (!space) throw new NotFound('space')

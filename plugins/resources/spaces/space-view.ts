@@ -16,10 +16,10 @@ type Space = SpaceRecord & Stored
 
 const hourMs = 3_600_000
 
-/** Members are counted so far. */
+/** Members are counted up to this number. */
 const mostMembers = 1000
 
-/** A space with all there is to show of it. */
+/** A space with all related data. */
 const FullSpace = s.model(
   'FullSpace',
   s.Object({
@@ -36,14 +36,14 @@ const FullSpace = s.model(
       { description: 'Datasets and collections beyond 10,000 as they were at most a minute ago; members up to 1,000' },
     ),
     roles: s.Array(s.String(), { description: 'Names of the roles of the caller in it' }),
-    requested: s.Boolean({ description: 'The caller waits to be let in' }),
-    requests: s.Optional(s.Integer({ description: 'Number of people who wait to be let in; for those with EditSpace' })),
+    requested: s.Boolean({ description: 'Whether the caller has an open join request' }),
+    requests: s.Optional(s.Integer({ description: 'Number of open join requests; for callers with EditSpace' })),
     resource_type: s.Literal('space'),
   }),
 )
 type FullSpace = s.Static<typeof FullSpace>
 
-/** A space as v1 shows it everywhere. */
+/** A space in v1's only format. */
 const SpaceItem = s.model('Space', s.Object({ id: s.String(), name: s.String(), description: s.String(), created: s.v1Date() }))
 
 const toSpaceItem = (space: Space): s.Static<typeof SpaceItem> => ({
@@ -53,11 +53,11 @@ const toSpaceItem = (space: Space): s.Static<typeof SpaceItem> => ({
   created: s.toV1Date(space.created),
 })
 
-/** A space as v1 shows it, or with `view=full`. */
+/** A space in v1's format, or with `view=full`. */
 export const SpaceView = s.Union([SpaceItem, FullSpace])
 export type SpaceView = s.Static<typeof SpaceView>
 
-/** Shows spaces with what is around them. */
+/** Renders spaces with related data. */
 export class SpaceViews {
   readonly #users: Users
   readonly #policy: Policy
@@ -69,7 +69,7 @@ export class SpaceViews {
     this.#counts = counts
   }
 
-  /** How a list shows spaces. */
+  /** A renderer for lists of spaces. */
   showing(caller: Caller, view: 'full' | undefined): (some: readonly Space[]) => Promise<readonly SpaceView[]> {
     return async some => (view === 'full' ? this.full(caller, some) : some.map(toSpaceItem))
   }

@@ -13,10 +13,10 @@ import {
 } from 'pounce/sdk'
 import { inEachOrder, naturalKey, orNotFound } from 'pounce/sdk/kit'
 
-/** A space as stored. `spaces` is its own id, so that one condition of the policy fits spaces, collections and datasets alike. */
+/** A stored space. `spaces` contains its own id, so that one condition of the policy fits spaces, collections and datasets alike. */
 export type StoredSpace = SpaceRecord & {
   readonly spaces: readonly string[]
-  /** When it was last said that old resources in it should go. */
+  /** When the expiry of old resources was last announced. */
   readonly expiryAt?: string
 }
 

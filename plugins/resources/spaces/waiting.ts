@@ -4,10 +4,10 @@ import { Invitations } from './invitations.ts'
 
 const mostCounted = 100
 
-/** Spaces of one account that are looked at: their records are read, so not without end. */
+/** Maximum number of spaces of one account that are read. */
 const mostSpaces = 200
 
-/** Invitations that wait for someone, and people who wait to be let into their spaces. */
+/** Open invitations of a user, and join requests for the spaces that they manage. */
 export class WaitingCounts implements SessionSource {
   readonly #invitations: Invitations
   readonly #spaces: Spaces

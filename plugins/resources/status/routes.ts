@@ -19,10 +19,12 @@ import { withTimeLimit } from 'pounce/sdk/kit'
 
 type Facts = Readonly<Record<string, unknown>>
 
-/** How long a part may take to answer. */
+/** Timeout for the response of a component. */
 const patienceMs = 1000
 
-/** Which parts the installation is made of, in the words of Clowder's status page. A part that is unavailable blocks no answer. */
+/**
+ * The components of the installation, with the names used by Clowder's status page. An unavailable component does not block the response.
+ */
 class ComponentStatus {
   #installation: Installation
   #index: SearchIndex
@@ -56,7 +58,7 @@ class ComponentStatus {
     }
   }
 
-  /** Where bytes are: the kind for everyone, the address for admins. */
+  /** The storage of bytes: its kind for everyone, its location for admins. */
   async storage(isForAdmin: boolean): Promise<Facts> {
     const part = this.#parts.all().find(({ name }) => name === 'storage')
     if (!part) return { location: 'unknown' }
@@ -64,17 +66,17 @@ class ComponentStatus {
     return status === 'connected' ? facts : { ...facts, status }
   }
 
-  /** Names of the extractors that run here. */
+  /** Names of the connected extractors. */
   async extractors(): Promise<string[]> {
     const queues = await Promise.all(this.#transports.all().map(transport => inTime(transport.queues()).catch(() => [])))
-    // The queue of a private extractor holds its key.
+    // The queue name of a private extractor contains its key.
     const listening = queues.flat().flatMap(({ queue, consumers }) => (consumers > 0 && !queue.startsWith('private.') ? [queue] : []))
     return [...new Set([...this.#extractors.all().map(extractor => extractor.info.name), ...listening])].sort()
   }
 }
 wire(ComponentStatus, Installation, SearchIndex, Transports, Extractors, StatusParts)
 
-/** Rejects when it takes longer than anyone waits for a status. */
+/** Rejects after the timeout. */
 const inTime = <T>(work: Promise<T>): Promise<T> => withTimeLimit(work, patienceMs, `no response within ${patienceMs} ms`)
 
 async function factsOf(part: StatusPart, isForAdmin: boolean): Promise<Facts | boolean> {
@@ -89,7 +91,7 @@ async function factsOf(part: StatusPart, isForAdmin: boolean): Promise<Facts | b
 
 type Totals = Awaited<ReturnType<Counters['instance']>>
 
-/** The totals as far as they are known: the last ones that were read while the store is unavailable. */
+/** The totals, or the last known ones while the store is unavailable. */
 class CachedTotals {
   readonly #counters: Counters
   #last: Totals = { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 0, users: 0 }

@@ -16,7 +16,7 @@ type Name = (typeof names)[number]
 type Totals = Readonly<Record<Name, number>>
 
 interface CounterRecord extends Totals {
-  /** The newest events that were counted, so that one which comes twice counts once. */
+  /** The most recently counted events, so that redelivered ones are counted once. */
   readonly counted: readonly string[]
 }
 
@@ -31,7 +31,7 @@ const remembered = 1000
 
 type Change = Partial<Record<Name, number>>
 
-/** How each event changes the totals. What is in the trash is not counted. */
+/** How each event changes the totals. Resources in the trash are not counted. */
 const changes: { readonly [T in EventType]?: (event: StoredEvent<T>) => Change } = {
   'space.created': () => ({ spaces: 1 }),
   'space.removed': () => ({ spaces: -1 }),
@@ -51,7 +51,7 @@ export const countedEvents = Object.keys(changes) as readonly EventType[]
 
 const changeOf = (event: AnyEvent): Change => (changes[event.type] as ((event: AnyEvent) => Change) | undefined)?.(event) ?? {}
 
-/** Keeps the totals, one commit for many events. */
+/** Maintains the totals, with one commit for many events. */
 export class StoredCounters implements Counters, BatchHandler {
   #documents: DocumentStore
 
@@ -72,7 +72,7 @@ export class StoredCounters implements Counters, BatchHandler {
     for (const event of fresh) for (const [name, by] of Object.entries(changeOf(event))) inc[name] = (inc[name] ?? 0) + by
     if (fresh.length === 0) return
     const push = { counted: { values: fresh.map(event => event.id), keepLast: remembered } }
-    // a conflict is another kernel counting: the outbox hands these out again
+    // A conflict means that another kernel is counting: the outbox redelivers these events.
     await this.#documents.commit({ update: theCounter, in: counters, where: eq('revision', known.revision), inc, push })
   }
 

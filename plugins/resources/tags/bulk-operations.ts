@@ -4,7 +4,7 @@ import { StoredTags, tidy } from './stored-tags.ts'
 
 const carriers: ReadonlySet<Kind> = new Set(['file', 'dataset', 'collection'])
 
-/** Tags for bulk jobs, as the routes of one resource do. */
+/** Tag operations of bulk jobs, as the routes for a single resource do them. */
 export class TagBulkOperations implements BulkOperations {
   readonly #tags: StoredTags
   readonly #policy: Policy

@@ -8,23 +8,23 @@ const names = s.Union([s.Array(s.prose(1000), { minItems: 1, maxItems: 1000 }), 
   description: 'A list, or one text with tags separated by commas',
 })
 const Items = s.Array(s.Object({ id: s.String(), name: s.String() }), {
-  description: 'Tags with their ids, which some routes remove by',
+  description: 'Tags with their ids, as required by some delete routes',
 })
 const added = s.Object({ status: s.Literal('success'), tags: s.Array(s.Object({ id: s.String(), name: s.String() })) })
 
 const ExtractorId = s.Unknown({
-  description: 'Name of the extractor, as text: required with the communication key, ignored with keys of people',
+  description: 'Name of the extractor, as text: required with the communication key, ignored with keys of users',
 })
 
-/** As the web page of Clowder 1.x does with what is typed into it. */
+/** Splits text like the web page of Clowder 1.x. */
 const listed = (tags: string | readonly string[]): readonly string[] => (typeof tags === 'string' ? tags.split(',') : tags)
 
-/** Names alone, as Clowder 1.x has it, and our own addition beside them. */
+/** Names only, as in Clowder 1.x, and our addition with ids. */
 const shown = (tags: readonly Tag[]) => ({ tags: tags.map(({ name }) => name), items: tags.map(({ id, name }) => ({ id, name })) })
 
 const maxExtractorLength = 500
 
-/** Scripts send null or empty text with keys of people, which do not speak for an extractor: there it is not read, as in Clowder 1.x. */
+/** Scripts send null or an empty string with keys of users, which cannot act as an extractor: it is then ignored, as in Clowder 1.x. */
 const by = (caller: Caller, given: unknown): { user?: string; extractor?: string } => {
   const user = caller.user?.id
   if (user !== undefined && caller.scope !== 'extraction') return { user }
@@ -37,7 +37,7 @@ const by = (caller: Caller, given: unknown): { user?: string; extractor?: string
   return user === undefined ? { extractor: given } : { user, extractor: given }
 }
 
-/** Jobs are about files and datasets, and sections are below. */
+/** Jobs have files and datasets as targets; sections are handled below. */
 const forJobs = (kind: Kind) => (kind === 'collection' ? {} : ({ jobKeys: 'allowed' } as const))
 
 const addTo = (kind: Kind, plural: string) =>
@@ -65,7 +65,7 @@ const removeFrom = (kind: Kind, plural: string) =>
     path: `/api/${plural}/:id/tags`,
     aliases: [{ method: 'POST', path: `/api/${plural}/:id/tags/remove` }],
     summary: `Remove tags from a ${kind} by name`,
-    description: 'Whoever added them. No error if a tag does not exist.',
+    description: 'Regardless of who added them. No error if a tag does not exist.',
     permission: { right: 'DeleteTag', on: ref(kind, 'id') },
     params,
     body: s.Object({ tags: names }),
@@ -175,7 +175,7 @@ export const removeSectionTags = route({
   path: '/api/sections/:id/tags',
   aliases: [{ method: 'POST', path: '/api/sections/:id/tags/remove' }],
   summary: 'Remove tags from a section by their ids',
-  description: 'Whoever added them. Only sections use ids, as in Clowder 1.x. No error if a tag does not exist.',
+  description: 'Regardless of who added them. Only sections use ids, as in Clowder 1.x. No error if a tag does not exist.',
   permission: { right: 'DeleteTag', on: ref('section', 'id') },
   params,
   body: s.Object({ tags: s.Array(s.String({ maxLength: 100 }), { minItems: 1, maxItems: 1000 }) }),

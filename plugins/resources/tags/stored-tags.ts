@@ -19,7 +19,7 @@ import {
 } from 'pounce/sdk'
 import type { Records } from 'pounce/sdk/kit'
 
-/** A record that carries tags. A section has the id of its file where others have a name. */
+/** A record with tags. A section has the id of its file in place of a name. */
 interface Tagged {
   readonly name?: string
   readonly file?: string
@@ -29,7 +29,10 @@ interface Tagged {
 const maxTags = 1000
 const maxTries = 100
 
-/** As Clowder 1.x stores a tag: trimmed, inner space collapsed, cut at 100 characters (`clowder.tagLength`). An extractor's may hold anything. */
+/**
+ * A tag as Clowder 1.x stores it: trimmed, inner white space collapsed, cut at 100 characters (`clowder.tagLength`). An extractor's tags
+ * may contain any character.
+ */
 export const tidy = (name: string): string => {
   const line = name
     .normalize('NFC')
@@ -39,7 +42,7 @@ export const tidy = (name: string): string => {
   return [...line].slice(0, 100).join('')
 }
 
-/** Tags, kept inside the record that carries them, so that each change is one atomic commit. */
+/** Tags are stored in the record of their resource, so that each change is one atomic commit. */
 export class StoredTags implements Tags {
   #carriers: Partial<Record<Kind, Records<Tagged>>>
   #ids: Ids
@@ -76,7 +79,7 @@ export class StoredTags implements Tags {
     return fresh
   }
 
-  /** Takes off the tags that fit, anyone who put them there. */
+  /** Removes the matching tags, regardless of who added them. */
   async remove(target: Ref, fits: (tag: Tag) => boolean, actor: string | undefined): Promise<void> {
     await this.#alter(target, tags => {
       const gone = tags.filter(fits)
@@ -91,7 +94,7 @@ export class StoredTags implements Tags {
     return carrier
   }
 
-  /** Reads, decides and writes again until no one else came in between. */
+  /** Reads, decides and writes, and repeats after a concurrent change. */
   async #alter(
     target: Ref,
     decide: (tags: readonly Tag[]) => { tags: readonly Tag[]; events: readonly ReturnType<typeof event>[] },

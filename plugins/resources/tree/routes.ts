@@ -15,7 +15,7 @@ import {
 } from 'pounce/sdk'
 import { afterParameter, defaultJsonLimits, linkToNext, parseJson, type TreeBranch, type TreeNode, type TreeParent } from 'pounce/sdk/kit'
 
-/** In the order in which they stand below one parent; kinds of other plugins come last. */
+/** The order of the kinds below one parent; kinds of other plugins come last. */
 const order: readonly TreeNode['kind'][] = ['space', 'folder', 'dataset', 'collection', 'file']
 
 const icons: Readonly<Partial<Record<TreeNode['kind'], string>>> = {
@@ -24,7 +24,7 @@ const icons: Readonly<Partial<Record<TreeNode['kind'], string>>> = {
   dataset: 'glyphicon glyphicon-briefcase',
 }
 
-/** A node as v1's tree shows it. Folders have neither type nor icon, but their dataset in `data`. */
+/** A node in the format of v1's tree. Folders have neither type nor icon, but their dataset in `data`. */
 const show = ({ kind, id, name, hasChildren, data }: TreeNode) => {
   const { parentDataset, authorId, spaces } = data
   const about = { id, name, text: name, children: hasChildren }
@@ -41,7 +41,7 @@ const show = ({ kind, id, name, hasChildren, data }: TreeNode) => {
 
 interface Cursor {
   readonly kind: TreeNode['kind']
-  /** Absent: from the first of this kind. */
+  /** Absent: start with the first of this kind. */
   readonly after?: After
 }
 
@@ -57,12 +57,12 @@ const readCursor = (text: string, order: readonly TreeNode['kind'][]): Cursor =>
   throw new Invalid('after must be a cursor from a Link header')
 }
 
-/** Pages of branches that one answer is put together from; what is held elsewhere or not to be seen makes them short. */
+/** Maximum number of branch pages read for one response; pages can be short because of hidden resources. */
 const mostPages = 16
 
 const pageSize = 250
 
-/** Puts the branches of all resource plugins together, page by page. */
+/** Combines the branches of all resource plugins, page by page. */
 class ResourceTree {
   #branches: Contributions<TreeBranch>
   #policy: Policy

@@ -1,6 +1,6 @@
 import { collection, type FileRecord, type Json, type Time } from 'pounce/sdk'
 
-/** A file on its way. Its id becomes the file's. */
+/** A resumable upload. Its id becomes that of the file. */
 export interface UploadRecord {
   readonly owner: string
   readonly name: string
@@ -8,37 +8,37 @@ export interface UploadRecord {
   readonly lengthBytes: number
   readonly dataset: string | null
   readonly folder: string | null
-  /** Names of folders below these, which are created with the file. */
+  /** Names of the folders below the target, which are created with the file. */
   readonly path?: readonly string[]
-  /** Which uploads it belongs to. */
+  /** The batch that it belongs to. */
   readonly batch?: string
   readonly extract: boolean
   readonly showPreviews: FileRecord['showPreviews']
   /** JSON-LD documents for the file. */
   readonly metadata: readonly { readonly context?: Json; readonly content: Json }[]
-  /** Of the whole, as the client announced it. */
+  /** SHA-256 of the whole file, as announced by the client. */
   readonly sha256: string | null
-  /** The header as it was sent, for HEAD. */
+  /** The header as sent, for HEAD. */
   readonly sentMetadata: string
   readonly started: Time
   readonly expires: Time
   readonly state: 'open' | 'finished'
-  /** So many bytes are durable and count. */
+  /** Number of durable bytes that count. */
   readonly receivedBytes: number
-  /** Id of the last part that counts; each part names the one before it. */
+  /** Id of the last part that counts; each part refers to the previous one. */
   readonly tail: string | null
   readonly partCount: number
-  /** Names the request that may add to it. */
+  /** Identifies the request that may append. */
   readonly writer: string
 }
 
-/** Uploads under way and just finished. */
+/** Uploads in progress or recently finished. */
 export const uploads = collection<UploadRecord>()('uploads', {
   byOwner: { on: ['owner', 'state', 'started'] },
   byExpiry: { on: ['expires'] },
 })
 
-/** Bytes of an upload that are durable. They count once the upload's `tail` leads to them. */
+/** Durable bytes of an upload. They count once the part is reachable from the upload's `tail`. */
 export interface PartRecord {
   readonly upload: string
   readonly startByte: number

@@ -2,7 +2,7 @@ import { type FileIngest, Invalid, type Json, s } from 'pounce/sdk'
 import { checkJsonLdContext, defaultJsonLimits, type IngestTarget, OtherName, parseJson } from 'pounce/sdk/kit'
 import type { UploadRecord } from './collections.ts'
 
-/** What a client says of a file before its bytes. */
+/** The client's description of a file before its bytes. */
 export type NewUpload = Pick<
   UploadRecord,
   'name' | 'contentType' | 'dataset' | 'folder' | 'path' | 'batch' | 'extract' | 'showPreviews' | 'metadata' | 'sha256'
@@ -26,7 +26,7 @@ const idIn = (given: ReadonlyMap<string, string>, key: 'dataset' | 'folder'): st
   return id === '' ? null : id
 }
 
-/** The name of the file, and of the folders on its path. */
+/** The name of the file, and of the folders in its path. */
 const placeIn = (given: ReadonlyMap<string, string>, ingest: FileIngest): { readonly name: string; readonly path?: readonly string[] } => {
   const sent = given.get('filename') ?? given.get('name')
   const path = given.get('path')
@@ -40,7 +40,7 @@ const placeIn = (given: ReadonlyMap<string, string>, ingest: FileIngest): { read
   return folders.length === 0 ? { name } : { name, path: folders }
 }
 
-/** Reads what `Upload-Metadata` says; throws `Invalid` that names the key. Keys that mean nothing here are passed over. */
+/** Parses `Upload-Metadata`; throws `Invalid` naming the key. Unknown keys are ignored. */
 export const newUpload = (given: ReadonlyMap<string, string>, ingest: FileIngest): NewUpload => {
   const place = placeIn(given, ingest)
   const extract = given.get('extract') ?? 'true'
@@ -65,7 +65,7 @@ export const newUpload = (given: ReadonlyMap<string, string>, ingest: FileIngest
   }
 }
 
-/** Where an upload is to lie. */
+/** The target of an upload. */
 export const targetOf = ({ dataset, folder, path }: Pick<UploadRecord, 'dataset' | 'folder' | 'path'>): IngestTarget => ({
   dataset: dataset ?? undefined,
   folder: folder ?? undefined,

@@ -32,10 +32,10 @@ const hourMs = 60 * 60 * 1000
 
 const openOf = (owner: string): Where => and(eq('owner', owner), eq('state', 'open'))
 
-/** What is begun with a limited key is gone on with by that key alone. */
+/** An upload begun with a limited key can be continued only with that key. */
 const ownerOf = ({ user, keyId, limits }: Caller): string => (limits && keyId ? `key ${keyId}` : (user?.id ?? anonymousUserId))
 
-/** Uploads in the document store, so that any kernel can continue with any of them. */
+/** Uploads in the document store, so that any kernel can continue any of them. */
 export class StoredUploads {
   readonly #settings: Settings
   readonly #documents: DocumentStore
@@ -53,7 +53,7 @@ export class StoredUploads {
     this.#clock = clock
   }
 
-  /** Begins an upload where the caller may put files. */
+  /** Begins an upload to a location where the caller may add files. */
   async begin(caller: Caller, lengthBytes: number, about: NewUpload, sentMetadata: string): Promise<Upload> {
     const { maxBytes, maxOpen } = this.#settings
     if (lengthBytes > maxBytes) throw new TooLarge(`A resumable upload must be at most ${maxBytes} bytes`)
@@ -72,7 +72,7 @@ export class StoredUploads {
     return this.#documents.commit({ insert, into: uploads })
   }
 
-  /** An upload of the caller's; anyone else's is `NotFound`, one whose time is over `UploadExpired`. */
+  /** An upload of the caller; throws `NotFound` for any other, and `UploadExpired`. */
   async get(id: string, caller: Caller): Promise<Upload> {
     const upload = await this.#documents.get(uploads, id)
     if (upload?.owner !== ownerOf(caller)) throw new NotFound('upload')
@@ -80,13 +80,13 @@ export class StoredUploads {
     return upload
   }
 
-  /** The caller's unfinished uploads, those begun last first. */
+  /** The caller's unfinished uploads, newest first. */
   of(caller: Caller, page: { readonly after?: After; readonly limit: number }): Promise<Page<Upload>> {
     const where = openOf(ownerOf(caller))
     return this.#documents.find(uploads, { using: 'byOwner', where, sort: { by: 'started', order: 'descending' }, ...page })
   }
 
-  /** Changes an upload; undefined when the condition does not hold, or it is gone. */
+  /** Changes an upload; undefined when the condition does not hold, or it is deleted. */
   async change(id: string, where: Where, update: Update): Promise<Upload | undefined> {
     try {
       return await this.#documents.commit({ update: id, in: uploads, where, ...update })
@@ -96,17 +96,17 @@ export class StoredUploads {
     }
   }
 
-  /** Why an upload did not change: it was deleted meanwhile, or another request is writing to it. */
+  /** Why an upload was not changed: it was deleted, or another request is writing to it. */
   async conflictOf({ id }: Upload): Promise<Problem> {
     return (await this.#documents.get(uploads, id)) ? new UploadLocked() : new NotFound('upload')
   }
 
-  /** When an upload to which something came just now expires. */
+  /** The expiry of an upload that just received bytes. */
   get nextExpiry(): string {
     return this.#in(this.#settings.expireHours)
   }
 
-  /** Records that the file exists, and removes the parts. */
+  /** Records that the file exists, and deletes the parts. */
   async finished({ id }: Upload): Promise<Upload | undefined> {
     const finished = await this.change(id, eq('state', 'open'), {
       set: { state: 'finished', expires: this.#in(this.#settings.finishedHours) },
@@ -115,7 +115,7 @@ export class StoredUploads {
     return finished
   }
 
-  /** Takes an upload away with what came of it; the file of a finished one stays. Idempotent. */
+  /** Deletes an upload with its parts; the file of a finished one is kept. Idempotent. */
   async drop({ id }: Upload): Promise<void> {
     try {
       await this.#documents.commit({ tombstone: id, in: uploads })
@@ -125,13 +125,13 @@ export class StoredUploads {
     await this.#parts.dropAll(id)
   }
 
-  /** Those whose time is over, at most 100. */
+  /** Expired uploads, at most 100. */
   async expired(): Promise<readonly Upload[]> {
     const where = range('expires', { lte: this.#clock.now().toISOString() })
     return (await this.#documents.find(uploads, { using: 'byExpiry', where, limit: 100 })).items
   }
 
-  /** Which of the uploads are there, of at most 1,000. */
+  /** Which of up to 1,000 uploads exist. */
   async known(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set((await this.#documents.getMany(uploads, ids)).keys())
   }

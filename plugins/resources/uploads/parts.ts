@@ -17,7 +17,7 @@ import { type PartRecord, parts, type UploadRecord } from './collections.ts'
 
 type Upload = UploadRecord & Stored
 
-/** The durable bytes of uploads under way. */
+/** The durable bytes of uploads in progress. */
 export class StoredParts {
   readonly #documents: DocumentStore
   readonly #blobs: BlobStore
@@ -38,7 +38,7 @@ export class StoredParts {
     return this.#blobs.putGrowing?.bind(this.#blobs)
   }
 
-  /** Keeps bytes that are stored already; they do not count yet. */
+  /** Adds a part for bytes that are stored already; they do not count yet. */
   async add(
     upload: string,
     startByte: number,
@@ -49,7 +49,7 @@ export class StoredParts {
     return this.#documents.commit({ insert: part, into: parts })
   }
 
-  /** The parts that count, in their order. */
+  /** The parts that count, in order. */
   async of({ id, tail, receivedBytes }: Upload): Promise<readonly (PartRecord & Stored)[]> {
     const all = new Map<string, PartRecord & Stored>()
     for await (const part of this.#all(id)) all.set(part.id, part)
@@ -79,7 +79,7 @@ export class StoredParts {
     }
   }
 
-  /** Removes one part with its bytes. What cannot be removed now is removed with its upload. */
+  /** Deletes one part with its bytes. If that fails now, it is deleted with its upload. */
   async drop({ id, blob: key, sizeBytes, sha256 }: PartRecord & Stored, keeping?: string): Promise<void> {
     try {
       await this.#documents.commit({ tombstone: id, in: parts })
@@ -90,13 +90,13 @@ export class StoredParts {
     await using _ = this.#ingest.stage({ key, sizeBytes, sha256 })
   }
 
-  /** Removes all parts of an upload with their bytes, except bytes that became those of the file, whose id is the upload's. */
+  /** Deletes all parts of an upload with their bytes, except bytes that became those of the file, whose id is the upload's. */
   async dropAll(upload: string): Promise<void> {
     const kept = (await this.#files.get(upload))?.blob
     for await (const part of this.#all(upload)) await this.drop(part, kept)
   }
 
-  /** Every part there is. */
+  /** All parts. */
   walk(): AsyncIterable<PartRecord & Stored> {
     return this.#documents.walk(parts)
   }

@@ -14,7 +14,7 @@ const Owned = personalRecords({
   }),
 })
 
-/** Unfinished uploads go with their bytes; files that came of finished ones stay. */
+/** Unfinished uploads are deleted with their bytes; files of finished ones are kept. */
 export class PersonalUploads extends Owned implements PersonalData {
   override readonly collections = [uploads.name, parts.name]
   readonly #documents: DocumentStore

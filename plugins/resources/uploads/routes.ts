@@ -38,7 +38,7 @@ const protocol = 'Part of the tus protocol 1.0.0 (https://tus.io/protocols/resum
 
 type Open = UploadRecord & Stored
 
-/** How far an upload has come. Numbers are bytes, times ISO 8601. */
+/** The progress of an upload. Sizes are bytes, times ISO 8601. */
 const Upload = s.model(
   'Upload',
   s.Object({
@@ -70,7 +70,7 @@ const toUpload = (upload: UploadRecord & Stored): s.Static<typeof Upload> => ({
   file: upload.state === 'finished' ? upload.id : null,
 })
 
-/** HEAD needs the offset as a header, and every answer says when the upload expires. */
+/** HEAD needs the offset as a header, and every response includes the expiry. */
 const stateHeaders = ({ receivedBytes, lengthBytes, expires, sentMetadata }: Open) => ({
   'cache-control': 'no-store',
   'upload-offset': String(receivedBytes),
@@ -79,7 +79,7 @@ const stateHeaders = ({ receivedBytes, lengthBytes, expires, sentMetadata }: Ope
   ...(sentMetadata === '' ? {} : { 'upload-metadata': sentMetadata }),
 })
 
-/** An upload whose bytes are all there becomes a file, also when it was interrupted at just that. */
+/** Creates the file of a complete upload, including one that was interrupted at that step. */
 const finished = async (upload: Open, caller: Caller, finishing: UploadCompletion): Promise<Open> =>
   upload.state === 'open' && upload.receivedBytes === upload.lengthBytes ? finishing.finish(upload, caller) : upload
 
@@ -128,7 +128,7 @@ export const beginUpload = route({
       const upload = await finished(await append(begun, { offset: 0, body, checksum }, receiving), caller, finishing)
       return { status: 201, body: undefined, headers: { ...stateHeaders(upload), location: `${url.pathname}/${upload.id}` } }
     } catch (error) {
-      // A refusal does not tell its address. What was cut off is among the uploads of the caller.
+      // An error response has no Location header. An interrupted upload is in the caller's list of uploads.
       if (error instanceof ChecksumMismatch || error instanceof TooLarge) await uploads.drop(begun)
       throw error
     }
@@ -140,8 +140,8 @@ export const checkUploads = route({
   path: '/api/uploads/check',
   summary: 'Check which files a dataset already has',
   description:
-    'For each file, in order: `absent`; `same`, if a file of this path has this size and, where sent, this SHA-256; `other`, with the id of the newest file of this path; or `invalid`, with what is wrong ' +
-    'with the path. Paths are relative to the dataset, or to `folder`. Nothing is stored.',
+    'For each file, in order: `absent`; `same`, if a file of this path has this size and, where sent, this SHA-256; `other`, with the id of the newest file of this path; or `invalid`, with the error ' +
+    'in the path. Paths are relative to the dataset, or to `folder`. Nothing is stored.',
   permission: { right: 'AddFile', unscoped: 'The body names the dataset; the handler checks AddResourceToDataset on it.' },
   body: s.model(
     'UploadCheck',

@@ -12,7 +12,7 @@ const all = async (pieces: StreamSplitter): Promise<Buffer[]> => {
   return found
 }
 
-test('pieces have the requested length, except the last one, and are the whole together', async t => {
+test('pieces have the requested length, except the last one, and add up to the whole', async t => {
   const property = fc.asyncProperty(
     fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { maxLength: 20 }),
     fc.integer({ min: 1, max: 30 }),
@@ -26,7 +26,7 @@ test('pieces have the requested length, except the last one, and are the whole t
   await t.notThrowsAsync(async () => fc.assert(property, { numRuns: 200 }))
 })
 
-test('a source that fails ends its piece with the received bytes, and the fault is reported', async t => {
+test('a failing source ends its piece with the received bytes, and the error is reported', async t => {
   const source = Readable.from(
     (async function* () {
       yield Buffer.from('abc')
@@ -39,7 +39,7 @@ test('a source that fails ends its piece with the received bytes, and the fault 
   t.like(pieces.fault, { message: 'gone' })
 })
 
-test('who looks on may end a piece with an error', async t => {
+test('the observer may end a piece with an error', async t => {
   const pieces = new StreamSplitter(Readable.from([Buffer.from('abc')], { objectMode: false }), 10, () => {
     throw new Error('too much')
   })

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 export const maxPieceMs = 15_000
 
 /**
- * Cuts a stream into pieces, each a stream of its own that has an end: after `maxBytes`, or after 15 s unless told otherwise, so that little is lost
- * when something breaks. A source that fails ends its piece normally, because the bytes until then are right; `fault` has the error.
+ * Splits a stream into pieces, each a stream with an end: after `maxBytes`, or by default after 15 s, so that little is lost by an
+ * interruption. A failing source ends its piece normally, because the bytes until then are valid; `fault` has the error.
  */
 export class StreamSplitter {
   readonly #source: AsyncIterator<Buffer>
@@ -13,10 +13,10 @@ export class StreamSplitter {
   readonly #look: (chunk: Buffer) => void
   #next: Buffer | undefined
   #isOver = false
-  /** Why the source ended before its end. */
+  /** Why the source ended prematurely. */
   fault: unknown
 
-  /** `look` sees each chunk as it passes, and may throw: then its piece fails. */
+  /** `look` is called with each chunk, and may throw: then its piece fails. */
   constructor(source: Readable, maxBytes: number, look: (chunk: Buffer) => void, maxMs = maxPieceMs) {
     this.#source = source[Symbol.asyncIterator]()
     this.#maxBytes = maxBytes
@@ -24,7 +24,7 @@ export class StreamSplitter {
     this.#maxMs = maxMs
   }
 
-  /** The next piece, of at least a byte; undefined when there is none. The piece before must have been read to its end. */
+  /** The next piece, of at least one byte; undefined when there is none. The previous piece must have been read to its end. */
   async next(): Promise<Readable | undefined> {
     this.#next ??= await this.#take()
     return this.#next && Readable.from(this.#piece(), { objectMode: false, highWaterMark: 64 * 1024 })

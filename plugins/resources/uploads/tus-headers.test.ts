@@ -6,7 +6,7 @@ import { bytesIn, checksumIn, metadataIn, requireTus } from './tus-headers.ts'
 const encoded = (pairs: readonly (readonly [string, string])[]): string =>
   pairs.map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`).join(',')
 
-test('metadata comes back as it was encoded', t => {
+test('metadata is decoded as it was encoded', t => {
   const key = fc.stringMatching(/^[!-+\--~]{1,20}$/)
   const pairs = fc.uniqueArray(fc.tuple(key, fc.string({ unit: 'grapheme' })), { selector: ([name]) => name, maxLength: 8 })
   t.notThrows(() =>
@@ -27,7 +27,7 @@ test('metadata comes back as it was encoded', t => {
   t.is(metadataIn(' ').size, 0)
 })
 
-test('whatever is sent as metadata is read or refused, never anything else', t => {
+test('any metadata header is either parsed or refused', t => {
   const read = (header: string): boolean => {
     try {
       metadataIn(header)

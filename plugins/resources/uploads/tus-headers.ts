@@ -4,7 +4,7 @@ import { Invalid } from 'pounce/sdk'
 import { trimEnd } from 'pounce/sdk/kit'
 import { OtherVersion } from './problems.ts'
 
-/** Sent with every answer. */
+/** Sent with every response. */
 export const tusHeaders = {
   'tus-resumable': '1.0.0',
   'tus-version': '1.0.0',
@@ -12,7 +12,7 @@ export const tusHeaders = {
   'tus-checksum-algorithm': 'sha256,sha1,md5',
 }
 
-/** What a client of tus in a page of another origin sends and reads. */
+/** Headers that a tus client in a page of another origin sends and reads. */
 export const tusCrossOriginHeaders = {
   request: ['Tus-Resumable', 'Upload-Length', 'Upload-Offset', 'Upload-Metadata', 'Upload-Checksum', 'Upload-Defer-Length'],
   response: [
@@ -25,7 +25,9 @@ const single = (value: string | readonly string[] | undefined): string | undefin
 
 type TusMethod = 'POST' | 'PATCH' | 'DELETE' | 'HEAD'
 
-/** Throws `OtherVersion` unless the request has our version, and `Invalid` when it is meant as another method than that of its route. */
+/**
+ * Throws `OtherVersion` unless the request has our version, and `Invalid` when its method override differs from the method of its route.
+ */
 export const requireTus = (headers: IncomingHttpHeaders, method: TusMethod): void => {
   if (headers['tus-resumable'] !== '1.0.0') throw new OtherVersion()
   const meant = headers['x-http-method-override']
@@ -33,13 +35,13 @@ export const requireTus = (headers: IncomingHttpHeaders, method: TusMethod): voi
     throw new Invalid('X-HTTP-Method-Override must be PATCH, DELETE or HEAD, in a POST to an upload')
 }
 
-/** The method that a POST to an upload stands for. */
+/** The method that a POST to an upload overrides. */
 export const overriddenMethod = (headers: IncomingHttpHeaders): Exclude<TusMethod, 'POST'> => {
   const meant = headers['x-http-method-override']
   return meant === 'DELETE' || meant === 'HEAD' ? meant : 'PATCH'
 }
 
-/** A header that holds a number of bytes; undefined when it is absent. */
+/** A header with a number of bytes; undefined when it is absent. */
 export const bytesIn = (headers: IncomingHttpHeaders, name: 'upload-length' | 'upload-offset'): number | undefined => {
   const text = single(headers[name])
   if (text === undefined) return undefined
@@ -69,7 +71,7 @@ export const metadataIn = (header: string): ReadonlyMap<string, string> => {
   return found
 }
 
-/** What the bytes of one request must come to. */
+/** The expected checksum of the bytes of one request. */
 export interface Checksum {
   readonly algorithm: 'sha256' | 'sha1' | 'md5'
   /** Base64. */

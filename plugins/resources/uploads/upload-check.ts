@@ -22,30 +22,30 @@ export interface CheckedFile {
   readonly sha256?: string | undefined
 }
 
-/** What is at its place already. */
+/** The existing file at its path. */
 export interface Finding {
   readonly path: string
   readonly state: 'absent' | 'same' | 'other' | 'invalid'
-  /** Id of the file that is there. */
+  /** Id of the existing file. */
   readonly id: string | null
-  /** What is wrong with the path. */
+  /** The error in the path. */
   readonly message?: string
 }
 
-/** Where a file is to be, as far as its path can be followed. */
+/** The target of a file, as far as its path exists. */
 interface Wanted {
   readonly file: CheckedFile
   readonly name: string
-  /** Id of the dataset or folder; undefined while there is none. */
+  /** Id of the dataset or folder; undefined if it does not exist. */
   readonly in: string | undefined
 }
 
-/** How many reads of the store run side by side. */
+/** Number of concurrent reads of the store. */
 const atOnce = 16
-/** Files of one name at one place that are compared: the newest. */
+/** Maximum number of files with one name in one location that are compared: the newest. */
 const mostAlike = 20
 
-/** Compares files that are about to be uploaded with what is at their places. */
+/** Compares files that are about to be uploaded with those at their paths. */
 export class UploadCheck {
   readonly #ingest: FileIngest
   readonly #files: Files
@@ -59,7 +59,7 @@ export class UploadCheck {
     this.#policy = policy
   }
 
-  /** One finding for each file, in their order. What the caller may not view is absent. */
+  /** One finding for each file, in order. Hidden files are reported as absent. */
   async check(
     caller: Caller,
     { dataset, folder }: { readonly dataset: string; readonly folder?: string | undefined },

@@ -11,8 +11,8 @@ import { reportUpload } from './upload-receiver.ts'
 type Upload = UploadRecord & Stored
 
 /**
- * Makes the file of an upload whose bytes are all there. May be done twice, also by two kernels at once: the file's id is the upload's, so there is
- * one file, and the bytes of the second try are removed.
+ * Creates the file of a complete upload. May run twice, even on two kernels concurrently: the file has the id of the upload, so there is
+ * one file, and the bytes of the second attempt are deleted.
  */
 export class UploadCompletion {
   readonly #uploads: StoredUploads
@@ -42,10 +42,10 @@ export class UploadCompletion {
     const [only] = chain
     if (only && chain.length === 1) {
       if (upload.sha256 !== null && only.sha256 !== upload.sha256) throw await this.#damaged(upload)
-      // The part refers to these bytes: they are not abandoned when they cannot become a file now.
+      // The part refers to these bytes: they are not abandoned if the file cannot be created now.
       await this.#record(upload, this.#ingest.stage({ key: only.blob, sizeBytes: only.sizeBytes, sha256: only.sha256 }), caller)
     } else {
-      // Joining reads and writes everything once more: not for someone who may no longer add it.
+      // Joining reads and writes all bytes again: check first that the caller may still add the file.
       await this.#ingest.admit(caller, targetOf(upload))
       await using joined = await this.#joined(upload, chain)
       await this.#record(upload, joined, caller)
@@ -72,7 +72,7 @@ export class UploadCompletion {
     }
   }
 
-  /** No byte of it can be trusted, so the client has to start again. */
+  /** None of the bytes can be trusted, so the client has to start again. */
   async #damaged(upload: Upload): Promise<ChecksumMismatch> {
     await this.#uploads.drop(upload)
     return new ChecksumMismatch('SHA-256 mismatch; the upload is aborted')

@@ -7,7 +7,7 @@ type Part = PartRecord & Stored
 
 const atOnce = 500
 
-/** Takes away uploads to which nothing came for too long, and parts that a crash left without an upload. */
+/** Deletes uploads without progress for too long, and parts that a crash left without an upload. */
 export class UploadExpiry {
   readonly #uploads: StoredUploads
   readonly #parts: StoredParts

@@ -26,10 +26,13 @@ import type { Checksum } from './tus-headers.ts'
 type Upload = UploadRecord & Stored
 type Part = PartRecord & Stored
 
-/** More parts than this would make the end of an upload slow; a client that sends such small pieces gets an error. */
+/** More parts than this would make completion slow; a client that sends such small parts gets an error. */
 const maxParts = 50_000
 
-/** Adds bytes to uploads. What is added is durable before it counts, and counts as soon as it is durable, regardless of the outcome of the rest. */
+/**
+ * Appends bytes to uploads. Bytes are durable before they count, and count as soon as they are durable, regardless of the outcome of the
+ * rest.
+ */
 export class UploadReceiver {
   readonly #partBytes: number
   readonly #uploads: StoredUploads
@@ -55,9 +58,9 @@ export class UploadReceiver {
   }
 
   /**
-   * Resolves to the upload with all bytes of the body; rejects when some did not come (those that did count), and keeps none when a checksum was
-   * announced that they do not have. Of two at once the later one continues, the other ends with `UploadLocked`;
-   * with `NotFound` when the upload is deleted meanwhile.
+   * Resolves to the upload with all bytes of the body. Rejects when some did not arrive (those that did count), and keeps none when they do
+   * not match an announced checksum. Of two concurrent requests the later one continues, and the other ends with `UploadLocked`; throws
+   * `NotFound` when the upload is deleted meanwhile.
    */
   async append(upload: Upload, offset: number, body: SentBytes, checksum: Checksum | undefined): Promise<Upload> {
     if (offset !== upload.receivedBytes || upload.state !== 'open') {
@@ -84,7 +87,7 @@ export class UploadReceiver {
     return putGrowing ? this.#takeWhole(upload, source, putGrowing) : this.#takeInParts(upload, source)
   }
 
-  /** As one part that grows, so that nothing has to be joined when no other request adds to the upload. */
+  /** As one growing part, so that nothing has to be joined when no other request appends to the upload. */
   async #takeWhole(upload: Upload, source: Readable, putGrowing: NonNullable<StoredParts['putGrowing']>): Promise<Upload> {
     const { POSITIVE_INFINITY: unbounded } = Number
     const pieces = new StreamSplitter(source, unbounded, counting(upload), unbounded)
@@ -96,12 +99,13 @@ export class UploadReceiver {
       if (before) await this.#parts.drop(before)
       before = part
     }
-    // The whole counts under its own key only: a beginning that completed the upload would become the file, and be dropped for the whole then.
+    // The complete part counts only under its own key: a prefix that completed the upload would become the file, and then be deleted in
+    // favour of the complete part.
     const keep = async (beginning: BlobFacts): Promise<void> => {
       if (upload.receivedBytes + beginning.sizeBytes < upload.lengthBytes) return await grow(beginning)
       await using _ = this.#ingest.stage(beginning)
     }
-    // While a beginning becomes durable as much again may come: together they are at most a part.
+    // While a prefix becomes durable, as much again may arrive: together they are at most one part.
     const growth = { everyBytes: this.#partBytes / 2, everyMs: maxPieceMs, keep }
     const piece = await pieces.next()
     if (piece) await grow(await putGrowing(piece, growth))
@@ -120,7 +124,7 @@ export class UploadReceiver {
     return now
   }
 
-  /** Nothing counts before all of it was seen to be right. */
+  /** Nothing counts before all of it was verified. */
   async #takeChecked(upload: Upload, source: Readable, { algorithm, value }: Checksum): Promise<Upload> {
     const hash = createHash(algorithm)
     const count = counting(upload)
@@ -172,7 +176,7 @@ export class UploadReceiver {
 }
 wire(UploadReceiver, Config, StoredUploads, StoredParts, FileIngest, Ids, ProgressListeners)
 
-/** How far an upload is; once it is finished, its file has the same id. */
+/** The progress of an upload; once it is finished, its file has the same id. */
 export const reportUpload = (
   listeners: Contributions<ProgressListener>,
   { id, owner, name, receivedBytes, lengthBytes }: Upload,
@@ -191,7 +195,7 @@ export const reportUpload = (
 
 const tooLong = ({ lengthBytes }: Upload): TooLarge => new TooLarge(`The upload exceeds the ${lengthBytes} bytes of Upload-Length`)
 
-/** Fails when more bytes pass than there is room for, so that nothing of their piece is kept. */
+/** Fails when more bytes arrive than the upload has left, so that nothing of their piece is kept. */
 const counting = (upload: Upload): ((chunk: Buffer) => void) => {
   let left = upload.lengthBytes - upload.receivedBytes
   return chunk => {

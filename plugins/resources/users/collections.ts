@@ -1,7 +1,7 @@
 import { collection, type RoleRecord, type Time, type UserRecord } from 'pounce/sdk'
 import type { Verb } from 'pounce/sdk/kit'
 
-/** Accounts. Time of creation and id give the order of the list; e-mails are lower case. */
+/** Accounts. Creation time and id determine the order of lists; email addresses are lower case. */
 export const users = collection<UserRecord>()('users', {
   byEmail: { on: ['email'], unique: true },
   byName: { on: ['lastName', 'firstName'] },
@@ -19,15 +19,15 @@ export const users = collection<UserRecord>()('users', {
   byLastNamePiece: { on: ['lastName~'], array: 'lastName~' },
 })
 
-/** A role; the Admin role records which permissions it has been given, so that a new one is added to it once. */
+/** A role. The Admin role records which permissions it has been given, so that a new one is added to it once. */
 export interface StoredRole extends RoleRecord {
   readonly given: readonly string[]
-  /** Of a role that is gone: what those hold who held it. No one sees it, but a membership that was written late still finds its way. */
+  /** For a deleted role: the role that replaces it. Not returned to clients, but used for memberships that were written late. */
   readonly successor?: string
 }
 export const roles = collection<StoredRole>()('roles', { byName: { on: ['name'], unique: true } })
 
-/** An API key. The key itself is nowhere: only its SHA-256, whose first 24 digits are the record's id. */
+/** An API key. The key itself is not stored: only its SHA-256, whose first 24 digits are the record's id. */
 export interface KeyRecord {
   readonly user: string
   readonly name: string
@@ -35,40 +35,43 @@ export interface KeyRecord {
   readonly hash: string
   /** The first characters, to distinguish keys. */
   readonly prefix: string
-  /** Text in a key that messages carried before jobs had keys of their own: one for everything its user may do. Such a key is refused. */
+  /** Present in keys from before jobs had keys of their own: one key for everything its user may do. Such a key is refused. */
   readonly generation?: string | null
   readonly created: Time
   /** Accurate to a minute. */
   readonly lastUsed: Time | null
-  /** How far it reaches: only these verbs, only what is in these spaces. Absent: as far as its user. */
+  /** Restricts the key to these verbs and spaces. Absent: not restricted beyond its user's rights. */
   readonly verbs?: readonly Verb[]
   readonly spaces?: readonly string[]
-  /** From then on it is refused. Absent: never. */
+  /** The key is refused from then on. Absent: never. */
   readonly expires?: Time
 }
 export const keys = collection<KeyRecord>()('users.keys', { byUser: { on: ['user', 'name'], unique: true }, byExpiry: { on: ['expires'] } })
 
-/** How someone has shown who they are. `provider`: elsewhere, with whatever factors are requested there. */
+/** How a user has authenticated. `provider`: elsewhere, with the factors required there. */
 export type SignInMethod = 'password' | 'totp' | 'passkey' | 'recovery-code' | 'provider'
 
-/** A browser that is signed in. Like a key it is known by a hash only. */
+/** A signed-in browser. Like a key it is stored as a hash only. */
 export interface SessionRecord {
   readonly user: string
   readonly hash: string
-  /** Fits the password with which it began; another password ends it. */
+  /** Matches the password at the start of the session; a new password ends it. */
   readonly stamp: string
   readonly created: Time
   readonly extended: Time
   readonly expires: Time
   /** Accurate to a minute. */
   readonly lastUsed?: Time
-  /** The network from which it began, and the browser's `User-Agent`: for users to distinguish sessions. */
+  /** The network at the start of the session, and the browser's `User-Agent`, for users to distinguish sessions. */
   readonly network?: string
   readonly userAgent?: string
-  /** When its owner authenticated last, and by what. Absent in sessions of older versions: when it began, by password. */
+  /** When its owner authenticated last, and how. Absent in sessions of older versions: at the start, by password. */
   readonly authenticated?: Time
   readonly methods?: readonly SignInMethod[]
-  /** Of one that a reverse proxy's headers opened: whom they named. It counts for no request on which the proxy names someone else. */
+  /**
+   * For a session opened by the headers of a reverse proxy: the identity in them. The session is not accepted on requests for which the
+   * proxy names another identity.
+   */
   readonly identity?: string
 }
 export const sessions = collection<SessionRecord>()('users.sessions', {
@@ -76,7 +79,7 @@ export const sessions = collection<SessionRecord>()('users.sessions', {
   byUser: { on: ['user', 'created'] },
 })
 
-/** Attempts in a window of time. Its id is a digest of account or network. */
+/** Attempts in a time window. Its id is a digest of account or network. */
 export interface TriesRecord {
   readonly count: number
   /** When the window ends. */
@@ -84,15 +87,15 @@ export interface TriesRecord {
 }
 export const tries = collection<TriesRecord>()('users.tries', { byEnd: { on: ['until'] } })
 
-/** An identity of another provider that may open an account once its owner has confirmed it. */
+/** An identity of another provider that can be used to sign in to an account once the account's owner has confirmed it. */
 export interface IdentityLinkRecord {
   readonly account: string
   readonly provider: string
   /** As stored in accounts. */
   readonly identity: string
-  /** Fits the password that the account had when it was requested. */
+  /** Matches the password of the account at the time of the request. */
   readonly stamp: string
-  /** Digests of its secret: one for each try to send it. */
+  /** Digests of its secret: one for each attempt to send it. */
   readonly secrets: readonly string[]
   readonly expires: Time
 }
@@ -101,10 +104,10 @@ export const identityLinks = collection<IdentityLinkRecord>()('users.identity-li
   byExpiry: { on: ['expires'] },
 })
 
-/** Single values of this plugin: the installation's secret, the open set-up link. */
+/** Single values of this plugin: the installation's secret, the open setup link. */
 export interface SettingRecord {
   readonly value: string
-  /** Of the secret: those before it, the latest first, and until when each is still accepted. */
+  /** For the secret: the previous ones, latest first, and until when each is still accepted. */
   readonly previous?: readonly { readonly value: string; readonly until: Time }[]
 }
 export const settings = collection<SettingRecord>()('users.settings')

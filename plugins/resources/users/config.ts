@@ -6,7 +6,7 @@ export const config = s.Object({
       minLength: 16,
       secret: true,
       description:
-        'Communication key for extractors, without an account: reads and annotates everything, administers nothing. Default: none',
+        'Communication key for extractors, without an account: grants reading and annotating everything, but no administration. Default: none',
     }),
   ),
   previousCommKeys: s.Array(s.String({ minLength: 16 }), {
@@ -39,13 +39,13 @@ export const config = s.Object({
     default: 0,
     minimum: 0,
     maximum: 36_500,
-    description: 'Maximum lifetime of an API key, in days from its creation, existing keys included; 0: no limit',
+    description: 'Maximum lifetime of an API key, in days from its creation, including existing keys; 0: no limit',
   }),
   jobKeyMaxHours: s.Integer({
     default: 168,
     minimum: 1,
     maximum: 8760,
-    description: 'Maximum lifetime of the key of an extraction job, in hours after it was sent; it ends earlier with the job',
+    description: 'Maximum lifetime of the key of an extraction job, in hours after the job was sent; it ends earlier with the job',
   }),
   jobKeyGraceMinutes: s.Integer({
     default: 10,
@@ -81,7 +81,7 @@ export const config = s.Object({
     default: 20,
     minimum: 1,
     maximum: 100_000,
-    description: 'Maximum number of different wrong keys, tokens and links from one address in 15 minutes; valid ones still work',
+    description: 'Maximum number of different wrong keys, tokens and links from one address in 15 minutes; valid ones are still accepted',
   }),
   requireSecondFactor: s.Union([s.Literal('nobody'), s.Literal('admins'), s.Literal('everybody')], {
     default: 'nobody',

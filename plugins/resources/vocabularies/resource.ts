@@ -15,7 +15,7 @@ export const vocabularyResource = defineResource<VocabularyRecord>({
   },
 })
 
-/** A term has the rights of the vocabulary that it is in. */
+/** A term has the rights of its vocabulary. */
 class TermRights implements RightsSource {
   #documents: DocumentStore
 

@@ -13,7 +13,7 @@ const TermJson = s.model(
   }),
 )
 
-/** A vocabulary with its terms; lists are text with commas, as in Clowder 1.x. */
+/** A vocabulary with its terms; lists are comma-separated strings, as in Clowder 1.x. */
 const FullJson = s.model(
   'Vocabulary',
   s.Object({
@@ -179,7 +179,7 @@ export const createVocabulary = route({
 
 const longest = 20_000
 
-/** The text fields of a form; what comes as a file is passed over. */
+/** The text fields of a form; file parts are ignored. */
 const fieldsOf = async (parts: Parts): Promise<ReadonlyMap<string, string>> => {
   const fields = new Map<string, string>()
   for await (const part of parts) {

@@ -9,7 +9,7 @@ const tidied = (terms: readonly string[]): readonly string[] => {
   return words
 }
 
-/** Says that there is no such list where the store says so. */
+/** Translates a missing record into `NotFound`. */
 const found = async <T>(commit: Promise<T>): Promise<T> => {
   try {
     return await commit
@@ -19,7 +19,7 @@ const found = async <T>(commit: Promise<T>): Promise<T> => {
   }
 }
 
-/** Lists of words in the document store. */
+/** Lists of terms in the document store. */
 export class StoredStandards implements StandardVocabularies {
   #documents: DocumentStore
   #ids: Ids
@@ -39,7 +39,7 @@ export class StoredStandards implements StandardVocabularies {
     return this.#documents.get(standardVocabularies, id)
   }
 
-  /** Oldest first, read while you iterate. */
+  /** Oldest first, read during iteration. */
   all(): AsyncIterable<Standard> {
     return this.#documents.scan(standardVocabularies, { using: 'byCreated' })
   }
@@ -50,13 +50,13 @@ export class StoredStandards implements StandardVocabularies {
     return this.#documents.commit({ insert: { id: this.#ids.next(), ...list }, into: standardVocabularies })
   }
 
-  /** `NotFound` for one that does not exist. */
+  /** Throws `NotFound` for a missing one. */
   change(id: string, terms: readonly string[]): Promise<Standard> {
     const set = { terms: tidied(terms), modified: this.#clock.now().toISOString() }
     return found(this.#documents.commit({ update: id, in: standardVocabularies, set }))
   }
 
-  /** The list as it was. `NotFound` for one that does not exist. */
+  /** Returns the deleted list. Throws `NotFound` for a missing one. */
   remove(id: string): Promise<Standard> {
     return found(this.#documents.commit({ tombstone: id, in: standardVocabularies }))
   }

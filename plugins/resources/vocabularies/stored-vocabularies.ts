@@ -16,7 +16,7 @@ import {
 } from 'pounce/sdk'
 import { conditionsOf, createdBy, orNotFound, personalRecords, transferred, updateWithRetry } from 'pounce/sdk/kit'
 
-/** A list of words that everyone shares. */
+/** A shared list of terms. */
 export interface StandardRecord {
   readonly terms: readonly string[]
   readonly author: string
@@ -26,7 +26,7 @@ export interface StandardRecord {
 
 export const standardVocabularies = collection<StandardRecord>()('standard-vocabularies', { byCreated: { on: ['created'] } })
 
-/** A word of a vocabulary, and what a value under it looks like. */
+/** A term of a vocabulary, and the format of its values. */
 export interface Term {
   readonly id: string
   readonly key: string
@@ -35,7 +35,7 @@ export interface Term {
   readonly description: string
 }
 
-/** Someone's vocabulary. Its terms are in it, so that it is never there without them. */
+/** A user's vocabulary. Its terms are part of the record, so that it never exists without them. */
 export interface VocabularyRecord {
   readonly name: string
   readonly author: string
@@ -67,10 +67,10 @@ export const PersonalStandardVocabularies = personalRecords({
 
 type Vocabulary = VocabularyRecord & Stored
 
-/** A term as it comes in. */
+/** A term as sent by a client. */
 export type NewTerm = Omit<Term, 'id'>
 
-/** What a client says of a vocabulary; the keys and tags as text with commas, as v1 has them. */
+/** A vocabulary as sent by a client; keys and tags are comma-separated strings, as in v1. */
 export interface VocabularyWords {
   readonly name: string
   readonly description: string
@@ -113,21 +113,21 @@ export class StoredVocabularies {
     return items[0]?.terms.find(term => term.id === id)
   }
 
-  /** Someone's own, oldest first; those of one name when one is given. */
+  /** Vocabularies of an author, oldest first; with `name`, only those with that name. */
   by(author: string, name?: string): AsyncIterable<Vocabulary> {
     const own = eq('author', author)
     if (name === undefined) return this.#documents.scan(vocabularies, { using: 'byAuthor', where: own })
     return this.#documents.scan(vocabularies, { using: 'byName', where: and(own, eq('name', name)) })
   }
 
-  /** Those that are shown to everyone, as far as the caller's key reaches, oldest first. */
+  /** Public vocabularies within the limits of the caller's key, oldest first. */
   async *public(caller: Caller): AsyncIterable<Vocabulary> {
     const visible = this.#policy.visibleTo(caller, 'ViewVocabulary')
     if (visible === 'nothing') return
     yield* this.#documents.scan(vocabularies, { using: 'byPublic', where: and(eq('isPublic', true), ...conditionsOf(visible)) })
   }
 
-  /** Those whose terms the caller may look at, oldest first. */
+  /** Vocabularies whose terms the caller may view, oldest first. */
   async *visible(caller: Caller): AsyncIterable<Vocabulary> {
     const visible = this.#policy.visibleTo(caller, 'ViewVocabularyTerm')
     if (visible === 'nothing') return
@@ -153,7 +153,7 @@ export class StoredVocabularies {
     return this.#documents.commit({ insert: { id: this.#ids.next(), ...vocabulary }, into: vocabularies })
   }
 
-  /** Other words; the terms come after those that exist. `NotFound` for a vocabulary that does not exist. */
+  /** Replaces the other fields, and appends the terms. Throws `NotFound` for a missing vocabulary. */
   async edit(id: string, { terms, ...words }: VocabularyWords): Promise<void> {
     const keys = wordsOf('keys', words.keys)
     const tags = wordsOf('tags', words.tags)
@@ -169,7 +169,7 @@ export class StoredVocabularies {
     }))
   }
 
-  /** `NotFound` for a vocabulary that does not exist. */
+  /** Throws `NotFound` for a missing vocabulary. */
   async addToSpace(id: string, space: string): Promise<Vocabulary> {
     return updateWithRetry(this.#documents, vocabularies, { kind: 'vocabulary', id }, ({ spaces }) => {
       if (spaces.includes(space)) return undefined
@@ -178,7 +178,7 @@ export class StoredVocabularies {
     })
   }
 
-  /** One that is not in the space is not an error. `NotFound` for a vocabulary that does not exist. */
+  /** No error if it is not in the space. Throws `NotFound` for a missing vocabulary. */
   removeFromSpace(id: string, space: string): Promise<Vocabulary> {
     return orNotFound('vocabulary', this.#documents.commit({ update: id, in: vocabularies, pull: { spaces: [space] } }))
   }
@@ -190,7 +190,7 @@ export class StoredVocabularies {
 }
 wire(StoredVocabularies, DocumentStore, Policy, Ids, Clock)
 
-/** Vocabularies leave a space that is gone. */
+/** Removes vocabularies from a deleted space. */
 export class DetachVocabulariesOnSpaceRemoved {
   #documents: DocumentStore
 

@@ -5,7 +5,7 @@ export const config = s.Object({
     default: 20,
     minimum: 1,
     maximum: 10_000,
-    description: 'Maximum number of webhooks of a person, of a space, and of the server',
+    description: 'Maximum number of webhooks per user, per space, and of the server',
   }),
   timeoutMs: s.Integer({ default: 10_000, minimum: 100, maximum: 60_000, description: 'Response timeout of a delivery, in milliseconds' }),
   maxConcurrent: s.Integer({ default: 64, minimum: 1, maximum: 10_000, description: 'Maximum number of deliveries in progress' }),
@@ -43,7 +43,7 @@ export const config = s.Object({
     default: 24,
     minimum: 0,
     maximum: 24 * 365,
-    description: 'Time for which deliveries are signed with the previous secret too after a rotation, in hours',
+    description: 'Time for which deliveries are also signed with the previous secret after a rotation, in hours',
   }),
 })
 export type Settings = s.Static<typeof config>

@@ -22,13 +22,13 @@ import { StoredWebhooks } from './stored-webhooks.ts'
 
 const dayMs = 86_400_000
 const batch = 500
-/** Deliveries that one request sends again. */
+/** Maximum number of deliveries that one request resends. */
 const maxResent = 10_000
 const maxWebhooks = 1000
 
 /**
- * Makes a delivery of each event for each webhook that selects it and whose owner may receive it; that is checked again when it is sent. A repeat makes
- * none.
+ * Creates a delivery of each event for each webhook that selects it and whose owner may receive it, which is checked again when it is sent.
+ * A repeated event creates none.
  */
 export class EnqueueDeliveries implements PublicEventHandler {
   readonly #documents: DocumentStore
@@ -60,7 +60,7 @@ export class EnqueueDeliveries implements PublicEventHandler {
     const caller = await this.#owners.callerOf(webhook)
     const held = scope === 'space' ? described.filter(event => event.spaces.includes(space ?? '')) : described
     const selected = held.filter(event => this.#events.matches(filter, event, caller ?? anonymous))
-    // The dispatcher pauses the webhook of an owner without rights when it comes to these.
+    // Left to the dispatcher, which pauses the webhook of an owner without rights.
     const receivable = caller ? await this.#events.receivable(caller, selected, filter) : selected
     if (receivable.length === 0) return
     const now = this.#clock.now().toISOString()
@@ -107,14 +107,14 @@ export class DeliveryLog {
     return found?.webhook === webhook ? found : undefined
   }
 
-  /** Sends one again, whatever became of it. */
+  /** Resends a delivery, regardless of its outcome. */
   async resend({ id, webhook }: WebhookDelivery): Promise<WebhookDelivery> {
     const sent = await this.#documents.commit({ update: id, in: deliveries, set: this.#again() })
     this.#dispatcher.wake(webhook)
     return sent
   }
 
-  /** Sends those of a time again, oldest first; at most 10,000. How many, and whether there are more. */
+  /** Resends the deliveries of a period, oldest first, at most 10,000. Returns their number, and whether there are more. */
   async resendAll(
     webhook: string,
     { since, until, states }: { readonly since: string; readonly until: string; readonly states: readonly DeliveryRecord['state'][] },
@@ -142,7 +142,7 @@ export class DeliveryLog {
 }
 wire(DeliveryLog, DocumentStore, DeliveryDispatcher, Clock)
 
-/** Removes the deliveries of a webhook that is gone. */
+/** Deletes the deliveries of a deleted webhook. */
 export class RemoveDeliveries {
   readonly #documents: DocumentStore
 
@@ -156,7 +156,10 @@ export class RemoveDeliveries {
 }
 wire(RemoveDeliveries, DocumentStore)
 
-/** Makes what has waited too long a dead letter, pauses webhooks with too much that waits, and removes what is kept no longer. */
+/**
+ * Turns deliveries that have waited too long into dead letters, pauses webhooks with too many waiting deliveries, and deletes deliveries
+ * whose retention has ended.
+ */
 export class DeliveryRetention {
   readonly #settings: Settings
   readonly #documents: DocumentStore
@@ -189,7 +192,7 @@ export class DeliveryRetention {
     }
   }
 
-  /** While a target fails only one delivery is tried at a time: the others expire here. */
+  /** While a target fails, only one delivery is tried at a time: the others expire here. */
   async #expire(signal: AbortSignal): Promise<void> {
     const before = this.#before(this.#settings.retryDays)
     while (!signal.aborted) {

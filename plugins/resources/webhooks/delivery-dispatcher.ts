@@ -26,26 +26,29 @@ import { type Signer, WebhookSigner } from './signer.ts'
 import { StoredWebhooks } from './stored-webhooks.ts'
 
 const pollMs = 1000
-/** How long a claim holds that is not renewed: after a kernel was killed another one waits for so long. */
+/** Lifetime of a claim that is not renewed: how long another kernel waits after one was killed. */
 const [claimMs, renewMs] = [15_000, 5000]
 const dayMs = 86_400_000
 const maxBatch = 100
-/** Deliveries that are not due, or wait behind one of the same subject, are passed over up to this many. */
+/** Maximum number of deliveries skipped because they are not due, or wait behind one of the same subject. */
 const maxPassedOver = 5000
 const pageSize = 200
 const maxAttemptsKept = 10
-/** Webhooks whose cut responses are recorded, so that each is logged once. */
+/** Number of webhooks whose cut responses are recorded, so that each is logged once. */
 const maxCutRemembered = 10_000
-/** The first retry after 2 s, then each pause a quarter longer than the one before, so that it stays a fraction of the outage; at most an hour. */
+/**
+ * The first retry is after 2 s, then each delay is a quarter longer than the previous one, so that it stays a fraction of the outage; at
+ * most an hour.
+ */
 const [firstRetryMs, retryFactor, maxRetryMs] = [2000, 1.25, 3_600_000]
-/** An event that is new while a target fails is tried after this time: it may be back. */
+/** A new event during an outage of the target is tried after this time: the target may be available again. */
 const probeMs = 5000
 
-/** Milliseconds until the next try after some failures, with 20 % of jitter either way. */
+/** Milliseconds until the next attempt after some failures, with ±20 % jitter. */
 export const retryPauseMs = (failures: number, random: () => number = Math.random): number =>
   Math.round(Math.min(maxRetryMs, firstRetryMs * retryFactor ** Math.max(0, failures - 1)) * (0.8 + 0.4 * random()))
 
-/** What a webhook is delivered with. */
+/** The state of one round of deliveries. */
 interface Round {
   readonly webhook: Webhook
   readonly signer: Signer
@@ -56,7 +59,7 @@ interface Result {
   readonly outcome: Outcome
 }
 
-/** The rights of webhooks. */
+/** The owners of webhooks and their rights. */
 export class WebhookOwners {
   readonly #users: Users
   readonly #policy: Policy
@@ -66,7 +69,7 @@ export class WebhookOwners {
     this.#policy = policy
   }
 
-  /** The owner with the rights of now; undefined for one who may not have such a webhook any more. */
+  /** The owner with their current rights; undefined for one who may no longer have such a webhook. */
   async callerOf({ owner, scope, space }: Webhook): Promise<Caller | undefined> {
     const user = await this.#users.get(owner)
     if (!user || user.status === 'Inactive') return undefined
@@ -78,7 +81,7 @@ export class WebhookOwners {
 }
 wire(WebhookOwners, Users, Policy)
 
-/** Sends what waits: for each webhook in order per subject, several subjects at a time, while its target answers. */
+/** Sends waiting deliveries: for each webhook in order per subject, several subjects concurrently, while its target responds. */
 export class DeliveryDispatcher {
   readonly #settings: Settings
   readonly #documents: DocumentStore
@@ -142,7 +145,7 @@ export class DeliveryDispatcher {
     await Promise.all(this.#running.values())
   }
 
-  /** Something may be due for a webhook. */
+  /** Deliveries of a webhook may be due. */
   wake(webhook: string): void {
     if (this.#stopped.signal.aborted || !this.#installation.roles.has('worker')) return
     if (this.#running.has(webhook)) {
@@ -156,12 +159,12 @@ export class DeliveryDispatcher {
     this.#running.set(webhook, work)
   }
 
-  /** Sends one event at once, whatever waits, and keeps no record of it. */
+  /** Sends one event immediately, ahead of waiting deliveries, and does not record it. */
   async test(webhook: Webhook, id: string, event: Pick<PublicEvent, 'event'>): Promise<Outcome> {
     return this.#sender.send(webhook.url, id, event, await this.#signer.signerOf(webhook), this.#stopped.signal)
   }
 
-  /** Finds the webhooks for which something waits, one read for each. */
+  /** Finds webhooks with waiting deliveries, one read each. */
   async #look(): Promise<void> {
     try {
       let last = ''
@@ -193,13 +196,13 @@ export class DeliveryDispatcher {
     }
   }
 
-  /** Whether it may be tried now at all. */
+  /** Whether it may be tried now. */
   #isReady({ isActive, retryAt, lastFailure }: Webhook): boolean {
     const now = this.#clock.now().getTime()
     return isActive && (retryAt === null || Date.parse(retryAt) <= now || lastFailure === null || Date.parse(lastFailure) + probeMs <= now)
   }
 
-  /** Undefined when another kernel delivers for it, or it is paused. */
+  /** Undefined when another kernel holds the claim, or the webhook is paused. */
   async #claim(id: string): Promise<Webhook | undefined> {
     const now = this.#clock.now()
     const isFree = or(eq('claimedBy', null), eq('claimedBy', this.#kernel), range('claimedUntil', { lt: now.toISOString() }))
@@ -207,7 +210,7 @@ export class DeliveryDispatcher {
     return this.#change(id, { where: and(eq('isActive', true), isFree), set })
   }
 
-  /** Keeps the claim while something lasts. */
+  /** Renews the claim while `work` runs. */
   async #renewing<T>(id: string, work: () => Promise<T>): Promise<T> {
     const timer = setInterval(() => {
       this.#claim(id).catch((error: unknown) => this.#log.debug('Failed to renew the claim of a webhook', { webhook: id, error }))
@@ -235,7 +238,7 @@ export class DeliveryDispatcher {
     }
   }
 
-  /** Sends what is due, at most a hundred deliveries. False when nothing more is due now. */
+  /** Sends due deliveries, at most a hundred. False when nothing more is due now. */
   async #round(webhook: Webhook): Promise<boolean> {
     const isProbing = webhook.failures > 0
     const due = isProbing ? await this.#probe(webhook) : await this.#due(webhook)
@@ -251,14 +254,14 @@ export class DeliveryDispatcher {
     try {
       await this.#sendAll({ webhook, signer }, permitted, results)
     } finally {
-      // What the target received is not sent again, whatever became of the rest.
+      // Received deliveries are not sent again, regardless of the others.
       this.#reportCut(webhook, results)
       await this.#record(results)
     }
     return this.#note(webhook, results, permitted.length)
   }
 
-  /** Due deliveries in the order of their events; of one subject none overtakes another. */
+  /** Due deliveries in the order of their events; within a subject none overtakes another. */
   async #due({ id, recoveredAt }: Webhook): Promise<readonly WebhookDelivery[]> {
     const now = this.#clock.now().toISOString()
     const due: WebhookDelivery[] = []
@@ -280,7 +283,7 @@ export class DeliveryDispatcher {
     return due
   }
 
-  /** One delivery that probes the target: the one with the fewest attempts, and no later one of its subject. */
+  /** One delivery that probes the target: the one with the fewest attempts among the first of each subject. */
   async #probe({ id, retryAt }: Webhook): Promise<readonly WebhookDelivery[]> {
     const { items } = await this.#waiting(id, pageSize)
     const first = [...new Map(items.toReversed().map(delivery => [delivery.event.event.subject, delivery])).values()]
@@ -294,7 +297,10 @@ export class DeliveryDispatcher {
     return this.#documents.find(deliveries, { using: 'byState', where, limit, ...(after && { after }) })
   }
 
-  /** Those that the owner may receive now; the others are dropped. Undefined when the webhook was paused because its owner lacks the rights. */
+  /**
+   * The deliveries that the owner may receive now; the others are dropped. Undefined when the webhook was paused because its owner lacks
+   * the rights.
+   */
   async #permitted(webhook: Webhook, due: readonly WebhookDelivery[]): Promise<readonly WebhookDelivery[] | undefined> {
     const caller = await this.#owners.callerOf(webhook)
     if (!caller) {
@@ -314,7 +320,10 @@ export class DeliveryDispatcher {
     return due.filter(({ event }) => receivable.has(event))
   }
 
-  /** Subjects side by side, each in order. A failure ends what follows of its subject, and failures without a success the whole round. Adds to `results`. */
+  /**
+   * Subjects concurrently, each in order. A failure ends the deliveries of its subject, and failures without a success end the whole round.
+   * Adds to `results`.
+   */
   async #sendAll(round: Round, some: readonly WebhookDelivery[], results: Result[]): Promise<void> {
     const target = this.#targetOf(round.webhook.url)
     const state = { successes: 0, failures: 0 }
@@ -365,7 +374,7 @@ export class DeliveryDispatcher {
     if (changes.length > 0) requireDone(await this.#documents.commitEach(changes))
   }
 
-  /** One line for a webhook whose responses are cut, until one is not. */
+  /** Logs once per webhook that its responses are cut, until one is not. */
   #reportCut({ id, url }: Webhook, results: readonly Result[]): void {
     const isCut = results.some(({ outcome }) => outcome.isCut)
     if (isCut && !this.#cut.has(id)) this.#log.warn('Webhook response cut: too long or too slow', { webhook: id, host: new URL(url).host })
@@ -374,7 +383,7 @@ export class DeliveryDispatcher {
     else if (results.length > 0) this.#cut.delete(id)
   }
 
-  /** Keeps how the target does. True when more may be due at once. */
+  /** Records the state of the target. True when more may be due immediately. */
   async #note(webhook: Webhook, results: readonly Result[], count: number): Promise<boolean> {
     const { id, failures, failingSince } = webhook
     const failed = results.filter(({ outcome }) => !outcome.isDelivered)

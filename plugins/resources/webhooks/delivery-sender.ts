@@ -3,15 +3,15 @@ import { Config, type Settings } from './config.ts'
 import type { Attempt } from './records.ts'
 import type { Signer } from './signer.ts'
 
-/** As much of an answer is read, and as much of it is kept. */
+/** How much of a response is read, and how much of it is stored. */
 const [maxResponseBytes, maxKeptBytes] = [64 * 1024, 4096]
 const maxRetryAfterSeconds = 3600
 
-/** How an attempt ended. */
+/** The outcome of an attempt. */
 export interface Outcome {
   readonly attempt: Attempt
   readonly isDelivered: boolean
-  /** The target says that it is gone for good (410). */
+  /** The target reports that it is permanently gone (410). */
   readonly isGone: boolean
   /** The response was cut: too long, or too slow. */
   readonly isCut: boolean
@@ -33,7 +33,7 @@ export class DeliverySender {
     this.#version = version
   }
 
-  /** Never rejects for what the target does. Any answer but 2xx is a failure; redirects are not followed. */
+  /** Never rejects because of the target. Any response but 2xx is a failure; redirects are not followed. */
   async send(url: string, id: string, { event }: Pick<PublicEvent, 'event'>, signer: Signer, signal: AbortSignal): Promise<Outcome> {
     const at = this.#clock.now()
     const body = JSON.stringify(event)
@@ -56,7 +56,7 @@ export class DeliverySender {
         ...retryAfter(answer.status, answer.headers['retry-after'], at),
       }
     } catch (error) {
-      // What is not a problem of the address or its server is a bug.
+      // Anything but a problem with the URL or its server is a bug.
       if (!(error instanceof Problem)) throw error
       return { attempt: { ...attempt(), error: error.message }, isDelivered: false, isGone: false, isCut: false }
     }

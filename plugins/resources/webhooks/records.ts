@@ -1,10 +1,10 @@
 import { anonymousUserId, collection, type EventFilter, eq, type PublicEvent, type Stored, type Time } from 'pounce/sdk'
 import { personalRecords } from 'pounce/sdk/kit'
 
-/** Whose events a webhook receives: those that its owner may view, those of a space, or all of the server. */
+/** The events that a webhook receives: those that its owner may view, those of a space, or all of the server. */
 export type Scope = 'person' | 'space' | 'server'
 
-/** `owner`: by a person. The others by the server. */
+/** `owner`: paused by a user. The others are set by the server. */
 export type PauseReason = 'owner' | 'failing' | 'gone' | 'backlog' | 'owner-without-rights'
 
 /** A secret that signs deliveries, encrypted. */
@@ -18,7 +18,7 @@ export interface SealedSecret {
 /** A subscription. */
 export interface WebhookRecord {
   readonly scope: Scope
-  /** Whose rights decide: who created it, or the last who changed it. */
+  /** The user whose rights apply: the creator, or the user who last changed it. */
   readonly owner: string
   readonly space: string | null
   readonly url: string
@@ -32,36 +32,36 @@ export interface WebhookRecord {
   readonly failures: number
   readonly failingSince: Time | null
   readonly lastFailure: Time | null
-  /** While deliveries fail, the next one is made then. */
+  /** While deliveries fail, the time of the next attempt. */
   readonly retryAt: Time | null
-  /** What failed before is due again since then. */
+  /** Deliveries that failed before this time are due again. */
   readonly recoveredAt: Time | null
-  /** The kernel that delivers, and until when that holds. */
+  /** The kernel that delivers, and the end of its claim. */
   readonly claimedBy: string | null
   readonly claimedUntil: Time | null
 }
 export type Webhook = WebhookRecord & Stored
 
-/** A try to deliver. */
+/** An attempt to deliver. */
 export interface Attempt {
   readonly at: Time
   readonly durationMs: number
-  /** Absent when there was no answer. */
+  /** Absent without a response. */
   readonly status?: number
-  /** The first 4 kB of the answer. */
+  /** The first 4 kB of the response. */
   readonly response?: string
-  /** Why there was none. */
+  /** Why there was no response. */
   readonly error?: string
 }
 
-/** An event on its way to a webhook. The id is that of the event and of the webhook, so that one event is one delivery. */
+/** The delivery of an event to a webhook. The id is derived from both, so that an event is delivered once. */
 export interface DeliveryRecord {
   readonly webhook: string
   readonly owner: string
   readonly event: PublicEvent
-  /** `waiting`: until it is delivered, or failed for too long. */
+  /** `waiting`: until it is delivered, or has failed for too long. */
   readonly state: 'waiting' | 'delivered' | 'failed'
-  /** The attempts begin again from here when it is resent on request. */
+  /** The start of the attempts, which is reset when it is resent. */
   readonly since: Time
   readonly created: Time
   readonly dueAt: Time
@@ -89,7 +89,9 @@ export const deliveries = collection<DeliveryRecord>()('webhooks.deliveries', {
 /** Ids of events are in the order of commits, so deliveries are too. */
 export const deliveryId = (event: PublicEvent, webhook: string): string => `${event.event.id}-${webhook}`
 
-/** Webhooks of a person end with the account. Those of a space or the server wait for another admin, who resumes them and is their owner then. */
+/**
+ * Webhooks of a user end with the account. Those of a space or the server wait for another admin, who resumes them and becomes their owner.
+ */
 export const PersonalWebhooks = personalRecords({
   name: 'webhooks',
   summary: 'Your webhooks, without their secrets.',
@@ -106,7 +108,7 @@ export const PersonalWebhooks = personalRecords({
 
 export const PersonalDeliveries = personalRecords({
   name: 'webhook-deliveries',
-  summary: 'What was delivered to your webhooks.',
+  summary: 'Deliveries to your webhooks.',
   in: deliveries,
   find: ({ id }) => ({ using: 'byOwner', where: eq('owner', id) }),
   isOf: ({ owner }, { id }) => owner === id,

@@ -34,7 +34,7 @@ const route = routesFor('webhooks', {
 
 const maxValues = 100
 const spaceId = s.String({ pattern: '^[0-9a-f]{24}$' })
-/** Sensors and streams have numbers. */
+/** Sensors and streams are identified by numbers. */
 const resourceId = s.String({ pattern: '^([0-9a-f]{24}|\\d{1,10})$' })
 const Filter = s.model(
   'EventFilter',
@@ -43,13 +43,13 @@ const Filter = s.model(
       kinds: s.Optional(
         s.Array(s.String({ maxLength: 40 }), {
           maxItems: maxValues,
-          description: 'Kinds of resources, such as `dataset`, or first parts of types',
+          description: 'Kinds of resources, such as `dataset`, or prefixes of event types',
         }),
       ),
       ids: s.Optional(
         s.Array(resourceId, {
           maxItems: maxValues,
-          description: 'Resources, sensors and streams by their numbers; events about what is directly in them are included',
+          description: 'Ids of resources (numbers for sensors and streams); events about resources directly in them are included',
         }),
       ),
       spaces: s.Optional(s.Array(spaceId, { maxItems: maxValues })),
@@ -66,7 +66,7 @@ const Filter = s.model(
   { types: ['file.created', 'extraction.finished'] },
 )
 
-const url = s.String({ minLength: 8, maxLength: 2000, description: 'Where events are posted to; a public address, http or https' })
+const url = s.String({ minLength: 8, maxLength: 2000, description: 'URL that events are posted to; a public address, http or https' })
 const description = s.String({ maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description: 'May be empty' })
 const NewWebhook = s.model(
   'NewWebhook',
@@ -127,8 +127,8 @@ const DeliveryJson = s.model(
     created: s.String({ description: 'ISO 8601' }),
     dueAt: s.Optional(s.String({ description: 'ISO 8601; when it is tried next, or later while its target fails' })),
     tries: s.Integer(),
-    event: s.Optional(s.Unknown({ description: 'The body; absent where the caller may not view what it is about' })),
-    attempts: s.Array(AttemptJson, { description: 'The last ten, oldest first' }),
+    event: s.Optional(s.Unknown({ description: 'The body; absent if the caller may not view its subject' })),
+    attempts: s.Array(AttemptJson, { description: 'The latest ten, oldest first' }),
   }),
 )
 const TestJson = s.model('WebhookTest', s.Object({ delivered: s.Boolean(), messageId: s.String(), attempt: AttemptJson }))
@@ -181,7 +181,7 @@ export const createWebhook = route({
   method: 'POST',
   path: '/api/webhooks',
   summary: 'Create a webhook',
-  description: 'Delivers events about what its owner may view, signed as Standard Webhooks specifies. The secret is shown once.',
+  description: 'Delivers events about resources that its owner may view, signed as Standard Webhooks specifies. The secret is shown once.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   body: NewWebhook,
@@ -210,7 +210,7 @@ export const createWebhookOfSpace = route({
   method: 'POST',
   path: '/api/spaces/:id/webhooks',
   summary: 'Create a webhook of a space',
-  description: 'Delivers events about what is in the space, as long as its owner may edit the space. The secret is shown once.',
+  description: 'Delivers events about resources in the space, as long as its owner may edit the space. The secret is shown once.',
   permission: { right: 'EditSpace', on: ref('space', 'id') },
   limitedKeys: 'refused',
   params: ofSpace,
@@ -254,7 +254,7 @@ export const getWebhook = route({
   path: '/api/webhooks/:webhook',
   summary: 'Get a webhook',
   description:
-    'For its owner; one of a space for those who may edit the space, one of the server for server admins. So are all routes below it.',
+    'For the owner of a personal webhook, users who may edit the space for one of a space, and server admins for one of the server. The same applies to all routes below it.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params,
@@ -269,8 +269,7 @@ export const updateWebhook = route({
   method: 'PUT',
   path: '/api/webhooks/:webhook',
   summary: 'Update a webhook',
-  description:
-    '`active` pauses or resumes it. Members that are absent stay as they are. Deliveries follow the rights of the user who changed it last.',
+  description: '`active` pauses or resumes it. Absent members are unchanged. Deliveries follow the rights of the user who changed it last.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params,
@@ -304,7 +303,7 @@ export const rotateWebhookSecret = route({
   path: '/api/webhooks/:webhook/rotate',
   summary: 'Replace the secret of a webhook',
   description:
-    'Deliveries are signed with the previous secret too for 24 hours (`resources.webhooks.rotationHours`). The new one is shown once.',
+    'Deliveries are also signed with the previous secret for 24 hours (`resources.webhooks.rotationHours`). The new one is shown once.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params,
@@ -320,7 +319,7 @@ export const testWebhook = route({
   method: 'POST',
   path: '/api/webhooks/:webhook/test',
   summary: 'Send a test event to a webhook',
-  description: 'An event of type `webhook.tested`, sent at once, also while the webhook is paused, and not repeated.',
+  description: 'An event of type `webhook.tested`, sent immediately, even if the webhook is paused, and not retried.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   cost: 'fetch',
@@ -398,7 +397,7 @@ export const resendWebhookDeliveries = route({
   method: 'POST',
   path: '/api/webhooks/:webhook/resend',
   summary: 'Send the deliveries of a period again',
-  description: 'Oldest first, at most 10,000 with one request; `hasMore` says whether there are others.',
+  description: 'Oldest first, at most 10,000 per request; `hasMore` indicates whether there are others.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params,
@@ -436,7 +435,7 @@ const deliveryOf = async (
   return found
 }
 
-/** Whose events the caller may still view. */
+/** The ids of events that the caller may still view. */
 const visibleTo = async (caller: Caller, events: PublicEvents, some: readonly WebhookDelivery[]): Promise<ReadonlySet<WebhookDelivery>> => {
   const receivable = new Set(
     await events.receivable(

@@ -6,7 +6,7 @@ import type { SealedSecret } from './records.ts'
 const purpose = 'webhook secret'
 const secretBytes = 32
 
-/** Makes secrets, and signs messages as Standard Webhooks specifies. */
+/** Creates secrets, and signs messages as Standard Webhooks specifies. */
 export class WebhookSigner {
   readonly #encryption: SecretEncryption
   readonly #clock: Clock
@@ -16,14 +16,14 @@ export class WebhookSigner {
     this.#clock = clock
   }
 
-  /** A new secret: as shown to its owner, once, and as stored. */
+  /** A new secret: as returned to its owner, once, and as stored. */
   async newSecret(webhook: string): Promise<{ readonly secret: string; readonly stored: SealedSecret }> {
     const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`
     const sealed = await this.#encryption.seal(purpose, webhook, secret)
     return { secret, stored: { sealed, created: this.#clock.now().toISOString(), expires: null } }
   }
 
-  /** Signs for a webhook: with each of its secrets that is valid now. */
+  /** Signs for a webhook: with each of its secrets that is currently valid. */
   async signerOf(webhook: { readonly id: string; readonly secrets: readonly SealedSecret[] }): Promise<Signer> {
     const { Webhook } = await import('standardwebhooks')
     const now = this.#clock.now().toISOString()
@@ -42,12 +42,12 @@ export class Signer {
     this.#signatures = signatures
   }
 
-  /** False when no secret could be opened: after the secret of the installation has leaked and was replaced. */
+  /** False when no secret could be decrypted, such as after the secret of the installation was replaced because it leaked. */
   get canSign(): boolean {
     return this.#signatures.length > 0
   }
 
-  /** The headers of a message. The id is the same when it is sent again. */
+  /** The headers of a message. The id is the same for every attempt. */
   headers(id: string, at: Date, body: string): Readonly<Record<string, string>> {
     return {
       'webhook-id': id,

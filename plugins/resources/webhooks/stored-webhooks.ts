@@ -27,11 +27,11 @@ import { type PauseReason, type Webhook, type WebhookRecord, webhooks } from './
 import { WebhookSigner } from './signer.ts'
 
 const hourMs = 3_600_000
-/** Secrets of one webhook that are valid at the same time. */
+/** Maximum number of simultaneously valid secrets of one webhook. */
 const maxSecrets = 5
 const maxListed = 1000
 
-/** What people say about a webhook. */
+/** The fields that users set. */
 export interface WebhookChange {
   readonly url?: string
   readonly description?: string
@@ -39,7 +39,7 @@ export interface WebhookChange {
   readonly active?: boolean
 }
 
-/** Whose a new webhook is. */
+/** The owner of a new webhook. */
 export type WebhookOwner = { readonly scope: 'person' | 'server' } | { readonly scope: 'space'; readonly space: string }
 
 /** Subscriptions, and who may manage them. */
@@ -73,7 +73,7 @@ export class StoredWebhooks {
     this.#ids = ids
   }
 
-  /** The secret is shown once. `Conflict` beyond the limit of the person, the space or the server. */
+  /** The secret is returned once. Throws `Conflict` beyond the limit of the user, the space or the server. */
   async create(
     caller: Caller,
     of: WebhookOwner,
@@ -96,20 +96,20 @@ export class StoredWebhooks {
     return { webhook: await this.#documents.commit({ insert: { id, ...record }, into: webhooks }, [created]), secret }
   }
 
-  /** Newest first; all there are. */
+  /** Newest first; not paginated. */
   async list(of: WebhookOwner, owner: string): Promise<readonly Webhook[]> {
     const { items } = await this.#documents.find(webhooks, { ...queryOf(of, owner), limit: maxListed })
     return items.toReversed()
   }
 
-  /** `NotFound` for a webhook that does not exist or that the caller may not manage. */
+  /** Throws `NotFound` for a webhook that does not exist or that the caller may not manage. */
   async managed(caller: Caller, id: string): Promise<Webhook> {
     const webhook = await this.#documents.get(webhooks, id)
     if (!webhook || !(await this.#mayManage(caller, webhook))) throw new NotFound('webhook')
     return webhook
   }
 
-  /** Who changes a webhook of a space or of the server is its owner from then on: deliveries follow their rights. */
+  /** The user who changes a webhook of a space or of the server becomes its owner: deliveries follow their rights. */
   async change(caller: Caller, id: string, { url, description, filter, active }: WebhookChange): Promise<Webhook> {
     await this.managed(caller, id)
     const owner = signedIn(caller).id
@@ -131,7 +131,7 @@ export class StoredWebhooks {
     return this.#update(id, { set }, [event('webhook.updated', { kind: 'user', id: owner }, { webhook: id, fields }, owner)])
   }
 
-  /** A new secret; deliveries are signed with the ones before it too until the overlap ends. */
+  /** Creates a new secret; deliveries are also signed with the previous ones until the overlap ends. */
   async rotate(caller: Caller, id: string): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
     const { secrets, revision } = await this.managed(caller, id)
     const owner = signedIn(caller).id
@@ -155,7 +155,7 @@ export class StoredWebhooks {
     }
   }
 
-  /** Stops deliveries until somebody resumes them. Twice is once. */
+  /** Stops deliveries until a user resumes them. Idempotent. */
   async pause({ id, owner, url, description }: Webhook, reason: PauseReason): Promise<void> {
     const about = { webhook: id, reason, host: new URL(url).host, description, days: this.#settings.pauseAfterDays }
     const paused = event('webhook.paused', { kind: 'user', id: owner }, about)

@@ -1,5 +1,5 @@
 import { collection, type DocumentStore } from 'pounce/sdk'
 import { fillSortKeys } from 'pounce/sdk/kit'
 
-/** Lists can be sorted by name and by the time of the last change. */
+/** Adds the keys for sorting lists by name and by the time of the last change. */
 export const up = (documents: DocumentStore): Promise<void> => fillSortKeys(documents, collection('datasets'))

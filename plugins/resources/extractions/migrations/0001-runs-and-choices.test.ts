@@ -9,7 +9,7 @@ import { up } from './0001-runs-and-choices.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 
-test('records of before keep who is enabled and where runs stand; a second time nothing changes', async t => {
+test('the enabled extractors and the states of runs are kept; running it again changes nothing', async t => {
   const server = await bootForTest({ t })
   const documents = server.get(DocumentStore)
   const put = (into: typeof extractors | typeof extractions, document: object) => documents.commit({ insert: document, into } as never)

@@ -1,6 +1,6 @@
 import { collection, type DocumentStore } from 'pounce/sdk'
 
-/** As records were before: an extractor record had its own `enabled`, and a run only whether it had ended. */
+/** The former records: `enabled` was part of the extractor record, and a run only recorded whether it had ended. */
 const extractors = collection<{ name: string; owner: string | null; isEnabled?: boolean }>()('extractors', { byName: { on: ['name'] } })
 const extractions = collection<{ extractor: string; status: string; isFinished?: boolean; target: object; start: string }>()(
   'extractions',
@@ -16,7 +16,7 @@ const stateOf = (status: string, isFinished: boolean): string => {
   return status === 'Cancel Success' ? 'cancelled' : 'failed'
 }
 
-/** Moves the list of enabled extractors to a place of its own, and says of each run where it stands. */
+/** Moves the list of enabled extractors to a record of its own, and sets the state of each run. */
 export const up = async (documents: DocumentStore): Promise<void> => {
   for await (const { id, name, owner, isEnabled } of documents.scan(extractors, { using: 'byName' })) {
     if (isEnabled === undefined) continue

@@ -13,8 +13,8 @@ const atOnce = 1000
 const mostStreams = 10_000
 
 /**
- * Checks whether readings of streams are unchanged. An inserted or removed reading changes what the store counts, and the stream's record right
- * after; a stream or sensor that is changed has another revision, one that is gone is no longer there.
+ * Checks whether the datapoints of streams are unchanged. Adding or deleting a datapoint changes the store's count, and the stream's record
+ * right afterwards; a changed stream or sensor has another revision, and a deleted one is missing.
  */
 class StreamVersions {
   #documents: DocumentStore
@@ -25,7 +25,10 @@ class StreamVersions {
     this.#store = store
   }
 
-  /** Hex digits that are others whenever the streams (absent: all there are) may answer differently; undefined when there are too many to look at. */
+  /**
+   * A hex digest that changes whenever the results for the streams (absent: all streams) may change; undefined for more streams than can be
+   * checked.
+   */
   async of(chosen: readonly number[] | undefined): Promise<string | undefined> {
     const hash = createHash('md5').update(chosen ? 'some' : 'all')
     const above = new Set<string>()
@@ -72,7 +75,7 @@ class StreamVersions {
 }
 wire(StreamVersions, DocumentStore, GeoStore)
 
-/** The request: the route's name, and its parameters as sent. */
+/** The request: the route's name and its parameters as sent. */
 interface AskedQuestion {
   readonly route: string
   readonly parameters: Readonly<Record<string, unknown>>
@@ -81,10 +84,10 @@ interface AskedQuestion {
 const isGiven = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
 
-/** Values that come several times say the same in any order. */
+/** The order of repeated values is not significant. */
 const normal = (value: unknown): unknown => (Array.isArray(value) ? [...new Set(value.map(String))].sort() : value)
 
-/** Every parameter that was given, by name. */
+/** All given parameters, by name. */
 const normalForm = ({ parameters }: AskedQuestion): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.keys(parameters)
@@ -93,28 +96,28 @@ const normalForm = ({ parameters }: AskedQuestion): Readonly<Record<string, unkn
       .map(name => [name, normal(parameters[name])]),
   )
 
-/** 32 upper-case hex digits, as in Clowder 1.x, of the route and all parameters. */
+/** 32 upper-case hex digits, as in Clowder 1.x, derived from the route and all parameters. */
 const answerKey = (question: AskedQuestion): string =>
   createHash('md5')
     .update(JSON.stringify([question.route, normalForm(question)]))
     .digest('hex')
     .toUpperCase()
 
-/** A question about readings whose answer may be kept. */
+/** A query for datapoints whose response may be cached. */
 export interface DatapointQuery extends AskedQuestion {
   readonly caller: Caller
   /** From `Streams.chosen`. */
   readonly streams: readonly number[] | undefined
-  /** Nothing is kept of a question that only wants the head. */
+  /** Responses to HEAD requests are not cached. */
   readonly isHead: boolean
-  /** Of the request. */
+  /** The signal of the request. */
   readonly signal: AbortSignal
 }
 
-/** Makes an answer; the signal ends the work. */
+/** Produces a response; the signal cancels it. */
 export type Produce = (signal?: AbortSignal) => Bytes
 
-/** The number of streams that a record names one by one. */
+/** Maximum number of streams that a record lists individually. */
 const mostNamed = 200
 
 /** Requests whose responses were too long, recorded so that they are not buffered again. */
@@ -123,8 +126,8 @@ const mostRefused = 1000
 class TooLong extends Error {}
 
 /**
- * Keeps answers that are the same for everyone, and gives them again while no stream or sensor they came from has changed. Callers who see only
- * some streams get answers of their own, which are never kept.
+ * Caches responses that are the same for every caller, until a stream or sensor that they depend on changes. Callers who may view only some
+ * streams get separate responses, which are never cached.
  */
 export class ResponseCache {
   #kept: StoredResponses
@@ -145,14 +148,14 @@ export class ResponseCache {
     this.#log = log
   }
 
-  /** Whether the caller may view every answer that is kept. */
+  /** Whether the caller may view every cached response. */
   isFor(caller: Caller): boolean {
     return seenBy(this.#policy, caller) === 'all'
   }
 
   /**
-   * The answer to a question: one that is kept, or else what `produce` makes, which is kept if it is not too long. `produce` may be called more than
-   * once, and its result depends on the request alone. Concurrent equal requests share one.
+   * The response to a query: the cached one, or the result of `produce`, which is cached if it is not too long. `produce` may be called
+   * more than once; its result must depend on the request alone. Concurrent equal requests share one call.
    */
   async answer(question: DatapointQuery, produce: Produce): Promise<Bytes> {
     const { signal } = question
@@ -162,19 +165,19 @@ export class ResponseCache {
     const state = await this.#state.of(question.streams)
     if (state === undefined) return produce(signal)
     const known = await this.#kept.get(key)
-    // What several requests share does not end with the first of them.
+    // A result shared by several requests does not end with the first of them.
     const answer = known?.state === state ? known : await this.#once(`${key} ${state}`, () => this.#make(key, state, question, produce()))
     return answer ? this.show(answer, () => produce(signal)) : produce(signal)
   }
 
-  /** The bytes of an answer; `produce` stands in for those that went meanwhile. */
+  /** The bytes of a cached response; `produce` is the fallback if they were deleted meanwhile. */
   show({ blob, contentType, filename }: CachedResponse, produce?: () => Bytes): Bytes {
     const open = async (): Promise<Readable> => {
       const stream = (await this.#blobs.get(blob)) ?? produce?.().open()
       if (!stream) throw new NotFound('cached answer')
       return stream
     }
-    // Without its length it goes out in gzip to anyone who reads that.
+    // Without a Content-Length it is sent gzip-encoded to clients that accept that.
     return { open, contentType, ...(filename === null ? { inline: true } : { filename }) }
   }
 
@@ -184,7 +187,7 @@ export class ResponseCache {
     return under
   }
 
-  /** Undefined when it cannot be kept. Rejects when it cannot be made. */
+  /** Undefined when the response cannot be cached. Rejects when it cannot be produced. */
   async #make(
     key: string,
     state: string,
@@ -220,7 +223,7 @@ export class ResponseCache {
 }
 wire(ResponseCache, StoredResponses, StreamVersions, BlobStore, Policy, Clock, Log)
 
-/** The same bytes, up to a limit; a source that fails leaves word. */
+/** The same bytes, up to a limit; an error of the source is recorded in `fault`. */
 async function* limited(source: Readable, maxBytes: number, fault: { error?: unknown }): AsyncGenerator<Buffer, void, undefined> {
   let sizeBytes = 0
   const pieces = source[Symbol.asyncIterator]()

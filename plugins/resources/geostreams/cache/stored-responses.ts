@@ -15,7 +15,7 @@ import {
 import { namedBy } from 'pounce/sdk/kit'
 import { config, type Settings } from '../config.ts'
 
-/** An answer that is kept; its id is the key of its question. */
+/** A cached response; its id is the key of the query. */
 interface AnswerRecord {
   readonly blob: string
   readonly sizeBytes: number
@@ -24,9 +24,9 @@ interface AnswerRecord {
   /** The request, as sent. */
   readonly query: { readonly [name: string]: Json }
   readonly created: Time
-  /** What the streams and sensors were when it was begun: another one, another answer. */
+  /** The state of the streams and sensors when it was begun: the response is valid for this state only. */
   readonly state: string
-  /** Numbers of its streams; null when they are many or all. */
+  /** Numbers of its streams; null if there are many or it covers all. */
   readonly streams: readonly number[] | null
 }
 
@@ -38,9 +38,9 @@ const mostEntries = 500
 
 const tries = 5
 
-/** Answers that are kept, each as bytes and a record. Newer ones take the place of the oldest. */
+/** Cached responses, each as bytes and a record. The oldest are evicted first. */
 export class StoredResponses {
-  /** 0: none are kept. */
+  /** 0: nothing is cached. */
   readonly maxBytes: number
   #documents: DocumentStore
   #blobs: BlobStore
@@ -57,13 +57,13 @@ export class StoredResponses {
     return this.#documents.get(answers, key)
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async all(): Promise<readonly CachedResponse[]> {
     const sort = { by: 'created', order: 'descending' } as const
     return (await this.#documents.find(answers, { using: 'byCreated', sort, limit: 1000 })).items
   }
 
-  /** Puts it in the place of what was kept under its key, and throws out the oldest ones that are too much. */
+  /** Replaces the response for the key, and evicts the oldest ones beyond the size limit. */
   async keep(key: string, record: AnswerRecord): Promise<CachedResponse> {
     const kept = await this.#replace(key, record)
     let bytes = 0
@@ -74,7 +74,7 @@ export class StoredResponses {
     return kept
   }
 
-  /** False when it is another one by now, or none. */
+  /** False if it was replaced or deleted meanwhile. */
   async drop({ id, revision, blob }: CachedResponse): Promise<boolean> {
     try {
       await this.#documents.commit({ tombstone: id, in: answers, where: { op: 'eq', field: 'revision', value: revision } })
@@ -86,7 +86,7 @@ export class StoredResponses {
     return true
   }
 
-  /** What cannot be removed now, the next sweep finds. */
+  /** The next sweep deletes what cannot be deleted now. */
   async dropBytes(blob: string): Promise<void> {
     try {
       await this.#blobs.remove(blob)
@@ -113,7 +113,7 @@ export class StoredResponses {
 }
 wire(StoredResponses, configPort(config), DocumentStore, BlobStore, Log)
 
-/** Which stored bytes belong to answers. */
+/** Which stored bytes belong to cached responses. */
 export class StoredResponseBlobs implements BlobOwner {
   readonly places = [{ in: answers, field: 'blob' }]
   #documents: DocumentStore

@@ -13,7 +13,7 @@ import {
 import { type Datapoint, geoNumberOf, streamIdOf } from 'pounce/sdk/geo'
 import { streams } from '../collections.ts'
 
-/** Records readings that were not acknowledged and could not be removed at once. With a deleted stream they are removed anyway. */
+/** Records datapoints that were not acknowledged and could not be deleted immediately. They are deleted with their stream in any case. */
 export const abandon = async (
   streams: Streams,
   points: readonly Datapoint[],
@@ -31,7 +31,7 @@ export const abandon = async (
   }
 }
 
-/** Removes them when their store is back. */
+/** Deletes them once their store is available again. */
 export class DeleteAbandonedDatapoints implements Handler<'stream.datapoints-abandoned'> {
   #geo: GeoStore
 
@@ -45,7 +45,7 @@ export class DeleteAbandonedDatapoints implements Handler<'stream.datapoints-aba
 }
 wire(DeleteAbandonedDatapoints, GeoStore)
 
-/** A stream that is gone has no readings. */
+/** Deletes the datapoints of a deleted stream. */
 export class DeleteReadingsOnStreamRemoved implements BatchHandler {
   #documents: DocumentStore
   #geo: GeoStore

@@ -6,7 +6,7 @@ import { numberOf } from '../input.ts'
 import { endOfString } from './point-json.ts'
 import { ByteBuffer, pointLines, type SentPoint } from './text-pieces.ts'
 
-/** What a body of JSON holds: the text of each datapoint, and the stream of all that name none. */
+/** The contents of a JSON body: the text of each datapoint, and the stream of those that name none. */
 export interface BulkJson {
   readonly points: readonly string[]
   /** As it was sent. */
@@ -19,7 +19,7 @@ const blank = /[ \t\r\n]*/y
 
 const bareValue = /[^,\]}\s]+/y
 
-/** Finds the ends of values without reading what is in them, so that each can be refused by itself. */
+/** Finds the ends of values without parsing them, so that each can be rejected separately. */
 class BulkText {
   readonly #text: string
   #at = 0
@@ -57,7 +57,7 @@ class BulkText {
     return stream === undefined ? { points } : { points, stream }
   }
 
-  /** Of a text, number or literal, if it is that. */
+  /** The error for a string, number or literal in place of the body. */
   #other(): Invalid {
     this.#parsed()
     this.#skipBlanks()
@@ -145,10 +145,10 @@ class BulkText {
   }
 }
 
-/** Takes apart `{"datapoints":[…],"stream_id":"5"}`, or an array of datapoints. Throws `Invalid`, or `TooLarge` beyond 20,000 of them. */
+/** Splits `{"datapoints":[…],"stream_id":"5"}`, or an array of datapoints. Throws `Invalid`, or `TooLarge` beyond 20,000 of them. */
 const readBulkJson = (text: string): BulkJson => new BulkText(text).read()
 
-/** Points as they were sent, some at a time, and the stream of those that name none. */
+/** The datapoints of a body in batches, and the stream of those that name none. */
 export interface BulkBody {
   readonly stream?: number
   readonly points: AsyncIterable<readonly SentPoint[]>
@@ -195,7 +195,7 @@ const streamIn = (sent: unknown): { readonly stream: number } | Record<never, ne
   return { stream }
 }
 
-/** Opens the body of a bulk. A stream in the query stands for all points that name none; one beside the points goes before it. */
+/** Opens the body of a bulk request. A stream in the query applies to all datapoints that name none; one in the body takes precedence. */
 export const openBulk = async (body: SentBytes, headers: IncomingHttpHeaders, inQuery: string | undefined): Promise<BulkBody> => {
   const type = typeOf(headers['content-type'])
   const named = streamIn(inQuery)

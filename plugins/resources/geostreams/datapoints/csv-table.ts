@@ -10,17 +10,17 @@ import type { TextPieces } from './text-pieces.ts'
 
 type Properties = Datapoint['properties']
 
-/** A name, and what was seen under it. */
+/** A property name, and what was found under it. */
 interface Branch {
-  /** Something that is no object stood here; or more may come than was seen. */
+  /** A value that is not an object occurred here, or unread datapoints may have one. */
   isLeaf: boolean
   readonly inner: Map<string, Branch>
 }
 
-/** A column of properties: the names that lead there. */
+/** A column of properties: the path of names. */
 interface Column {
   readonly path: readonly string[]
-  /** There are columns below this one too, so that it has only what is in none of them. */
+  /** There are columns for nested properties too, so this one contains only the rest. */
   readonly isRest: boolean
 }
 
@@ -39,16 +39,16 @@ const branchAt = ({ inner }: Branch, name: string): Branch => {
 
 const byCodePoint = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
-/** What columns the properties of datapoints need. */
+/** Determines the columns that the properties of datapoints need. */
 export class PropertyColumns {
   readonly root = newBranch()
 
-  /** How many names stand at the top. */
+  /** Number of top-level names. */
   get count(): number {
     return this.root.inner.size
   }
 
-  /** Of a datapoint that was looked at, as far as its properties are shown. */
+  /** Adds the shown properties of a datapoint. */
   see(properties: Properties, names?: ReadonlySet<string>): void {
     this.#see(this.root, properties, names)
   }
@@ -63,12 +63,12 @@ export class PropertyColumns {
     }
   }
 
-  /** There are datapoints with this property that no one has looked at. */
+  /** Adds a property of datapoints that have not been read. */
   expect(name: string): void {
     branchAt(this.root, name).isLeaf = true
   }
 
-  /** By name, what is nested after what it is in. */
+  /** By name, parents before nested columns. */
   all(): readonly Column[] {
     return columnsOf(this.root, [])
   }
@@ -79,7 +79,7 @@ const columnsOf = (branch: Branch, path: readonly string[]): readonly Column[] =
   ...[...branch.inner.keys()].sort(byCodePoint).flatMap(name => columnsOf(branch.inner.get(name) ?? newBranch(), [...path, name])),
 ]
 
-/** What of a value has no column below its branch; undefined when nothing is left. */
+/** The part of a value without a column below its branch; undefined when nothing is left. */
 export const restOf = (value: Json | undefined, branch: Branch): Json | undefined => {
   if (!isObject(value)) return value
   const names = Object.keys(value)
@@ -93,10 +93,10 @@ export const restOf = (value: Json | undefined, branch: Branch): Json | undefine
   return Object.keys(rest).length > 0 ? rest : undefined
 }
 
-/** A branch with a column of its own has room for whatever is left there. */
+/** Nothing, if the branch has a column of its own for the rest. */
 const restBelow = (value: Json | undefined, branch: Branch): Json | undefined => (branch.isLeaf ? undefined : restOf(value, branch))
 
-/** The value at the end of a path through objects. */
+/** The value at a path through objects. */
 export const valueAt = (properties: Properties, path: readonly string[]): Json | undefined => {
   let value: Json | undefined = properties
   for (const name of path) {
@@ -106,20 +106,20 @@ export const valueAt = (properties: Properties, path: readonly string[]): Json |
   return value
 }
 
-/** The branch at the end of a path, which is there. */
+/** The branch at a path, which exists. */
 export const branchOf = (root: Branch, path: readonly string[]): Branch => path.reduce(branchAt, root)
 
 type CsvSettings = Pick<Settings, 'csvSeparator' | 'csvHidePrefix' | 'csvIgnore'>
 
-/** A text that a spreadsheet reads as a number is no formula. */
+/** A text that a spreadsheet reads as a number is not a formula. */
 const plainNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** Texts that need no second look. */
+/** Texts that need no escaping. */
 const harmless = /^[\w ][^"]*$/
 
 const textCell = (text: string): string => (harmless.test(text) || plainNumber.test(text) ? `"${text}"` : csvText(text))
 
-/** A value as a cell: a JSON literal, with quotes as CSV has them; nothing when there is none. */
+/** A value as a CSV cell: a JSON literal, quoted; empty when there is none. */
 export const csvCell = (value: Json | undefined): string => {
   if (typeof value === 'number') return String(value)
   if (value === undefined) return ''
@@ -133,19 +133,19 @@ const cellOf = (root: Branch, { path, isRest }: Column): Cell => {
   const [name] = path
   const branch = branchOf(root, path)
   if (isRest) return properties => restOf(valueAt(properties, path), branch)
-  // What every object inherits is requested the longer way.
+  // Inherited names need the slower lookup.
   if (path.length > 1 || name === undefined || name in {}) return properties => valueAt(properties, path)
   return properties => properties[name]
 }
 
-/** Columns of what is no property, by the names they have in the JSON of a datapoint. */
+/** Columns for members that are not properties, by their names in the JSON of a datapoint. */
 interface Fixed {
   readonly path: string
   readonly header: string
   readonly print: (point: Datapoint, owner: StreamOwner) => string
 }
 
-/** A number of a geometry's first position as a cell: 0 is the longitude. */
+/** A coordinate of a geometry's first position as a cell: 0 is the longitude. */
 export const coordinateOf = (geometry: Geometry, at: number): string => {
   let found: unknown = geometry
   while (typeof found === 'object' && found !== null && !Array.isArray(found)) {
@@ -166,7 +166,7 @@ const fixed = {
 
 const before: readonly Fixed[] = Object.values(fixed)
 
-/** These are the same for all datapoints of a stream that stays where it is. */
+/** These are equal for all datapoints of a stationary stream. */
 const after: readonly Fixed[] = [
   { path: 'type', header: 'type', print: () => '"Feature"' },
   { path: 'geometry|type', header: 'geometry|type', print: ({ geometry }) => `"${geometry.type}"` },
@@ -178,7 +178,7 @@ const after: readonly Fixed[] = [
   { path: 'sensor_name', header: 'sensor_name', print: (_, { sensorName }) => textCell(sensorName) },
 ]
 
-/** The end of a line, and what it was made of. */
+/** The end of a line, and the values it was generated from. */
 interface Tail {
   readonly geometry: object
   readonly owner: StreamOwner
@@ -189,7 +189,7 @@ const mostTails = 20_000
 
 /** A table of datapoints as CSV (RFC 4180). */
 export class CsvTable {
-  /** The first line, with its end. */
+  /** The header line, with its line break. */
   readonly head: string
   readonly #before: readonly Fixed[]
   readonly #after: readonly Fixed[]
@@ -210,7 +210,7 @@ export class CsvTable {
     this.head = `${all.map(csvText).join(',')}\r\n`
   }
 
-  /** Adds lines with their ends, of those whose streams have owners. Made for millions of lines. */
+  /** Adds lines with their line breaks, for datapoints whose streams have owners. Optimized for millions of lines. */
   write(to: TextPieces, points: readonly Datapoint[], owners: ReadonlyMap<number, StreamOwner | undefined>): void {
     const isPlain = this.#before.length === before.length
     for (const point of points) {
@@ -239,7 +239,7 @@ export class CsvTable {
   }
 }
 
-/** The cells of `before` in one go. */
+/** The cells of `before` in one step. */
 const writeBegin = (to: TextPieces, { id, createdMs, startMs, endMs }: Datapoint): void => {
   to.addNumber(id)
   to.add(',"')
@@ -255,7 +255,7 @@ const writeBegin = (to: TextPieces, { id, createdMs, startMs, endMs }: Datapoint
   to.add('",')
 }
 
-/** Without what leads to it, unless another column has that name as well. */
+/** Without the leading names, unless another column has the same name. */
 export const shortHeaders = (columns: readonly Column[], separator: string, fixed: readonly string[]): readonly string[] => {
   const counts = new Map(fixed.map(header => [header, 1]))
   for (const { path } of columns) counts.set(path.at(-1) ?? '', (counts.get(path.at(-1) ?? '') ?? 0) + 1)
@@ -267,7 +267,7 @@ export const shortHeaders = (columns: readonly Column[], separator: string, fixe
   })
 }
 
-/** A name with the separator in it can be that of something nested. */
+/** A name that contains the separator can equal that of a nested property. */
 const distinct = (headers: readonly string[], fixed: readonly string[]): readonly string[] => {
   const taken = new Set(fixed)
   return headers.map(header => {
@@ -282,7 +282,7 @@ const streamsAtOnce = 1000
 
 const mostColumns = 5000
 
-/** Finds out which columns a table needs, before its datapoints are read. */
+/** Determines the columns of a table before its datapoints are read. */
 export class CsvHeaders {
   #geo: GeoStore
   #streams: Streams
@@ -293,8 +293,8 @@ export class CsvHeaders {
   }
 
   /**
-   * A table that is short enough to be looked at has the columns of what is in it. For a longer one the store says which names there are in its
-   * streams, and what is nested as the first datapoints show it; whatever else is nested stays together in the column of its name.
+   * A table short enough to be read in advance has the columns that occur in it. For a longer one the store supplies the property names of
+   * its streams, and nested columns are those of the first datapoints; other nested values stay together in the column of their property.
    */
   async columnsOf(
     caller: Caller,

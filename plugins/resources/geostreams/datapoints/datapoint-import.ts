@@ -27,10 +27,10 @@ import { type Draft, isRefused, type Refused, readPoint, refusalOf } from './dat
 import { parsePoint } from './point-json.ts'
 import type { SentPoint } from './text-pieces.ts'
 
-/** A stream that someone may add to, or why not. */
+/** A stream to which the caller may add, or the reason why not. */
 type MayAdd = { readonly stream: StreamRecord } | { readonly problem: Problem }
 
-/** Who may add readings to which streams. */
+/** Checks to which streams a caller may add datapoints. */
 export class AddingRights {
   #settings: Settings
   #policy: Policy
@@ -42,7 +42,7 @@ export class AddingRights {
     this.#streams = streams
   }
 
-  /** Of at most 1,000 streams, by number. What the caller may not view is like what does not exist. */
+  /** Checks up to 1,000 streams, by number. A stream that the caller may not view is treated as missing. */
   async of(caller: Caller, numbers: readonly number[]): Promise<ReadonlyMap<number, MayAdd>> {
     const ids = numbers.map(streamIdOf)
     const [records, addable] = await Promise.all([this.#streams.getMany(ids), this.#policy.allowed(caller, 'AddGeoStream', 'stream', ids)])
@@ -58,7 +58,7 @@ export class AddingRights {
     return new Map(numbers.map(number => [number, one(number)]))
   }
 
-  /** The stream; throws the refusal. */
+  /** Returns the stream, or throws the refusal. */
   async require(caller: Caller, number: number): Promise<StreamRecord> {
     const may = (await this.of(caller, [number])).get(number)
     if (!may) throw new Forbidden('Permission denied on the stream')
@@ -66,20 +66,20 @@ export class AddingRights {
     return may.stream
   }
 
-  /** A key that is held to spaces reaches nothing by being anyone's. */
+  /** A key limited to spaces gets no access through `anybodyMayAdd`. */
   #isForAnybody(caller: Caller): boolean {
     return this.#settings.anybodyMayAdd && !caller.limits?.spaces && this.#policy.can(caller, 'AddGeoStream') === 'yes'
   }
 }
 wire(AddingRights, configPort(config), Policy, Streams)
 
-/** Inserts of one stream since its last event. */
+/** Inserts into one stream since its last event. */
 class StreamTotals {
   count = 0
   fromMs = Number.POSITIVE_INFINITY
   toMs = Number.NEGATIVE_INFINITY
   readonly names = new Set<string>()
-  /** Places of the points among what was sent. */
+  /** Positions of the datapoints in the request. */
   readonly lines: number[] = []
 
   add({ startMs, properties }: Draft, line: number): void {
@@ -91,24 +91,24 @@ class StreamTotals {
   }
 }
 
-/** A refusal as it is reported. */
+/** A rejection as reported to the client. */
 type RefusedLine = Refused & { readonly line: number }
 
 const maxLines = 1000
 
-/** What became of the points of one request. */
+/** The outcome for the datapoints of one request. */
 class DatapointImportReport {
   inserted = 0
   refused = 0
   readonly #lines: RefusedLine[] = []
 
-  /** The first 1,000 are kept in words, all are counted. */
+  /** The first 1,000 rejections are kept in detail; all are counted. */
   refuse(line: number, { field, message }: Refused): void {
     this.refused += 1
     if (this.#lines.length < maxLines) this.#lines.push(field === undefined ? { line, message } : { line, field, message })
   }
 
-  /** As it is sent, by line. */
+  /** The response, by line. */
   toJSON(): { readonly inserted: number; readonly refused: number; readonly lines: RefusedLine[] } {
     return { inserted: this.inserted, refused: this.refused, lines: this.#lines.toSorted((one, other) => one.line - other.line) }
   }
@@ -116,10 +116,10 @@ class DatapointImportReport {
 
 const batchSize = 1000
 
-/** A stream is notified of what it had at the end, and at the latest after so many points. */
+/** A stream is updated at the end, and at the latest after this many datapoints. */
 const tellEvery = 10_000
 
-/** Streams whose records are changed at once. */
+/** Number of streams whose records are changed concurrently. */
 const toldAtOnce = 100
 
 const maxNames = 1000
@@ -131,7 +131,7 @@ interface Placed {
   readonly draft: Draft
 }
 
-/** Takes readings in. */
+/** Imports datapoints. */
 export class DatapointImport {
   readonly geo: GeoStore
   readonly numbers: GeostreamIds
@@ -154,12 +154,12 @@ export class DatapointImport {
 wire(DatapointImport, GeoStore, GeostreamIds, Streams, AddingRights, Clock)
 
 /**
- * The readings of one request, in batches: while one is being stored the next one comes together. Rights are checked once for each stream. What is refused
- * leaves the others as they are.
+ * The datapoints of one request, in batches: while one is being stored, the next is collected. Rights are checked once per stream. Rejected
+ * datapoints do not affect the others.
  */
 class DatapointImportRun {
   readonly report = new DatapointImportReport()
-  /** Of the last point that was stored. */
+  /** The number of the last stored datapoint. */
   lastId: number | undefined
   readonly #of: DatapointImport
   readonly #caller: Caller
@@ -176,7 +176,10 @@ class DatapointImportRun {
     this.#log = log
   }
 
-  /** Nothing while there is room for more; else wait for what it returns, which rejects when an earlier batch could not be stored. */
+  /**
+   * Returns undefined while there is room for more; otherwise wait for the returned promise, which rejects when an earlier batch could not
+   * be stored.
+   */
   add(line: number, draft: Draft): Promise<void> | undefined {
     this.#batch.push({ line, draft })
     return this.#batch.length >= batchSize ? this.#next() : undefined
@@ -186,7 +189,7 @@ class DatapointImportRun {
     this.report.refuse(line, refused)
   }
 
-  /** Resolves when everything is durable and the streams are updated. After a fault they are updated for what was stored before it. */
+  /** Resolves when everything is durable and the streams are updated. After a failure they are updated with what was stored before it. */
   async finish(): Promise<DatapointImportReport> {
     try {
       await this.#next()
@@ -199,7 +202,7 @@ class DatapointImportRun {
     return this.report
   }
 
-  /** The same after a fault of what brings the points, which is what is reported. */
+  /** Like `finish`, after the source of the datapoints has failed: that error is the one to report. */
   async abandon(): Promise<void> {
     await this.finish().catch((error: unknown) => this.#log.error('not all received datapoints were stored', { error }))
   }
@@ -225,7 +228,7 @@ class DatapointImportRun {
     const allowed = await this.#allowed(batch)
     if (allowed.length === 0) return
     const ids = await this.#of.numbers.take('datapoint', allowed.length)
-    // Clowder 1.x returns the arrival of a reading in whole seconds.
+    // Clowder 1.x returns the time of arrival in whole seconds.
     const createdMs = Math.floor(this.#of.clock.now().getTime() / 1000) * 1000
     const points = allowed.map(({ draft }, at): Datapoint => ({ id: ids[at] ?? 0, createdMs, ...draft }))
     const outcomes = await this.#insert(points)
@@ -237,7 +240,7 @@ class DatapointImportRun {
     this.lastId = ids.at(-1)
   }
 
-  /** The ids of a failed batch were not returned, so none of it is to stay. */
+  /** The ids of a failed batch were not returned, so none of it may remain. */
   async #insert(points: readonly Datapoint[]) {
     try {
       return await this.#of.geo.insert(points)
@@ -303,7 +306,7 @@ class DatapointImportRun {
     }
   }
 
-  /** The stream went while its points came; anyone who removed it may have looked for points before these were there. */
+  /** The stream was deleted while its datapoints arrived, possibly after its cascade had run. */
   async #takeBack(number: number, tally: StreamTotals): Promise<void> {
     await this.#of.geo.remove({ streams: [number] })
     this.#may.set(number, { problem: new NotFound('stream') })
@@ -336,7 +339,7 @@ export class StreamSensors {
     this.#sensors = sensors
   }
 
-  /** Valid until it is called again. */
+  /** The result is valid until the next call. */
   async of(numbers: Iterable<number>): Promise<ReadonlyMap<number, StreamOwner | undefined>> {
     const wanted = new Set(numbers)
     let missing = [...wanted].filter(number => !this.#kept.has(number))
@@ -360,7 +363,7 @@ export class StreamSensors {
   }
 }
 
-/** Makes an `StreamSensors` for each request. */
+/** Creates a `StreamSensors` for each request. */
 export class StreamSensorsFactory {
   #streams: Streams
   #sensors: Sensors
@@ -392,12 +395,12 @@ const take = (sent: SentPoint, run: DatapointImportRun, stream: number | undefin
   }
 }
 
-/** The same problem, and how far it had gone. */
+/** The same problem, with the progress so far. */
 const withReport = (error: unknown, report: DatapointImportReport): unknown => {
   if (!(error instanceof Problem) || report.inserted + report.refused === 0) return error
   const { status, code, retryAfterSeconds } = error
   const more = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
-  // Its own words are that nothing was stored.
+  // The original message claims that nothing was stored.
   const what = error instanceof NoSpace && report.inserted > 0 ? 'No storage space left' : error.message
   return new Problem(status, code, `${what}. ${report.inserted} datapoints were stored before the error`, {
     ...more,
@@ -406,7 +409,10 @@ const withReport = (error: unknown, report: DatapointImportReport): unknown => {
   })
 }
 
-/** Takes in a whole body. When it breaks off, or the store becomes unavailable, what was stored stays and the problem says how much that is. */
+/**
+ * Imports a whole body. If it is interrupted, or the store becomes unavailable, stored datapoints are kept and the problem reports their
+ * number.
+ */
 export const takeAll = async ({ points, stream }: BulkBody, run: DatapointImportRun): Promise<DatapointImportReport> => {
   try {
     for await (const some of points)

@@ -9,7 +9,7 @@ const time = s.String({ description: 'Such as `2017-01-25T15:33:02Z`' })
 
 const free = s.Record(s.String(), s.Unknown())
 
-/** A datapoint as Clowder 1.x shows it. */
+/** A datapoint in the format of Clowder 1.x. */
 export const DatapointJson = s.model(
   'Datapoint',
   s.Object({
@@ -26,7 +26,7 @@ export const DatapointJson = s.model(
   }),
 )
 
-/** One datapoint as it is shown. */
+/** One datapoint as returned to clients. */
 export const toDatapointJson = (point: Datapoint, owner: StreamOwner): s.Static<typeof DatapointJson> => ({
   id: point.id,
   created: printTime(point.createdMs),
@@ -40,13 +40,13 @@ export const toDatapointJson = (point: Datapoint, owner: StreamOwner): s.Static<
   sensor_name: owner.sensorName,
 })
 
-/** Prints many of them: what they have in common is printed once. */
+/** Prints many datapoints: common parts are printed once. */
 export class DatapointPrinter {
   readonly #names: ReadonlySet<string> | undefined
   readonly #owners = new WeakMap<StreamOwner, string>()
   readonly #geometries = new WeakMap<object, string>()
 
-  /** `names`: the only properties to show. */
+  /** `names`: the only properties to print. */
   constructor(names?: ReadonlySet<string>) {
     this.#names = names
   }
@@ -83,30 +83,30 @@ export class DatapointPrinter {
   }
 }
 
-/** What was sent, before it has a number. */
+/** A received datapoint that has no number yet. */
 export type Draft = Pick<Datapoint, 'stream' | 'startMs' | 'endMs' | 'geometry' | 'properties'>
 
-/** Why something that was sent is not taken. */
+/** Why a datapoint was rejected. */
 export interface Refused {
-  /** The member that is wrong, with dots: `geometry.coordinates`. Absent when it is the whole. */
+  /** The invalid member, with dots: `geometry.coordinates`. Absent for the whole datapoint. */
   readonly field?: string
   readonly message: string
 }
 
-/** True of a refusal, where something else would be the other possibility. */
+/** Distinguishes a rejection from the other outcome. */
 export const isRefused = (outcome: object): outcome is Refused => 'message' in outcome
 
-/** How points are read. */
+/** How datapoints are parsed. */
 interface PointReading {
-  /** The stream of points that name none. */
+  /** The stream of datapoints that name none. */
   readonly stream?: number | undefined
-  /** A lone Point is sent as latitude, longitude. */
+  /** A single Point is sent as latitude, longitude. */
   readonly latitudeFirst?: boolean
 }
 
 const members = ['stream_id', 'start_time', 'end_time', 'type', 'geometry.coordinates', 'geometry.type', 'geometry', 'properties']
 
-/** A refusal in words that begin with the member that is wrong. */
+/** Parses a message that begins with the invalid member. */
 export const refusalOf = (message: string): Refused => {
   const field = members.find(member => message.startsWith(member))
   return field === undefined ? { message } : { field, message }
@@ -131,7 +131,7 @@ const timeOf = (sent: unknown, field: string): number => {
   return readTime(sent, field)
 }
 
-/** Most readings are of one moment. */
+/** Most datapoints are of a single instant. */
 const endOf = ({ start_time, end_time }: Readonly<Record<string, unknown>>, startMs: number): number | null => {
   if (isMissing(end_time)) return null
   return end_time === start_time ? startMs : timeOf(end_time, 'end_time')
@@ -144,7 +144,7 @@ const requireText = (sent: unknown, field: string): void => {
 }
 
 /**
- * Reads a datapoint as Clowder 1.x takes it (reference, api-platform §13). `Invalid`, in words that begin with the member that is wrong.
+ * Parses a datapoint in the format of Clowder 1.x (reference, api-platform §13). The message of `Invalid` begins with the invalid member.
  */
 export const readPoint = (sent: unknown, { stream, latitudeFirst = false }: PointReading): Draft => {
   if (!isObject(sent)) throw new Invalid('A datapoint must be an object')

@@ -23,7 +23,7 @@ import { ReadingsStore } from './readings.ts'
 
 type Shown = s.Static<typeof DatapointJson>
 
-/** Single datapoints: how they come, are seen, and go. */
+/** Adds, returns and deletes single datapoints. */
 export class DatapointService {
   #readings: ReadingsStore
   #intake: DatapointImport
@@ -52,7 +52,7 @@ export class DatapointService {
     return toDatapointJson(made.point, made.owner)
   }
 
-  /** By the number that someone sent; `NotFound` for what they may not see. */
+  /** By the number as sent; throws `NotFound` for one that the caller may not view. */
   async get(caller: Caller, sent: string): Promise<Shown> {
     const { point, owner } = await this.#found(sent)
     if ((await this.#verdict(caller, 'ViewGeoStream', point)) !== 'yes') throw new NotFound('datapoint')
@@ -87,7 +87,7 @@ export class DatapointService {
       const set = { changed: this.#clock.now().toISOString() }
       await this.#streams.change(id, { set, where: eq('state', 'live') }, [happened])
     } catch (error) {
-      // The stream went meanwhile, and its datapoints with it.
+      // The stream was deleted meanwhile, with its datapoints.
       if (!(error instanceof NotFound || error instanceof CommitConflict)) throw error
     }
   }

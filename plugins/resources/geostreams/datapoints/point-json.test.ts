@@ -1,7 +1,7 @@
 import test from 'ava'
 import { printTime } from './point-json.ts'
 
-test('a time is printed to the second, and to the millisecond where it does not fall on one', t => {
+test('a time is printed in seconds, with milliseconds only if they are not zero', t => {
   const times = [
     0,
     -1,

@@ -2,15 +2,15 @@ import { Problem } from 'pounce/sdk'
 import { countJson, defaultJsonLimits, parseCounted } from 'pounce/sdk/kit'
 import type { Refused } from './datapoint-json.ts'
 
-/** As everywhere in what is sent: `requireTame`. */
+/** The names that `requireTame` refuses in all bodies. */
 const forbidden: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** Of its bytes those who read it have a limit of their own. */
+/** The length is limited by the callers. */
 const pointLimits = { ...defaultJsonLimits, maxBytes: 16 * 1024 * 1024 }
 
 const backslash = 0x5c
 
-/** Where the string that begins at `from` has its closing quote; -1 when it has none. */
+/** The index of the closing quote of the string that begins at `from`; -1 when it has none. */
 export const endOfString = (text: string, from: number): number => {
   for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0
@@ -20,7 +20,7 @@ export const endOfString = (text: string, from: number): number => {
   return -1
 }
 
-/** How many names there are; the first forbidden one instead. */
+/** The number of names, or the first forbidden one. */
 const namesIn = (value: unknown): number | string => {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
@@ -42,7 +42,9 @@ const namesIn = (value: unknown): number | string => {
   return count
 }
 
-/** Parses the JSON of one datapoint, which no one has looked at: strictly, no name twice, no prototypes, at most 64 levels. Texts and numbers are for who reads it. */
+/**
+ * Parses the JSON of one datapoint strictly: no duplicate names, no prototypes, at most 64 levels. Strings and numbers are not validated.
+ */
 export const parsePoint = (text: string): { readonly value: unknown } | Refused => {
   try {
     const value = parseCounted(text, pointLimits, 'It')
@@ -69,7 +71,7 @@ const seconds = Array.from({ length: 60 }, (_, at) => two(at))
 
 const parts = Array.from({ length: 1000 }, (_, at) => String(at).padStart(3, '0'))
 
-/** Of a day since 1970, up to its T: `2017-01-25T`. */
+/** The date of a day since 1970, including the T: `2017-01-25T`. */
 export const dayOf = (day: number): string => {
   let text = days.get(day)
   if (text === undefined) {
@@ -81,8 +83,8 @@ export const dayOf = (day: number): string => {
 }
 
 /**
- * A time of a reading as Clowder 1.x prints it, `2017-01-25T15:33:02Z`; with three more digits when it does not fall on a second. Made for
- * millions: days are cached.
+ * A time in the format of Clowder 1.x, `2017-01-25T15:33:02Z`; with three more digits for fractions of a second. Optimized for millions:
+ * days are cached.
  */
 export const printTime = (ms: number): string => {
   if (ms === last.ms) return last.text
@@ -90,7 +92,7 @@ export const printTime = (ms: number): string => {
   return last.text
 }
 
-/** Readings of one moment often stand together. */
+/** Consecutive datapoints often have the same time. */
 let last = { ms: Number.NaN, text: '' }
 
 const print = (ms: number): string => {

@@ -2,43 +2,43 @@ import { GeoStore, Invalid, wire } from 'pounce/sdk'
 import type { Datapoint, GeoAfter, GeoFilter, GeoSort } from 'pounce/sdk/geo'
 import { type StreamOwner, type StreamSensors, StreamSensorsFactory } from './datapoint-import.ts'
 
-/** Datapoints with the sensors of their streams. One whose stream has none any more is left out of what is shown. */
+/** Datapoints with the sensors of their streams. A datapoint whose stream has lost its sensor is omitted from responses. */
 export interface DatapointChunk {
   readonly points: readonly Datapoint[]
   readonly owners: ReadonlyMap<number, StreamOwner | undefined>
 }
 
-/** What is requested: all of it, or a page. */
+/** A query for all datapoints, or for a page. */
 export interface DatapointQuery {
   readonly filter: GeoFilter
   readonly sort: GeoSort
   readonly page?: { readonly limit: number; readonly after?: GeoAfter }
 }
 
-/** What is answered. */
+/** The result. */
 export interface Answered {
-  /** The first datapoints that are shown, at most 1,000. */
+  /** The first datapoints of the result, at most 1,000. */
   readonly first: readonly Datapoint[]
-  /** There are no others, or a page is requested. */
+  /** True if there are no others, or a page was requested. */
   readonly isWhole: boolean
   pieces(): AsyncIterable<DatapointChunk>
-  /** Where a page ends that is not the last. */
+  /** The cursor of the next page, if there is one. */
   readonly next?: string
 }
 
-/** As many as a store finds at a time: what is no more than that needs no reading piece by piece. */
+/** Maximum number of datapoints that a store returns at once: smaller results need no streaming. */
 const foundAtOnce = 1000
 
 const afterForm = /^(-?\d{1,15})_(\d{1,16})_(\d{1,16})$/
 
-/** Reads `after` of a `Link` of ours. */
+/** Parses the cursor `after` of a `Link` header. */
 export const readGeoAfter = (text: string): GeoAfter => {
   const [, startMs, stream, id] = afterForm.exec(text) ?? []
   if (id === undefined) throw new Invalid('after must be a cursor from a Link header')
   return { startMs: Number(startMs), stream: Number(stream), id: Number(id) }
 }
 
-/** Datapoints as they are requested. */
+/** Reads datapoints for queries. */
 export class ReadingsStore {
   readonly geo: GeoStore
   #owners: StreamSensorsFactory
@@ -58,7 +58,7 @@ export class ReadingsStore {
     return page && next ? { ...answered, next: [next.startMs, next.stream, next.id].join('_') } : answered
   }
 
-  /** One datapoint, undefined when it, its stream or its sensor is gone. */
+  /** One datapoint; undefined when it, its stream or its sensor is deleted. */
   async one(id: number): Promise<{ readonly point: Datapoint; readonly owner: StreamOwner } | undefined> {
     const point = await this.geo.get(id)
     if (!point) return undefined

@@ -26,7 +26,7 @@ import { DatapointService } from './datapoint-service.ts'
 import { type DatapointChunk, type DatapointQuery, ReadingsStore, readGeoAfter } from './readings.ts'
 import { TextPieces } from './text-pieces.ts'
 
-/** Words around and between datapoints. */
+/** Text before, between and after datapoints. */
 const frames = {
   json: ['[', ',', ']'],
   geojson: ['{ "type": "FeatureCollection", "features": [', ',', '] }'],
@@ -61,21 +61,21 @@ async function* csvLines(pieces: AsyncIterable<DatapointChunk>, table: CsvTable)
   yield* text.take(true)
 }
 
-/** Datapoints as an array, or as a FeatureCollection, made while it is sent. */
+/** Datapoints as an array or a FeatureCollection, generated while it is sent. */
 const jsonBytes = (pieces: AsyncIterable<DatapointChunk>, format: 'json' | 'geojson', names: ReadonlySet<string> | undefined): Bytes => ({
   contentType: format === 'json' ? 'application/json' : 'application/geo+json',
   inline: true,
   open: () => streamed(jsonText(pieces, format, names)),
 })
 
-/** Datapoints as a table to save, made while it is sent. */
+/** Datapoints as a CSV file, generated while it is sent. */
 const csvBytes = (pieces: AsyncIterable<DatapointChunk>, table: () => Promise<CsvTable>): Bytes => ({
   contentType: 'text/csv; charset=utf-8',
   filename: 'datapoints.csv',
   open: async () => streamed(csvLines(pieces, await table())),
 })
 
-/** A short answer that exists already. */
+/** A short response that is already complete. */
 const wholeBytes = (value: unknown): Bytes => ({
   contentType: 'application/json',
   inline: true,
@@ -115,9 +115,9 @@ export const createDatapoint = route({
     'NewDatapoint',
     s.Object({
       start_time: time(
-        'ISO 8601, such as `2017-01-25T09:33:02-06:00`; UTC without a zone. A blank for the T and fractions of a second are fine',
+        'ISO 8601, such as `2017-01-25T09:33:02-06:00`; UTC without a zone. A space instead of the T and fractions of a second are accepted',
       ),
-      end_time: s.Optional(s.Union([time('The same; absent: it has no known end'), s.Null()])),
+      end_time: s.Optional(s.Union([time('Same format; absent: no known end'), s.Null()])),
       type: s.String({ maxLength: 200, description: '`Feature`' }),
       geometry: free,
       properties: free,

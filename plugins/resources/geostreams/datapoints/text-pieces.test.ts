@@ -7,7 +7,7 @@ const textOf = (fill: (to: TextPieces) => void): string => {
   return Buffer.concat([...to.take(true)]).toString('utf8')
 }
 
-test('numbers are printed as everywhere', t => {
+test('numbers are printed as by String', t => {
   const numbers = [
     0,
     -0,
@@ -47,7 +47,7 @@ test('times are printed to the second, or the millisecond', t => {
   }
 })
 
-test('texts of any letters and lengths come out as they went in, over the ends of pieces too', t => {
+test('texts of any characters and lengths are unchanged, across chunk boundaries too', t => {
   const texts = ['', 'plain', 'ünï', '€'.repeat(63), '🧪'.repeat(40), 'x'.repeat(70), 'long'.repeat(90_000), 'é'.repeat(50_000), '\0\r\n"']
   const all = Array.from({ length: 4000 }, (_, n) => texts[n % 5] ?? '')
   const filled = textOf(to => {
@@ -60,7 +60,7 @@ test('texts of any letters and lengths come out as they went in, over the ends o
   t.is(copied, all.join(''))
 })
 
-test('little waits for more, until it is the last', t => {
+test('a short chunk is held back unless it is the last', t => {
   const to = new TextPieces()
   to.add('little')
   t.deepEqual(to.take(), [])

@@ -3,16 +3,16 @@ import { youngGarbage } from 'pounce/sdk/kit'
 import type { Refused } from './datapoint-json.ts'
 import { dayOf } from './point-json.ts'
 
-/** Bytes that are sent together; shorter pieces wait for the next one. */
+/** Minimum size of a chunk; shorter ones are held back and joined with the next. */
 const worthSending = 16 * 1024
 
-/** Most answers are short: pieces begin small and grow, so that those leave little garbage. */
+/** Most responses are short: buffers begin small and grow, to leave little garbage. */
 const [firstBytes, pieceBytes] = [8 * 1024, 128 * 1024]
 
-/** Of a UTF-16 unit in UTF-8. */
+/** Maximum length of a UTF-16 unit in UTF-8. */
 const mostBytesEach = 3
 
-/** Longer texts are written by the runtime. */
+/** Longer texts are encoded by the runtime. */
 const writtenByHand = 64
 
 const [zero, colon, point, letterZ, dash] = [0x30, 0x3a, 0x2e, 0x5a, 0x2d]
@@ -22,8 +22,8 @@ const dayMs = 86_400_000
 const mostDigits = 16
 
 /**
- * Text on its way to becoming pieces of bytes. What tables are made of is written byte by byte: texts that are put together leave a kilobyte of garbage
- * for each line, and the heap grows by what V8 takes for old before it is dead.
+ * Encodes text into chunks of bytes. Tables are written byte by byte: concatenated strings leave a kilobyte of garbage per line, and V8
+ * promotes part of it to the old generation before it is dead.
  */
 export class TextPieces {
   #full: Buffer[] = []
@@ -55,7 +55,7 @@ export class TextPieces {
     this.#length += bytes.length
   }
 
-  /** As `String` prints it. */
+  /** In the format of `String`. */
   addNumber(number: number): void {
     if (Number.isSafeInteger(number)) {
       this.#makeRoom(mostDigits + 1)
@@ -64,12 +64,13 @@ export class TextPieces {
       return
     }
     const millionths = Math.round(Math.abs(number) * 1e6)
-    // Fifteen digits that say a number are the shortest that do. V8 caches numbers that it has printed, which become old garbage.
+    // If fifteen digits represent the number, they are its shortest representation. V8 caches numbers that it has printed, which become
+    // old-generation garbage.
     if (millionths > 0 && millionths < 1e15 && millionths / 1e6 === Math.abs(number)) this.#decimals(number < 0, millionths)
     else this.add(JSON.stringify(number))
   }
 
-  /** As `printTime` does. */
+  /** In the format of `printTime`. */
   addTime(ms: number): void {
     const day = Math.floor(ms / dayMs)
     const ofDay = ms - day * dayMs
@@ -85,7 +86,7 @@ export class TextPieces {
     this.#two(thousandths % 100, letterZ)
   }
 
-  /** What has come together, if it is worth sending, or if it is the last. */
+  /** The pending bytes, if they are long enough to send or the last. */
   take(isLast = false): readonly Buffer[] {
     if (isLast || this.#length >= worthSending) this.#close()
     const full = this.#full
@@ -146,7 +147,7 @@ export class TextPieces {
   }
 }
 
-/** Bytes that come in pieces, however small, kept in one buffer. */
+/** Collects chunks of any size in one buffer. */
 export class ByteBuffer {
   #buffer = Buffer.alloc(0)
   #length = 0
@@ -166,7 +167,7 @@ export class ByteBuffer {
     this.#length = length
   }
 
-  /** All of it, valid until more is added; then it is empty. */
+  /** All bytes, valid until more are added; the buffer is then empty. */
   take(): Buffer {
     const all = this.#buffer.subarray(0, this.#length)
     this.#length = 0
@@ -174,7 +175,7 @@ export class ByteBuffer {
   }
 }
 
-/** The text of one datapoint, and its place among them, from 1. */
+/** The text of one datapoint, and its line number, from 1. */
 export type SentPoint = { readonly line: number } & ({ readonly text: string } | { readonly refused: Refused })
 
 const newline = 0x0a
@@ -197,14 +198,14 @@ function* linesIn(bytes: Buffer): Generator<Buffer> {
 const textOf = (bytes: Buffer): string | Refused =>
   bytes.length > maxLineBytes ? tooLong : isUtf8(bytes) ? bytes.toString('utf8') : notUtf8
 
-/** All at once where nothing is wrong with any. */
+/** Decodes all lines at once if none is faulty. */
 const textsOf = (bytes: Buffer): readonly (string | Refused)[] =>
   bytes.length <= maxLineBytes && isUtf8(bytes) ? bytes.toString('utf8').split('\n') : [...linesIn(bytes)].map(textOf)
 
 /**
- * The lines of a body as they come, some at a time; blank ones are left out, and counted. No more than a line, of 1 MiB at most, is in memory
- * besides what came last. A body that breaks off fails when its complete lines have been given out; what stands after the last newline counts only at the
- * very end.
+ * The lines of a body as they arrive, in batches; blank ones are skipped, but counted. Only the current line, at most 1 MiB, is buffered
+ * besides the last chunk. An interrupted body fails after its complete lines have been returned; text after the last newline counts as a
+ * line only at the end of the body.
  */
 export async function* pointLines(body: AsyncIterable<Buffer>): AsyncGenerator<readonly SentPoint[]> {
   const carry = new ByteBuffer()

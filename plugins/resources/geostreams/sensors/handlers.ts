@@ -4,7 +4,7 @@ import { type Sensor, type Stream, sensors, streams } from '../collections.ts'
 
 const batch = 200
 
-/** Deletes the streams of a deleted sensor; their events delete the readings. */
+/** Deletes the streams of a deleted sensor; their events delete the datapoints. */
 export class DeleteStreamsOnSensorRemoved {
   #documents: DocumentStore
 
@@ -32,7 +32,7 @@ const takeOut = async (documents: DocumentStore, { id }: Sensor, gone: readonly 
   }
 }
 
-/** A space that is gone holds no sensors. */
+/** Removes sensors from a deleted space. */
 export class DetachSensorsOnSpaceRemoved {
   #documents: DocumentStore
 
@@ -51,7 +51,10 @@ export class DetachSensorsOnSpaceRemoved {
 }
 wire(DetachSensorsOnSpaceRemoved, DocumentStore)
 
-/** What streams keep of the rights of their sensor, for lists and search, is updated with it; a sensor that was added to a space during its deletion is removed from it. */
+/**
+ * Updates the copies of a sensor's rights in its streams, which lists and search use; a sensor that was added to a space during the space's
+ * deletion is removed from it.
+ */
 export class UpdateStreamsOnSensorUpdated {
   #documents: DocumentStore
   #spaces: Spaces
@@ -103,7 +106,7 @@ const bring = async (
   requireDone(await documents.commitEach(changes))
 }
 
-/** A stream created during the deletion or the change of spaces of its sensor follows the sensor. */
+/** Updates a stream created while its sensor was being deleted or changed spaces. */
 export class ReconcileNewStream {
   #documents: DocumentStore
 

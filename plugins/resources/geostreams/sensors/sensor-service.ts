@@ -22,7 +22,7 @@ import { ReadingStatistics } from '../geostream-counts.ts'
 import { GeostreamIds } from '../geostream-ids.ts'
 import { readProperties, showTime } from '../input.ts'
 
-/** A sensor as Clowder 1.x has it; `spaces` is our own. */
+/** A sensor in the format of Clowder 1.x; `spaces` is an addition. */
 export const SensorJson = s.model(
   'Sensor',
   s.Object({
@@ -41,10 +41,10 @@ export const SensorJson = s.model(
 
 export type SensorJson = s.Static<typeof SensorJson>
 
-/** What is known of all readings of a sensor. */
+/** Statistics over all datapoints of a sensor. */
 export type SensorStatistics = Pick<StreamStatistics, 'firstStartMs' | 'lastEndMs' | 'properties'>
 
-/** Times and parameters, as they stand in a sensor and in its statistics. */
+/** Times and parameters in the format of sensors and their statistics. */
 export const rangeOf = (statistics: SensorStatistics | undefined) => ({
   min_start_time: showTime(statistics?.firstStartMs ?? null),
   max_end_time: showTime(statistics?.lastEndMs ?? null),
@@ -70,12 +70,12 @@ export interface NewSensor extends Described {
   readonly spaces: readonly string[]
 }
 
-/** What is to become of a sensor: properties are joined with those it has, the others replace what was. */
+/** Changes to a sensor: properties are merged, other fields replaced. */
 export interface SensorChanges extends Partial<Described> {
   readonly spaces?: readonly string[]
 }
 
-/** Makes, changes and removes sensors. */
+/** Creates, updates and deletes sensors. */
 export class SensorService {
   #documents: DocumentStore
   #policy: Policy
@@ -89,7 +89,7 @@ export class SensorService {
     this.#clock = clock
   }
 
-  /** Takes the right to add to each space. */
+  /** Requires the right to add to each space. */
   async create(caller: Caller, { name, geometry, properties, spaces }: NewSensor): Promise<Sensor> {
     const into = [...new Set(spaces)]
     requirePlaced(caller, into.length > 0)
@@ -110,7 +110,10 @@ export class SensorService {
     return this.#documents.commit({ insert: made, into: sensors }, [event('sensor.created', { kind: 'sensor', id }, {}, caller.user?.id)])
   }
 
-  /** The right on the sensor is the route's to check; those on spaces are checked here, against the spaces it is in when it is changed. */
+  /**
+   * The route must have checked the right on the sensor; those on spaces are checked here, against the spaces of the sensor at the time of
+   * the change.
+   */
   async change(caller: Caller, id: string, { geometry, properties, spaces }: SensorChanges): Promise<Sensor> {
     const fields = Object.entries({ geometry, properties, spaces }).flatMap(([name, value]) => (value === undefined ? [] : [name]))
     const updated = event('sensor.updated', { kind: 'sensor', id }, { fields }, caller.user?.id)
@@ -125,7 +128,7 @@ export class SensorService {
     })
   }
 
-  /** The streams follow by the event, and the readings follow them. */
+  /** The streams are deleted by the event, and their datapoints by theirs. */
   async remove(id: string, actor: string | undefined): Promise<void> {
     for (;;) {
       const sensor = await this.#documents.get(sensors, id)
@@ -140,7 +143,7 @@ export class SensorService {
     }
   }
 
-  /** Ends between batches when aborted; what is left goes by calling again. */
+  /** Stops between batches when aborted; call it again to delete the rest. */
   async removeAll(actor: string | undefined, signal: AbortSignal): Promise<void> {
     await removeFound(this.#documents, sensors, {
       using: 'byAge',
@@ -172,7 +175,7 @@ const only = ([shown]: readonly SensorJson[]): SensorJson => {
   return shown
 }
 
-/** Sensors as they are shown to someone: with what is known of their readings, and of their spaces those that the caller may view. */
+/** Renders sensors for a caller, with statistics and the spaces that the caller may view. */
 export class SensorView {
   #statistics: ReadingStatistics
   #policy: Policy
@@ -186,7 +189,7 @@ export class SensorView {
     return this.#shown(caller, some, await this.#statistics.ofSensors(some.map(({ id }) => id)))
   }
 
-  /** A sensor as `change` leaves it. When it could not be shown nothing is changed. */
+  /** A sensor as `change` leaves it. If it could not be rendered, nothing is changed. */
   async changed(caller: Caller, id: string, change: () => Promise<Sensor>): Promise<SensorJson> {
     const known = await this.#statistics.ofSensors([id])
     return only(await this.#shown(caller, [await change()], known))

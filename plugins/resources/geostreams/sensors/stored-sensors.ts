@@ -22,7 +22,7 @@ export class StoredSensors implements Sensors {
     return this.#documents.getMany(sensors, ids)
   }
 
-  /** Of a new geometry and new properties only as a whole. */
+  /** A new geometry and new properties replace the old ones as a whole. */
   change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<Sensor> {
     const derived = withDerived(update, { hasSource: true })
     return orNotFound('sensor', this.#documents.commit({ ...update, ...derived, update: id, in: sensors }, events))

@@ -3,14 +3,14 @@ import { type GeoListing, type GeoListPage, type StreamChoice, sensorIdOf, strea
 import { type Stream, sensors, streams } from '../collections.ts'
 import { eachPage, seenBy } from '../listing.ts'
 
-/** As many as a `GeoFilter` takes, and as many sensors as a list of streams does. */
+/** The limits of a `GeoFilter` for streams, and of a list of streams for sensors. */
 const mostStreams = 10_000
 const sensorsAtOnce = 1000
 const byName = { by: 'name', order: 'ascending' } as const
 
 type List = (query: GeoListing & { readonly sensors?: readonly string[] }, page: GeoListPage) => Promise<Page<Stream>>
 
-/** Finds the streams that a question about readings names. */
+/** Finds the streams that a query for datapoints selects. */
 export class StreamChooser {
   #documents: DocumentStore
   #policy: Policy
@@ -20,7 +20,7 @@ export class StreamChooser {
     this.#policy = policy
   }
 
-  /** Ids of streams that fit all that was chosen and that the caller may view; undefined for all there are. */
+  /** Ids of streams that match the selection and that the caller may view; undefined for all streams. */
   async choose(caller: Caller, choice: StreamChoice, list: List): Promise<readonly string[] | undefined> {
     const { stream, sensor, sources } = choice
     const one = stream === undefined ? undefined : await this.#visible(caller, { kind: 'stream', id: streamIdOf(stream) })
@@ -53,7 +53,7 @@ export class StreamChooser {
     return typeof source === 'string' && sources.includes(source)
   }
 
-  /** Ids of sensors of these sources, in pieces. */
+  /** Ids of the sensors of these sources, in batches. */
   async *#ofSources(sources: readonly string[], sensor: string | undefined): AsyncIterable<readonly string[]> {
     const where = and(eq('state', 'live'), isIn('source', [...new Set(sources)]))
     const list = (page: GeoListPage) => this.#documents.find(sensors, { using: 'bySource', where, ...page, sort: byName })

@@ -9,7 +9,7 @@ import { readGeometry, readProperties, sensorRef, showTime, streamRef, wireNumbe
 import { namedListParameters, namedPage } from '../listing.ts'
 import { StreamService } from './stream-service.ts'
 
-/** A stream as Clowder 1.x has it. */
+/** A stream in the format of Clowder 1.x. */
 const StreamJson = s.model(
   'Stream',
   s.Object({
@@ -41,7 +41,7 @@ const toStreamJson = (stream: Stream, statistics: StreamStatistics | undefined):
   params: statistics ? [...statistics.properties] : null,
 })
 
-/** A list of which clients of Clowder 1.x expect `{"status":"No data found"}` when it is empty. */
+/** A list for which clients of Clowder 1.x expect `{"status":"No data found"}` when it is empty. */
 const listOrNoData = <T extends s.TSchema>(item: T) =>
   s.Unsafe<readonly s.Static<T>[] | AsyncIterable<s.Static<T>> | NoData>({
     anyOf: [s.list(item), s.Object({ status: s.Literal('No data found') })],
@@ -61,7 +61,7 @@ async function* goingOn<V>(first: V, rest: AsyncIterator<V>): AsyncGenerator<V> 
   yield* { [Symbol.asyncIterator]: () => rest }
 }
 
-/** The answer of a list, unless it has nothing: then that is said. */
+/** The list, or `noData` if it is empty. */
 const orNoData = async <V>(answer: ListAnswer<V>): Promise<{ readonly status: 200; readonly body: ListAnswer<V>['body'] | NoData }> => {
   const { body } = answer
   if (!isStream(body)) return body.length === 0 && !answer.headers ? { status: 200, body: noData } : answer
@@ -212,7 +212,7 @@ export const updateStream = route({
   throws: [Invalid, NotFound, Forbidden],
   async handle({ params, body, caller }, { life, statistics }) {
     const { id } = streamRef(params.id)
-    // First, so that an answer that cannot be given changes nothing.
+    // Read first, so that a failure leaves the stream unchanged.
     const known = await statistics.ofStreams([id])
     const changed = await life.change(id, readProperties(body), caller.user?.id)
     return { status: 200, body: toStreamJson(changed, known.get(id)) }

@@ -27,13 +27,16 @@ export class StoredStreams implements Streams {
     return this.#documents.getMany(streams, ids)
   }
 
-  /** Of a new geometry only as a whole. */
+  /** A new geometry replaces the old one as a whole. */
   change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<Stream> {
     const derived = withDerived(update, { hasSource: false })
     return orNotFound('stream', this.#documents.commit({ ...update, ...derived, update: id, in: streams }, events))
   }
 
-  /** What a stream keeps of its sensor's rights follows the sensor; so those are requested again, and a stream whose sensor is gone does not exist. */
+  /**
+   * A stream's copy of its sensor's rights may lag, so the sensor's rights are checked again, and a stream whose sensor is deleted is
+   * treated as missing.
+   */
   async list(caller: Caller, query: Listing, page: GeoListPage): Promise<Page<Stream>> {
     const found = await listGeo(this.#source(caller, query), query, page)
     const above = [...new Set(found.items.map(({ sensor }) => sensor))]

@@ -22,11 +22,11 @@ import { readProperties, sensorRef } from '../input.ts'
 
 export interface NewStream extends Described {
   readonly name: string
-  /** Number of the sensor as it was sent. */
+  /** Number of the sensor as sent. */
   readonly sensor: string | number
 }
 
-/** Makes, changes and removes streams. */
+/** Creates, updates and deletes streams. */
 export class StreamService {
   #anybodyMayAdd: boolean
   #documents: DocumentStore
@@ -42,7 +42,7 @@ export class StreamService {
     this.#clock = clock
   }
 
-  /** Takes the right to add to the sensor, or to see it where everyone may add. */
+  /** Requires the right to add to the sensor, or to view it if `anybodyMayAdd` is set. */
   async create(caller: Caller, { name, sensor: sent, geometry, properties }: NewStream): Promise<Stream> {
     const { id: sensor } = sensorRef(sent)
     await authorize(this.#policy, caller, this.#anybodyMayAdd ? 'ViewGeoStream' : 'AddGeoStream', { kind: 'sensor', id: sensor })
@@ -70,7 +70,7 @@ export class StreamService {
     ])
   }
 
-  /** Joins properties with those that it has. */
+  /** Merges properties with the existing ones. */
   change(id: string, properties: Stream['properties'], actor: string | undefined): Promise<Stream> {
     const updated = event('stream.updated', { kind: 'stream', id }, { fields: ['properties'] }, actor)
     return updateWithRetry(this.#documents, streams, { kind: 'stream', id }, now => ({
@@ -79,7 +79,7 @@ export class StreamService {
     }))
   }
 
-  /** The readings follow by the event. */
+  /** The datapoints are deleted by the event. */
   async remove(id: string, actor: string | undefined): Promise<void> {
     for (;;) {
       const stream = await this.#documents.get(streams, id)

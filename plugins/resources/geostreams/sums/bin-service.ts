@@ -5,7 +5,7 @@ import { type Aggregate, type BinEntry, type BinQuestion, entryJson, figuresOf, 
 import { SelectedSensors, type SensorPart } from './selected-sensors.ts'
 import { sensorBins } from './sensor-bins.ts'
 
-/** Entries of one property of one sensor. */
+/** Bins of one property of one sensor. */
 interface BinRows {
   readonly part: SensorPart
   readonly property: string
@@ -14,7 +14,7 @@ interface BinRows {
 
 const columns = ['sensor_name', 'sensor_id', 'property', 'label', 'date', 'depth', 'depth_code', 'average', 'count']
 
-/** A table of bins as CSV, a line for each, with the figures that were requested at its end. */
+/** A table of bins as CSV, one line each, with the requested aggregates as the last columns. */
 async function* binTable(rows: AsyncIterable<BinRows>, wanted: readonly Aggregate[]): AsyncGenerator<string, void, undefined> {
   yield `${[...columns, ...wanted.filter(name => name !== 'count')].map(csvCell).join()}\r\n`
   for await (const { part, property, entries } of rows) yield entries.map(entry => lineOf(part, property, entry, wanted)).join('')
@@ -29,10 +29,10 @@ const lineOf = (part: SensorPart, property: string, entry: BinEntry, wanted: rea
   return `${[...cells, ...numbers].map(cell => csvCell(cell ?? undefined)).join()}\r\n`
 }
 
-/** Readings whose every value may be requested at once. */
+/** Maximum number of datapoints whose single values may be requested. */
 const mostRaw = 1_000_000
 
-/** Sums up readings by time and depth, for each sensor. */
+/** Aggregates datapoints by time and depth, for each sensor. */
 export class BinService {
   #sensors: SelectedSensors
   #streams: Streams
@@ -44,7 +44,9 @@ export class BinService {
     this.#store = store
   }
 
-  /** The streams to look at, as `Streams.chosen` names them. `Invalid` when single values of too many readings are requested. */
+  /**
+   * The streams to aggregate, as `Streams.chosen` returns them. Throws `Invalid` when single values of too many datapoints are requested.
+   */
   async choose(caller: Caller, choice: StreamChoice, { isRaw, filter }: BinQuestion): Promise<readonly number[] | undefined> {
     const chosen = await this.#streams.chosen(caller, choice)
     const found = isRaw ? await this.#store.count({ ...filter, ...(chosen ? { streams: chosen } : {}) }, mostRaw + 1) : 0
@@ -53,7 +55,10 @@ export class BinService {
     return chosen
   }
 
-  /** An object for each sensor, by name, as JSON in pieces; of GeoJSON it is the properties of a feature. Sensors without numbers are left out. */
+  /**
+   * An object for each sensor, by name, as chunks of JSON; in GeoJSON it is the `properties` of a feature. Sensors without numeric
+   * properties are omitted.
+   */
   async *write(
     caller: Caller,
     chosen: readonly number[] | undefined,
@@ -92,7 +97,7 @@ export class BinService {
       for await (const { property, entries } of sensorBins(this.#store, part, question, limit)) yield { part, property, entries }
   }
 
-  /** Members of the object of properties. */
+  /** The members of the properties object. */
   async *#properties(
     part: SensorPart,
     question: BinQuestion & { readonly limit: BinLimit },

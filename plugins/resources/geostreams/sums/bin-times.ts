@@ -2,22 +2,22 @@ import { Invalid } from 'pounce/sdk'
 import type { GeoBin, GeoBinning, TimeBin } from 'pounce/sdk/geo'
 
 type Named = Exclude<TimeBin, 'all'>
-/** A span as clients read it. Entries of one label belong together. */
+/** A bin's time span as returned to clients. Bins with the same label are combined. */
 export interface BinTime {
   readonly label: string
-  /** Calendar parts, as far as the span has them: `year`, `month`, `week`, `day`, `hour`, `minute`. */
+  /** Calendar parts of the span: `year`, `month`, `week`, `day`, `hour`, `minute`, as applicable. */
   readonly parts: Readonly<Record<string, number>>
-  /** A moment about the middle of it. */
+  /** An instant near the middle of the span. */
   readonly dateMs: number
 }
 
 const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December']
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000]
 const digits = (value: number, length = 2): string => String(value).padStart(length, '0')
-/** `Date.UTC` takes the years 0 to 99 for those of the last century. */
+/** `Date.UTC` maps the years 0 to 99 to the 20th century. */
 const noonOf = (year: number, month: number, day: number): number => new Date(0).setUTCFullYear(year, month, day) + 12 * hourMs
 
-/** Year, month and so on of a moment; the month counts from 0. */
+/** Year, month and so on of an instant; the month counts from 0. */
 const calendar = (ms: number) => {
   const date = new Date(ms)
   return {
@@ -44,7 +44,7 @@ const partOfYear =
     return { label: `${year} ${name}`, parts: { year }, dateMs: noonOf(year, middle, 1) }
   }
 
-/** The year and number of an ISO 8601 week: those of its Thursday. */
+/** The year and number of an ISO 8601 week, which are those of its Thursday. */
 const weekOf = (mondayMs: number): { readonly year: number; readonly week: number } => {
   const thursday = mondayMs + 3 * dayMs
   const { year } = calendar(thursday)
@@ -56,7 +56,7 @@ const day = (fromMs: number) => {
   return { label: `${digits(year, 4)}-${digits(month + 1)}-${digits(day)}`, parts: { year, month: month + 1, day } }
 }
 
-/** Labels and dates are those of Clowder 1.x, but for weeks, which it has not. */
+/** Labels and dates are those of Clowder 1.x, except for weeks, which it does not have. */
 const named: Readonly<Record<Named, (fromMs: number) => BinTime>> = {
   decade: years(5),
   lustrum: years(2),
@@ -68,7 +68,7 @@ const named: Readonly<Record<Named, (fromMs: number) => BinTime>> = {
     ],
     month => (month < 6 ? 0 : 1),
   ),
-  // Seasons begin in January, March, June, September and December; the last belongs to the winter of its own year.
+  // Seasons begin in January, March, June, September and December; December belongs to the winter of its own year.
   season: partOfYear(
     [
       ['winter', 1],
@@ -109,14 +109,14 @@ const even = ({ fromMs, toMs }: Pick<GeoBin, 'fromMs' | 'toMs'>): BinTime => {
 export interface BinTimes {
   readonly time: GeoBinning['time']
   of(span: Pick<GeoBin, 'fromMs' | 'toMs'>): BinTime
-  /** Spans of one number have labels of their own, and no later span has one of them again. */
+  /** Spans with different group numbers have different labels, and no later span repeats a label. */
   group(fromMs: number): number
 }
 
 const kinds = Object.keys(named) as Named[]
 const duration = /^P(?=.)(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?=.)(?:(\d{1,7})H)?(?:(\d{1,8})M)?(?:(\d{1,9})S)?)?$/i
 const units = [7 * dayMs, dayMs, hourMs, minuteMs, 1000]
-/** A span is no longer than the years that readings can be in. */
+/** Maximum length of a span: the years that datapoints can be in. */
 const longestMs = 400 * 365 * dayMs
 
 const wrongTime = (given: string, name: string): Invalid =>
@@ -124,7 +124,10 @@ const wrongTime = (given: string, name: string): Invalid =>
     `${name}: ${JSON.stringify(given.slice(0, 60))} is not a valid bin. Valid are ${kinds.join(', ')}, and durations such as PT90M, PT6H or P10D (weeks, days, hours, minutes, seconds; from 1 second to 400 years)`,
   )
 
-/** What a client calls a span: one of Clowder 1.x, a week, or a length as in ISO 8601, counted from `originMs`. `Invalid` lists what there is. */
+/**
+ * The division for a client's parameter: a name of Clowder 1.x, `week`, or an ISO 8601 duration, counted from `originMs`. Throws `Invalid`
+ * listing the valid values.
+ */
 export const binTimesOf = (given: string, originMs: number, name = 'time'): BinTimes => {
   const kind = kinds.find(each => each === given.toLowerCase())
   if (kind) {

@@ -3,7 +3,7 @@ import type { Geometry } from 'pounce/sdk/geo'
 import type { Settings } from '../config.ts'
 import { branchOf, coordinateOf, csvCell, PropertyColumns, restOf, shortHeaders, valueAt } from '../datapoints/csv-table.ts'
 
-/** What all readings of a sensor come to: its first reading, with figures among the properties. */
+/** The summary of a sensor's datapoints: its first datapoint, with aggregates among the properties. */
 export interface FigureRow {
   readonly id: number
   readonly created: string
@@ -18,7 +18,7 @@ export interface FigureRow {
   readonly sensor_name: string
 }
 
-/** The same as the API page has it. */
+/** The same for the API documentation. */
 export const FigureRowJson = s.model(
   'DatapointStatistics',
   s.Object({
@@ -36,17 +36,17 @@ export const FigureRowJson = s.model(
   }),
 )
 
-/** The columns are those of all rows together, so they are looked at before the first one is sent. */
+/** The columns are those of all rows, so all rows are read before the first one is sent. */
 const mostRows = 10_000
 
-/** Columns of what is no property. */
+/** Columns of members that are not properties. */
 const fixed = {
   before: ['id', 'created', 'start_time', 'end_time', 'last_time'],
   places: ['longitude', 'latitude', 'altitude'],
   after: ['stream_id', 'sensor_id', 'sensor_name'],
 } as const
 
-/** Sums of sensors as CSV, a line for each. `Invalid` for more than 10,000 sensors. */
+/** The summaries of sensors as CSV, one line each. Throws `Invalid` for more than 10,000 sensors. */
 export const figureTable = async (
   rows: AsyncIterable<FigureRow>,
   { csvSeparator, csvHidePrefix }: Pick<Settings, 'csvSeparator' | 'csvHidePrefix'>,

@@ -6,7 +6,7 @@ import { type Gathered, gatheredBins } from './gathered-bins.ts'
 
 const dayMs = 86_400_000
 
-/** Bins of a stream out of nothing, and which were released. */
+/** Generated bins of a stream; records which streams were released. */
 class Runs extends MemoryGeoStore {
   readonly left: number[] = []
   readonly #of: (stream: number) => AsyncIterable<readonly GeoBin[]>
@@ -31,7 +31,7 @@ const bin = (stream: number, property: string, day: number): GeoBin => ({
   ...{ count: 1, sum: day, min: day, max: day },
 })
 
-/** In pieces of all sizes, also of none. */
+/** In chunks of the given size, with empty chunks in between. */
 async function* inPieces(bins: readonly GeoBin[], size: number): AsyncGenerator<readonly GeoBin[]> {
   yield []
   for (let at = 0; at < bins.length; at += size) yield bins.slice(at, at + size)
@@ -42,10 +42,10 @@ const gather = (store: MemoryGeoStore, streams: readonly number[], group = (from
 
 const shapeOf = ({ property, group, bins }: Gathered) => [property, group / dayMs, bins.map(({ stream }) => stream).sort((a, b) => a - b)]
 
-test('runs of few and of many streams come as one, in order, whatever their pieces', async t => {
+test('runs of few and of many streams are merged in order, regardless of their chunks', async t => {
   for (const count of [1, 2, 8, 9, 30]) {
     const streams = Array.from({ length: count }, (_, at) => at + 1)
-    // Each stream has the days that its number divides, of two properties, one of them beyond the first plane of Unicode.
+    // Each stream has the days divisible by its number, for two properties, one of them with a name outside the Basic Multilingual Plane.
     const daysOf = (stream: number): readonly number[] => Array.from({ length: 60 }, (_, day) => day).filter(day => day % stream === 0)
     const store = new Runs(stream =>
       inPieces(
@@ -65,7 +65,7 @@ test('runs of few and of many streams come as one, in order, whatever their piec
   }
 })
 
-test('bins of one group come together', async t => {
+test('bins of one group are returned together', async t => {
   const store = new Runs(stream =>
     inPieces(
       [0, 1, 2, 3].map(day => bin(stream, 'v', day)),
@@ -106,7 +106,7 @@ test('a stream that fails fails all, and the others are released', async t => {
   t.deepEqual([...store.left].sort(), [1, 2, 3])
 })
 
-test('more bins of many streams than memory is for are refused', async t => {
+test('too many bins of many streams are refused', async t => {
   const piece = Array.from({ length: 2000 }, (_, day) => bin(9, 'v', day))
   const store = new Runs(async function* (stream) {
     if (stream >= 8) for (let n = 0; n < 126; n += 1) yield piece

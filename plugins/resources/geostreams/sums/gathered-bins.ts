@@ -2,7 +2,7 @@ import { type GeoStore, Invalid } from 'pounce/sdk'
 import type { BinLimit, GeoBin, GeoBinning, GeoFilter } from 'pounce/sdk/geo'
 import { byCodePoint } from './selected-sensors.ts'
 
-/** All bins of one property that belong together, whatever their stream, depth and group. */
+/** All bins of one property and group, across streams and depths. */
 export interface Gathered {
   readonly property: string
   readonly group: number
@@ -12,21 +12,21 @@ export interface Gathered {
 type Pieces = AsyncIterable<readonly GeoBin[]>
 type GroupOf = (fromMs: number) => number
 
-/** How to gather. */
+/** Parameters of the merge. */
 export interface Gathering {
   readonly binning: GeoBinning
   readonly groupOf: GroupOf
-  /** Counts the numbers of all bins. */
+  /** Limits the total number of bins. */
   readonly limit: BinLimit
   readonly signal: AbortSignal | undefined
 }
 
-/** As many runs of bins are read side by side. */
+/** Maximum number of runs that are read in parallel. */
 const mostRuns = 8
-/** Bins of streams beyond those, which are joined in memory. */
+/** Maximum number of bins of streams beyond those, which are merged in memory. */
 const mostJoined = 500_000
 
-/** Reads one run of bins, in pieces, one bin at a time. */
+/** Reads one run of chunked bins, one bin at a time. */
 class Run {
   readonly #pieces: AsyncIterator<readonly GeoBin[]>
   #piece: readonly GeoBin[] = []
@@ -40,7 +40,7 @@ class Run {
     return this.#piece[this.#at]
   }
 
-  /** Takes all that comes next and fits; there is a next head, or the run is at its end, when it resolves. */
+  /** Takes all next bins that match; when it resolves there is a next head, or the run has ended. */
   async take(fits: (bin: GeoBin) => boolean, into: GeoBin[]): Promise<void> {
     for (;;) {
       for (let bin = this.head; bin; bin = this.head) {
@@ -52,7 +52,7 @@ class Run {
     }
   }
 
-  /** Goes on to the next piece; false at the end. */
+  /** Reads the next chunk; false at the end. */
   async fill(): Promise<boolean> {
     this.#at = 0
     for (;;) {
@@ -67,7 +67,7 @@ class Run {
   }
 }
 
-/** Bins of several streams in the order of one, out of memory. */
+/** Bins of several streams merged in memory, in the order of a single run. */
 async function* joined(pieces: Pieces): Pieces {
   const all: GeoBin[] = []
   for await (const piece of pieces) {
@@ -79,8 +79,8 @@ async function* joined(pieces: Pieces): Pieces {
 }
 
 /**
- * Sums up readings of some streams (at least one) as if they were one: by property, then time. Bins of a property that begin in one group come
- * together; of streams that are few, no more than that is ever held.
+ * Aggregates datapoints of some streams (at least one) as if they were one: by property, then time. Bins of a property that begin in one
+ * group are returned together; with few streams, no more than that is held in memory.
  */
 export async function* gatheredBins(
   store: GeoStore,

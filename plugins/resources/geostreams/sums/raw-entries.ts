@@ -4,12 +4,12 @@ import { altitudeOf, spansOf } from 'pounce/sdk/geo'
 import type { BinTime, BinTimes } from './bin-times.ts'
 import { byCodePoint } from './selected-sensors.ts'
 
-/** Statistics of numbers in addition to those of Clowder 1.x. */
+/** Aggregates of numbers in addition to those of Clowder 1.x. */
 const aggregates = ['count', 'sum', 'min', 'max', 'mean'] as const
 
 export type Aggregate = (typeof aggregates)[number]
 
-/** Numbers summed up. */
+/** Aggregated numbers. */
 export interface Sums {
   readonly count: number
   readonly sum: number
@@ -17,14 +17,14 @@ export interface Sums {
   readonly max: number
 }
 
-/** Query parameter for additional statistics. */
+/** Query parameter for additional aggregates. */
 export const aggregateParameter = {
   aggregates: s.Optional(
     s.repeated(s.String({ maxLength: 100, description: 'Aggregates to return: count, sum, min, max, mean, comma-separated or repeated' })),
   ),
 }
 
-/** Reads it; `Invalid` lists what there is. */
+/** Parses the parameter; throws `Invalid` listing the valid values. */
 export const readAggregates = (sent: readonly string[] = []): readonly Aggregate[] => {
   const names = sent.flatMap(text => text.split(',')).map(name => name.trim())
   const wanted = names.filter(name => name !== '').map(name => aggregates.find(each => each === name.toLowerCase()))
@@ -32,27 +32,27 @@ export const readAggregates = (sent: readonly string[] = []): readonly Aggregate
   return aggregates.filter(each => wanted.includes(each))
 }
 
-/** JSON has no infinity: a sum can be too large for a number. */
+/** JSON has no infinity, but a sum can overflow. */
 export const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
 export const meanOf = ({ count, sum }: Sums): number | null => (count === 0 ? null : finite(sum / count))
 
-/** The figures that were requested, by name. */
+/** The requested aggregates, by name. */
 export const figuresOf = (sums: Sums, wanted: readonly Aggregate[]): Readonly<Record<string, number | null>> =>
   Object.fromEntries(wanted.map(name => [name, name === 'mean' ? meanOf(sums) : finite(sums[name])]))
 
-/** What a property was in one span of time, at one depth, with one depth code. */
+/** The values of a property in one time span, at one depth, with one depth code. */
 export interface BinEntry extends Sums {
   readonly time: BinTime
   readonly depth: number
   readonly depthCode: string
   readonly sources: readonly string[]
-  /** JSON texts of values that are objects, each once. */
+  /** Distinct JSON texts of values that are objects. */
   readonly array?: readonly string[]
   readonly raw?: { readonly doubles: readonly number[]; readonly strings: readonly string[] }
 }
 
-/** An entry as Clowder 1.x writes it, and the figures that were requested. */
+/** A bin in the format of Clowder 1.x, with the requested aggregates. */
 export const entryJson = (entry: BinEntry, wanted: readonly Aggregate[]): string => {
   const { time, depth, depthCode, sources, raw, array = [], count } = entry
   const isOfNumbers = count > 0
@@ -68,7 +68,7 @@ export const entryJson = (entry: BinEntry, wanted: readonly Aggregate[]): string
   })
 }
 
-/** An entry as the API page has it. */
+/** The same for the API documentation. */
 export const BinEntryJson = s.model(
   'Bin',
   s.Object({
@@ -98,24 +98,24 @@ export const BinEntryJson = s.model(
 /** How to aggregate, and what to return. */
 export interface BinQuestion {
   readonly times: BinTimes
-  /** Steps of altitude; undefined: depths are not distinguished. */
+  /** Depth step; undefined: depths are not distinguished. */
   readonly depthMetres: number | undefined
   readonly filter: Omit<GeoFilter, 'streams'>
   readonly shown?: ReadonlySet<string>
   readonly isRaw: boolean
-  /** Ends the work. */
+  /** Cancels the work. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** What groups readings, and is no property of theirs. */
+/** Properties that group datapoints and are not aggregated. */
 export const special = { depthCode: 'DEPTH_CODE', source: 'source' } as const
 
 export const isSpecial = (name: string): boolean => name === special.depthCode || name === special.source
 
-/** Readings without a depth code. */
+/** The depth code of datapoints without one. */
 export const noDepthCode = 'NA'
 
-/** Values of one sensor that are kept until it is written. */
+/** Maximum number of values of one sensor that are kept in memory. */
 const mostValues = 2_000_000
 
 interface Growing {
@@ -134,11 +134,11 @@ type Where = Pick<Growing, 'time' | 'depth' | 'depthCode'>
 
 const isObject = (value: Json | undefined): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** As stores group: a text as it is, a number or boolean as JSON. */
+/** The grouping key, as in stores: a string unchanged, a number or boolean as JSON. */
 const textOf = (value: Json | undefined): string | null =>
   typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? JSON.stringify(value) : null
 
-/** Bins with all values that are in them. */
+/** Bins with all their values. */
 export class RawEntries {
   readonly #question: Pick<BinQuestion, 'times' | 'depthMetres'>
   readonly #found = new Map<string, Map<string, Growing>>()
@@ -150,17 +150,17 @@ export class RawEntries {
     this.#limit = limit
   }
 
-  /** Adds all properties of a reading. Returns how many values entered bins. */
+  /** Adds all properties of a datapoint. Returns the number of values added to bins. */
   add(point: Datapoint, isWanted: Wanted): number {
     return this.#take(point, isWanted)
   }
 
-  /** Takes those of its properties that are objects. */
+  /** Adds only the properties that are objects. */
   addObjects(point: Datapoint, isWanted: Wanted): number {
     return this.#take(point, name => isWanted(name) && isObject(point.properties[name]))
   }
 
-  /** By property. Without an order within one. Bins of nothing but texts drop out. */
+  /** By property, unordered within each. Bins with only texts are omitted. */
   *all(isRaw: boolean): Iterable<readonly [property: string, entries: readonly BinEntry[]]> {
     const found = [...this.#found].sort(([one], [other]) => byCodePoint(one, other))
     for (const [property, bins] of found) {

@@ -11,7 +11,7 @@ import { csvAnswer, formatParameter, jsonAnswer, mediaTypes } from './text-answe
 
 const route = routesFor('geostreams', { bins: BinService, answers: ResponseCache })
 
-/** A list whose rows are written as they come. */
+/** A list whose rows are streamed. */
 const answer = tableAnswer(
   s.Array(
     s.model(
@@ -36,7 +36,7 @@ export const binDatapoints = route({
   path: '/api/geostreams/datapoints/bin/:time/:depth',
   summary: 'Aggregate datapoints by time and depth',
   description:
-    '`time` is decade, lustrum, year, semi, season, month, week, day, hour or minute, or a duration such as `PT90M`, counted from `origin`; all in UTC. `depth` is a step of altitude in metres: a datapoint counts at the next multiple at or above its altitude; 0 ignores depth. A datapoint counts in every bin that it overlaps. Late December is winter of its own year. Returns, for each sensor by name and each numeric property, its bins by date; for a property that is an object, `array` has the distinct values as JSON. `DEPTH_CODE` and `source` of datapoints group them and are not properties. `raw` adds all numbers and the distinct texts. As `csv` each bin is a line, without these; as `geojson` each sensor is a feature at its location.',
+    '`time` is decade, lustrum, year, semi, season, month, week, day, hour or minute, or a duration such as `PT90M`, counted from `origin`; all in UTC. `depth` is a step of altitude in metres: a datapoint belongs to the next multiple at or above its altitude; 0 ignores depth. A datapoint is included in every bin that it overlaps. December belongs to the winter of its own year. Returns, for each sensor by name and each numeric property, its bins by date; for a property that is an object, `array` has the distinct values as JSON. `DEPTH_CODE` and `source` of datapoints group them and are not properties. `raw` adds all numbers and the distinct texts. As `csv` each bin is a line, without these; as `geojson` each sensor is a feature at its location.',
   permission: { right: 'ViewGeoStream', unscoped: 'The answer is made of streams that the caller may see.' },
   cost: 'export',
   params: s.Object({ time: s.String({ maxLength: 60 }), depth: s.String({ maxLength: 30 }) }),

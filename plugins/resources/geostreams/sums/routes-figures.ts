@@ -17,7 +17,7 @@ const route = routesFor('geostreams', {
   settings: configPort(config),
 })
 
-/** Puts the rows together. */
+/** Formats the rows. */
 const write = (rows: AsyncIterable<FigureRow>, format: BinFormat | undefined, settings: Settings): Bytes => {
   if (format === 'csv') return csvAnswer(() => figureTable(rows, settings), 'sensors.csv')
   const texts = printed(rows)
@@ -28,7 +28,7 @@ async function* printed(rows: AsyncIterable<FigureRow>): AsyncGenerator<string, 
   for await (const row of rows) yield JSON.stringify(row)
 }
 
-/** Written while it is read. */
+/** Streamed. */
 const answer = tableAnswer(s.Array(FigureRowJson), FigureRowJson)
 
 export const averageDatapoints = route({
@@ -53,10 +53,10 @@ export const averageDatapoints = route({
   },
 })
 
-/** Of a window whose beginning no one names. */
+/** Length of the default window. */
 const windowYears = 10
 
-/** The first moment that a reading can have. */
+/** The earliest time that a datapoint can have. */
 const firstMs = new Date(0).setUTCFullYear(1, 0, 1)
 
 const yearsBefore = (ms: number, years: number): number => {
@@ -96,7 +96,7 @@ export const datapointTrends = route({
     const question = { filter, window, ...last, ...(shown ? { shown } : {}) }
     const produce: Produce = signal => write(figures.trends(caller, chosen, { ...question, signal }), query.format, settings)
     const asked = { caller, streams: chosen, isHead, signal, route: 'datapoints/trends', parameters: query }
-    // A window that ends now is another one the next time.
+    // A window that ends now differs on the next request, so it is not cached.
     return { status: 200, body: toMs === undefined ? produce(signal) : await answers.answer(asked, produce) }
   },
 })

@@ -3,21 +3,21 @@ import { type Geometry, geoNumberOf, type StreamStatistics, streamIdOf } from 'p
 import type { Sensor } from '../collections.ts'
 import { eachPage } from '../listing.ts'
 
-/** Orders texts by code point, as stores do. */
+/** Compares strings by code point, as stores do. */
 export const byCodePoint = (one: string, other: string): number =>
   one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other))
 
-/** A sensor with those of its streams that were chosen and that have readings. */
+/** A sensor with those of its selected streams that have datapoints. */
 export interface SensorPart {
   readonly id: number
   readonly name: string
-  /** Where the sensor is. */
+  /** The location of the sensor. */
   readonly geometry: Geometry
-  /** In the order that they were made in. */
+  /** In the order of their creation. */
   readonly streams: readonly number[]
-  /** How many readings these have, whichever were chosen. */
+  /** Number of datapoints of these streams, regardless of other filters. */
   readonly count: number
-  /** Property names of the readings of these streams, at most 1,000 of each, by code point. */
+  /** Property names of the datapoints of these streams, at most 1,000 per stream, by code point. */
   readonly properties: ReadonlySet<string>
 }
 
@@ -29,7 +29,7 @@ function* inPieces<T>(all: readonly T[], size: number): Iterable<readonly T[]> {
   for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
 }
 
-/** Finds the sensors whose readings someone requests, in the order of their names. */
+/** Finds the sensors whose datapoints a query selects, by name. */
 export class SelectedSensors {
   #sensors: Sensors
   #streams: Streams
@@ -41,7 +41,7 @@ export class SelectedSensors {
     this.#store = store
   }
 
-  /** `chosen` is from `Streams.chosen`. Nothing is read before it is requested. */
+  /** `chosen` comes from `Streams.chosen`. Reads lazily. */
   async *of(caller: Caller, chosen: readonly number[] | undefined): AsyncGenerator<SensorPart, void, undefined> {
     const pages = chosen === undefined ? this.#all(caller) : this.#theirs(chosen)
     for await (const page of pages) yield* await this.#parts(page)

@@ -9,14 +9,14 @@ import { byCodePoint, type SensorPart } from './selected-sensors.ts'
 /** Maximum number of properties that a store returns. */
 const mostNames = 1000
 const mostAlternatives = 100
-/** No reading has more numbers. */
+/** Maximum number of numeric properties of a datapoint. */
 const mostNumbers = 10_000
-/** Values that enter bins before other requests have their turn. */
+/** Number of values added before the event loop is yielded. */
 const perTurn = 10_000
-/** Entries that are written together. */
+/** Number of bins written together. */
 const entriesAtOnce = 1000
 
-/** The entries of one property that belong together, by date, depth and depth code. */
+/** The bins of one property and label, by date, depth and depth code. */
 export interface Entries {
   readonly property: string
   readonly entries: readonly BinEntry[]
@@ -25,7 +25,7 @@ export interface Entries {
 const order = (one: BinEntry, other: BinEntry): number =>
   one.time.dateMs - other.time.dateMs || one.depth - other.depth || byCodePoint(one.depthCode, other.depthCode)
 
-/** Joins bins of several streams, sources and, for winters, both ends of a year. */
+/** Combines bins of several streams and sources and, for winters, of both ends of a year. */
 const joinedEntries = (bins: readonly GeoBin[], times: BinTimes, names: readonly string[]): readonly BinEntry[] => {
   const found = new Map<string, BinEntry & { readonly sources: string[] }>()
   for (const bin of bins) {
@@ -51,11 +51,11 @@ const joinedEntries = (bins: readonly GeoBin[], times: BinTimes, names: readonly
   return [...found.values()].sort(order)
 }
 
-/** Each value of a sensor may enter one bin; what is more counts against the limit of the request. */
+/** Allows one bin per value of a sensor; more count against the limit of the request. */
 export const allowOnce = (limit: BinLimit, { count, properties }: SensorPart): void =>
   limit.allow(count * (properties.size < mostNames ? properties.size : mostNumbers))
 
-/** The bins of one sensor, property by property, each by date. */
+/** The bins of one sensor, by property and date. */
 export async function* sensorBins(
   store: GeoStore,
   part: SensorPart,
@@ -83,7 +83,7 @@ export async function* sensorBins(
   yield* objectBins(store, part, { ...question, limit }, name => isWanted(name) && !seen.has(name))
 }
 
-/** Looks at readings, with turns of other requests between them. */
+/** Reads datapoints, yielding to other requests in between. */
 const eachPoint = async (
   store: GeoStore,
   { filter, signal }: { readonly filter: GeoFilter; readonly signal: AbortSignal | undefined },
@@ -100,7 +100,7 @@ const eachPoint = async (
     }
 }
 
-/** Properties that are no numbers may be objects: the readings that have some are read. */
+/** Properties that are not numeric may be objects: datapoints that have such values are read. */
 async function* objectBins(
   store: GeoStore,
   { streams, properties }: SensorPart,
@@ -111,7 +111,7 @@ async function* objectBins(
   const filter = { ...question.filter, streams }
   for (let at = 0; at < names.length; at += mostAlternatives) {
     const some = new Set(names.slice(at, at + mostAlternatives))
-    // Attributes are alternatives: with those of the question, all of its readings are looked at.
+    // Attributes are alternatives: if the query has its own, all its datapoints are read.
     const attributes = filter.attributes ?? [...some].map(key => ({ key, contains: {} }))
     const raw = new RawEntries(question, question.limit)
     const query = { filter: { ...filter, attributes }, signal: question.signal }

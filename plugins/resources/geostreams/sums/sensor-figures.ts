@@ -12,14 +12,14 @@ import { allowOnce } from './sensor-bins.ts'
 
 type Filter = Omit<GeoFilter, 'streams'>
 
-/** What is known of all readings of a sensor that were chosen. */
+/** The summary of a sensor's selected datapoints. */
 interface SensorFigures {
-  /** The one that starts first. */
+  /** The datapoint with the earliest start. */
   readonly first: Datapoint
   readonly endMs: number
-  /** Those with readings, in the order that they were made in. */
+  /** Streams with datapoints, in the order of their creation. */
   readonly streams: readonly number[]
-  /** Of each property that is a number somewhere. */
+  /** Properties with numeric values. */
   readonly numbers: ReadonlyMap<string, Sums>
   /** The first value of each other property. */
   readonly others: ReadonlyMap<string, Json>
@@ -30,16 +30,16 @@ const add = (known: Sums | undefined, { count, sum, min, max }: Sums): Sums =>
     ? { count: known.count + count, sum: known.sum + sum, min: Math.min(known.min, min), max: Math.max(known.max, max) }
     : { count, sum, min, max }
 
-/** What is requested of the readings. */
+/** The requested selection of datapoints. */
 interface Asked {
   readonly filter: Filter
   /** Names of the properties to return; absent: all. */
   readonly shown?: ReadonlySet<string>
-  /** Ends the work. */
+  /** Cancels the work. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The numbers of each property, all streams together. */
+/** The aggregates of each property across all streams. */
 const numbersOf = async (
   store: GeoStore,
   filter: GeoFilter,
@@ -56,7 +56,7 @@ const numbersOf = async (
   return numbers
 }
 
-/** Aggregates a sensor's readings; undefined when none matches. */
+/** Aggregates a sensor's datapoints; undefined when none matches. */
 const sensorFigures = async (store: GeoStore, part: SensorPart, asked: Asked): Promise<SensorFigures | undefined> => {
   const { shown, signal } = asked
   const filter = { ...asked.filter, streams: part.streams }
@@ -79,16 +79,16 @@ const sensorFigures = async (store: GeoStore, part: SensorPart, asked: Asked): P
 
 const namesAtOnce = 100
 
-/** Most names are in the first readings; whatever is not is looked for in larger pages. */
+/** Most properties occur in the first datapoints; the others are searched for in larger pages. */
 const [fewPoints, manyPoints] = [16, 1000]
 
-/** Which readings to look at. */
+/** The datapoints to read. */
 interface Looking {
   readonly filter: GeoFilter
   readonly signal: AbortSignal | undefined
 }
 
-/** The first value of each name that is wanted: most are in the first reading, the others in the first one that has them. */
+/** The first value of each given property: most are in the first datapoint, the others in the first one that has them. */
 const firstValues = async (
   store: GeoStore,
   { filter, signal }: Looking,
@@ -111,7 +111,7 @@ const valueIn = ({ properties }: Datapoint, name: string): readonly (readonly [s
 
 const looked = async (store: GeoStore, { filter, signal }: Looking, names: readonly string[]): Promise<ReadonlyMap<string, Json>> => {
   const values = new Map<string, Json>()
-  // Attributes are alternatives: the store looks for the names, and those of the question are looked at here.
+  // Attributes are alternatives: the store filters by property, and those of the query are checked here.
   const { attributes: asked } = filter
   let query = { filter: { ...filter, attributes: names.map(key => ({ key })) }, limit: fewPoints }
   for (;;) {
@@ -125,7 +125,7 @@ const looked = async (store: GeoStore, { filter, signal }: Looking, names: reado
   }
 }
 
-/** Query parameters of the time that is looked at more closely; both ends belong to it. */
+/** Query parameters of the time window; both bounds are inclusive. */
 export const windowParameters = {
   window_start: s.Optional(
     s.String({
@@ -136,7 +136,7 @@ export const windowParameters = {
   window_end: s.Optional(s.String({ maxLength: 60, description: 'Datapoints that start then or earlier' })),
 }
 
-/** Both ends included, in milliseconds; undefined: no bound. */
+/** Both bounds inclusive, in milliseconds; undefined: unbounded. */
 interface Window {
   readonly fromMs: number | undefined
   readonly toMs: number | undefined
@@ -145,31 +145,31 @@ interface Window {
 const timeOf = (sent: string | undefined, name: string): number | undefined =>
   sent === undefined || sent.trim() === '' ? undefined : readTime(sent, name)
 
-/** Reads them; `Invalid` names the one that is wrong. */
+/** Parses them; throws `Invalid` naming the wrong parameter. */
 export const readWindow = (query: { readonly window_start?: string; readonly window_end?: string }): Window => {
   const [fromMs, toMs] = [timeOf(query.window_start, 'window_start'), timeOf(query.window_end, 'window_end')]
   if (fromMs !== undefined && toMs !== undefined && toMs < fromMs) throw new Invalid('window_end is before window_start')
   return { fromMs, toMs }
 }
 
-/** The last moment that a filter can name. */
+/** The last time that a filter can specify. */
 const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** What a filter chooses, within a window. */
+/** The filter restricted to a window. */
 export const within = (filter: Omit<GeoFilter, 'streams'>, { fromMs, toMs }: Window): Omit<GeoFilter, 'streams'> => ({
   ...filter,
   ...(fromMs === undefined ? {} : { fromMs: Math.max(fromMs, filter.fromMs ?? fromMs) }),
   ...(toMs === undefined || toMs >= lastMs ? {} : { beforeMs: toMs + 1 }),
 })
 
-/** What a trend is measured by. */
+/** The parameters of trends. */
 interface TrendQuestion extends Asked {
   readonly window: Window
-  /** Returns the newest of these spans too. */
+  /** Also return the latest of these spans. */
   readonly last?: BinTimes
 }
 
-/** How numbers of a sensor went: members of `properties`, and the label of the newest span when that was requested. */
+/** The trend of a sensor's numeric values: members of `properties`, and the label of the latest span if requested. */
 interface Trend {
   readonly properties: Readonly<Record<string, number | null>>
   readonly lastTime?: string
@@ -177,11 +177,11 @@ interface Trend {
 
 const none: Sums = { count: 0, sum: 0, min: 0, max: 0 }
 
-/** In percent of the whole; null where there is nothing to compare, or to divide by. */
+/** In percent of the whole; null if either is missing or the whole is 0. */
 const change = (whole: number | null, part: number | null): number | null =>
   whole === null || part === null || whole === 0 ? null : finite(((part - whole) / whole) * 100)
 
-/** Compares a sensor's readings within the window with all its readings. */
+/** Compares a sensor's datapoints within the window with all its datapoints. */
 const trendOf = async (
   store: GeoStore,
   part: SensorPart,
@@ -207,7 +207,7 @@ interface Newest {
   readonly numbers: ReadonlyMap<string, Sums>
 }
 
-/** The newest span in which the sensor has a number, and the numbers in it. */
+/** The latest span with a numeric value of the sensor, and its aggregates. */
 const newestOf = async (
   store: GeoStore,
   part: SensorPart,
@@ -240,7 +240,7 @@ type Chosen = readonly number[] | undefined
 
 type Members = Readonly<Record<string, Json>>
 
-/** Sums up all readings of each sensor: averages, and how they changed. */
+/** Summarizes all datapoints of each sensor: averages and trends. */
 export class AverageService {
   #sensors: SelectedSensors
   #store: GeoStore
@@ -250,7 +250,7 @@ export class AverageService {
     this.#store = store
   }
 
-  /** A datapoint for each sensor, by name, with the averages of its readings in the place of their numbers. */
+  /** A datapoint for each sensor, by name, with averages in place of numeric values. */
   async *averages(caller: Caller, chosen: Chosen, question: AverageQuestion): AsyncGenerator<FigureRow, void, undefined> {
     for await (const part of this.#sensors.of(caller, chosen)) {
       const figures = await sensorFigures(this.#store, part, question)
@@ -263,7 +263,7 @@ export class AverageService {
     }
   }
 
-  /** The same with what averages were within a window and on the whole. */
+  /** The same with averages within a window and overall. */
   async *trends(caller: Caller, chosen: Chosen, question: TrendQuestion): AsyncGenerator<FigureRow, void, undefined> {
     const limit = new BinLimit()
     for await (const part of this.#sensors.of(caller, chosen)) {
@@ -276,7 +276,7 @@ export class AverageService {
 }
 wire(AverageService, SelectedSensors, GeoStore)
 
-/** The first reading, with the time, streams and properties of all. */
+/** The first datapoint, with the times, streams and properties of all. */
 const rowOf = (
   { id, name }: SensorPart,
   { first, endMs, streams, others }: SensorFigures,

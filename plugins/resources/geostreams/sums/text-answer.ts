@@ -6,10 +6,10 @@ export type BinFormat = 'json' | 'geojson' | 'csv'
 export const formatParameter = { format: s.Optional(s.Unsafe<BinFormat>({ type: 'string', enum: ['json', 'geojson', 'csv'] })) }
 export const mediaTypes = { json: 'application/json', geojson: 'application/geo+json' } as const
 
-/** Characters that go out together. */
+/** Number of characters sent together. */
 const pieceLength = 32 * 1024
 
-/** Joins small texts to pieces. */
+/** Joins small texts into chunks. */
 export async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   let piece = ''
   for await (const text of texts) {
@@ -38,14 +38,14 @@ export async function* collectionOf(features: AsyncIterable<string>): AsyncGener
   yield ' }'
 }
 
-/** A table to save that is written while it is read; with a promise, what goes wrong before its first line is still an answer. */
+/** A CSV file generated while it is sent. With a promise, errors before the first line still become an error response. */
 export const csvAnswer = (texts: AsyncIterable<string> | (() => Promise<AsyncIterable<string>>), filename: string): Bytes => ({
   open: async () => streamed(inPieces(typeof texts === 'function' ? await texts() : texts)),
   contentType: 'text/csv; charset=utf-8',
   filename,
 })
 
-/** JSON that is written while it is read. */
+/** JSON generated while it is sent. */
 export const jsonAnswer = (texts: AsyncIterable<string>, contentType: string): Bytes => ({
   open: () => streamed(inPieces(texts)),
   contentType,

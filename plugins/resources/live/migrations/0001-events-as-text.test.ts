@@ -7,7 +7,7 @@ import { up } from './0001-events-as-text.ts'
 
 const liveLog = collection<{ readonly events: string | readonly unknown[] }>()('live.log')
 
-test('events that were stored as objects are replayed after the migration, also when it runs twice', async t => {
+test('events that were stored as objects are replayed after the migration, even if it runs twice', async t => {
   const server = await bootForTest({ t })
   const dataset = await newDataset(server.as(server.admin.key))
   await server.drained()

@@ -65,7 +65,7 @@ export interface ParsedName {
   readonly at: number
 }
 
-/** `text` is the option as it was written. */
+/** `text` is the option as written. */
 export type ParsedOption = { readonly at: number; readonly text: string } & (
   | { readonly is: 'filter'; readonly value: ParsedFilter }
   | { readonly is: 'expand'; readonly value: readonly ParsedExpansion[] }
@@ -81,7 +81,7 @@ export interface ParsedExpansion {
   readonly at: number
 }
 
-/** What a text is read as, by the rule that it starts from. */
+/** The result of parsing, by start rule. */
 export interface Parsed {
   readonly Path: readonly ParsedSegment[]
   readonly Filter: ParsedFilter
@@ -91,7 +91,7 @@ export interface Parsed {
   readonly Wkt: Geometry
 }
 
-/** One thing that could have stood where the text cannot be read. */
+/** A token that would have been valid at the position of the error. */
 export interface Expectation {
   readonly type: string
   readonly description?: string

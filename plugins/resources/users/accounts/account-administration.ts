@@ -24,7 +24,7 @@ import { users } from '../collections.ts'
 
 const ids = () => s.Optional(s.Array(s.id(), { maxItems: 1000 }))
 
-/** Which accounts get which standing, by v1's names. */
+/** Account ids by new status, under v1's names. */
 export const AccountList = s.model('AccountLists', s.Object({ active: ids(), inactive: ids(), admin: ids(), readonly: ids() }))
 
 export type AccountList = s.Static<typeof AccountList>
@@ -36,7 +36,7 @@ const statuses: Readonly<Record<keyof AccountList, AccountStatus>> = {
   readonly: 'ReadOnly',
 }
 
-/** What a server admin does with accounts. */
+/** Account management by server admins. */
 export class AccountAdministration {
   #documents: DocumentStore
   #users: Users
@@ -46,7 +46,7 @@ export class AccountAdministration {
     this.#users = stored
   }
 
-  /** Accounts, the oldest first. */
+  /** Accounts, oldest first. */
   page(page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>> {
     return this.#documents.find(users, { using: 'byCreated', sort: { by: 'created', order: 'ascending' }, ...page })
   }
@@ -75,7 +75,7 @@ export class AccountAdministration {
     )
   }
 
-  /** Admins who take the rank from each other at the same time would leave none: who has lost it meanwhile gives it back to the others. */
+  /** Admins who demote each other concurrently would leave none: one who has lost the status meanwhile restores it for the others. */
   async #keepAnAdmin(demoted: readonly string[], actor: string): Promise<void> {
     if (demoted.length === 0 || (await this.#users.get(actor))?.status === 'Admin') return
     for (const id of demoted) await this.setStatus(id, 'Admin', actor)
@@ -88,10 +88,13 @@ export class AccountAdministration {
 }
 wire(AccountAdministration, DocumentStore, Users)
 
-/** Which accounts an admin looks for. */
+/** A search for accounts by an admin. */
 interface AccountSearch {
   readonly status?: AccountStatus
-  /** Text anywhere in the e-mail address, the first or the last name; of several words each of them. One has at least three characters. */
+  /**
+   * Substring of the email address, the first or the last name; with several words, each must match. One of them has at least three
+   * characters.
+   */
   readonly text?: string
 }
 
@@ -101,12 +104,12 @@ const searched = ['email', 'firstName', 'lastName'] as const
 
 const pieces = ['byEmailPiece', 'byFirstNamePiece', 'byLastNamePiece'] as const
 
-/** Accounts that are looked at in vain before a page ends. */
+/** Maximum number of accounts read without a match before a page ends. */
 const maxScanned = 2000
 
 const wordsOf = (text: string): readonly string[] => text.split(/\s+/u).filter(word => word !== '')
 
-/** True of a text that an index can find. */
+/** True for a text that an index can search for. */
 export const isSearchable = (text: string): boolean => runsOf(text).length > 0
 
 /** Finds accounts for admins. */
@@ -117,7 +120,7 @@ export class AccountDirectory {
     this.#documents = documents
   }
 
-  /** By id, which is the oldest first. A page can be short, with a `next`. */
+  /** By id, which is oldest first. A page can be short, with a `next`. */
   page({ status, text = '' }: AccountSearch, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>> {
     const ofStatus = isIn('status', status === undefined ? allStatuses : [status])
     const longest = wordsOf(text).toSorted((a, b) => b.length - a.length)[0] ?? ''

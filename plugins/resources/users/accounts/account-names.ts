@@ -2,7 +2,7 @@ import { type Caller, wire } from 'pounce/sdk'
 import { fullNameOf, type NameFinder } from 'pounce/sdk/kit'
 import { PeopleDirectory } from './people-directory.ts'
 
-/** Finds people whose accounts the caller may view; signed-out callers find nobody. */
+/** Finds users whose accounts the caller may view; none for anonymous callers. */
 export class AccountNames implements NameFinder {
   readonly kind = 'user'
   #directory: PeopleDirectory

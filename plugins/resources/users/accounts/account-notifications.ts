@@ -16,7 +16,7 @@ import { fullNameOf, isMailAddress, siteName } from 'pounce/sdk/kit'
 
 type User = UserRecord & Stored
 
-/** Mails about accounts: to their owners, and to admins who have to do something about one. */
+/** Emails about accounts: to their owners, and to admins who have to act. */
 export class AccountMail {
   #mailer: Mailer
   #sites: Contributions<Site>
@@ -30,7 +30,7 @@ export class AccountMail {
     this.#log = log
   }
 
-  /** An invalid mail address is left out, as a retry would not help. */
+  /** Invalid email addresses are skipped, as a retry would not help. */
   async send(to: readonly User[], subject: string, lines: readonly string[]): Promise<void> {
     const [right, wrong] = [to.filter(({ email }) => isMailAddress(email)), to.filter(({ email }) => !isMailAddress(email))]
     if (wrong.length > 0) this.#log.warn('accounts with an invalid email address', { users: wrong.map(({ id }) => id) })
@@ -47,7 +47,7 @@ wire(AccountMail, Mailer, Sites, Installation, Log)
 
 const standings: Readonly<Record<AccountStatus, readonly [subject: string, text: string]>> = {
   Active: ['Your account is active', 'A server admin has activated your account: you can sign in and work.'],
-  Inactive: ['Your account is not active', 'A server admin has suspended your account: you cannot sign in until it is activated again.'],
+  Inactive: ['Your account is not active', 'A server admin has suspended your account: you cannot sign in until it is reactivated.'],
   ReadOnly: [
     'Your account is read-only',
     'A server admin has made your account read-only: you can view and download, but not change anything.',
@@ -55,7 +55,7 @@ const standings: Readonly<Record<AccountStatus, readonly [subject: string, text:
   Admin: ['You are a server admin', 'A server admin has made you a server admin.'],
 }
 
-/** Notifies users of changes to their account by admins or with their password. */
+/** Notifies users when an admin changes their account or when its password changes. */
 export class NotifyAccountOwner {
   #users: Users
   #post: AccountMail
@@ -86,7 +86,7 @@ export class NotifyAccountOwner {
 }
 wire(NotifyAccountOwner, Users, AccountMail)
 
-/** Notifies the server admins of an account that waits for approval. */
+/** Notifies the server admins of an account pending approval. */
 export class NotifyAdminsOfPendingAccount {
   #users: Users
   #post: AccountMail
@@ -99,8 +99,8 @@ export class NotifyAdminsOfPendingAccount {
   async handle({ subject }: StoredEvent<'user.created'>): Promise<void> {
     const user = await this.#users.get(subject.id)
     if (user?.status !== 'Inactive') return
-    const about = `${fullNameOf(user)} (${user.email}) has signed up. The account has the id ${user.id} and waits until an admin activates it.`
-    await this.#post.send(await this.#users.admins(), 'An account waits for you', [about])
+    const about = `${fullNameOf(user)} (${user.email}) has signed up. The account, with the id ${user.id}, is pending activation by an admin.`
+    await this.#post.send(await this.#users.admins(), 'An account is pending approval', [about])
   }
 }
 wire(NotifyAdminsOfPendingAccount, Users, AccountMail)

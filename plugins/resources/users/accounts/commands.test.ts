@@ -18,7 +18,7 @@ const run = async (name: string, args: Record<string, string>, options: Record<s
 const canSignIn = async (email: string, password: unknown) =>
   (await server.as()('/api/login', { method: 'POST', json: { email, password } })).status === 200
 
-test('an account that is made on the command line has a password of its own', async t => {
+test('an account created on the command line has a generated password', async t => {
   const made = await run('user create', { email: 'Cli@example.org' }, { 'first-name': 'Ada' })
   t.is(made['email'], 'cli@example.org')
   t.is(made['status'], 'Active')
@@ -28,7 +28,7 @@ test('an account that is made on the command line has a password of its own', as
   await t.throwsAsync(run('user create', { email: 'nonsense' }), { instanceOf: Invalid })
 })
 
-test('a password comes from a file and is then not printed', async t => {
+test('a password read from a file is not printed', async t => {
   const file = join(server.folder, 'password.txt')
   await writeFile(file, 'from the file\nsecond line\n')
   const made = await run('user create', { email: 'file@example.org' }, { 'password-file': file, admin: true })
@@ -46,7 +46,7 @@ test('promoting makes a server admin', async t => {
   await t.throwsAsync(run('user promote', { email: 'unknown@example.org' }), { message: 'No account found for unknown@example.org' })
 })
 
-test('another password makes the one before it worthless', async t => {
+test('a new password invalidates the previous one', async t => {
   const { password } = await run('user create', { email: 'forgetful@example.org' })
   const changed = await run('user passwd', { email: 'forgetful@example.org' })
   t.false(await canSignIn('forgetful@example.org', password))
@@ -76,7 +76,7 @@ test('a key that is revoked on the command line is refused', async t => {
   await t.throwsAsync(run('key create', { email: 'revoking@example.org', name: 'x' }, { scope: 'all' }), { instanceOf: Invalid })
 })
 
-test('somebody at another provider is named on the command line, for one account, and taken away again', async t => {
+test('an identity at another provider is linked to one account on the command line, and unlinked again', async t => {
   const link = (email: string, provider: string, subject: string) => run('user link', { email, provider, subject })
   const { id } = await run('user create', { email: 'linked@example.org' })
   await run('user create', { email: 'other@example.org' })

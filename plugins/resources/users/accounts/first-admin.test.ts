@@ -7,7 +7,7 @@ import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
 const account = { email: 'first@example.org', password: 'the first password', firstName: 'First', lastName: 'Admin' }
 
-/** A server that no one administers any more, and its set-up link. */
+/** A server without an admin, and its setup link. */
 const bootWithout = async (t: ExecutionContext, users: object = {}): Promise<{ server: TestServer; link: string; token: string }> => {
   const server = await bootForTest({ t, plugins, config: { resources: { users } } })
   await server.get(Users).change(server.admin.id, { set: { status: 'Active' } }, [])
@@ -26,20 +26,20 @@ const linesOf = async (server: TestServer): Promise<readonly string[]> =>
 const linkOf = async (server: TestServer): Promise<string> => (await linesOf(server)).at(-1)?.trim() ?? ''
 const claim = (server: TestServer, json: object) => server.as()('/setup', { method: 'POST', json })
 
-test('a server that somebody administers greets nobody with a link', async t => {
+test('a server with an admin prints no setup link', async t => {
   const server = await bootForTest({ t, plugins })
   t.deepEqual(await linesOf(server), [])
   t.is((await server.get(Users).byEmail(server.admin.email))?.status, 'Admin')
 })
 
-test('a second start makes no second admin and keeps the password that was changed', async t => {
+test('a second start creates no second admin and keeps a changed password', async t => {
   const server = await bootForTest({ t, plugins })
   const before = await server.get(Users).get(server.admin.id)
   await server.restart()
   t.deepEqual(await server.get(Users).get(server.admin.id), before)
 })
 
-test('whom the configuration names is an admin after a start, unless nobody checked that the address is theirs', async t => {
+test('configured accounts are admins after a start, unless their address is unverified', async t => {
   const names = ['named@example.org', 'claimed@example.org']
   const server = await bootForTest({ t, plugins, config: { admins: names } })
   const users = server.get(Users)
@@ -52,7 +52,7 @@ test('whom the configuration names is an admin after a start, unless nobody chec
   t.deepEqual(now, ['Admin', 'Active'])
 })
 
-test('the set-up link opens a page that runs only what it came with', async t => {
+test('the setup link opens a page that runs only its own script', async t => {
   const { server, link } = await bootWithout(t)
   t.true(link.startsWith(`${server.url}/setup?token=`))
   const page = await fetch(link)
@@ -84,7 +84,7 @@ test('the holder of the link becomes admin, once', async t => {
   t.deepEqual(await linesOf(server), [])
 })
 
-test('of many who use the link at once one becomes admin', async t => {
+test('one of many concurrent users of the link becomes admin', async t => {
   const { server, token } = await bootWithout(t)
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, at) => claim(server, { token, ...account, email: `racer${at}@example.org` })),
@@ -92,7 +92,7 @@ test('of many who use the link at once one becomes admin', async t => {
   t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, ...Array<number>(7).fill(403)])
 })
 
-test('a wrong token and a wrong account leave the link as it was', async t => {
+test('a wrong token and an invalid account do not use up the link', async t => {
   const { server, token } = await bootWithout(t)
   t.is((await claim(server, { token: 'wrong', ...account })).status, 403)
   t.is((await claim(server, { token: `${token}x`, ...account })).status, 403)
@@ -100,14 +100,14 @@ test('a wrong token and a wrong account leave the link as it was', async t => {
   t.is((await claim(server, { token, ...account, password: 'short' })).status, 400)
   t.is((await claim(server, { token, ...account, email: 'no address' })).status, 400)
   t.is((await claim(server, { token, ...account, email: server.admin.email })).status, 409)
-  // Eight characters as sent, seven once they are composed: the token has gone already when this is found out.
+  // Eight characters as sent, seven once they are composed: this is detected after the token was used.
   t.is((await claim(server, { token, ...account, password: 'secrete\u0301' })).status, 400)
   t.is((await server.as()('/setup?token=wrong')).status, 403)
   t.is((await server.as()('/setup')).status, 400)
   t.is((await claim(server, { token, ...account })).status, 200)
 })
 
-test('where the link is missing or not valid, browsers get a page and programs JSON', async t => {
+test('with a missing or invalid link, browsers get a page and programs JSON', async t => {
   const { server, token } = await bootWithout(t)
   for (const [query, status] of [
     ['', 400],
@@ -125,20 +125,20 @@ test('where the link is missing or not valid, browsers get a page and programs J
   t.is((await server.as()(`/setup?token=${token}`)).status, 200)
 })
 
-test('a new link makes the one before it worthless', async t => {
+test('a new link invalidates the previous one', async t => {
   const { server, token } = await bootWithout(t)
   const newer = new URL(await linkOf(server)).searchParams.get('token')
   t.is((await claim(server, { token, ...account })).status, 403)
   t.is((await claim(server, { token: newer, ...account })).status, 200)
 })
 
-test('the link is worthless once there is an admin', async t => {
+test('the link is invalid once there is an admin', async t => {
   const { server, token } = await bootWithout(t)
   await server.get(Users).change(server.admin.id, { set: { status: 'Admin' } }, [])
   t.is((await claim(server, { token, ...account })).status, 403)
 })
 
-test('accounts that the configuration names become admins, when made and at the next start', async t => {
+test('configured accounts become admins, when created and at the next start', async t => {
   const server = await bootForTest({ t, plugins, config: { admins: ['Chief@example.org', 'admin@example.org'] } })
   const users = server.get(Users)
   const chief = await users.create({ email: 'chief@example.org', firstName: 'C', lastName: 'H', status: 'Active' })
@@ -148,7 +148,7 @@ test('accounts that the configuration names become admins, when made and at the 
   t.is((await server.get(Users).get(chief.id))?.status, 'Admin')
 })
 
-test('the page of the link checks whether it is valid, and claims it', async t => {
+test('the page of the link checks whether it is valid, and uses it', async t => {
   const { server, token } = await bootWithout(t, { setUpPage: '/welcome' })
   t.regex(await linkOf(server), /\/welcome\?token=/)
   const newer = new URL(await linkOf(server)).searchParams.get('token')

@@ -25,7 +25,7 @@ import { AccountAdministration } from './account-administration.ts'
 
 const id = 'set-up-token'
 
-/** Ensures that the server has an admin: the configured ones, or whoever opens the set-up link. */
+/** Ensures that the server has an admin: the configured ones, or the user who opens the setup link. */
 export class FirstAdmin implements Greeting {
   #page: string | undefined
   #pages: Contributions<PageAddresses>
@@ -57,13 +57,13 @@ export class FirstAdmin implements Greeting {
   }
 
   /**
-   * Makes the configured admin while there is none, and admins of accounts that the configuration names; a server without any account is private until its
-   * first admin has chosen. Idempotent.
+   * Creates the configured admin if there is none, and promotes accounts named in the configuration; a server without accounts is private
+   * until its first admin has chosen. Idempotent.
    */
   async start(): Promise<void> {
     for (const { email, password } of this.#installation.admins) {
       const user = await this.#users.byEmail(email)
-      // A name in the configuration is worth only as much as our own proof that an address is its owner's.
+      // An address in the configuration is trusted only if this server has verified that it belongs to the account.
       if (user && user.status !== 'Admin' && (user.isEmailUnverified || user.provider !== 'userpass'))
         this.#log.warn('The account of a configured admin is from another provider; promote it with pounce user promote', {
           user: user.id,
@@ -79,7 +79,7 @@ export class FirstAdmin implements Greeting {
     return pathOfPage(this.#pages, 'setUp', this.#page, '/setup')
   }
 
-  /** A fresh link each time the server starts without an admin; the link before it is worth nothing then. */
+  /** Creates a new link at each start without an admin, which invalidates the previous one. */
   async lines(): Promise<readonly string[]> {
     if (!this.#installation.roles.has('http') || (await this.#accounts.hasAdmin())) return []
     const token = newToken()
@@ -91,8 +91,8 @@ export class FirstAdmin implements Greeting {
   }
 
   /**
-   * Makes the first admin for the holder of the token, once, and stores whether reading requires sign-in, if given. `Forbidden` with a wrong or used token, or when there is an admin; `Invalid` for a choice that the
-   * configuration has made.
+   * Creates the first admin for the holder of the token, once, and stores whether reading requires sign-in, if given. Throws `Forbidden`
+   * with a wrong or used token, or when there is an admin; `Invalid` for a choice that the configuration has made.
    */
   async claim(
     token: string,
@@ -117,7 +117,7 @@ export class FirstAdmin implements Greeting {
     }
   }
 
-  /** True of the token in the link that was printed last, while there is no admin. */
+  /** True for the token of the last printed link, while there is no admin. */
   async isOpen(token: string): Promise<boolean> {
     const kept = await this.#documents.get(settings, id)
     return kept !== undefined && isSameDigest(kept.value, sha256(token)) && !(await this.#accounts.hasAdmin())
@@ -131,12 +131,12 @@ export class FirstAdmin implements Greeting {
     try {
       await this.#users.create({ email, password, firstName: 'Server', lastName: 'Admin', status: 'Admin' })
     } catch (error) {
-      // Another kernel of the same installation was quicker.
+      // Another kernel of the same installation was faster.
       if (!(error instanceof Taken)) throw error
     }
   }
 
-  /** Of two that come at once only one can take the token away. */
+  /** Of two concurrent requests only one can delete the token. */
   async #take(value: string): Promise<void> {
     try {
       await this.#documents.commit({ tombstone: id, in: settings, where: eq('value', value) })

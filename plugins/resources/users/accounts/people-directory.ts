@@ -20,16 +20,16 @@ import { users } from '../collections.ts'
 
 type User = UserRecord & Stored
 
-/** Accounts that are looked at for one page: so many at a time, so often. */
+/** Batch size and number of batches of accounts read for one page. */
 const batch = 200
 const maxRounds = 8
 
-/** How people are found, in this order; who was found by one is left out of the next. */
+/** The search keys, in this order; users found by one are excluded from the next. */
 const ways = ['sortFirst', 'sortLast', 'email'] as const
 type Way = (typeof ways)[number]
 const indexes: Readonly<Record<Way, string>> = { sortFirst: 'byFirst', sortLast: 'byLast', email: 'byEmail' }
 
-/** What the names of a person are found by: the first name first, and the last name first. */
+/** The sort keys of a user's name: first name first, and last name first. */
 export const sortedNames = ({ firstName, lastName }: Pick<UserRecord, 'firstName' | 'lastName'>) => ({
   sortFirst: foldedText(`${firstName} ${lastName}`),
   sortLast: foldedText(`${lastName} ${firstName}`),
@@ -54,7 +54,7 @@ const readCursor = (text: string | undefined): Cursor => {
 
 const writeCursor = (cursor: Cursor): string => Buffer.from(JSON.stringify(cursor)).toString('base64url')
 
-/** Finds people by the beginning of a name or an address, among those whose account the caller may view. */
+/** Finds users by prefix of a name or address, among those whose account the caller may view. */
 export class PeopleDirectory {
   #documents: DocumentStore
   #policy: Policy
@@ -105,7 +105,7 @@ const queryOf = (way: Way, prefix: string, after: After | undefined): Find => ({
   ...(after ? { after } : {}),
 })
 
-/** What a person follows. */
+/** The resources that a user follows. */
 export class FollowedResources {
   #users: Users
   #policy: Policy
@@ -117,7 +117,7 @@ export class FollowedResources {
     this.#resources = resources
   }
 
-  /** In the order of types and ids. What the person may no longer view is left out, so a page can be short. */
+  /** By type and id. Resources that the user may no longer view are omitted, so a page can be short. */
   async page(caller: Caller, user: string, { after = '', limit }: { readonly after: string | undefined; readonly limit: number }) {
     const all = (await this.#users.get(user))?.followed ?? []
     const sorted = all.map(ref => ({ key: keyOf(ref), ref })).toSorted((a, b) => (a.key < b.key ? -1 : 1))

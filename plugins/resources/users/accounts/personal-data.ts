@@ -2,11 +2,11 @@ import { DocumentStore, type Erasure, eq, type Person, type PersonalData, wire }
 import { personalRecords } from 'pounce/sdk/kit'
 import { identityLinks, keys, sessions, users } from '../collections.ts'
 
-/** The account itself: it becomes pseudonymous when every contributor is done. Until then only those who follow the person lose them. */
+/** The account itself: it becomes pseudonymous when all contributors are done. Until then only its followers are removed. */
 export class PersonalAccount implements PersonalData {
   readonly name = 'profile'
   readonly summary =
-    'Your account: profile, identities at other sites, memberships and roles, groups, what you follow, notification wishes and second factors, without secrets.'
+    'Your account: profile, identities at other sites, memberships and roles, groups, what you follow, notification settings and second factors, without secrets.'
   readonly collections = [users.name]
   readonly #documents: DocumentStore
 
@@ -14,7 +14,7 @@ export class PersonalAccount implements PersonalData {
     this.#documents = documents
   }
 
-  /** Fields are named one by one: a new one can be a secret. */
+  /** Fields are listed explicitly: a new one may be a secret. */
   async *export(person: Person): AsyncIterable<object> {
     const { id, email, firstName, lastName, provider, status, created, lastLogin, profile, memberships, followed } = person
     const { termsAccepted, identities, isEmailUnverified, signedOutAt, groups, notifications, passwordHash, secondFactor } = person

@@ -1,6 +1,6 @@
 import { CommitConflict, collection, DocumentStore, Invalid, type Json, type Person, type PersonalData, s, wire } from 'pounce/sdk'
 
-/** How someone has set up the clients that they use. Its id is the account's; kept apart from the account, which every request reads. */
+/** A user's settings for clients. Its id is that of the account; stored separately, because every request reads the account. */
 interface PreferencesRecord {
   readonly values: PreferenceValues
 }
@@ -41,7 +41,7 @@ export const PreferencesJson = s.model(
   { language: 'de', theme: 'dark', density: 'compact', columns: { files: ['name', 'size'] } },
 )
 
-/** What people prefer, read again with every session. */
+/** Preferences of users for clients, returned with every session. */
 export class ClientPreferences {
   readonly #documents: DocumentStore
 
@@ -53,7 +53,7 @@ export class ClientPreferences {
     return (await this.#documents.get(preferences, user))?.values ?? {}
   }
 
-  /** Replaces all of them. `Invalid` for what is no preference. */
+  /** Replaces all preferences. Throws `Invalid` for invalid ones. */
   async replace(user: string, values: Readonly<Record<string, unknown>>): Promise<PreferenceValues> {
     check(values, 'the body', 3)
     const checked = values as PreferenceValues
@@ -70,7 +70,7 @@ wire(ClientPreferences, DocumentStore)
 
 export class PersonalClientPreferences implements PersonalData {
   readonly name = 'preferences'
-  readonly summary = 'How you have set up the web interface and other clients.'
+  readonly summary = 'Your preferences for the web interface and other clients.'
   readonly collections = [preferences.name]
   readonly #documents: DocumentStore
 

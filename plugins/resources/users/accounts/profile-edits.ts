@@ -21,7 +21,7 @@ const clearable = <T extends s.TSchema>(schema: T) => s.Optional(s.Union([schema
 
 const projects = () => clearable(s.Array(s.line(200), { maxItems: 100 }))
 
-/** What may be changed of an account by its owner. Nothing else of a body counts. */
+/** The fields of an account that its owner may change. Other members of a body are ignored. */
 export const ProfileChange = s.model(
   'ProfileChange',
   s.Object({
@@ -44,7 +44,7 @@ export const ProfileChange = s.model(
 
 export type ProfileChange = s.Static<typeof ProfileChange>
 
-/** Changes what people say of themselves. */
+/** Changes profiles of users. */
 export class ProfileEdits {
   #users: Users
   #lists: Contributions<PickLists>
@@ -54,7 +54,7 @@ export class ProfileEdits {
     this.#lists = lists
   }
 
-  /** What is absent stays. `Invalid` for an institution or project that no one has added to the lists. */
+  /** Absent fields are unchanged. Throws `Invalid` for an institution or project that is not in the lists. */
   async change(id: string, change: ProfileChange, actor: string | undefined): Promise<UserRecord & Stored> {
     const { firstName, lastName, notifications, ...said } = await this.#spelled(change)
     const names = Object.entries({ firstName: firstName?.trim(), lastName: lastName?.trim(), notifications }).filter(
@@ -68,7 +68,7 @@ export class ProfileEdits {
     return this.#users.change(id, { set, unset }, [event('user.updated', { kind: 'user', id }, { fields }, actor)])
   }
 
-  /** With the names of institution and projects as the lists have them. */
+  /** Uses the spelling of institutions and projects in the lists. */
   async #spelled(change: ProfileChange): Promise<ProfileChange> {
     const { institution, currentprojects, pastprojects } = change
     const [institutions, projects] = await Promise.all([
@@ -108,7 +108,7 @@ export class PasswordChange {
   }
 
   /**
-   * The changed account; all its sessions have ended. The current password is throttled like sign-in: `NotSignedIn` for a
+   * Returns the changed account; all its sessions have ended. The current password is throttled like sign-in: throws `NotSignedIn` for a
    * wrong one, `TooMany` after too many.
    */
   async change(

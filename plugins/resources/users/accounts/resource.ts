@@ -2,7 +2,7 @@ import { defineResource, type Rights, type UserRecord, Users, wire } from 'pounc
 import { fullNameOf, type RightsSource } from 'pounce/sdk/kit'
 import { users } from '../collections.ts'
 
-/** An account is its owner's; people of the same spaces may look at it. The policy lets server admins in. */
+/** An account belongs to its user; members of the same spaces may view it. The policy grants server admins access. */
 class UserRights implements RightsSource {
   #users: Users
 
@@ -22,7 +22,7 @@ class UserRights implements RightsSource {
 }
 wire(UserRights, Users)
 
-/** Their personal data is that of several collections: see `personal-data.ts`. */
+/** The personal data is in several collections: see `personal-data.ts`. */
 export const userResource = defineResource<UserRecord>({
   kind: 'user',
   collection: users,

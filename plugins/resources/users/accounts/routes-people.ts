@@ -15,7 +15,7 @@ export const findPeople = route({
   path: '/api/people',
   summary: 'Search people by the beginning of a name',
   description:
-    'An addition to Clowder 1.x. People whose account the caller may view: first those whose first name begins with `prefix`, then by last name, then by email address; without regard to case and accents. Suspended accounts and those that wait for approval are omitted. A page can be short and still have a `Link`.',
+    'An addition to Clowder 1.x. People whose account the caller may view: first those whose first name begins with `prefix`, then by last name, then by email address; ignoring case and accents. Suspended accounts and those pending approval are omitted. A page can be short and still have a `Link`.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
   query: s.Object({
@@ -38,7 +38,7 @@ export const listFollowing = route({
   path: '/api/me/following',
   summary: 'List what I follow',
   description:
-    'An addition to Clowder 1.x, by type and id. What the caller may no longer view is omitted, so a page can be short and still have a `Link`.',
+    'An addition to Clowder 1.x, by type and id. Resources that the caller may no longer view are omitted, so a page can be short and still have a `Link`.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
   query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() }),

@@ -6,7 +6,7 @@ import { setUpHeaders, setUpPage } from './set-up-page.ts'
 
 const route = routesFor('users', { setUp: FirstAdmin, access: ReadAccess, doors: LoginThrottle })
 
-/** Tokens are guessed like keys, so wrong ones are counted like them. */
+/** Tokens can be guessed like keys, so wrong ones are throttled like them. */
 const requireOpen = async (isOpen: boolean, doors: LoginThrottle, address: string): Promise<void> => {
   if (isOpen) return
   await doors.wrongKey(address)
@@ -50,7 +50,7 @@ export const checkSetUp = route({
       s.Object({
         isOpen: s.Boolean(),
         private: s.Union([s.Boolean(), s.Null()], {
-          description: 'The configured `access.private`; null: `POST /api/setup` takes the choice',
+          description: 'The configured `access.private`; null: `POST /api/setup` accepts the choice',
         }),
       }),
       { isOpen: true, private: null },
@@ -81,7 +81,7 @@ export const setUpFirstAdmin = route({
       password: s.String({ minLength: 8, maxLength: 1000 }),
       firstName: s.line(200),
       lastName: s.line(200),
-      private: s.Optional(s.Boolean({ description: 'Reading requires sign-in; not where `access.private` is configured' })),
+      private: s.Optional(s.Boolean({ description: 'Whether reading requires sign-in; not allowed if `access.private` is configured' })),
     }),
   ),
   responses: { 200: s.Object({ id: s.id() }) },

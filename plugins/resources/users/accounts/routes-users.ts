@@ -117,7 +117,7 @@ export const renameUser = route({
   path: '/api/users/:id/updateName',
   summary: 'Update the name of an account',
   description:
-    'For the user and for server admins. Names are looked up when shown, so everything shows the new one at once, except metadata, which keep the name under which they were added; search is updated a moment later.',
+    'For the user and for server admins. Names are looked up when shown, so the new name appears everywhere at once, except in metadata, which keeps the name under which it was added; search is updated shortly afterwards.',
   permission: { right: 'EditUser', on: ref('user', 'id') },
   params,
   query: s.Object({ firstName: s.line(200), lastName: s.line(200) }),
@@ -232,8 +232,8 @@ const Standing = s.Object({
   status: s.String({ description: '`Active`, `Inactive`, `ReadOnly` or `Admin`' }),
   provider: s.String({ description: 'Identity provider: `userpass` for local accounts' }),
   created: s.String({ description: 'ISO 8601' }),
-  lastLogin: time('ISO 8601; null when they never signed in'),
-  termsAccepted: time('ISO 8601; null when they never did'),
+  lastLogin: time('ISO 8601; null if the user has never signed in'),
+  termsAccepted: time('ISO 8601; null if never accepted'),
   hasSecondFactor: s.Boolean(),
 })
 
@@ -256,7 +256,7 @@ export const listAccounts = adminRoute({
       s.String({
         maxLength: 200,
         description:
-          'Search text in email address, first or last name, ignoring case; with several words each must match. One of them has three characters or more',
+          'Search text in email address, first or last name, ignoring case; with several words each must match. At least one of them must have three characters',
       }),
     ),
     limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }),

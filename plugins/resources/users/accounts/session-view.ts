@@ -32,7 +32,7 @@ import { avatarOf } from './user-json.ts'
 
 const orNull = <T extends s.TSchema>(schema: T) => s.Union([schema, s.Null()])
 
-const count = () => s.Optional(s.Integer({ description: 'Counted up to 100; absent where no plugin keeps them' }))
+const count = () => s.Optional(s.Integer({ description: 'Counted up to 100; absent if no plugin stores them' }))
 
 const trash = () => orNull(s.Object({ clearAfterDays: s.Integer({ description: '0: never' }) }))
 
@@ -42,7 +42,7 @@ const SessionUser = s.model(
     ...{ id: s.id(), firstName: s.String(), lastName: s.String(), fullName: s.String(), email: s.String(), avatar: s.String() },
     status: s.Union([s.Literal('Active'), s.Literal('Inactive'), s.Literal('ReadOnly'), s.Literal('Admin')]),
     superAdmin: s.Boolean({ description: 'Superadmin mode is on' }),
-    via: s.String({ description: 'By what the request is authenticated: `session`, `key`, `basic`, `bearer` or `proxy`' }),
+    via: s.String({ description: 'How the request is authenticated: `session`, `key`, `basic`, `bearer` or `proxy`' }),
     isLimited: s.Boolean({ description: 'True for a limited or extraction key, which has no storage, counts and preferences' }),
     termsPending: s.Boolean({ description: 'The terms of service must be accepted first' }),
     secondFactorPending: s.Boolean({ description: 'A second factor must be enrolled first' }),
@@ -50,7 +50,7 @@ const SessionUser = s.model(
     storage: orNull(
       s.Object(
         { usedBytes: s.Integer(), maxBytes: s.Integer(), usedFiles: s.Integer(), maxFiles: s.Integer() },
-        { description: 'A limit of 0 is none. Null if nothing is counted' },
+        { description: 'A limit of 0 means no limit. Null if nothing is counted' },
       ),
     ),
     counts: s.Object({ invitations: count(), requests: count(), notifications: count() }),
@@ -79,7 +79,7 @@ const CapabilitiesJson = s.model(
       ),
       maxUrlBytes: orNull(s.Integer({ description: 'Of a file from a URL' })),
     }),
-    trash: s.Object({ datasets: trash(), collections: trash() }, { description: 'Null: deletion is final' }),
+    trash: s.Object({ datasets: trash(), collections: trash() }, { description: 'Null: deletion is permanent' }),
     live: orNull(s.String({ description: 'Path of the stream of live events' })),
     geostreams: s.Boolean(),
     search: orNull(s.Object({ maxQueryLength: s.Integer(), maxPageSize: s.Integer(), maxOffset: s.Integer() })),
@@ -119,7 +119,7 @@ const SessionSite = s.model(
   },
 )
 
-/** What a client needs before it shows anything. */
+/** Initial data for a client. */
 export const SessionState = s.model(
   'SessionState',
   s.Object({
@@ -132,7 +132,7 @@ export const SessionState = s.model(
 
 type SessionState = s.Static<typeof SessionState>
 
-/** What one may do without naming a resource. */
+/** Permissions that are not about a single resource. */
 const unscopedRights: readonly Permission[] = [
   'CreateSpace',
   'CreateCollection',
@@ -171,7 +171,7 @@ export class SessionView {
   readonly #sites: Contributions<Site>
   readonly #unread: Contributions<UnreadCount>
   readonly #sources: Contributions<SessionSource>
-  /** Once there is an admin there always is one. */
+  /** Once there is an admin, there always is one. */
   #hasAdmin = false
 
   constructor(
@@ -268,6 +268,6 @@ export class SessionView {
 }
 wire(SessionView, Installation, Users, AccountAdministration, ClientPreferences, Policy, ReadAccess, Sites, UnreadCounts, SessionSources)
 
-/** False for limited keys and for accounts that are not admitted yet: these get nothing of the account but whose it is. */
+/** False for limited keys and for accounts pending a required step: these get only the identity of the account. */
 const isWholeAccount = ({ scope, limits, user }: Caller): boolean =>
   scope === 'full' && limits === undefined && !user?.termsPending && !user?.secondFactorPending

@@ -55,7 +55,10 @@ const question = `<fieldset>
 </fieldset>
 `
 
-/** The page behind the one-time set-up link: creates the account and a key for it, and says how to go on. Nothing that comes with the request is in it. */
+/**
+ * The page behind the one-time setup link: creates the account and a key for it, and shows the next steps. Contains no data from the
+ * request.
+ */
 export const setUpPage = (isAsked: boolean): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -88,7 +91,7 @@ ${isAsked ? question : ''}<button>Make the account</button>
 </html>
 `
 
-/** Headers of the page: only its own style and script run, it talks to this server only, and its address goes nowhere. */
+/** Headers of the page: it runs only its own style and script, connects to this server only, and its URL is not leaked. */
 export const setUpHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
@@ -103,7 +106,7 @@ export const setUpHeaders: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
 }
 
-/** Fixed texts of ours and of the problem: nothing that comes with the request is in them. */
+/** For constant texts of the page and of problems: no data from the request. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 const refusalPage = (message: string, page: string): string => `<!doctype html>
@@ -121,7 +124,7 @@ const refusalPage = (message: string, page: string): string => `<!doctype html>
 </html>
 `
 
-/** Answers browsers with a page where the setup link is missing or not valid. Programs get the problem as JSON. */
+/** Responds to browsers with a page when the setup link is missing or invalid. Programs get the problem as JSON. */
 export class SetUpRefusalPage implements MiddlewareClass {
   #setUp: FirstAdmin
 

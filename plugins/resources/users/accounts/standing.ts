@@ -4,7 +4,7 @@ import { EffectiveRoles } from '../roles/effective-roles.ts'
 
 type User = UserRecord & Stored
 
-/** What an account may be and do now, for those who send a request and for those who send none. */
+/** The status and restrictions of an account, for requests and for background work. */
 export class AccountStanding {
   #held: EffectiveRoles
   #sites: Contributions<Site>

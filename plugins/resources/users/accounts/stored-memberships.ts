@@ -6,7 +6,7 @@ import { StoredRoles } from '../roles/stored-roles.ts'
 type User = UserRecord & Stored
 type Outcome = Awaited<ReturnType<Users['setMembership']>>
 const maxMemberships = 10_000
-/** Each lost race means that another change won, so only a storm comes near. */
+/** Each lost race means that another change won, so only extreme contention comes close. */
 const maxTries = 200
 
 /** The roles that accounts hold in spaces. */
@@ -23,12 +23,12 @@ export class StoredMemberships {
     if (role !== undefined && !(await this.#roles.has(role))) throw new Invalid(`Unknown role ${role}`)
     const outcome = await this.#retried(() => this.#try(id, space, role, by))
     if (role === undefined || outcome === undefined || (await this.#roles.has(role))) return outcome
-    // It was removed meanwhile, after those who held it got its successor.
+    // The role was deleted meanwhile, after its holders got its successor.
     await this.handOver(id, role)
     return outcome
   }
 
-  /** Gives a person the successor of a role that is gone, wherever they hold it; where it has none they leave. */
+  /** Replaces a deleted role of a user with its successor everywhere; without a successor the user leaves the space. */
   async handOver(id: string, gone: string): Promise<void> {
     const successor = await this.#roles.successorOf(gone)
     await this.#retried(async () => {
@@ -42,7 +42,7 @@ export class StoredMemberships {
     })
   }
 
-  /** The whole list is replaced at a known revision: a space is never in it twice, anyone who else writes. */
+  /** The whole list is replaced at a known revision, so that a space is never in it twice despite concurrent changes. */
   async #try(id: string, space: string, role: string | undefined, by: MembershipChange): Promise<Outcome> {
     const user: User | undefined = await this.#documents.get(users, id)
     if (!user) throw new NotFound('user')

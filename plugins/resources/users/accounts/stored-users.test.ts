@@ -15,7 +15,7 @@ const newUser = () => {
 }
 const spaceId = (at: number) => at.toString(16).padStart(24, 'a')
 
-test('a role in a space is given, changed and ended', async t => {
+test('a role in a space is granted, changed and revoked', async t => {
   const { id } = await newUser()
   const memberships = async () => (await users.get(id))?.memberships
   await users.setMembership(id, spaceId(1), roleIds.Viewer)
@@ -32,7 +32,7 @@ test('a role in a space is given, changed and ended', async t => {
   await t.throwsAsync(users.setMembership('f'.repeat(24), spaceId(1), roleIds.Viewer), { instanceOf: NotFound })
 })
 
-test('fifty changes of memberships at once are all there afterwards, none twice', async t => {
+test('fifty concurrent changes of memberships are all applied, each once', async t => {
   const { id } = await newUser()
   await Promise.all(
     Array.from({ length: 50 }, (_, at) => users.setMembership(id, spaceId(100 + (at % 25)), at % 2 ? roleIds.Viewer : roleIds.Editor)),
@@ -58,7 +58,7 @@ test('members of a space are listed in pages, each once', async t => {
   t.deepEqual((await users.membersOf(spaceId(301), { limit: 4 })).items, [])
 })
 
-test('an e-mail address is one address in any case and spelling', async t => {
+test('an email address is the same in any case and normalization', async t => {
   const { id } = await users.create({ email: ' Jos\u0065\u0301@Example.org ', firstName: 'J', lastName: 'E', status: 'Active' })
   t.is((await users.byEmail('JOS\u00c9@example.ORG'))?.id, id)
   await t.throwsAsync(users.create({ email: 'jos\u00e9@example.org', firstName: 'X', lastName: 'Y', status: 'Active' }), {
@@ -69,14 +69,14 @@ test('an e-mail address is one address in any case and spelling', async t => {
   t.is((await users.change(other.id, { set: { email: 'Moved@Example.org' } }, [])).email, 'moved@example.org')
 })
 
-test('changing an absent account and one that is not as expected are distinguished', async t => {
+test('changing a missing account and a conflicting change are distinguished', async t => {
   const { id } = await newUser()
   await t.throwsAsync(users.change('f'.repeat(24), { set: { firstName: 'x' } }, []), { instanceOf: NotFound })
   await t.throwsAsync(users.change(id, { set: { firstName: 'x' }, where: eq('firstName', 'other') }, []), { instanceOf: CommitConflict })
   t.is((await users.get(id))?.firstName, 'A')
 })
 
-test('a permission that is new goes to Admin once, and one that was taken away stays away', async t => {
+test('a new permission is granted to Admin once, and a revoked one stays revoked', async t => {
   const own = await bootForTest({ t, plugins })
   const documents = own.get(DocumentStore)
   await documents.commit({ update: roleIds.Admin, in: storedRoles, pull: { permissions: ['EditSpace', 'EditUser'], given: ['EditSpace'] } })
@@ -87,7 +87,7 @@ test('a permission that is new goes to Admin once, and one that was taken away s
   t.is((await own.get(Users).roles()).length, 3)
 })
 
-test.serial('what a role holds counts for its members within a second', async t => {
+test.serial('a change of a role takes effect for its members within a second', async t => {
   const own = await bootForTest({ t, plugins })
   const { id, key } = own.admin
   await own.get(Users).setMembership(id, spaceId(1), roleIds.Viewer)

@@ -104,7 +104,7 @@ export class StoredUsers implements Users {
     return this.#documents.count(users, { ...(await this.#inSpace(space)), upTo })
   }
 
-  /** By the account itself, or through one of the groups that are members. */
+  /** Directly, or through one of the groups that are members. */
   async #inSpace(space: string): Promise<Pick<Find, 'using' | 'where'>> {
     const own = eq('memberships.space', space)
     const groups = await this.#held.groupsIn(space)
@@ -165,7 +165,7 @@ export class StoredUsers implements Users {
     return this.#commit(id, checked, events)
   }
 
-  /** With what the person is found by; again when someone changed the account meanwhile. */
+  /** Updates the search keys as well; repeats after a concurrent change of the account. */
   async #rename(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<User> {
     for (let left = tries; ; left--) {
       const now = await this.get(id)

@@ -13,7 +13,7 @@ const passwordOption = {
   isPath: true,
 } as const
 
-/** A password on the command line would be in everyone's process list, so it comes from a file or is made here. */
+/** A password in the arguments would be visible in the process list, so it is read from a file or generated. */
 const passwordFrom = async (input: Input): Promise<{ readonly password: string; readonly isNew: boolean }> => {
   const file = input.options['password-file']
   if (typeof file !== 'string') return { password: randomBytes(15).toString('base64url'), isNew: true }
@@ -24,7 +24,7 @@ const passwordFrom = async (input: Input): Promise<{ readonly password: string; 
   }
 }
 
-/** The account that the first argument names. */
+/** The account given by the first argument. */
 export const namedAccount = async (users: Users, input: Input): Promise<UserRecord & Stored> => {
   const email = input.arguments['email'] ?? ''
   const user = await users.byEmail(email)

@@ -3,7 +3,7 @@ import { type Contributions, Installation, type Stored, s, UnreadCounts, type Us
 import { fullNameOf, identityProviderOf, personContext, type UnreadCount } from 'pounce/sdk/kit'
 import { AccountStanding } from './standing.ts'
 
-/** White text has a contrast of 4.5 and more on each of them. */
+/** White text has a contrast ratio of at least 4.5 on each of them. */
 const colours = [
   ...['#a3262a', '#a8401a', '#85540f', '#6b5e00', '#4a6a12', '#1f7033', '#0f6e5c', '#0b6a7d'],
   ...['#1c6299', '#2f55b0', '#4a49b5', '#6540ab', '#7d3a9c', '#953385', '#a12c64', '#5c5c66'],
@@ -16,7 +16,7 @@ const firstLetter = (name: string): string => {
   return [...letter.toUpperCase()][0] ?? ''
 }
 
-/** Where this server draws someone's picture. The address says all that the picture shows, and is made of the name alone. */
+/** Path of the generated avatar of a user. It contains all that the image shows, and depends on the name alone. */
 const avatarPath = (user: Pick<UserRecord, 'firstName' | 'lastName'> | undefined): string => {
   const initials = user ? firstLetter(user.firstName) + firstLetter(user.lastName) : ''
   if (!user || initials === '') return `/api/avatars/${nobody}`
@@ -24,12 +24,12 @@ const avatarPath = (user: Pick<UserRecord, 'firstName' | 'lastName'> | undefined
   return `/api/avatars/${encodeURIComponent(initials)}-${colour % (colours.length - 1)}`
 }
 
-/** The picture at an address; undefined where there is none. */
+/** The image at a path; undefined if there is none. */
 export const drawAvatar = (picture: string): string | undefined => {
   const [, initials = '', number = ''] = /^([\p{L}\p{N}]{0,2})-(\d{1,2})$/u.exec(picture) ?? []
   const colour = number === '' ? undefined : colours[Number(number)]
   if (colour === undefined) return undefined
-  // Letters and digits need no escaping; a silhouette stands for no one in particular.
+  // Letters and digits need no escaping; a silhouette is used without initials.
   const shape =
     initials === ''
       ? '<circle cx="64" cy="48" r="22" fill="#fff"/><path d="M20 128a44 40 0 0 1 88 0z" fill="#fff"/>'
@@ -49,7 +49,7 @@ const Profile = s.model(
   }),
 )
 
-/** An account as v1 shows it. Status, roles and the last sign-in are not in it. */
+/** An account in v1's format, without status, roles and last sign-in. */
 export const UserJson = s.model(
   'User',
   s.Object({
@@ -67,14 +67,14 @@ export const UserJson = s.model(
 
 export type UserJson = s.Static<typeof UserJson>
 
-/** An account as its owner sees it. */
+/** An account as returned to its owner. */
 export const OwnJson = s.model(
   'CurrentUser',
   s.Object({
     ...UserJson.properties,
     notifications: s.String({ description: 'Email notifications: `none`, `direct`, `hourly` or `daily`' }),
     unreadNotifications: s.Optional(
-      s.Integer({ description: 'Number of unread notifications, counted up to 100; absent where no plugin keeps notifications' }),
+      s.Integer({ description: 'Number of unread notifications, counted up to 100; absent if no plugin stores notifications' }),
     ),
     termsPending: s.Optional(s.Boolean({ description: 'True while the terms of service are not accepted; otherwise absent' })),
   }),
@@ -84,7 +84,7 @@ export type OwnJson = s.Static<typeof OwnJson>
 
 const shown = ['biography', 'institution', 'orcidId', 'position', 'currentprojects', 'pastprojects'] as const
 
-/** Address of a person's picture: their own, else one with their initials. */
+/** URL of a user's picture: their own, otherwise a generated one with their initials. */
 export const avatarOf = (user: UserRecord | undefined, baseUrl: string): string => user?.profile.avatarUrl ?? baseUrl + avatarPath(user)
 
 /** Shows an account. */
@@ -104,7 +104,7 @@ const toUserJson = (user: UserRecord & Stored, baseUrl: string): UserJson => {
   }
 }
 
-/** Shows accounts in the way this installation is set. */
+/** Renders accounts according to the settings of the installation. */
 export class UserViews {
   #installation: Installation
   #standing: AccountStanding

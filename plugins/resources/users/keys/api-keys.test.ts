@@ -19,7 +19,7 @@ interface KeyJson {
   readonly identityId: { readonly userId: string; readonly providerId: string }
 }
 
-test('a key is shown whole when it is made and never again', async t => {
+test('a full key is returned when it is created and never again', async t => {
   const person = await newPerson(server, 'keys')
   const made = await person.call('/api/users/keys?name=for%20scripts', { method: 'POST' })
   t.is(made.status, 200)
@@ -39,7 +39,7 @@ test('a key is shown whole when it is made and never again', async t => {
   t.false(JSON.stringify(await server.get(ApiKeys).of(person.id)).includes(key))
 })
 
-test('names of keys are unique for each person, and _extraction_key is the system’s', async t => {
+test('names of keys are unique per user, and _extraction_key is reserved', async t => {
   const [one, other] = [await newPerson(server, 'names'), await newPerson(server, 'names')]
   const create = async (call: typeof one.call, query: string) => (await call(`/api/users/keys?${query}`, { method: 'POST' })).status
   const statuses = await Promise.all(Array.from({ length: 8 }, () => create(one.call, 'name=same')))
@@ -60,7 +60,7 @@ test('names of keys are unique for each person, and _extraction_key is the syste
   t.is(((await again.json()) as { message: string }).message, 'Key with name same already exists')
 })
 
-// The mobile app of Clowder v1 makes one at every sign-in.
+// The mobile app of Clowder v1 creates one at every sign-in.
 test('a key may have a name that begins with an underscore', async t => {
   const person = await newPerson(server, 'mobile')
   const json = { name: '_1764348566000' }
@@ -71,7 +71,7 @@ test('a key may have a name that begins with an underscore', async t => {
   t.is((await person.call('/api/users/keys/_1764348566000', { method: 'DELETE' })).status, 204)
 })
 
-test('a revoked key is refused from the answer on', async t => {
+test('a revoked key is refused as soon as the response is sent', async t => {
   const person = await newPerson(server, 'revoked')
   const key = await newKey(server, person.email, person.password, 'name=second')
   t.is((await server.as(key)('/api/me')).status, 200)
@@ -83,7 +83,7 @@ test('a revoked key is refused from the answer on', async t => {
   t.is(((await absent.json()) as { message: string }).message, 'Key with name second not found')
 })
 
-test('nobody reaches the keys of somebody else', async t => {
+test('keys of other users are not accessible', async t => {
   const [one, other] = [await newPerson(server, 'mine'), await newPerson(server, 'yours')]
   await one.call('/api/users/keys?name=private', { method: 'POST' })
   t.is((await other.call('/api/users/keys/private')).status, 404)
@@ -93,7 +93,7 @@ test('nobody reaches the keys of somebody else', async t => {
   t.is((await server.get(ApiKeys).of(one.id)).length, 2)
 })
 
-test('a key counts in the header and in the query, and a wrong one opens nothing', async t => {
+test('a key is accepted in the header and in the query, and a wrong one is refused', async t => {
   const person = await newPerson(server, 'door')
   const open = `/api/users/${person.id}`
   t.is((await server.as()(open)).status, 200)
@@ -110,7 +110,7 @@ test('a key counts in the header and in the query, and a wrong one opens nothing
   t.is((await server.as()(open, { headers: { authorization: basic(person.email, person.password) } })).status, 200)
 })
 
-test('an extraction key acts for the person but touches no keys, accounts or server', async t => {
+test('an extraction key acts for the user but cannot manage keys, accounts or the server', async t => {
   const key = await newKey(server, server.admin.email, server.admin.password, 'name=for-extractor&scope=extraction')
   const call = server.as(key)
   t.is((await call('/api/me')).status, 200)
@@ -123,7 +123,7 @@ test('an extraction key acts for the person but touches no keys, accounts or ser
   t.is((await server.as(server.admin.key)('/api/users/keys/test')).status, 200)
 })
 
-test('a key of before jobs had keys of their own is refused, and gone after the migration', async t => {
+test('a key from before jobs had keys of their own is refused, and deleted by the migration', async t => {
   const own = await bootForTest({ t, plugins })
   const documents = own.get(DocumentStore)
   const shown = 'c0ffee00-0000-4000-8000-000000000000'
@@ -145,7 +145,7 @@ test('a key of before jobs had keys of their own is refused, and gone after the 
   )
 })
 
-test('the service key reads and belongs to nobody', async t => {
+test('the service key can read and belongs to no account', async t => {
   const person = await newPerson(server, 'served')
   t.is((await server.as(commKey)(`/api/users/${person.id}`)).status, 200)
   t.is((await server.as()(`/api/users/${person.id}?key=${encodeURIComponent(commKey)}`)).status, 200)
@@ -154,7 +154,7 @@ test('the service key reads and belongs to nobody', async t => {
   t.is((await server.as(commKey)('/api/users?superAdmin=true')).status, 403)
 })
 
-test('the use of a key is noted once a minute at most', async t => {
+test('the use of a key is recorded at most once a minute', async t => {
   const clock = new FixedClock()
   const other = await bootForTest({ t, plugins, clock })
   const call = other.as(other.admin.key)

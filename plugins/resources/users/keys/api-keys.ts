@@ -31,7 +31,7 @@ const dayMs = 86_400_000
 
 const expiredForMs = 30 * dayMs
 
-/** API keys. A key is shown once, when it is made; afterwards only its hash is known. */
+/** API keys. A key is returned once, when it is created; only its hash is stored. */
 export class ApiKeys {
   #maxKeyMs: number
   #documents: DocumentStore
@@ -45,10 +45,10 @@ export class ApiKeys {
     this.#log = log
   }
 
-  /** Makes a key; `Invalid` when the user has one of this name, and for the name that Clowder v1 gave to keys of its own. */
+  /** Creates a key; throws `Invalid` when the user has one with this name, and for the name that Clowder v1 gave to its own keys. */
   async create(user: string, name: string, reach: KeyReach, actor?: string): Promise<{ readonly key: string; readonly id: string }> {
     if (!/^[^\u0000-\u001f\u007f]{1,200}$/u.test(name)) throw new Invalid('name must be 1 to 200 characters')
-    // Clients shorten an address that ends with a dot: the key could not be revoked by its name.
+    // Clients normalize URLs that end in dots: the key could not be revoked by its name.
     if (['.', '..', '_extraction_key'].includes(name)) throw new Invalid(`A key cannot be named ${name}`)
     if ((await this.of(user)).length >= maxKeys) throw new Invalid(`Maximum of ${maxKeys} keys per user reached`)
     const now = this.#clock.now()
@@ -79,18 +79,18 @@ export class ApiKeys {
     return key && this.#withEnd(key)
   }
 
-  /** From now on the key is refused. False when there was none. */
+  /** The key is refused once this resolves. False when there was none. */
   async revoke(user: string, name: string, actor?: string): Promise<boolean> {
     const key = await this.named(user, name)
     return key !== undefined && this.#remove(key, actor)
   }
 
-  /** From now on all keys are refused that a user had made by then. */
+  /** All keys that the user had created by `madeBy` are refused once this resolves. */
   async revokeAll(user: string, madeBy: Time, actor?: string): Promise<void> {
     for (const key of await this.of(user)) if (key.created <= madeBy) await this.#remove(key, actor)
   }
 
-  /** The record of a key that someone showed; undefined when it is not one of ours. */
+  /** The record of a presented key; undefined when it is unknown. */
   async find(shown: string): Promise<Key | undefined> {
     const hash = sha256(shown)
     const key = await this.#documents.get(keys, idOfHash(hash))
@@ -103,7 +103,7 @@ export class ApiKeys {
     return key?.user === user && !this.hasExpired(key) ? key : undefined
   }
 
-  /** Notes that a key was used, once a minute at most. A note that fails is no reason to refuse the request. */
+  /** Records the use of a key, at most once a minute. A failure to record it does not fail the request. */
   async touch(key: Key): Promise<void> {
     const now = this.#clock.now()
     if (key.lastUsed !== null && now.getTime() - Date.parse(key.lastUsed) < touchEveryMs) return
@@ -115,23 +115,23 @@ export class ApiKeys {
     }
   }
 
-  /** When a key ends at the latest that was made then; undefined where keys have no longest life. */
+  /** The latest possible expiry of a key created at a time; undefined without a maximum lifetime. */
   #latestEnd(created: Time): Time | undefined {
     return Number.isFinite(this.#maxKeyMs) ? new Date(Date.parse(created) + this.#maxKeyMs).toISOString() : undefined
   }
 
-  /** The longest life counts for keys too that were made before it was set. */
+  /** The maximum lifetime also applies to keys created before it was set. */
   #withEnd(key: Key): Key {
     const latest = this.#latestEnd(key.created)
     return latest === undefined || (key.expires !== undefined && key.expires <= latest) ? key : { ...key, expires: latest }
   }
 
-  /** True once a key is refused for its age alone. */
+  /** True once a key is refused because of its age alone. */
   hasExpired({ expires }: KeyRecord): boolean {
     return expires !== undefined && expires <= this.#clock.now().toISOString()
   }
 
-  /** Removes keys that expired so long ago that no one wonders any more why they are refused. */
+  /** Deletes keys that expired so long ago that their owners no longer need to see why they are refused. */
   async sweep(signal: AbortSignal): Promise<void> {
     const before = new Date(this.#clock.now().getTime() - expiredForMs).toISOString()
     await removeFound(this.#documents, keys, {
@@ -170,7 +170,7 @@ export class ApiKeys {
 }
 wire(ApiKeys, configPort(config), DocumentStore, Clock, Log)
 
-/** Anyone who changes a password may have all keys of the account end with it: those that were there by then. */
+/** With a password change, users can revoke all keys of the account that exist at that time. */
 export class RevokeKeysOnUserUpdated {
   #keys: ApiKeys
 

@@ -23,12 +23,12 @@ const keptMs = 1000
 
 const maxPrevious = 10
 
-/** The secrets of an installation: the first signs and seals, all of them verify and open. */
+/** The secrets of an installation: the first signs and encrypts, all of them verify and decrypt. */
 export type Secrets = readonly [current: string, ...previous: string[]]
 
 /**
- * Random text that all kernels of an installation share: configured, or made once and kept with the records. After a rotation what the secret before it has
- * signed or sealed stays valid for an overlap.
+ * Random text that all kernels of an installation share: configured, or generated once and stored with the records. After a rotation, data
+ * that the previous secret signed or encrypted stays valid for an overlap.
  */
 export class InstallationSecret {
   #configured: Secrets | undefined
@@ -48,7 +48,7 @@ export class InstallationSecret {
     this.#clock = clock
   }
 
-  /** For what is signed: those before count until their overlap ends. */
+  /** For signatures: previous secrets are valid until their overlap ends. */
   async signing(): Promise<Secrets> {
     if (this.#configured) return this.#configured
     const { value, previous = [] } = await this.#current()
@@ -56,7 +56,7 @@ export class InstallationSecret {
     return [value, ...previous.filter(({ until }) => until > now).map(one => one.value)]
   }
 
-  /** For what is encrypted at rest, which has to be opened however long ago it was sealed: all that were not given up for lost. */
+  /** For encryption at rest, where data of any age must be decrypted: all secrets that were not given up as leaked. */
   async sealing(): Promise<Secrets> {
     if (this.#configured) return this.#configured
     const { value, previous = [] } = await this.#current()
@@ -71,8 +71,9 @@ export class InstallationSecret {
   }
 
   /**
-   * Makes a new secret. What the present one has signed stays valid for `overlapHours` (default: the setting), what it has sealed can be opened for good; with 0
-   * it has leaked, and neither holds any more. `Invalid` where the configuration sets the secret: it is replaced there.
+   * Generates a new secret. Signatures of the current one stay valid for `overlapHours` (default: the setting), and data encrypted with it
+   * can be decrypted indefinitely; 0 means that it has leaked, and neither is accepted any more. Throws `Invalid` if the configuration sets
+   * the secret, which has to be replaced there.
    */
   async rotate(overlapHours?: number): Promise<{ readonly validUntil: Date }> {
     if (this.#configured)
@@ -112,7 +113,7 @@ const newSecret = (): string => randomBytes(32).toString('base64url')
 export class RotateSecret implements Command {
   readonly name = 'secret rotate'
   readonly summary =
-    'Replace the secret that signs job keys and sign-in notes and seals TOTP secrets; kernels that run follow within a second'
+    'Replace the secret that signs job keys and sign-in cookies and encrypts TOTP secrets; running kernels use it within a second'
   readonly options = [
     {
       name: 'overlap-hours',
@@ -130,7 +131,7 @@ export class RotateSecret implements Command {
   async run({ options }: Parameters<Command['run']>[0]) {
     const text = options['overlap-hours']?.toString()
     const hours = text === undefined ? undefined : Number(text)
-    // An empty text is the number 0, which gives up what the current secret has sealed.
+    // An empty text would be converted to 0, which invalidates what the current secret has encrypted.
     if (hours !== undefined && !(/^\d+$/.test(`${text}`) && hours <= 8760))
       throw new Invalid('overlap-hours must be a whole number of hours from 0 to 8760')
     const { validUntil } = await this.#secret.rotate(hours)
@@ -178,16 +179,16 @@ const openWith = (key: Buffer, context: string, bytes: Buffer): string | undefin
   try {
     return Buffer.concat([text, decipher.final()]).toString('utf8')
   } catch (error) {
-    // Node has no class of its own for a tag that does not fit.
+    // Node has no error class of its own for a tag mismatch.
     if (error instanceof Error) return undefined
     throw error
   }
 }
 
-/** Hex SHA-256: how keys and session tokens are stored. They are random, so no salt is needed. */
+/** Hex SHA-256, as stored for keys and session tokens. They are random, so no salt is needed. */
 export const sha256 = (text: string): string => hash('sha256', text)
 
-/** The id of the record of a key or session: the start of its hash, so that one read finds it. */
+/** The id of the record of a key or session: the beginning of its hash, so that it is found with one read. */
 export const idOfHash = (hash: string): string => hash.slice(0, 24)
 
 /** Compares two digests of equal length in constant time. */
@@ -197,11 +198,11 @@ export const isSameDigest = (one: string, other: string): boolean => {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** Sixteen bytes in the form of a UUID, which v1's clients expect of a key. All 128 bits count. */
+/** Sixteen bytes in the format of a UUID, which v1's clients expect of a key. All 128 bits are random. */
 const inKeyForm = (bytes: Buffer): string => bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
 /** A new API key: 128 random bits. */
 export const newKey = (): string => inKeyForm(randomBytes(16))
 
-/** A new session or set-up token: 256 random bits. */
+/** A new session or setup token: 256 random bits. */
 export const newToken = (): string => randomBytes(32).toString('base64url')

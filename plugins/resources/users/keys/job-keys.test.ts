@@ -16,7 +16,7 @@ const claims: fc.Arbitrary<JobClaims> = fc.record({
   stamp: fc.uint8Array({ minLength: stampBytes, maxLength: stampBytes }).map(bytes => Buffer.from(bytes)),
 })
 
-test('a key says what was written into it, to whoever has the secret, or will have another one next', t => {
+test('a key is verified with the secret that signed it, including after a rotation', t => {
   fc.assert(
     fc.property(claims, written => {
       const key = writeJobKey(written, secret)
@@ -30,7 +30,7 @@ test('a key says what was written into it, to whoever has the secret, or will ha
   )
 })
 
-test('whatever is changed in it, it is none; and no text is an error', t => {
+test('any change invalidates a key; and no text causes an error', t => {
   fc.assert(
     fc.property(claims, fc.nat(109), fc.constantFrom(...'ABxyz019-_'), (written, at, character) => {
       const key = writeJobKey(written, secret)
@@ -49,7 +49,7 @@ test('whatever is changed in it, it is none; and no text is an error', t => {
   t.false(looksLikeJobKey('c0ffee00-0000-4000-8000-000000000000'))
 })
 
-test('only ids are written into a key', t => {
+test('only ids are accepted in a key', t => {
   const written: JobClaims = {
     job: 'not an id',
     target: { kind: 'file', id: 'a'.repeat(24) },

@@ -16,15 +16,15 @@ import type { CallerJob, Job, JobFacts } from 'pounce/sdk/kit'
 import { config, type Settings } from '../config.ts'
 import { InstallationSecret, isSameDigest } from './installation-secret.ts'
 
-/** What the key of a job says, all of it signed. */
+/** The signed contents of a job's key. */
 export interface JobClaims {
   readonly job: string
   readonly target: { readonly kind: 'file' | 'dataset'; readonly id: string }
-  /** Of a file's job: the dataset it was submitted for. */
+  /** For a job on a file: the dataset it was submitted for. */
   readonly dataset: string | undefined
-  /** To the second. */
+  /** In whole seconds. */
   readonly expires: Date
-  /** Fits the account as it was when the key was made. */
+  /** Matches the account at the time of creation. */
   readonly stamp: Buffer
 }
 
@@ -44,17 +44,17 @@ const signedBytes = stampAt + stampBytes
 
 const kinds = ['file', 'dataset'] as const
 
-/** 82 bytes in base64url, which nothing in an address or a header needs to escape. */
+/** 82 bytes in base64url, which needs no escaping in URLs and headers. */
 const keyLength = prefix.length + Math.ceil(((signedBytes + macBytes) * 4) / 3)
 
 const noDataset = '0'.repeat(2 * idBytes)
 
 const macOf = (secret: Buffer, signed: Buffer): Buffer => createHmac('sha256', secret).update(signed).digest()
 
-/** True of a text in the form of a job's key, genuine or not. */
+/** True for a text in the format of a job's key, genuine or not. */
 export const looksLikeJobKey = (shown: string): boolean => shown.length === keyLength && shown.startsWith(prefix)
 
-/** Writes a key. Ids are 24 hex digits. */
+/** Creates a key. Ids are 24 hex digits. */
 export const writeJobKey = ({ job, target, dataset, expires, stamp }: JobClaims, secret: Buffer): string => {
   if (![job, target.id, dataset ?? noDataset].every(s.isId)) throw new TypeError('the key of a job names ids of 24 hex digits')
   const signed = Buffer.alloc(signedBytes)
@@ -72,11 +72,11 @@ const bytesOf = (shown: string): Buffer | undefined => {
   if (!looksLikeJobKey(shown)) return undefined
   const text = shown.slice(prefix.length)
   const bytes = Buffer.from(text, 'base64url')
-  // One key has one spelling.
+  // Each key has exactly one spelling.
   return bytes.toString('base64url') === text ? bytes : undefined
 }
 
-/** What a key says, anyone who signed it. Undefined for what is no key of a job. */
+/** The contents of a key, regardless of its signature. Undefined for a text that is not a job's key. */
 export const claimsIn = (shown: string): JobClaims | undefined => {
   const bytes = bytesOf(shown)
   const kind = bytes && kinds[bytes.readUInt8(kindAt)]
@@ -92,7 +92,7 @@ export const claimsIn = (shown: string): JobClaims | undefined => {
   }
 }
 
-/** What a key says that one of these secrets signed; undefined for any other. Takes the same time wherever a wrong signature differs. */
+/** The contents of a key that one of these secrets signed; undefined for any other. Takes constant time for wrong signatures. */
 export const readJobKey = (shown: string, secrets: readonly Buffer[]): JobClaims | undefined => {
   const bytes = bytesOf(shown)
   if (!bytes) return undefined
@@ -103,7 +103,7 @@ export const readJobKey = (shown: string, secrets: readonly Buffer[]): JobClaims
 
 type User = UserRecord & Stored
 
-/** Whom a job's key stands for, or why it is refused. `forged`: this server never made it. */
+/** The account and job of a key, or why it is refused. `forged`: not signed by this server. */
 export type VerifiedJobKey =
   | { readonly job: CallerJob; readonly user: User | null }
   | { readonly refused: string; readonly isForged?: true }
@@ -114,7 +114,7 @@ const minuteMs = 60_000
 
 const isTargetKind = (kind: string): kind is 'file' | 'dataset' => kind === 'file' || kind === 'dataset'
 
-/** Keys of jobs: signed, not stored. One read of the job and one of the account decide about each, now. */
+/** Keys of jobs: signed, not stored. The validity of each is decided by one read of the job and one of the account. */
 export class JobKeys implements Keys {
   #settings: Settings
   #users: Users
@@ -149,24 +149,24 @@ export class JobKeys implements Keys {
     return claims === undefined || claims.expires <= this.#clock.now()
   }
 
-  /** True of a key that `verify` can check. */
+  /** True for a key that `verify` can check. */
   isOne(shown: string): boolean {
     return looksLikeJobKey(shown)
   }
 
-  /** What a key stands for at this moment. */
+  /** The current meaning of a key. */
   async verify(shown: string): Promise<VerifiedJobKey> {
     const secrets = await this.#secrets()
     const claims = readJobKey(shown, secrets)
     if (!claims) return { refused: 'The API key is not valid', isForged: true }
     if (claims.expires <= this.#clock.now()) return { refused: 'The key of the job has expired' }
     const facts = await this.#factsOf(claims)
-    if (!facts) return { refused: 'The job of this key is not known any more' }
+    if (!facts) return { refused: 'The job of this key no longer exists' }
     const refused = this.#refusalOf(facts)
     if (refused !== undefined) return { refused }
     const user = facts.user === null ? null : await this.#users.get(facts.user)
     if (user === undefined || !secrets.some(secret => this.#isStampOf(user, secret, claims.stamp)))
-      return { refused: 'The account has other credentials than when the job was sent: submit it again' }
+      return { refused: 'The credentials of the account have changed since the job was sent: submit it again' }
     const { job: id, target, dataset } = claims
     const expires = facts.keysUntil && facts.keysUntil < claims.expires ? facts.keysUntil : claims.expires
     return { job: { id, target, extractor: facts.extractor, expires, ...(dataset === undefined ? {} : { dataset }) }, user }
@@ -180,7 +180,7 @@ export class JobKeys implements Keys {
     return undefined
   }
 
-  /** Extractors upload first and say `DONE` next, but what they say goes another way and may come before the last upload. */
+  /** Extractors upload first and then send `DONE`, but statuses are sent separately and may arrive before the last upload. */
   #refusalOf({ state, endedAt, keysUntil }: JobFacts): string | undefined {
     const now = this.#clock.now().getTime()
     if (state === 'cancelled') return 'The job of this key was cancelled'
@@ -190,13 +190,16 @@ export class JobKeys implements Keys {
     return undefined
   }
 
-  /** Those that sign and verify, the one that signs first. */
+  /** The secrets that sign and verify, the signing one first. */
   async #secrets(): Promise<readonly [Buffer, ...Buffer[]]> {
     const [current, ...previous] = await this.#secret.signing()
     return [signingKey(current), ...previous.map(signingKey)]
   }
 
-  /** Others once the password is another, all sessions were ended, or for no one the service key is no longer accepted. The first is for new keys. */
+  /**
+   * Changes with the password, when all sessions are ended, or, without an account, when the service key is no longer accepted. The first
+   * is used for new keys.
+   */
   #stampsOf(user: User | null, secret: Buffer): readonly Buffer[] {
     const { commKey, previousCommKeys } = this.#settings
     const parts =

@@ -29,7 +29,7 @@ const make = (query: string) => ada.call(`/api/users/keys?${query}`, { method: '
 const limited = (query: string) => newKey(server, ada.email, ada.password, query)
 const shown = async (name: string) => (await (await ada.call(`/api/users/keys/${name}`)).json()) as KeyJson
 
-test('a key says what it was made for', async t => {
+test('a key is listed with its scope and limits', async t => {
   t.is((await make(`name=told&scope=extraction&verbs=write,read,read&spaces=${space}&expires=2099-06-30`)).status, 200)
   const { created, ...told } = await shown('told')
   t.like(told, { scope: 'extraction', verbs: ['read', 'write'], spaces: [space], expires: '2099-06-30T00:00:00.000Z', lastUsed: null })
@@ -40,14 +40,14 @@ test('a key says what it was made for', async t => {
   t.is((await shown('until')).expires, '2099-06-30T10:00:00.000Z')
 })
 
-test('what a key cannot be made for is refused, and none is made', async t => {
+test('an invalid scope or limit is refused, and no key is created', async t => {
   const wrong = ['verbs=', 'verbs=,', 'verbs=fly', 'verbs=read,fly', 'verbs=READ', 'scope=admin', 'expires=tomorrow', 'expires=2001-01-01']
   wrong.push('expires=2099-02-31x', 'expires=', 'spaces=', 'spaces=,', `spaces=${Array.from({ length: 101 }, () => space).join(',')}`)
   for (const query of wrong) t.is((await make(`name=wrong&${query}`)).status, 400, query.slice(0, 40))
   t.is((await ada.call('/api/users/keys/wrong')).status, 404)
 })
 
-test('a key cannot be held to spaces that its owner does not see', async t => {
+test('a key cannot be limited to spaces that its owner may not view', async t => {
   const bob = await somebody(server, 'bob')
   const hidden = await newSpace(bob)
   const answers = await Promise.all(
@@ -63,7 +63,7 @@ test('a key cannot be held to spaces that its owner does not see', async t => {
   t.is((await make(`name=far&spaces=${space},${hidden}`)).status, 200)
 })
 
-test('a limited key cannot deal with keys, sessions or the account', async t => {
+test('a limited key cannot manage keys, sessions or the account', async t => {
   const keys = await Promise.all([
     limited('name=l1&verbs=read,write,delete,manage'),
     limited(`name=l2&spaces=${space}`),
@@ -86,7 +86,7 @@ test('a limited key cannot deal with keys, sessions or the account', async t => 
   t.false(names.includes('more'))
 })
 
-test('what belongs to the account takes the verb, and a key that is held to no space', async t => {
+test('account-wide routes require the verb, and a key that is not limited to spaces', async t => {
   const peer = await somebody(server, 'peer')
   await letIn(ada, space, 'Viewer', peer)
   const statuses = async (query: string) => {
@@ -95,7 +95,7 @@ test('what belongs to the account takes the verb, and a key that is held to no s
     return [(await call('/api/roles')).status, (await follow('follow')).status, (await follow('unfollow')).status]
   }
   t.deepEqual(await statuses('name=r&verbs=read'), [200, 403, 403])
-  // It passes, but sees no one to follow.
+  // The verb is sufficient, but the key can view no user to follow.
   t.deepEqual(await statuses('name=w&verbs=write'), [403, 404, 404])
   t.deepEqual(await statuses('name=rw&verbs=read,write'), [200, 200, 200])
   t.deepEqual(await statuses(`name=s&spaces=${space}`), [403, 403, 403])
@@ -111,7 +111,7 @@ test('a limited key of a server admin has no admin rights, nor superadmin mode',
   t.is((await server.as(key)('/api/me', { headers: { cookie: 'superAdmin=true' } })).status, 200)
 })
 
-test('a key that has expired is refused in these words, and swept away a month later', async t => {
+test('an expired key is refused with this message, and deleted a month later', async t => {
   const clock = new FixedClock()
   const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
   const other = await bootForTest({ t, plugins, clock })
@@ -133,7 +133,7 @@ test('a key that has expired is refused in these words, and swept away a month l
   t.is((await other.as(person.key)('/api/me')).status, 200)
 })
 
-test('the command line makes the same keys', async t => {
+test('the command line creates the same keys', async t => {
   const command = (name: string) =>
     server
       .get(Commands)
@@ -156,7 +156,7 @@ test('the command line makes the same keys', async t => {
   )
 })
 
-test('a password opens what limited keys do not', async t => {
+test('a password allows what limited keys do not', async t => {
   const headers = { authorization: basic(ada.email, ada.password) }
   t.is((await server.as()('/api/users/keys', { headers })).status, 200)
 })

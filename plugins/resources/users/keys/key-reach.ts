@@ -2,14 +2,14 @@ import { Invalid, s } from 'pounce/sdk'
 import { readTime, type Verb } from 'pounce/sdk/kit'
 import type { KeyRecord } from '../collections.ts'
 
-/** What a key is for, and for how long. */
+/** The scope, limits and expiry of a key. */
 export type KeyReach = Pick<KeyRecord, 'scope' | 'verbs' | 'spaces' | 'expires'>
 
 const scopes = ['full', 'extraction'] as const
 const verbs: readonly Verb[] = ['read', 'write', 'delete', 'manage']
 const maxSpaces = 100
 
-/** A person's words for what a key is for, the same in a query and on the command line. */
+/** The scope and limits of a key as text, the same in a query and on the command line. */
 export interface ReachWords {
   readonly scope?: string | undefined
   readonly verbs?: string | undefined
@@ -17,7 +17,7 @@ export interface ReachWords {
   readonly expires?: string | undefined
 }
 
-/** Query parameters that say what a key is for. Spread into a route's `query`. */
+/** Query parameters for the scope and limits of a key. Spread into a route's `query`. */
 export const reachParameters = {
   scope: s.Optional(s.Union([s.Literal('full'), s.Literal('extraction')], { description: 'Default `full` (an addition to Clowder 1.x)' })),
   verbs: s.Optional(
@@ -35,7 +35,7 @@ export const reachParameters = {
 /** The ids in `spaces`. */
 export const spacesIn = (text: string | undefined): readonly string[] => (text === undefined ? [] : wordsIn(text))
 
-/** Reads the words; `Invalid` says which is wrong. An empty list of verbs or spaces is a mistake, not everything. */
+/** Parses the texts; throws `Invalid` naming the wrong one. An empty list of verbs or spaces is an error and does not mean all. */
 export const reachFrom = ({ scope = 'full', verbs: verbText, spaces: spaceText, expires }: ReachWords): KeyReach => {
   const known = scopes.find(each => each === scope)
   if (known === undefined) throw new Invalid('scope must be full or extraction')

@@ -1,11 +1,11 @@
 import { CommitConflict, collection, type DocumentStore } from 'pounce/sdk'
 
-/** As records were before: the key of all jobs of a person had what it was derived from. */
+/** The former records: the key for all jobs of a user contained what it was derived from. */
 const keys = collection<{ user: string; name: string; generation?: string | null }>()('users.keys', {
   byUser: { on: ['user', 'name'], unique: true },
 })
 
-/** Removes the keys that opened everything of a person to every extractor. They are refused already; no one needs to see them in a list. */
+/** Deletes the keys that gave every extractor access to everything of a user. They are refused already, and need not be listed. */
 export const up = async (documents: DocumentStore): Promise<void> => {
   for await (const { id, generation } of documents.scan(keys, { using: 'byUser' })) {
     if (generation == null) continue

@@ -10,7 +10,7 @@ interface Named {
 const users = collection<Named>()('users')
 const batch = 500
 
-/** People are found by fields that accounts did not have. */
+/** Adds the fields by which users are searched. */
 export const up = async (documents: DocumentStore): Promise<void> => {
   let some: { readonly id: string; readonly revision: number; readonly set: { readonly sortFirst: string; readonly sortLast: string } }[] =
     []

@@ -12,7 +12,7 @@ import { type LiveRole, StoredRoles } from './stored-roles.ts'
 
 const none: readonly Membership[] = []
 
-/** The roles that people hold in spaces now, by their accounts and through their groups. */
+/** The roles that users currently hold in spaces, directly and through their groups. */
 export class EffectiveRoles {
   #roles: StoredRoles
   #groups: Contributions<Groups>
@@ -22,7 +22,7 @@ export class EffectiveRoles {
     this.#groups = groups
   }
 
-  /** Those of the account itself first. */
+  /** Roles of the account itself come first. */
   async of({ memberships, groups }: Pick<UserRecord, 'memberships' | 'groups'>): Promise<readonly Membership[]> {
     const [known] = groups?.length ? this.#groups.all() : []
     if (!known) return memberships.length === 0 ? none : held(memberships, await this.#roles.live())
@@ -44,7 +44,7 @@ export class EffectiveRoles {
   }
 }
 wire(EffectiveRoles, StoredRoles, KnownGroups)
-/** A role that no longer exists gives nothing. */
+/** A role that no longer exists grants nothing. */
 const held = (memberships: GroupRecord['memberships'], roles: ReadonlyMap<string, LiveRole>, group?: string): Membership[] =>
   memberships.flatMap(({ space, role }) => {
     const live = roles.get(role)

@@ -25,17 +25,17 @@ import { roleIds, StoredRoles } from './stored-roles.ts'
 
 const mostRoles = 200
 const builtIn: ReadonlySet<string> = new Set(Object.values(roleIds))
-/** Without these no one could look after a space. */
+/** Without these, no one could manage a space. */
 const keptByAdmin: readonly Permission[] = ['ViewSpace', 'EditSpace']
 
-/** What a server admin says of a role; what is absent stays. */
+/** A change to a role; absent fields are unchanged. */
 export interface RoleChange {
   readonly name?: string | undefined
   readonly description?: string | undefined
   readonly permissions?: readonly string[] | undefined
 }
 
-/** What server admins do with roles. */
+/** Management of roles by server admins. */
 export class RoleAdministration {
   #documents: DocumentStore
   #roles: StoredRoles
@@ -57,7 +57,7 @@ export class RoleAdministration {
     this.#known = permissions
   }
 
-  /** `Taken` for a name in use, `Invalid` for a permission that there is not. No permissions are no rights. */
+  /** Throws `Taken` for a name in use, `Invalid` for an unknown permission. An empty list grants no rights. */
   async create(role: Omit<RoleRecord, 'permissions'> & { readonly permissions: readonly string[] }, actor: string): Promise<string> {
     if ((await this.#roles.all()).length >= mostRoles) throw new Conflict(`Maximum of ${mostRoles} roles reached`)
     const permissions = this.#checked(role.permissions)
@@ -68,7 +68,7 @@ export class RoleAdministration {
     return id
   }
 
-  /** The three roles that there are from the beginning keep their names, for clients go by them, and Admin what takes to look after a space. */
+  /** The three built-in roles keep their names, because clients rely on them, and Admin keeps what is required to manage a space. */
   async change(id: string, wanted: RoleChange, actor: string | undefined): Promise<void> {
     const name = wanted.name === undefined ? undefined : plain(wanted.name)
     const permissions = wanted.permissions && this.#checked(wanted.permissions)
@@ -95,8 +95,8 @@ export class RoleAdministration {
   }
 
   /**
-   * Who held it holds the successor from that moment on. `Conflict` when it is held and no successor is named, `Invalid` for one of the three roles
-   * that there are from the beginning, and for a successor that there is not.
+   * Its holders immediately hold the successor. Throws `Conflict` when it is in use and no successor is given, `Invalid` for a built-in
+   * role and for an unknown successor.
    */
   async remove(id: string, successor: string | undefined, actor: string | undefined): Promise<void> {
     const role = await this.#documents.get(roles, id)
@@ -105,10 +105,10 @@ export class RoleAdministration {
     if (successor === undefined && (await this.#isHeld(id)))
       throw new Conflict(`The role ${role.name} is in use; name the role that replaces it by ?successor=`)
     if (successor !== undefined && (successor === id || !(await this.#roles.has(successor))))
-      throw new Invalid('The successor must be another existing role')
+      throw new Invalid('The successor must be a different, existing role')
     const removed = event('role.removed', { kind: 'role', id }, { name: role.name, successor: successor ?? null }, actor)
     const where = not(exists('successor'))
-    // Its name is free from now on, and an id is no name that anyone would choose.
+    // Frees the name; an id is not a name that a user would choose.
     const change =
       successor === undefined ? { tombstone: id, in: roles, where } : { update: id, in: roles, where, set: { successor, name: id } }
     try {
@@ -136,7 +136,7 @@ export class RoleAdministration {
 }
 wire(RoleAdministration, DocumentStore, StoredRoles, KnownGroups, Ids, Installation)
 
-/** After a role is gone, its successor is written where it was held; until then it is found on the way. */
+/** After a role is deleted, replaces it with its successor in accounts; until then it is resolved when read. */
 export class ReplaceRemovedRole {
   #documents: DocumentStore
   #memberships: StoredMemberships

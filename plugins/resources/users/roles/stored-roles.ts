@@ -2,15 +2,15 @@ import { CommitConflict, DocumentStore, Installation, type Permission, type Role
 import { allPermissions, type DefaultRole, defaultRoles, type PermissionCatalog } from 'pounce/sdk/kit'
 import { roles, type StoredRole } from '../collections.ts'
 
-/** A role as rights are decided by it. */
+/** A role as used to decide about rights. */
 export interface LiveRole {
-  /** Its own id, or that of the role whose place it took. */
+  /** Its own id, or that of the deleted role that it replaces. */
   readonly id: string
   readonly name: string
   readonly permissions: ReadonlySet<Permission>
 }
 
-/** The same in every installation, so that copies of an installation and imports agree. */
+/** The same in every installation, so that copies and imports match. */
 export const roleIds = {
   Viewer: '0000000000000000000000a1',
   Editor: '0000000000000000000000a2',
@@ -18,15 +18,15 @@ export const roleIds = {
 } as const
 
 const descriptions: Readonly<Record<keyof typeof roleIds, string>> = {
-  Viewer: 'Reads what is in the space',
-  Editor: 'Reads, adds and changes what is in the space',
-  Admin: 'Rules over the space: its content, its settings and its members',
+  Viewer: 'Can view the contents of the space',
+  Editor: 'Can view, add and edit the contents of the space',
+  Admin: 'Can manage the space: its contents, its settings and its members',
 }
 
-/** Well below the second in which a change of roles has to count. */
+/** Well below the second within which a change of roles must take effect. */
 const freshMs = 500
 
-/** The roles that people can hold in spaces. */
+/** The roles that users can hold in spaces. */
 export class StoredRoles {
   #documents: DocumentStore
   #permissions: PermissionCatalog
@@ -39,7 +39,7 @@ export class StoredRoles {
     this.#permissions = permissions
   }
 
-  /** Makes the three roles if they are new. Idempotent. */
+  /** Creates the three built-in roles if they do not exist. Idempotent. */
   async start(): Promise<void> {
     for (const name of ['Viewer', 'Editor', 'Admin'] as const) {
       await this.#ensure(name)
@@ -47,7 +47,7 @@ export class StoredRoles {
     }
   }
 
-  /** Every role, by name. There are few. Permissions of plugins that do not run are not shown, and count again once these do. */
+  /** All roles, by name; there are few. Permissions of plugins that are not loaded are hidden, and are effective again once they are. */
   async all(): Promise<readonly (RoleRecord & Stored)[]> {
     return (await this.#stored()).flatMap(({ given: _given, successor, ...role }) =>
       successor === undefined ? [{ ...role, permissions: role.permissions.filter(name => this.#permissions.has(name)) }] : [],
@@ -59,12 +59,12 @@ export class StoredRoles {
     return role !== undefined && role.successor === undefined
   }
 
-  /** What those hold who held a role that is gone; undefined when nothing takes its place. */
+  /** The role that replaces a deleted one; undefined without a successor. */
   async successorOf(id: string): Promise<string | undefined> {
     return resolved(new Map((await this.#stored()).map(role => [role.id, role])), id)?.id
   }
 
-  /** Roles by id as they were at most half a second ago; one that is gone is its successor. */
+  /** Roles by id, at most half a second old; a deleted one is resolved to its successor. */
   async live(): Promise<ReadonlyMap<string, LiveRole>> {
     if (performance.now() - this.#readAt < freshMs) return this.#live
     this.#reading ??= this.#read().finally(() => {
@@ -73,7 +73,7 @@ export class StoredRoles {
     return this.#reading
   }
 
-  /** For a change made here, which counts here at once. */
+  /** Invalidates the cache, so that a change made here takes effect immediately. */
   forget(): void {
     this.#readAt = Number.NEGATIVE_INFINITY
     this.#reading = undefined
@@ -112,7 +112,9 @@ export class StoredRoles {
     }
   }
 
-  /** A permission that came with a newer program belongs to Admin, that of a plugin to the roles that it names; one that someone took away stays away. */
+  /**
+   * Grants a new built-in permission to Admin, and that of a plugin to the roles that it names; a revoked permission is not granted again.
+   */
   async #giveNew(name: DefaultRole): Promise<void> {
     const role = await this.#documents.get(roles, roleIds[name])
     const wanted = [...(name === 'Admin' ? allPermissions : []), ...this.#permissions.addedTo(name)]
@@ -125,7 +127,9 @@ wire(StoredRoles, DocumentStore, Installation)
 
 type ById = ReadonlyMap<string, StoredRole & Stored>
 
-/** Follows successors to a role that there is. Two that were made each other's at the same moment leave their holders the least of rights. */
+/**
+ * Follows successors to an existing role. If two roles were concurrently made each other's successor, their holders get the least rights.
+ */
 const resolved = (byId: ById, id: string): (StoredRole & Stored) | undefined => {
   const seen = new Set<string>()
   let role = byId.get(id)

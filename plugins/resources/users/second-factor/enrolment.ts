@@ -30,16 +30,16 @@ type Session = SessionRecord & Stored
 const maxPasskeys = 20
 const enrolmentOver = 'This enrolment has expired or is not yours; start again'
 
-/** Who changes the factors of their own account, and how they have shown who they are. */
+/** The owner of an account who changes its factors, and how they have authenticated. */
 export interface FactorOwner {
   readonly caller: Caller
   readonly session: Session | undefined
   readonly address: string
-  /** The present password, where it was sent. */
+  /** The current password, if sent. */
   readonly password?: string | undefined
 }
 
-/** What people do with the second factors of their own accounts. */
+/** Management of second factors by the owners of accounts. */
 export class FactorEnrolment {
   readonly #users: Users
   readonly #factors: SecondFactors
@@ -73,7 +73,7 @@ export class FactorEnrolment {
     this.#clock = clock
   }
 
-  /** A secret that becomes a factor with its first code. */
+  /** Creates a secret that becomes a factor with its first code. */
   async beginTotp(owner: FactorOwner): Promise<{ readonly enrolment: string; readonly secret: string; readonly uri: string }> {
     const user = await this.#proven(owner)
     requireNoTotp(user)
@@ -81,7 +81,7 @@ export class FactorEnrolment {
     return { enrolment: await this.#challenges.issue('totp enrolment', { user: user.id, stamp: stampOf(user), secret }), secret, uri }
   }
 
-  /** The recovery codes, when it is the first factor. */
+  /** Returns the recovery codes if it is the first factor. */
   async confirmTotp(owner: FactorOwner, enrolment: string, code: string): Promise<readonly string[] | undefined> {
     const { user, secret = '' } = await this.#begun('totp enrolment', owner, enrolment)
     const now = this.#clock.now()
@@ -145,7 +145,7 @@ export class FactorEnrolment {
     })
   }
 
-  /** New recovery codes; those from before open nothing any more. */
+  /** Creates new recovery codes; the previous ones become invalid. */
   async replaceRecoveryCodes(owner: FactorOwner): Promise<readonly string[]> {
     const user = await this.#proven(owner)
     const { codes, digests } = newRecoveryCodes(user.id)
@@ -153,7 +153,7 @@ export class FactorEnrolment {
     return codes
   }
 
-  /** Takes all factors from an account, and ends its sessions. None is not an error. */
+  /** Removes all factors from an account, and ends its sessions. Having none is not an error. */
   async reset(id: string, actor?: string): Promise<void> {
     const user = await this.#users.get(id)
     if (!user) throw new NotFound('user')
@@ -161,7 +161,10 @@ export class FactorEnrolment {
     await this.#sessions.revokeAll(id, actor ?? id)
   }
 
-  /** The account, once its owner has shown the strongest that it has: a second factor lately, else the password with the request. */
+  /**
+   * The account, if its owner has authenticated with the strongest available method: a recent second factor, otherwise the password in the
+   * request.
+   */
   async #proven({ caller, session, address, password }: FactorOwner): Promise<User> {
     const user = await this.#local(caller)
     this.#rules.requireFresh(user, session)
@@ -172,7 +175,7 @@ export class FactorEnrolment {
     return user
   }
 
-  /** The account and the enrolment that it has begun. */
+  /** The account and its pending enrolment. */
   async #begun(purpose: ChallengePurpose, { caller, session }: FactorOwner, enrolment: string) {
     const user = await this.#local(caller)
     this.#rules.requireFresh(user, session)
@@ -192,7 +195,7 @@ export class FactorEnrolment {
     return user
   }
 
-  /** With the first factor come recovery codes, and sessions that were opened without one end. */
+  /** The first factor creates recovery codes, and ends sessions that were opened without a factor. */
   async #add(owner: FactorOwner, user: User, change: SecondFactorChange, how: (user: User) => SecondFactorRecord) {
     const codes = user.secondFactor ? undefined : newRecoveryCodes(user.id)
     await this.#write(user, change, owner, present => {
@@ -215,7 +218,7 @@ export class FactorEnrolment {
     })
   }
 
-  /** Undefined takes the factors away. Of two changes at once the second is refused. */
+  /** Undefined removes the factors. Of two concurrent changes the second is refused. */
   async #write(
     user: User,
     change: SecondFactorChange,

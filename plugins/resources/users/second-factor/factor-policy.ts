@@ -5,10 +5,10 @@ import { config, type Settings } from '../config.ts'
 
 type User = UserRecord & Stored
 type Rules = Pick<Settings, 'requireSecondFactor' | 'stepUpMinutes' | 'stepUpForKeys'>
-/** Factors are never changed on the word of an older authentication, whatever the settings say. */
+/** Changing factors always requires an authentication of at most this age, regardless of the settings. */
 const longestForFactorsMs = 15 * 60_000
 
-/** The second factors that an account can show, and `password` where it has none. */
+/** The second factors of an account, and `password` if it has none. */
 export const methodsOf = ({ secondFactor }: UserRecord): readonly SignInMethod[] => {
   if (!secondFactor) return ['password']
   return [
@@ -18,7 +18,7 @@ export const methodsOf = ({ secondFactor }: UserRecord): readonly SignInMethod[]
   ]
 }
 
-/** Who needs a second factor, and whose authentication is recent and strong enough. */
+/** Decides which accounts need a second factor, and whether an authentication is recent and strong enough. */
 export class FactorPolicy {
   readonly #rules: Rules
   readonly #clock: Clock
@@ -28,7 +28,7 @@ export class FactorPolicy {
     this.#clock = clock
   }
 
-  /** Accounts that other providers vouch for have their factors there. */
+  /** Accounts of other providers have their factors there. */
   isRequiredOf({ provider, status }: User): boolean {
     const { requireSecondFactor } = this.#rules
     if (provider !== 'userpass' || requireSecondFactor === 'nobody') return false
@@ -42,7 +42,7 @@ export class FactorPolicy {
   /** What a caller has to do before it may use routes with `stepUp`; undefined when nothing. */
   stepUpOf(user: User, via: Caller['via'], session: SessionRecord | undefined): StepUp | undefined {
     const { stepUpMinutes, stepUpForKeys } = this.#rules
-    // Basic carries the password in each request.
+    // Basic authentication sends the password with each request.
     if (stepUpMinutes === 0 || via === 'basic') return undefined
     if (via !== 'session' && via !== 'proxy')
       return stepUpForKeys === 'refused'
@@ -51,7 +51,7 @@ export class FactorPolicy {
     return session && this.#isFresh(user, session, stepUpMinutes * 60_000) ? undefined : this.#stepUp(user, session)
   }
 
-  /** `StepUpRequired` unless the session has shown a factor recently enough to change the factors of an account that has one. */
+  /** Throws `StepUpRequired` unless the session has used a factor recently enough to change the factors of an account that has one. */
   requireFresh(user: User, session: SessionRecord | undefined): void {
     const { stepUpMinutes } = this.#rules
     const limitMs = stepUpMinutes === 0 ? longestForFactorsMs : Math.min(stepUpMinutes * 60_000, longestForFactorsMs)

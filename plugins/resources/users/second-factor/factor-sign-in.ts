@@ -16,21 +16,21 @@ const ivBytes = 12
 
 export type ChallengePurpose = 'sign-in' | 'passkey sign-in' | 'step-up' | 'totp enrolment' | 'passkey enrolment'
 
-/** What a token carries, encrypted. */
+/** The encrypted contents of a token. */
 interface Challenge {
-  /** The account; absent while it is unknown who signs in. */
+  /** The account; absent while it is unknown. */
   readonly user?: string
-  /** Fits the password of then: another one ends the challenge. */
+  /** Matches the password at that time: a new one ends the challenge. */
   readonly stamp?: string
-  /** What an authenticator has to sign. */
+  /** The challenge that an authenticator has to sign. */
   readonly webauthn?: string
-  /** The TOTP secret that waits for its first code. */
+  /** The TOTP secret awaiting its first code. */
   readonly secret?: string
 }
 
 type Issued = Challenge & { readonly until: number }
 
-/** Short-lived tokens that tie the second step of signing in, or of an enrolment, to the first. Nothing is stored until one is used. */
+/** Short-lived tokens that bind the second step of a sign-in or enrolment to the first. Nothing is stored until one is used. */
 export class Challenges {
   readonly #seals: SecretEncryption
   readonly #throttle: LoginThrottle
@@ -48,7 +48,7 @@ export class Challenges {
     return this.#seals.seal(purpose, '', JSON.stringify(issued))
   }
 
-  /** Undefined for one that is over, of another purpose or not from here. */
+  /** Undefined for a token that has expired, is for another purpose, or is not from this installation. */
   async open(purpose: ChallengePurpose, token: string): Promise<Challenge | undefined> {
     const text = await this.#seals.open(purpose, '', token)
     if (text === undefined) return undefined
@@ -56,10 +56,10 @@ export class Challenges {
     return issued.until > this.#clock.now().getTime() ? issued : undefined
   }
 
-  /** True for the first of all who finish the same challenge, on whichever kernel. */
+  /** True for the first caller that completes the challenge, across all kernels. */
   async use(token: string): Promise<boolean> {
     try {
-      // Named by its bytes, for Base64 has several spellings. The mark is kept for fifteen minutes and so outlives the challenge.
+      // Identified by its bytes, because Base64 has several spellings. The mark is kept for fifteen minutes and so outlives the challenge.
       await this.#throttle.take('challenge', Buffer.from(token, 'base64url').toString('hex', 0, ivBytes), 1)
     } catch (error) {
       if (!(error instanceof TooMany)) throw error
@@ -72,13 +72,13 @@ wire(Challenges, SecretEncryption, LoginThrottle, Clock)
 
 type User = UserRecord & Stored
 
-/** Who has signed in, and by what. */
+/** The account that has signed in, and by which methods. */
 export interface SignedIn {
   readonly user: User
   readonly methods: readonly SignInMethod[]
 }
 
-const wrong = 'The code or passkey is wrong, or was used already'
+const wrong = 'The code or passkey is wrong or was already used'
 
 const over = 'The sign-in has expired or the account was changed; start again'
 
@@ -108,12 +108,15 @@ export class FactorSignIn {
       ...(publicKey ? { webauthn: publicKey.challenge } : {}),
     })
     const details = { challenge, methods: methodsOf(user), ...(publicKey ? { publicKey } : {}) }
-    return new SecondFactorRequired('Finish signing in with POST /api/login/second-factor: the challenge, and a code or a passkey', {
-      details,
-    })
+    return new SecondFactorRequired(
+      'Complete the sign-in with POST /api/login/second-factor: send the challenge, and a code or a passkey',
+      {
+        details,
+      },
+    )
   }
 
-  /** Ends a sign-in that began with the password. Wrong proofs count like wrong passwords. */
+  /** Completes a sign-in that began with the password. Wrong proofs are throttled like wrong passwords. */
   async finish(token: string, proof: Proof, address: string): Promise<SignedIn> {
     this.#factors.requireOne(proof)
     const challenge = await this.#challenges.open('sign-in', token)
@@ -124,13 +127,13 @@ export class FactorSignIn {
     return { user: usable(spent.user), methods: ['password', spent.method] }
   }
 
-  /** WebAuthn request options while it is unknown who signs in. */
+  /** WebAuthn request options while the account is unknown. */
   async passkeyOptions() {
     const publicKey = await this.#passkeys.requestOptions()
     return { challenge: await this.#challenges.issue('passkey sign-in', { webauthn: publicKey.challenge }), publicKey }
   }
 
-  /** Anyone who holds a discoverable passkey and has proven to it who they are needs no password. */
+  /** A discoverable passkey with user verification needs no password. */
   async withPasskey(token: string, passkey: Assertion, address: string): Promise<SignedIn> {
     const challenge = await this.#challenges.open('passkey sign-in', token)
     if (!challenge) return this.#refuse(address, token, over)
@@ -141,7 +144,7 @@ export class FactorSignIn {
     return { user: usable(spent.user), methods: [spent.method] }
   }
 
-  /** Verifies a proof, throttled like passwords; `NotSignedIn` for a wrong one. */
+  /** Verifies a proof, throttled like passwords; throws `NotSignedIn` for a wrong one. */
   async spend(user: User, proof: Proof, webauthn: string | undefined, address: string): Promise<{ user: User; method: SignInMethod }> {
     const spent = await this.#throttle.tryPassword(user.email, address, () => this.#factors.spend(user, proof, webauthn), {
       isSecondFactor: true,

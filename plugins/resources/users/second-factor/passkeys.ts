@@ -2,7 +2,7 @@ import type { AuthenticationResponseJSON, AuthenticatorTransport, RegistrationRe
 import { type Contributions, Installation, Log, type Site, Sites, type UserRecord, wire } from 'pounce/sdk'
 import { type PasskeyRecord, siteName } from 'pounce/sdk/kit'
 
-/** What authenticators answer, as `PublicKeyCredential.toJSON()` writes it. */
+/** Responses of authenticators, in the format of `PublicKeyCredential.toJSON()`. */
 export type PasskeyRegistration = Pick<RegistrationResponseJSON, 'id' | 'rawId' | 'type'> & {
   readonly response: { readonly clientDataJSON: string; readonly attestationObject: string; readonly transports?: readonly string[] }
 }
@@ -15,7 +15,7 @@ export type Assertion = Pick<AuthenticationResponseJSON, 'id' | 'rawId' | 'type'
   }
 }
 
-// It brings a parser of ASN.1 and X.509 along, so it is loaded when someone first uses a passkey.
+// It includes a parser for ASN.1 and X.509, so it is loaded when a passkey is first used.
 const library = () => import('@simplewebauthn/server')
 
 const described = ({ credential, transports }: PasskeyRecord) => ({
@@ -35,7 +35,7 @@ export class Passkeys {
     this.#log = log
   }
 
-  /** What `navigator.credentials.create` wants: a discoverable credential that verifies its user, where the authenticator can. */
+  /** Options for `navigator.credentials.create`: a discoverable credential with user verification, if the authenticator supports it. */
   async creationOptions(user: Pick<UserRecord, 'email'> & { readonly id: string }, known: readonly PasskeyRecord[], displayName: string) {
     const { generateRegistrationOptions } = await library()
     return generateRegistrationOptions({
@@ -50,7 +50,7 @@ export class Passkeys {
     })
   }
 
-  /** What `navigator.credentials.get` wants; of no account in particular when no passkeys are named. */
+  /** Options for `navigator.credentials.get`; without passkeys, for any account. */
   async requestOptions(known: readonly PasskeyRecord[] = []) {
     const { generateAuthenticationOptions } = await library()
     return generateAuthenticationOptions({
@@ -60,7 +60,7 @@ export class Passkeys {
     })
   }
 
-  /** The credential that an authenticator has made for a challenge; undefined for one that is not right. */
+  /** The credential that an authenticator has created for a challenge; undefined for an invalid one. */
   async registered({ response, ...rest }: PasskeyRegistration, challenge: string) {
     const { verifyRegistrationResponse } = await library()
     const { id: expectedRPID, origin: expectedOrigin } = this.#party()
@@ -77,7 +77,10 @@ export class Passkeys {
     return { credential: credential.id, publicKey, counter: credential.counter, transports: [...transports], isBackedUp }
   }
 
-  /** What a passkey has signed for a challenge; undefined for another challenge, origin, RP ID or key, an unverified user, and a counter that went back. */
+  /**
+   * The result of verifying a signed challenge; undefined for another challenge, origin, RP ID or key, an unverified user, and a counter
+   * that decreased.
+   */
   async asserted({ response, ...rest }: Assertion, challenge: string, { credential, publicKey, counter }: PasskeyRecord) {
     const { verifyAuthenticationResponse } = await library()
     const { id: expectedRPID, origin: expectedOrigin } = this.#party()
@@ -98,7 +101,7 @@ export class Passkeys {
     return { id: hostname, origin }
   }
 
-  /** The library throws plain errors for whatever is wrong with what was sent. */
+  /** The library throws plain errors for all kinds of invalid input. */
   async #checked<T>(check: () => Promise<T>): Promise<T | undefined> {
     try {
       return await check()

@@ -24,7 +24,7 @@ const base64url = (maxLength: number) => s.String({ maxLength, pattern: '^[A-Za-
 
 const credential = { id: base64url(2000), rawId: base64url(2000), type: s.Literal('public-key') }
 
-/** What `navigator.credentials.create` gave, by its `toJSON()`. */
+/** The result of `navigator.credentials.create`, by its `toJSON()`. */
 const RegistrationJson = s.model(
   'PasskeyRegistration',
   s.Object({
@@ -37,7 +37,7 @@ const RegistrationJson = s.model(
   }),
 )
 
-/** What `navigator.credentials.get` gave, by its `toJSON()`. */
+/** The result of `navigator.credentials.get`, by its `toJSON()`. */
 export const AssertionJson = s.model(
   'PasskeyAssertion',
   s.Object({
@@ -51,7 +51,7 @@ export const AssertionJson = s.model(
   }),
 )
 
-/** One of three ways to show a second factor. */
+/** The three kinds of proof of a second factor. */
 export const proofMembers = {
   code: s.Optional(s.String({ maxLength: 20, description: 'Six digits of the authenticator app' })),
   recoveryCode: s.Optional(s.String({ maxLength: 60 })),
@@ -60,13 +60,13 @@ export const proofMembers = {
 
 export const token = (description: string) => s.String({ maxLength: 4000, description })
 
-/** Options of WebAuthn Level 3, as `PublicKeyCredential.parse…OptionsFromJSON` reads them. */
+/** Options of WebAuthn Level 3, in the format of `PublicKeyCredential.parse…OptionsFromJSON`. */
 export const PublicKeyOptions = s.Record(s.String(), s.Unknown(), {
   description: 'For `navigator.credentials`: options in their JSON form',
 })
 
 const recoveryCodes = s.Array(s.String(), {
-  description: 'Shown once: each replaces the second factor once',
+  description: 'Shown once: each can be used once in place of the second factor',
 })
 
 export const maxBodyBytes = 64 * 1024
@@ -75,7 +75,10 @@ const route = routesFor('second-factors', { users: Users, enrolment: FactorEnrol
 
 const admin = routesFor('users', { enrolment: FactorEnrolment })
 
-/** Of every route here: the account itself, which no limited key touches, and what leads out of the enrolment that a setting requires. */
+/**
+ * Common to all routes here: they concern the account itself, so limited keys are refused, and they are accessible before an enrolment that
+ * a setting requires.
+ */
 const own = { limitedKeys: 'refused', beforeEnrolment: true, stepUp: false } as const
 
 const throws = [Invalid, NotSignedIn, Forbidden, StepUpRequired, Conflict, TooMany]
@@ -86,7 +89,7 @@ const passwordMember = {
   password: s.Optional(
     s.String({
       maxLength: 4000,
-      description: 'Current password: for the first factor of an account. With Basic authentication it is in the header already',
+      description: 'Current password: required for the first factor of an account, unless it is in the header (Basic authentication)',
     }),
   ),
 }

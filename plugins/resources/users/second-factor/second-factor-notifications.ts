@@ -12,7 +12,8 @@ const news: Readonly<Record<SecondFactorChange, string | undefined>> = {
   'passkey-removed': 'A passkey was removed from your account.',
   'recovery-codes-replaced': 'New recovery codes were created for your account; the old ones are no longer valid.',
   'recovery-code-used': 'A recovery code of your account was used.',
-  reset: 'A server admin has removed all second factors from your account and ended its sessions: the password alone opens it now.',
+  reset:
+    'A server admin has removed all second factors from your account and ended its sessions: you can now sign in with the password alone.',
 }
 
 /** Notifies users of every change to the second factors of their account. */
@@ -39,7 +40,7 @@ export class NotifySecondFactorChanged {
 }
 wire(NotifySecondFactorChanged, Users, AccountMail)
 
-/** `pounce user reset-second-factor`: for people who have lost every factor, the last admin among them. */
+/** `pounce user reset-second-factor`: for users who have lost every factor, including the last admin. */
 export class ResetSecondFactor implements Command {
   readonly name = 'user reset-second-factor'
   readonly summary = 'Remove all second factors from an account; its sessions end'

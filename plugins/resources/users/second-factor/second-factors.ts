@@ -22,24 +22,24 @@ import { type Assertion, Passkeys } from './passkeys.ts'
 
 const periodSeconds = 30
 
-/** RFC 6238, 5.2: one step of drift and delay either way. */
+/** RFC 6238, 5.2: one step of clock drift and delay in either direction. */
 const driftSteps = 1
 
-// Loaded when someone first uses it: most installations start without.
+// Loaded on first use: most installations do not need it.
 const totpOf = async (secret: string | undefined, issuer = '', label = ''): Promise<TOTP> => {
   const { Secret, TOTP: Totp } = await import('otpauth')
-  // RFC 4226, 4: 160 bits. SHA-1 and six digits are what every authenticator app understands.
+  // RFC 4226, 4: 160 bits. SHA-1 and six digits are supported by every authenticator app.
   const key = secret === undefined ? new Secret({ size: 20 }) : Secret.fromBase32(secret)
   return new Totp({ issuer, label, secret: key, algorithm: 'SHA1', digits: 6, period: periodSeconds })
 }
 
-/** A new secret in base32, and the address that authenticator apps read from a QR code. */
+/** A new secret in base32, and the URI that authenticator apps read from a QR code. */
 export const newTotp = async (issuer: string, label: string): Promise<{ readonly secret: string; readonly uri: string }> => {
   const totp = await totpOf(undefined, issuer, label)
   return { secret: totp.secret.base32, uri: totp.toString() }
 }
 
-/** The time step that a code belongs to, now or one step before or after; undefined for a wrong code. */
+/** The time step of a code: the current one, or one step before or after; undefined for a wrong code. */
 export const stepOf = async (secret: string, code: string, now: Date): Promise<number | undefined> => {
   const totp = await totpOf(secret)
   const drift = totp.validate({ token: code.replaceAll(' ', ''), timestamp: now.getTime(), window: driftSteps })
@@ -48,10 +48,10 @@ export const stepOf = async (secret: string, code: string, now: Date): Promise<n
 
 const count = 10
 
-/** Crockford's base32: no letter that is taken for a digit. */
+/** Crockford's base32: no letter that can be mistaken for a digit. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** 80 random bits each, so that a plain digest is enough. */
+/** 80 random bits each, so that a plain digest is sufficient. */
 const newCode = (): string =>
   [...randomBytes(16)]
     .map(byte => alphabet[byte % 32])
@@ -61,13 +61,13 @@ const newCode = (): string =>
 const digestOf = (user: string, code: string): string =>
   sha256(`recovery code\n${user}\n${code.toLowerCase().replaceAll(/[^0-9a-z]/g, '')}`)
 
-/** Ten codes to show once, and what is kept of them. */
+/** Ten codes to show once, and their digests to store. */
 export const newRecoveryCodes = (user: string): { readonly codes: readonly string[]; readonly digests: readonly string[] } => {
   const codes = Array.from({ length: count }, newCode)
   return { codes, digests: codes.map(code => digestOf(user, code)) }
 }
 
-/** What is left of the digests when a code is used; undefined for a wrong one. Case and dashes do not count. */
+/** The remaining digests after a code is used; undefined for a wrong one. Ignores case and dashes. */
 const withoutCode = (user: string, digests: readonly string[], code: string): readonly string[] | undefined => {
   const digest = digestOf(user, code)
   const left = digests.filter(each => !isSameDigest(each, digest))
@@ -84,7 +84,7 @@ const maxRaces = 20
 /** The factors of an account that has none. */
 export const none: SecondFactorRecord = { totp: null, passkeys: [], recoveryCodes: [] }
 
-/** What someone shows for a second factor: one of these. */
+/** A proof of a second factor: one of these members. */
 export interface Proof {
   readonly code?: string
   readonly recoveryCode?: string
@@ -93,12 +93,12 @@ export interface Proof {
 
 interface Accepted {
   readonly method: SignInMethod
-  /** The factors once the proof is spent. */
+  /** The factors after the proof is spent. */
   readonly left: SecondFactorRecord
   readonly events: readonly NewEvent[]
 }
 
-/** A change of an account's factors: for the audit log, and for the mail to the owner. */
+/** A change of an account's factors: for the audit log and the email to the owner. */
 export const factorsChanged = (user: string, change: SecondFactorChange, actor?: string, recoveryCodesLeft?: number): NewEvent =>
   event(
     'user.second-factor-changed',
@@ -107,7 +107,7 @@ export const factorsChanged = (user: string, change: SecondFactorChange, actor?:
     actor,
   )
 
-/** Checks second factors. What is accepted once is spent, anyone who shows it again, on whichever kernel. */
+/** Verifies second factors. An accepted proof is spent and cannot be replayed, on any kernel. */
 export class SecondFactors {
   readonly #users: Users
   readonly #passkeys: Passkeys
@@ -121,13 +121,13 @@ export class SecondFactors {
     this.#clock = clock
   }
 
-  /** `Invalid` unless the proof is one of the three. */
+  /** Throws `Invalid` unless exactly one of the three proofs is present. */
   requireOne(proof: Proof): void {
     if ([proof.code, proof.recoveryCode, proof.passkey].filter(each => each !== undefined).length !== 1)
       throw new Invalid('Send one of code, recoveryCode and passkey')
   }
 
-  /** Undefined for a wrong or used proof; else the account afterwards. `webauthn` is what a passkey had to sign. */
+  /** Undefined for a wrong or used proof; otherwise the account afterwards. `webauthn` is the challenge that a passkey had to sign. */
   async spend(
     user: User,
     proof: Proof,
@@ -173,7 +173,7 @@ export class SecondFactors {
     const step = await stepOf(secret, code, now)
     // RFC 6238, 5.2: a code is accepted once.
     if (step === undefined || step <= totp.lastStep) return undefined
-    // Sealed again each time, so that it follows the secret of the installation when that is replaced.
+    // Encrypted again each time, so that it uses the current secret of the installation.
     const used = { ...totp, sealed: await this.seal(user, secret), lastStep: step, lastUsed: now.toISOString() }
     return { method: 'totp', left: { ...factors, totp: used }, events: [] }
   }
@@ -189,12 +189,12 @@ export class SecondFactors {
 }
 wire(SecondFactors, Users, Passkeys, SecretEncryption, Clock)
 
-/** `Conflict` for an account that has an app: the first one is not replaced unseen. */
+/** Throws `Conflict` for an account that has an app: it must not be replaced silently. */
 export const requireNoTotp = ({ secondFactor }: UserRecord): void => {
   if (secondFactor?.totp) throw new Conflict('An authenticator app is already enrolled; remove it first')
 }
 
-/** `NotFound` for a passkey that the account has not. */
+/** Throws `NotFound` for a passkey that the account does not have. */
 export const requirePasskey = ({ passkeys }: SecondFactorRecord, id: string): void => {
   if (!passkeys.some(each => each.id === id)) throw new NotFound('passkey')
 }

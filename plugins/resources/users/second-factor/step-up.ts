@@ -9,13 +9,13 @@ import { type Proof, SecondFactors } from './second-factors.ts'
 
 type User = UserRecord & Stored
 
-/** What a session shows to step up: the strongest that the account has. */
+/** The proof that a session sends to step up: the strongest that the account has. */
 export interface FreshProof extends Proof {
   readonly password?: string
   readonly challenge?: string
 }
 
-/** Lets the owner of a session authenticate again. */
+/** Lets the owner of a session reauthenticate. */
 export class StepUps {
   readonly #users: Users
   readonly #factors: SecondFactors
@@ -43,9 +43,9 @@ export class StepUps {
     this.#sessions = sessions
   }
 
-  /** When the session has authenticated now. */
+  /** The time of the session's reauthentication. */
   async stepUp(id: string, session: (SessionRecord & Stored) | undefined, proof: FreshProof, address: string): Promise<string> {
-    if (!session) throw new Forbidden('Only a session can reauthenticate: keys, tokens and passwords are sent with each request')
+    if (!session) throw new Forbidden('Only a session can reauthenticate: keys, tokens and passwords authenticate each request')
     const user = await this.#own(id)
     const method = user.secondFactor ? await this.#byFactor(user, proof, address) : await this.#byPassword(user, proof.password, address)
     return this.#sessions.reauthenticated(session, [method])

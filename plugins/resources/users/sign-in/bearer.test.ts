@@ -46,7 +46,7 @@ bearerProviderContract(test, async () => ({
 
 const link = (on: TestServer, id: string) => on.get(Users).change(id, { addToSet: { identities: ['university s1'] } }, [])
 
-test('a token opens the account that its subject is linked to, and none for a verified address alone', async t => {
+test('a token gives access to the account linked to its subject, and to none by a verified address alone', async t => {
   t.is((await withToken(server, 'token-verified')).status, 401)
   await link(server, ada.id)
   const answer = await withToken(server, 'token-verified')
@@ -54,11 +54,11 @@ test('a token opens the account that its subject is linked to, and none for a ve
   t.is(((await answer.json()) as { id: string }).id, ada.id)
 })
 
-test('an e-mail address that nobody has verified opens no account of another provider', async t => {
+test('an unverified email address gives no access to an account of another provider', async t => {
   t.is((await withToken(server, 'token-unverified')).status, 401)
 })
 
-test('a token without an address opens the account that its subject is known by, and no other', async t => {
+test('a token without an address gives access to the account linked to its subject, and to no other', async t => {
   const own = await bootForTest({ t, plugins })
   const { id } = await own.get(Users).create({ email: 'ada@example.org', firstName: 'Ada', lastName: 'L', status: 'Active' })
   t.is((await withToken(own, 'token-nameless-ada')).status, 401)
@@ -69,7 +69,7 @@ test('a token without an address opens the account that its subject is known by,
   t.is((await withToken(own, 'token-nameless')).status, 401)
 })
 
-test('somebody new gets one account, however many requests come at once, unless the settings say otherwise', async t => {
+test('a new user gets one account despite concurrent requests, unless the settings forbid it', async t => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => withToken(server, 'token-stranger')))
   const people = (await Promise.all(answers.map(answer => answer.json()))) as { id: string; email: string }[]
   t.deepEqual([...new Set(people.map(({ email }) => email))], ['stranger@example.org'])
@@ -85,7 +85,7 @@ test('a forged token is refused', async t => {
   t.is((await withToken(server, 'token-forged')).status, 401)
 })
 
-test('a suspended account is not opened by a token either', async t => {
+test('a token gives no access to a suspended account', async t => {
   const own = await bootForTest({ t, plugins })
   const { id } = await own.get(Users).create({ email: 'ada@example.org', firstName: 'Ada', lastName: 'L', status: 'Active' })
   await link(own, id)

@@ -39,8 +39,8 @@ const idLength = 24
 export const identityName = ({ provider, subject }: Pick<VerifiedIdentity, 'provider' | 'subject'>): string => `${provider} ${subject}`
 
 /**
- * Identities of other providers that may open an account once its owner has confirmed it by mail: that a provider says whose address it is proves nothing
- * to us. Accounts of server admins are never linked so.
+ * Identities of other providers that may be linked to an account once its owner has confirmed it by email: an address asserted by a
+ * provider is no proof. Accounts of server admins are never linked this way.
  */
 export class IdentityLinks {
   readonly #rules: Rules
@@ -75,7 +75,7 @@ export class IdentityLinks {
     this.#log = log
   }
 
-  /** Mails the owner of an account, once a day at most, to confirm the link to an identity. */
+  /** Sends the owner of an account an email, at most once a day, to confirm the link to an identity. */
   async request(user: User, { provider, subject, isEmailVerified }: VerifiedIdentity): Promise<void> {
     const identity = identityName({ provider, subject })
     if (!isEmailVerified || !this.#mayLink(user, provider)) {
@@ -92,7 +92,7 @@ export class IdentityLinks {
     await this.#documents.commit({ insert: { id, ...link }, into: identityLinks }, [requested])
   }
 
-  /** Sends the mail. A token is made at each try, and is kept nowhere. */
+  /** Sends the email. A token is generated for each attempt, and is not stored. */
   async handle({ data: { link: id } }: StoredEvent<'user.link-requested'>): Promise<void> {
     const link = await this.#documents.get(identityLinks, id)
     const user = link && (await this.#users.get(link.account))
@@ -106,7 +106,7 @@ export class IdentityLinks {
     ])
   }
 
-  /** What a token is for; `Forbidden` for a wrong, used or old one. */
+  /** The link of a token; throws `Forbidden` for a wrong, used or old one. */
   async open(token: string, address: string): Promise<{ readonly link: PendingLink; readonly user: User }> {
     const link = await this.#documents.get(identityLinks, token.slice(0, idLength))
     const secret = sha256(token.slice(idLength))
@@ -117,7 +117,7 @@ export class IdentityLinks {
     throw new Forbidden('This link is no longer valid; sign in again for a new one')
   }
 
-  /** From now on the identity opens the account. */
+  /** Links the identity to the account. */
   async confirm(token: string, address: string): Promise<void> {
     const { link, user } = await this.open(token, address)
     const holders = await this.#documents.find(users, { using: 'byIdentity', where: eq('identities', link.identity), limit: 1 })
@@ -133,7 +133,7 @@ export class IdentityLinks {
     }
   }
 
-  /** Removes those that are over. */
+  /** Deletes expired links. */
   async sweep(signal: AbortSignal): Promise<void> {
     const where = range('expires', { lte: this.#clock.now().toISOString() })
     await removeFound(this.#documents, identityLinks, { using: 'byExpiry', where, signal })
@@ -163,7 +163,7 @@ export class NotifyIdentityLinked {
   async handle({ subject, data: { provider } }: StoredEvent<'user.linked'>): Promise<void> {
     const user = await this.#users.get(subject.id)
     if (!user) return
-    await this.#post.send([user], 'A new way into your account', [
+    await this.#post.send([user], 'New sign-in method for your account', [
       `Someone signed in with ${provider} using your email address. This identity is now linked to your account.`,
       'If this was not you, contact the operators of the server immediately.',
     ])

@@ -27,14 +27,14 @@ test('after too many wrong passwords an account is throttled, also for the right
   t.is(await loginStatus(server, other.email, other.password), 200)
 })
 
-test('an account that does not exist is shut after as many tries', async t => {
+test('a missing account is throttled after the same number of attempts', async t => {
   const server = await bootWith(t, { failuresPerAccount: 2 })
   const statuses: number[] = []
   for (const _ of [1, 2, 3]) statuses.push(await loginStatus(server, 'nobody@example.org', 'wrong password'))
   t.deepEqual(statuses, [401, 401, 429])
 })
 
-test('tries that come at once are counted like tries one after the other', async t => {
+test('concurrent attempts are counted like sequential ones', async t => {
   const server = await bootWith(t, { failuresPerAccount: 5 })
   const person = await newPerson(server, 'stormed')
   const statuses = await Promise.all(Array.from({ length: 30 }, (_, at) => loginStatus(server, person.email, `guess number ${at}`)))
@@ -42,7 +42,7 @@ test('tries that come at once are counted like tries one after the other', async
   t.is(statuses.filter(status => status === 429).length, 25)
 })
 
-test('a right password takes the count back', async t => {
+test('a correct password resets the count', async t => {
   const server = await bootWith(t, { failuresPerAccount: 3 })
   const person = await newPerson(server, 'clumsy')
   for (const _ of [1, 2, 3]) {
@@ -51,7 +51,7 @@ test('a right password takes the count back', async t => {
   }
 })
 
-test('a program that starts many requests with its password at once is not taken for a thief', async t => {
+test('a program that starts many concurrent requests with the right password is not throttled', async t => {
   const server = await bootWith(t, { failuresPerAccount: 3, failuresPerAddress: 10 })
   const person = await newPerson(server, 'busy')
   const authorization = basic(person.email, person.password)
@@ -61,14 +61,14 @@ test('a program that starts many requests with its password at once is not taken
   t.deepEqual([...new Set(statuses)], [200])
 })
 
-test('one address cannot try its luck at many accounts', async t => {
+test('attempts from one address on many accounts are throttled', async t => {
   const server = await bootWith(t, { failuresPerAddress: 6 })
   const statuses: number[] = []
   for (let at = 0; at < 8; at += 1) statuses.push(await loginStatus(server, `account${at}@example.org`, 'password1'))
   t.deepEqual(statuses, [401, 401, 401, 401, 401, 401, 429, 429])
 })
 
-test('who tries many accounts shuts nobody out who has signed in from the same address before', async t => {
+test('attempts on many accounts do not lock out users who have signed in from the same address before', async t => {
   const server = await bootWith(t, { failuresPerAccount: 3, failuresPerAddress: 6 })
   const known = await newPerson(server, 'known')
   t.is(await loginStatus(server, known.email, known.password), 200)
@@ -79,7 +79,7 @@ test('who tries many accounts shuts nobody out who has signed in from the same a
   t.is(await loginStatus(server, known.email, known.password), 429, 'the account has its own count')
 })
 
-test('wrong keys are throttled without harm to right ones', async t => {
+test('wrong keys are throttled without affecting valid ones', async t => {
   const server = await bootWith(t, { wrongKeysPerAddress: 4 })
   const statuses: number[] = []
   for (let at = 0; at < 6; at += 1) statuses.push((await server.as(`wrong key ${at}`)('/api/me')).status)
@@ -88,7 +88,7 @@ test('wrong keys are throttled without harm to right ones', async t => {
   t.is(await loginStatus(server, server.admin.email, server.admin.password), 200)
 })
 
-test('a program that sends a wrong password beside its key is served, and its tries are counted', async t => {
+test('a program that sends a wrong password with its key is served, and its attempts are counted', async t => {
   const server = await bootWith(t, { failuresPerAccount: 3 })
   const person = await newPerson(server, 'beside')
   const authorization = basic(person.email, 'wrong password')
@@ -137,7 +137,7 @@ test('a cached verification ends with a change of the password', async t => {
   t.is(await status(password), 200)
 })
 
-test('addresses of one line count as one', t => {
+test('addresses of one network count as one', t => {
   t.is(networkOf('192.0.2.7'), '192.0.2.7')
   t.is(networkOf('::ffff:192.0.2.7'), '192.0.2.7')
   t.is(networkOf('2001:db8:0:1::1'), '2001:db8:0:1::/64')
@@ -149,7 +149,7 @@ test('addresses of one line count as one', t => {
   t.is(networkOf(''), '')
 })
 
-test('spellings of an e-mail address that a directory may take for one count as one', t => {
+test('spellings of an email address that a directory may treat as equal count as one', t => {
   for (const spelling of [
     'ADA@Example.org',
     ' ada@example.org ',
@@ -163,7 +163,7 @@ test('spellings of an e-mail address that a directory may take for one count as 
   t.not(accountName('ada@example.org'), accountName('ida@example.org'))
 })
 
-test('who tries from one network shuts nobody out on another, and many networks not where the owner has been', async t => {
+test('attempts from one network do not lock out another, nor from many networks those that the owner has used', async t => {
   let now = new Date('2026-03-01T10:00:00.000Z')
   const limits = { failuresPerAccount: 2, failuresPerAccountAnywhere: 5, failuresPerAddress: 100 }
   const server = await bootForTest({ t, plugins, clock: { now: () => now }, config: { resources: { users: limits } } })
@@ -184,7 +184,7 @@ test('who tries from one network shuts nobody out on another, and many networks 
   await refused('192.0.2.1')
 })
 
-test('a password that nobody could verify was no try', async t => {
+test('a password that could not be verified is not counted', async t => {
   const server = await bootWith(t, { failuresPerAccount: 1, failuresPerAddress: 1 })
   const doors = server.get(LoginThrottle)
   const away = () => Promise.reject(new Unavailable('The directory is unavailable'))
@@ -192,7 +192,7 @@ test('a password that nobody could verify was no try', async t => {
   t.true(await doors.tryPassword('ada@example.org', '192.0.2.1', async () => true))
 })
 
-test('a right password costs no write where it was right before', async t => {
+test('a correct password costs no write from a known network', async t => {
   const server = await bootWith(t, {})
   const doors = server.get(LoginThrottle)
   const attempt = () => doors.tryPassword('ada@example.org', '192.0.2.1', async () => true)
@@ -245,7 +245,7 @@ test('a throttled attempt costs no writes', async t => {
   t.like(stored, { count: 5, revision: 5 })
 })
 
-test('few pass at once, of many those who wait pass together', async t => {
+test('a few pass immediately, and waiting ones pass together', async t => {
   const gathering = new SignInBatcher(3, 50)
   const passed: number[] = []
   const all = Array.from({ length: 10 }, async (_, at) => {
@@ -259,7 +259,7 @@ test('few pass at once, of many those who wait pass together', async t => {
   t.deepEqual(passed, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
-test('groups come one after the other, and who comes late passes at once again', async t => {
+test('groups pass one after the other, and later arrivals pass immediately again', async t => {
   const gathering = new SignInBatcher(1, 20)
   await gathering.pass()
   const startedAt = performance.now()

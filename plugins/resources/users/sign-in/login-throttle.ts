@@ -24,10 +24,10 @@ import { sha256 } from '../keys/installation-secret.ts'
 
 const windowMs = 15 * 60_000
 
-/** Each lost race means that another try was counted, so only a storm comes near. */
+/** Each lost race means that another attempt was counted, so only extreme contention comes close. */
 const maxRaces = 1000
 
-/** Tries in a window that is open. */
+/** Attempts in an open window. */
 interface Counted {
   readonly count: number
   readonly leftMs: number
@@ -46,7 +46,9 @@ export class LoginAttempts {
     this.#clock = clock
   }
 
-  /** Counts a try for a key, of which at most `limit` are free in 15 minutes; `TooMany`, saying how long to wait, beyond that. */
+  /**
+   * Counts an attempt for a key, of which at most `limit` are allowed in 15 minutes; throws `TooMany` with the time to wait beyond that.
+   */
   async take(key: string, limit: number): Promise<void> {
     const id = idOf(key)
     for (let race = 0; race < maxRaces; race += 1) {
@@ -63,7 +65,7 @@ export class LoginAttempts {
     throw tooMany(windowMs)
   }
 
-  /** Counts a try of which one is free; false when it was another one before. */
+  /** Counts an attempt of which one is allowed; false for any further one. */
   async isFirst(key: string): Promise<boolean> {
     try {
       await this.take(key, 1)
@@ -74,7 +76,7 @@ export class LoginAttempts {
     }
   }
 
-  /** What is counted for keys at the moment; those without an open window are left out. */
+  /** The current counts of keys; those without an open window are absent. */
   async look(keys: readonly string[]): Promise<ReadonlyMap<string, Counted>> {
     const now = this.#clock.now().getTime()
     const held = await this.#documents.getMany(tries, keys.map(idOf))
@@ -87,12 +89,12 @@ export class LoginAttempts {
     return open
   }
 
-  /** Takes all tries back. */
+  /** Resets the count of a key. */
   async forget(key: string): Promise<void> {
     await unlessMoved(this.#documents.commit({ tombstone: idOf(key), in: tries }))
   }
 
-  /** Caches a key for a while. */
+  /** Marks a key for a limited time. */
   async mark(key: string, forMs: number): Promise<void> {
     const id = idOf(key)
     const now = this.#clock.now().getTime()
@@ -103,13 +105,13 @@ export class LoginAttempts {
     )
   }
 
-  /** Removes windows that are over. */
+  /** Deletes expired windows. */
   async sweep(signal: AbortSignal): Promise<void> {
     const where = range('until', { lte: this.#clock.now().toISOString() })
     await removeFound(this.#documents, tries, { using: 'byEnd', where, guard: ({ revision }) => eq('revision', revision), signal })
   }
 
-  /** True when a window has begun with this try; `TooMany` when one is open and full; false when someone else was faster. */
+  /** True when a window has begun with this attempt; throws `TooMany` when one is open and full; false after a concurrent change. */
   async #begins(id: string, now: Date, limit: number): Promise<boolean> {
     const open = await this.#documents.get(tries, id)
     const leftMs = open ? Date.parse(open.until) - now.getTime() : 0
@@ -125,10 +127,10 @@ export class LoginAttempts {
 }
 wire(LoginAttempts, DocumentStore, Clock)
 
-/** Keys are e-mail and network addresses, which need not be readable in the store. */
+/** Keys are email and network addresses, which should not be readable in the store. */
 const idOf = (key: string): string => sha256(key)
 
-/** False when someone else has changed the document meanwhile. */
+/** False after a concurrent change of the document. */
 const unlessMoved = async (commit: Promise<TriesRecord & Stored>): Promise<boolean> => {
   try {
     await commit
@@ -139,7 +141,7 @@ const unlessMoved = async (commit: Promise<TriesRecord & Stored>): Promise<boole
   }
 }
 
-/** Records refused attempts for the audit log, as counts, so that masses of attempts are few lines. */
+/** Records refused attempts in the audit log as counts, so that many attempts are few entries. */
 class SignInFailureAudit {
   #users: Users
   #trails: Contributions<AuditTrail>
@@ -151,17 +153,17 @@ class SignInFailureAudit {
     this.#log = log
   }
 
-  /** For an unknown name only the purpose is recorded: people type passwords in the field of the name. */
+  /** For an unknown name only the purpose is recorded: users sometimes type passwords into the name field. */
   async password(name: string, address: string, door: 'password' | 'second-factor'): Promise<void> {
     await this.#note(async () => (await this.#users.byEmail(name))?.id, door, address)
   }
 
-  /** A wrong key, token or link, which is no one's. */
+  /** A wrong key, token or link, which belongs to no account. */
   async key(address: string): Promise<void> {
     await this.#note(async () => undefined, 'key', address)
   }
 
-  /** A refusal stays one when it cannot be noted. */
+  /** Failing to record a refusal does not change it. */
   async #note(whose: () => Promise<string | undefined>, door: string, address: string): Promise<void> {
     try {
       const user = await whose()
@@ -174,8 +176,8 @@ class SignInFailureAudit {
 wire(SignInFailureAudit, Users, AuditTrails, Log)
 
 /**
- * Lets people on one by one, and in groups where too many come: what a group then writes shares the transactions of the store, so that a
- * crowd costs everyone else no more than a few people do. `burst` pass at once, then so many groups a second.
+ * Admits sign-ins one by one, and in groups when there are too many: the writes of a group share transactions of the store, so that a crowd
+ * affects others no more than a few sign-ins do. `burst` are admitted immediately, then the given number of groups per second.
  */
 export class SignInBatcher {
   #burst: number
@@ -190,7 +192,7 @@ export class SignInBatcher {
     this.#left = burst
   }
 
-  /** Resolves when it is one's turn: for all who wait in the same turn of the event loop. */
+  /** Resolves when the caller is admitted, together with all others waiting in the same turn of the event loop. */
   pass(): Promise<void> {
     if (this.#group) return this.#group
     const now = performance.now()
@@ -212,17 +214,17 @@ interface Door {
   readonly limit: number
 }
 
-/** What a try is part of. */
+/** An attempt and its context. */
 interface Trial<T> {
   /** The step after the password. */
   readonly isSecondFactor?: boolean
-  /** False where more has to be shown before someone is in: then nothing is forgiven yet, and the network is not known for it. */
+  /** False if a further step is required to sign in: then counts are not reset yet, and the network is not recorded as known. */
   readonly isAll?: (found: T) => boolean
 }
 
 const dayMs = 86_400_000
 
-/** For so long a network from which someone signed in is let through where strangers to the account are not. */
+/** How long a network from which a user signed in stays known to the account, and is admitted while unknown ones are throttled. */
 const knownForMs = 30 * dayMs
 
 /** Throttles attempts with passwords, keys and links. */
@@ -230,9 +232,9 @@ export class LoginThrottle implements RateLimiter {
   #limits: Limits
   #tries: LoginAttempts
   #refusals: SignInFailureAudit
-  /** Who signs in alone is no crowd. */
+  /** Admits single sign-ins without delay. */
   #crowd = new SignInBatcher(20, 4)
-  /** Number of passwords in verification on this kernel, by purpose. */
+  /** Number of passwords being verified on this kernel, by purpose. */
   #running = new Map<string, number>()
 
   constructor(limits: Limits, tries: LoginAttempts, refusals: SignInFailureAudit) {
@@ -242,8 +244,9 @@ export class LoginThrottle implements RateLimiter {
   }
 
   /**
-   * Counts one attempt of a purpose by the subject in `what`, of which `limit` are free in 15 minutes; `TooMany`, with the time to wait, beyond that.
-   * Name the purpose (`sign-up`), and in `what` only values that the sender cannot vary: see `networkOf` and `accountName`.
+   * Counts one attempt of a purpose by the subject in `what`, of which `limit` are allowed in 15 minutes; throws `TooMany` with the time to
+   * wait beyond that. Name the purpose (`sign-up`), and use only values in `what` that the sender cannot vary: see `networkOf` and
+   * `accountName`.
    */
   take(door: string, what: string, limit: number): Promise<void> {
     return this.#tries.take(`${door} ${what}`, limit)
@@ -259,10 +262,11 @@ export class LoginThrottle implements RateLimiter {
   }
 
   /**
-   * Verifies a password: `verify` resolves to undefined for a wrong one, which counts. `TooMany` when throttled; what is being
-   * verified is counted beforehand as if it were wrong, so that a thousand at once are no way around. A right password takes the count of
-   * its network back. Each network has a count of its own for an account, so no one shuts the owner out from elsewhere. Where too many networks try
-   * one account, or one network too many accounts, only owners who have signed in from their network before are let on: theirs is the only count.
+   * Verifies a password: `verify` resolves to undefined for a wrong one, which is counted. Throws `TooMany` when throttled. Verifications
+   * in progress are counted in advance as if they were wrong, so that a thousand concurrent ones cannot bypass the limit. A correct
+   * password resets the count of its network. Each network has its own count for an account, so that the owner cannot be locked out from
+   * elsewhere. When too many networks try one account, or one network too many accounts, only owners who have signed in from their network
+   * before are admitted, limited by their own count.
    */
   async tryPassword<T>(
     email: string,
@@ -277,7 +281,7 @@ export class LoginThrottle implements RateLimiter {
       { key: addressKey(address), limit: failuresPerAddress },
       ownCount,
       { key: accountKey(email), limit: failuresPerAccountAnywhere },
-      // Six digits are soon guessed from many networks at once, by someone who knows the password.
+      // Six digits could be guessed from many networks, given the password.
       ...(isSecondFactor ? [{ key: codeKey(email), limit: failuresPerAccount }] : []),
     ]
     const seen = await this.#tries.look([known, ...doors.map(({ key }) => key)])
@@ -312,17 +316,20 @@ export class LoginThrottle implements RateLimiter {
     else this.#running.delete(key)
   }
 
-  /** Counts a wrong key, token or link; `TooMany` instead of the refusal when there were too many from this address. */
+  /** Counts a wrong key, token or link; throws `TooMany` in place of the refusal when there were too many from this address. */
   async wrongKey(address: string, shown?: string): Promise<void> {
     if (await this.#countOnce(`keys ${networkOf(address)}`, shown, this.#limits.wrongKeysPerAddress)) await this.#refusals.key(address)
   }
 
-  /** Counts a session that is over. Browsers keep these for months, so their count throttles nothing else. */
+  /** Counts an expired session. Browsers send these for months, so their count throttles nothing else. */
   async wrongSession(address: string, shown: string): Promise<void> {
     await this.#countOnce(`sessions ${networkOf(address)}`, shown, this.#limits.failuresPerAddress)
   }
 
-  /** The same text counts once in a window: a program that continues with a key that was revoked guesses nothing. False for one that was counted. */
+  /**
+   * The same text counts once per window: a program that keeps sending a revoked key is not guessing. False for one that was counted
+   * already.
+   */
   async #countOnce(door: string, shown: string | undefined, limit: number): Promise<boolean> {
     if (shown !== undefined) {
       const text = `${door} ${shown}`
@@ -347,7 +354,7 @@ const knownKey = (email: string, address: string): string => `known ${accountNam
 
 const addressKey = (address: string): string => `address ${networkOf(address)}`
 
-/** One name for all spellings of an e-mail address that some directory might take for the same. */
+/** One name for all spellings of an email address that a directory might treat as equal. */
 export const accountName = (email: string): string =>
   email
     .normalize('NFKC')

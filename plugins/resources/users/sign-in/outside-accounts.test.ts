@@ -13,7 +13,7 @@ const person: VerifiedIdentity = {
 }
 let said: Partial<VerifiedIdentity> | undefined
 
-/** A directory that vouches for whatever a test has it say. */
+/** A directory that returns the identity set by a test. */
 class Directory implements AuthProvider {
   readonly id = 'directory'
 
@@ -27,7 +27,7 @@ const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.u
 const server = await bootForTest({ plugins })
 test.after.always(() => server.stop())
 
-/** Signs in as whom the directory says; the account. */
+/** Signs in with the directory's identity; returns the account. */
 const arrive = async (who: Partial<VerifiedIdentity>) => {
   said = who
   const answer = await server.as()('/api/login', { method: 'POST', json: { email: 'typed', password: 'theirs' } })
@@ -35,7 +35,7 @@ const arrive = async (who: Partial<VerifiedIdentity>) => {
   return answer.status === 200 ? server.get(Users).get(id) : answer.status
 }
 
-test.serial('an address counts from the sign-in on at which it was checked, and not before', async t => {
+test.serial('an address is valid from the sign-in at which it was verified', async t => {
   const first = await arrive({ subject: 'cn=ada' })
   t.like(first, { email: 'ada@example.org', isEmailUnverified: true, provider: 'directory', identities: ['directory cn=ada'] })
   const moved = await arrive({ subject: 'cn=ada', email: 'Ada.Lovelace@example.org', lastName: 'King' })
@@ -47,7 +47,7 @@ test.serial('an address counts from the sign-in on at which it was checked, and 
   t.like(back, { email: 'ada.lovelace@example.org', firstName: 'Ada', lastName: 'Lovelace' })
 })
 
-test.serial('what a provider says is checked like what people type', async t => {
+test.serial('values from a provider are validated like user input', async t => {
   for (const email of ['no address', 'a@b@c', 'a b@example.org', 'x\u0000@example.org', `${'x'.repeat(400)}@example.org`, ''])
     t.is(await arrive({ subject: 'cn=strange', email, isEmailVerified: true }), 401, email)
   const odd = await arrive({ subject: 'cn=odd', email: 'odd@example.org', firstName: ' Li\u0000ne\n ', lastName: 'x'.repeat(300) })
@@ -56,7 +56,7 @@ test.serial('what a provider says is checked like what people type', async t => 
   t.like(named, { firstName: 'Li ne' })
 })
 
-test.serial('nobody takes the address of somebody else, nor comes in as somebody whose name merely begins alike', async t => {
+test.serial('an address of another user cannot be taken over, nor an account whose subject has a common prefix', async t => {
   const { id } = await server.get(Users).create({ email: 'victim@example.org', firstName: 'V', lastName: 'V', status: 'Active' })
   t.is(await arrive({ subject: 'cn=mallory', email: 'Victim@example.org' }), 401)
   t.is((await server.get(Users).get(id))?.identities, undefined)
@@ -64,7 +64,7 @@ test.serial('nobody takes the address of somebody else, nor comes in as somebody
   t.like(long, { email: 'longer@example.org' })
 })
 
-test.serial('many who come at once for the first time, with changing names, come to one account', async t => {
+test.serial('concurrent first sign-ins of one user, with changing names, create one account', async t => {
   said = { subject: 'cn=crowd', email: 'crowd@example.org', isEmailVerified: true }
   const answers = await Promise.all(
     Array.from({ length: 12 }, () => server.as()('/api/login', { method: 'POST', json: { email: 'typed', password: 'theirs' } })),
@@ -74,7 +74,7 @@ test.serial('many who come at once for the first time, with changing names, come
   t.is(new Set(ids).size, 1)
 })
 
-test.serial('of two people whom one address is said to belong to at once, one gets the account', async t => {
+test.serial('of two users with the same address who sign in concurrently, one gets the account', async t => {
   said = { email: 'both@example.org', isEmailVerified: true }
   const at = (email: string) => server.as()('/api/login', { method: 'POST', json: { email, password: 'theirs' } })
   const statuses = (await Promise.all(['cn=one', 'cn=two', 'cn=one', 'cn=two'].map(at))).map(({ status }) => status)

@@ -29,7 +29,7 @@ type User = UserRecord & Stored
 
 type Rules = Pick<Settings, 'outsideAccounts'>
 
-/** Each lost race means that another sign-in of the same person won. */
+/** Each lost race means that another sign-in of the same user won. */
 const maxRaces = 20
 
 const plainName = (name: string): string =>
@@ -38,7 +38,7 @@ const plainName = (name: string): string =>
     .trim()
     .slice(0, 200)
 
-/** Finds and makes the accounts of people for whom other providers vouch. */
+/** Finds and creates the accounts of users authenticated by other providers. */
 export class OutsideAccounts {
   readonly #rules: Rules
   readonly #documents: DocumentStore
@@ -56,15 +56,15 @@ export class OutsideAccounts {
     this.#log = log
   }
 
-  /** The account that is known to be theirs. */
+  /** The account that is linked to the identity. */
   async known(identity: Pick<VerifiedIdentity, 'provider' | 'subject'>): Promise<User | undefined> {
     const page = await this.#documents.find(users, { using: 'byIdentity', where: eq('identities', identityName(identity)), limit: 1 })
     return page.items[0]
   }
 
   /**
-   * Their account: the one that is known, else a new one. The owner of one with their e-mail address must confirm first. `NotSignedIn`, with the reason, when none of
-   * them can be had; undefined when the provider names no address to go by.
+   * The linked account, otherwise a new one. The owner of an account with the same email address must confirm first. Throws `NotSignedIn`
+   * with the reason when there is none; undefined when the provider returns no usable address.
    */
   async of(given: VerifiedIdentity): Promise<User | undefined> {
     const identity = this.#tidied(given)
@@ -78,7 +78,7 @@ export class OutsideAccounts {
     throw new CommitConflict('revision', 'The account was changed concurrently; try again')
   }
 
-  /** The account as the provider that it came from describes the person now. Accounts of other providers stay as they are. */
+  /** Updates the account with the provider's current data if the account came from that provider; other accounts are unchanged. */
   async followed(user: User, given: VerifiedIdentity): Promise<User> {
     const { provider, firstName, lastName, email, isEmailVerified } = this.#tidied(given)
     if (user.provider !== provider) return user
@@ -90,7 +90,7 @@ export class OutsideAccounts {
     const fields = (Object.keys(now) as (keyof typeof now)[]).filter(field => now[field] !== user[field])
     const isVerifiedNow = user.isEmailUnverified === true && isEmailVerified && email !== ''
     if (fields.length === 0 && !isVerifiedNow) return user
-    // An address that counts from now on is events of the address.
+    // An address that becomes verified causes the events of an address change.
     const told = isVerifiedNow ? [...new Set([...fields, 'email'])] : fields
     const changed = event('user.updated', { kind: 'user', id: user.id }, { fields: told }, user.id)
     try {
@@ -105,12 +105,14 @@ export class OutsideAccounts {
     }
   }
 
-  /** Undefined when no account has the address. Its owner must confirm the identity, which gives no access until then. */
+  /**
+   * Undefined when no account has the address. The owner of such an account must confirm the identity, which gives no access until then.
+   */
   async #known(identity: VerifiedIdentity): Promise<User | undefined> {
     const { email } = identity
     const user = email === '' ? undefined : await this.#users.byEmail(email)
     if (!user) return undefined
-    // Someone who signed in at the same moment may have made it just now.
+    // A concurrent sign-in may have created it just now.
     if (user.identities?.includes(identityName(identity))) return user
     await this.#links.request(user, identity)
     throw new NotSignedIn(
@@ -118,7 +120,7 @@ export class OutsideAccounts {
     )
   }
 
-  /** One commit; its id follows from who it is, so that two first sign-ins at once make one account. */
+  /** One commit; its id is derived from the identity, so that two concurrent first sign-ins create one account. */
   async #made(identity: VerifiedIdentity): Promise<User> {
     const { provider, email, isEmailVerified, firstName, lastName } = identity
     if (this.#rules.outsideAccounts === 'none') throw new NotSignedIn('You have no account on this server; ask an admin to create one')
@@ -130,7 +132,7 @@ export class OutsideAccounts {
       ...sortedNames({ firstName, lastName }),
       provider,
       passwordHash: null,
-      // No one becomes a server admin because another provider says whose address it is.
+      // An address asserted by another provider never makes an account a server admin.
       status: this.#rules.outsideAccounts === 'approval' ? 'Inactive' : 'Active',
       created: this.#clock.now().toISOString(),
       lastLogin: null,
@@ -144,7 +146,7 @@ export class OutsideAccounts {
     return this.#documents.commit({ insert: { id, ...record }, into: users }, [event('user.created', { kind: 'user', id }, {}, id)])
   }
 
-  /** `moved` when someone else was faster: what is so now decides again. */
+  /** `moved` after a concurrent change: the decision is then repeated with the current state. */
   async #unlessMoved<T>(work: Promise<T>): Promise<T | 'moved'> {
     try {
       return await work
@@ -154,7 +156,7 @@ export class OutsideAccounts {
     }
   }
 
-  /** What other servers say is checked like what people type; an address that is none is left out. */
+  /** Values from other servers are validated like user input; an invalid address is dropped. */
   #tidied(identity: VerifiedIdentity): VerifiedIdentity {
     const names = { firstName: plainName(identity.firstName), lastName: plainName(identity.lastName) }
     try {
@@ -174,7 +176,7 @@ const email = { name: 'email', summary: 'Email of the account' } as const
 
 const provider = { name: 'provider', summary: '`ldap`, or the name of an OpenID provider' } as const
 
-/** `pounce user link`: for people who were moved in a directory, and for programs that have tokens of a provider. */
+/** `pounce user link`: for users who were moved in a directory, and for programs with tokens of a provider. */
 export class LinkIdentity implements Command {
   readonly name = 'user link'
   readonly summary = 'Link an identity at a sign-in provider to an account'

@@ -35,7 +35,7 @@ type NamedByProxy = () => Promise<VerifiedIdentity | undefined>
 
 const serviceCaller: Caller = { via: 'service', scope: 'extraction', superAdmin: false }
 
-/** Finds out who sends a request. Account and key are read each time, so a change counts at the next request. */
+/** Determines the caller of a request. Account and key are read each time, so changes take effect with the next request. */
 export class RequestCallers implements Callers {
   #serviceKeys: readonly string[]
   #users: Users
@@ -71,7 +71,7 @@ export class RequestCallers implements Callers {
 
   async identify(sent: Credentials): Promise<Caller> {
     const { session, basic, headerKey, queryKey, bearer, proxied } = sent
-    // Once per request, as headers that prove nothing are counted.
+    // Once per request, because invalid headers are counted.
     let asked: Promise<VerifiedIdentity | undefined> | undefined
     const named = async () => (asked ??= proxied && this.#signIn.namedByProxy(proxied, sent.address))
     const ways = [
@@ -89,7 +89,7 @@ export class RequestCallers implements Callers {
         if (caller) return caller
       } catch (error) {
         if (!isWrongCredential(error)) throw error
-        // How long to wait is worth more than which of several was wrong.
+        // The time to wait is more useful than which of several credentials was wrong.
         if (refusal === undefined || error instanceof TooMany) refusal = error
       }
     }
@@ -99,11 +99,11 @@ export class RequestCallers implements Callers {
 
   async #bySession(token: string, sent: Credentials, named: NamedByProxy): Promise<Caller> {
     const found = await this.#sessions.find(token)
-    // Someone else may sit at the browser by now, and the proxy knows.
+    // Another user may be using the browser by now, which the proxy indicates.
     const other = found?.identity === undefined ? undefined : await named()
     if (other && identityName(other) !== found?.identity) {
       await this.#sessions.close(token)
-      throw new WrongCredentials('The session was of another person; sign in again')
+      throw new WrongCredentials('The session belongs to another user; sign in again')
     }
     const user = found && (await this.#users.get(found.user))
     if (!user || !this.#sessions.fits(found, user)) {
@@ -132,7 +132,7 @@ export class RequestCallers implements Callers {
     return caller
   }
 
-  /** A genuine key that is refused is no one's guess: extractors that come late are not counted. */
+  /** A genuine key that is refused is not a guess: late extractors are not counted. */
   async #byJobKey(shown: string, address: string): Promise<Caller> {
     const found = await this.#jobKeys.verify(shown)
     if ('refused' in found) {
@@ -149,7 +149,7 @@ export class RequestCallers implements Callers {
     return user ? this.#callerOf(user, 'bearer', sent) : this.#refuse(sent.address, token, 'The bearer token is not valid')
   }
 
-  /** Undefined when the proxy names no one. */
+  /** Undefined when the proxy names no user. */
   async #byProxy(sent: Credentials, named: NamedByProxy): Promise<Caller | undefined> {
     const identity = await named()
     const user = identity && (await this.#signIn.withIdentity(identity))
@@ -193,7 +193,7 @@ wire(
 
 const everything: Pick<Caller, 'scope' | 'limits'> = { scope: 'full' }
 
-/** What of its user a key stands for. */
+/** The part of its user's rights that a key has. */
 const reachOf = ({ id, scope, verbs, spaces }: KeyRecord & Stored): Pick<Caller, 'scope' | 'keyId' | 'limits'> => {
   if (verbs === undefined && spaces === undefined) return { scope, keyId: id }
   return { scope, keyId: id, limits: { ...(verbs && { verbs: new Set(verbs) }), ...(spaces && { spaces: new Set(spaces) }) } }
@@ -201,7 +201,7 @@ const reachOf = ({ id, scope, verbs, spaces }: KeyRecord & Stored): Pick<Caller,
 
 type KeyReach = Pick<Caller, 'via' | 'scope' | 'keyId' | 'limits'>
 
-/** Looks up what became of the credentials that resources were made with. */
+/** Reads the current state of the credentials with which resources were created. */
 export class StoredCredentialRefs implements CredentialRefs {
   readonly #users: Users
   readonly #standing: AccountStanding

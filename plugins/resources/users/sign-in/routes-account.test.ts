@@ -24,7 +24,7 @@ const signInFrom = async (person: Person, headers: Record<string, string> = {}, 
 const listed = async (cookie: string, on = server) => (await (await byCookie(on, cookie)('/api/sessions')).json()) as readonly SessionJson[]
 const status = async (cookie: string, on = server) => (await byCookie(on, cookie)('/api/me')).status
 
-test('people see where they are signed in, without what would let somebody else in', async t => {
+test('users see their sessions, without secrets', async t => {
   const person = await newPerson(server, 'seen')
   await signInFrom(person, { 'user-agent': 'Browser\tOne ü', 'x-forwarded-for': '192.0.2.77' })
   const here = await signInFrom(person, { 'user-agent': 'x'.repeat(5000), 'x-forwarded-for': '2001:db8:1:2:3::4' })
@@ -42,7 +42,7 @@ test('people see where they are signed in, without what would let somebody else 
   t.is((await server.as()('/api/sessions')).status, 401)
 })
 
-test('a session is ended by its owner, and by nobody else', async t => {
+test('a session can be ended only by its owner', async t => {
   const [person, other] = [await newPerson(server, 'owner'), await newPerson(server, 'other')]
   const [here, there] = [await signInFrom(person), await signInFrom(person)]
   const id = (await listed(here)).find(({ isCurrent }) => !isCurrent)?.id ?? ''
@@ -71,7 +71,7 @@ test('all other sessions are ended at once; with a key all are', async t => {
   t.is((await server.as()('/api/sessions', { method: 'DELETE' })).status, 401)
 })
 
-test('a server admin signs somebody out everywhere', async t => {
+test('a server admin can end all sessions of a user', async t => {
   const person = await newPerson(server, 'sent-away')
   const cookie = await signInFrom(person)
   const end = (by: string | undefined, id = person.id) => server.as(by)(`/api/users/${id}/sessions`, { method: 'DELETE' })
@@ -84,7 +84,7 @@ test('a server admin signs somebody out everywhere', async t => {
   for (const id of [unknownId, 'nonsense']) t.is((await end(server.admin.key, id)).status, 404)
 })
 
-test('the list of sessions goes on behind a link, and leaves out those that are over', async t => {
+test('the list of sessions is paginated, and omits expired ones', async t => {
   const clock = new FixedClock()
   const other = await bootForTest({ t, plugins, clock })
   const person = await newPerson(other, 'many')
@@ -106,7 +106,7 @@ test('the list of sessions goes on behind a link, and leaves out those that are 
   t.is((await person.call('/api/sessions?after=junk')).status, 400)
 })
 
-test('the use of a session is noted once a minute at most', async t => {
+test('the use of a session is recorded at most once a minute', async t => {
   const clock = new FixedClock()
   const other = await bootForTest({ t, plugins, clock })
   const cookie = await signIn(other, other.admin.email, other.admin.password)
@@ -119,7 +119,7 @@ test('the use of a session is noted once a minute at most', async t => {
   t.is(await used(), clock.now().toISOString())
 })
 
-test('a token that the client invents is never adopted, and every sign-in makes a fresh one', async t => {
+test('a token chosen by the client is never adopted, and every sign-in creates a new one', async t => {
   const person = await newPerson(server, 'fixed')
   const invented = `pounce_session=${'A'.repeat(43)}`
   const first = await signIn(server, person.email, person.password, invented)

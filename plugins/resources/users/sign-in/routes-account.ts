@@ -69,7 +69,7 @@ export const logout = route({
   },
 })
 
-/** Header values are Latin-1 at most; anything beyond ASCII is percent-encoded UTF-8. */
+/** Header values are Latin-1 at most; non-ASCII characters are percent-encoded UTF-8. */
 const headerText = (text: string): string => text.replace(/[^\u0020-\u007e]+/gu, encodeURIComponent)
 
 export const getMe = route({
@@ -181,7 +181,7 @@ const SessionJson = s.model(
   }),
 )
 
-/** The session by whose cookie a request came; undefined for one that came with a key or a password. */
+/** The session of a request; undefined for a request with a key or a password. */
 const currentOf = (
   { caller, headers }: Pick<Request<undefined, undefined, undefined>, 'caller' | 'headers'>,
   idIn: (text?: string) => string | undefined,
@@ -262,7 +262,7 @@ export const deleteSessionsOfUser = ofUsers({
   method: 'DELETE',
   path: '/api/users/:id/sessions',
   summary: 'End all sessions of a user',
-  description: 'An addition to Clowder 1.x. API keys stay valid: suspend the account to stop these too.',
+  description: 'An addition to Clowder 1.x. API keys stay valid: suspend the account to block these too.',
   permission: 'serverAdmin',
   params,
   responses: { 204: s.empty() },

@@ -7,9 +7,9 @@ const route = routesFor('users', { view: SessionView, preferences: ClientPrefere
 export const getSession = route({
   method: 'GET',
   path: '/api/session',
-  summary: 'Get who is signed in, and what this server offers',
+  summary: 'Get the signed-in user and the features of this server',
   description:
-    'An addition to Clowder 1.x, for clients that start. `user` is null for anonymous callers, also with a session that has ended. Without effects on the session.',
+    'An addition to Clowder 1.x, for clients at startup. `user` is null for anonymous callers, including those with an expired session. Does not affect the session.',
   permission: 'anyone',
   beforeTerms: true,
   responses: { 200: SessionState },

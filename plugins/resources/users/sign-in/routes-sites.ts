@@ -4,7 +4,7 @@ import { LoginThrottle } from './login-throttle.ts'
 import { AccountSignIn, SealedCookies } from './sign-in.ts'
 import { StoredSessions } from './stored-sessions.ts'
 
-/** How often a path is decoded to see what may become of it on its way. */
+/** Number of times a path is decoded, to detect what intermediaries may turn it into. */
 const decodings = 4
 
 const isPlain = (path: string): boolean => /^\/(?![/\\])/.test(path) && !/[\p{Cc}\\]/u.test(path)
@@ -24,8 +24,8 @@ const staysHere = (path: string): boolean => {
 }
 
 /**
- * A path of this server, with what follows it, as a header can carry it; `Invalid` for whatever might lead elsewhere, in any disguise.
- * What comes after the path is read by our own pages alone.
+ * A path of this server, with query and fragment, as allowed in a header; throws `Invalid` for anything that might lead elsewhere, however
+ * encoded. What follows the path is read by our own pages only.
  */
 const localPath = (text: string): string => {
   const url = isPlain(text) && !/\s/.test(text) ? URL.parse(`http://here${text}`) : null
@@ -98,7 +98,7 @@ export const finishSignIn = route({
   path: '/api/login/:provider/callback',
   summary: 'Complete sign-in with a provider',
   description:
-    'Only for the redirected browser, once, within ten minutes. The first sign-in creates an account, unless the settings disallow it; if the email address has an account already, its owner is asked by email, if the settings allow it.',
+    'Only for the redirected browser, once, within ten minutes. The first sign-in creates an account, unless the settings disallow it; if the email address has an account already, its owner is asked to confirm by email, if the settings allow it.',
   permission: 'anyone',
   ignoresCredentials: true,
   effects: 'opens a session',
@@ -156,7 +156,7 @@ export const confirmIdentityLink = route({
   path: '/api/login/link',
   summary: "Link a provider's identity to an account",
   description:
-    'With the token of the email that went to the owner of the account when somebody signed in elsewhere with its email address (`resources.users.linksByEmail`). Works once; from then on that identity can sign in to the account. Never for server admins.',
+    'Requires the token of the email that was sent to the owner of the account when a user signed in at the provider with its email address (`resources.users.linksByEmail`). Works once; from then on that identity can sign in to the account. Never for server admins.',
   permission: 'anyone',
   ignoresCredentials: true,
   body: s.Object({ token }),

@@ -45,7 +45,7 @@ interface Remembered {
   readonly until: number
 }
 
-/** Turns what a sign-in method vouches for into an account. */
+/** Finds or creates the account for an authenticated identity. */
 export class AccountSignIn {
   #providers: Contributions<AuthProvider>
   #groups: Contributions<Groups>
@@ -53,7 +53,7 @@ export class AccountSignIn {
   #outside: OutsideAccounts
   #throttle: LoginThrottle
   #clock: Clock
-  /** Keys the table of verified passwords, so that it holds nothing that could be tried out elsewhere. */
+  /** Keys the cache of verified passwords, so that its entries cannot be attacked offline. */
   #pepper = randomBytes(32)
   #remembered = new Map<string, Remembered>()
   #verifying = 0
@@ -75,17 +75,17 @@ export class AccountSignIn {
     this.#clock = clock
   }
 
-  /** Every way to sign in with a password. */
+  /** All providers for sign-in with a password. */
   passwordProviders(): readonly AuthProvider[] {
     return this.#providers.all().filter(({ password }) => password !== undefined)
   }
 
-  /** Every site to which a browser can be sent. A proxy in front is one to which it comes by itself. */
+  /** All sites to which a browser can be redirected, including a reverse proxy in front of the server. */
   sites(): readonly SignInSite[] {
     return this.#providers.all().flatMap(provider => [...(provider.sites ?? []), ...(provider.request ? [atProxy(provider)] : [])])
   }
 
-  /** The site of an id; `NotFound` when there is none. */
+  /** The site with an id; throws `NotFound` when there is none. */
   site(id: string): SignInSite {
     const site = this.sites().find(one => one.id === id)
     if (!site) throw new NotFound('sign-in provider')
@@ -93,8 +93,8 @@ export class AccountSignIn {
   }
 
   /**
-   * The account after a redirect back from a provider, for the browser with the state cookie, which is valid once. `NotSignedIn` when the site
-   * vouches for no one, or there is no account that may be used; each of these is counted.
+   * The account after a redirect from a provider, for the browser with the state cookie, which is valid once. Throws `NotSignedIn` when the
+   * site returns no identity, or there is no usable account; each failure is counted.
    */
   async withReturn(site: SignInSite, at: URL, note: { readonly kept: string; readonly name: string }, by: Sender) {
     try {
@@ -111,7 +111,7 @@ export class AccountSignIn {
     }
   }
 
-  /** Whom the headers of a listed proxy name; undefined for no one. Headers that prove nothing are counted. */
+  /** The identity in the headers of a listed proxy; undefined without one. Invalid headers are counted. */
   async namedByProxy(headers: IncomingHttpHeaders, address: string): Promise<VerifiedIdentity | undefined> {
     for (const provider of this.#providers.all()) {
       try {
@@ -133,19 +133,22 @@ export class AccountSignIn {
     }
   }
 
-  /** Notes that someone has signed in. */
+  /** Records a sign-in. */
   async note(user: User, address: string): Promise<User> {
     const lastLogin = this.#clock.now().toISOString()
     const said = event('user.signed-in', { kind: 'user', id: user.id }, { address }, user.id)
     return this.#users.change(user.id, { set: { lastLogin } }, [said])
   }
 
-  /** The account that an e-mail and a password open at any provider; `NotSignedIn` when there is none, `TooMany` after too many tries. */
+  /**
+   * The account for an email address and password at any provider; throws `NotSignedIn` when there is none, `TooMany` after too many
+   * attempts.
+   */
   async withPassword(email: string, password: string, address: string): Promise<User> {
     return usable(await this.#verify(this.#providers.all(), email, password, address))
   }
 
-  /** The same for local accounts on every request of a program: a password that was right is not hashed again for 30 s. */
+  /** The same for local accounts on every request of a program: a correct password is cached for 30 s. */
   async withBasic(email: string, password: string, address: string): Promise<User> {
     const name = this.#nameOf(email, password)
     const known = this.#remembered.get(name)
@@ -155,7 +158,7 @@ export class AccountSignIn {
     }
     this.#remembered.delete(name)
     const local = this.#providers.all().filter(provider => provider.id === 'userpass')
-    // Programs start many requests at once: all of one password wait for one verification, and count as one try.
+    // Programs start many concurrent requests: all with one password wait for one verification, and count as one attempt.
     const turn = `${name} ${address}`
     const running = this.#running.get(turn) ?? this.#verify(local, email, password, address).finally(() => this.#running.delete(turn))
     this.#running.set(turn, running)
@@ -164,7 +167,7 @@ export class AccountSignIn {
     return usable(user)
   }
 
-  /** The account of a token that a provider vouches for. */
+  /** The account for a bearer token of a provider. */
   async withBearer(token: string): Promise<User | undefined> {
     for (const provider of this.#providers.all()) {
       const identity = await provider.bearer?.(token)
@@ -174,14 +177,14 @@ export class AccountSignIn {
     return undefined
   }
 
-  /** The account of someone whom a provider vouches for on this one request; undefined when it names no address to go by. */
+  /** The account for an identity authenticated on this request only; undefined when the provider returns no usable address. */
   async withIdentity(identity: VerifiedIdentity): Promise<User | undefined> {
     const user = await this.#accountOf(identity)
     return user && usable(user)
   }
 
   async #verify(providers: readonly AuthProvider[], email: string, password: string, address: string): Promise<User | undefined> {
-    // Before anything is read or written: anyone who cannot be served soon must cost next to nothing.
+    // Checked before anything is read or written: refusing a request must cost almost nothing.
     if (this.#verifying >= maxVerifying) throw new Unavailable('Too many concurrent sign-ins', { retryAfterSeconds: 2 })
     this.#verifying += 1
     try {
@@ -203,7 +206,7 @@ export class AccountSignIn {
     return undefined
   }
 
-  /** Someone signs in whom a provider vouches for: what it says of them counts from now on. */
+  /** A sign-in with an identity of a provider, whose data are current from then on. */
   async #arrived(identity: VerifiedIdentity): Promise<User | undefined> {
     const account = await this.#accountOf(identity)
     if (!account) return undefined
@@ -213,7 +216,7 @@ export class AccountSignIn {
     return user
   }
 
-  /** Local accounts are this server's own, and no one else vouches for them. */
+  /** Local accounts belong to this server, and no other provider authenticates them. */
   async #accountOf(identity: VerifiedIdentity): Promise<User | undefined> {
     if (identity.provider !== 'userpass') return this.#outside.of(identity)
     const user = await this.#users.byEmail(identity.subject)
@@ -234,10 +237,10 @@ export class AccountSignIn {
 }
 wire(AccountSignIn, AuthProviders, KnownGroups, Users, OutsideAccounts, LoginThrottle, Clock)
 
-/** Who sent a request, as far as it says. */
+/** The parts of a request that identify the caller. */
 type Sender = Pick<Request<undefined, undefined, undefined>, 'headers' | 'address' | 'isProxied'>
 
-/** Whom a provider recognizes by the headers of a proxy is there already when the browser asks. */
+/** A user identified by the headers of a proxy is known when the browser sends the request. */
 const atProxy = ({ id, label = id }: AuthProvider): SignInSite => ({
   id,
   label,
@@ -250,14 +253,14 @@ const namedOn = async (provider: AuthProvider, { headers, address, isProxied }: 
   return provider.request?.(headers, address)
 }
 
-/** An account that may be used; else the refusal. */
+/** The account if it may be used; otherwise throws the refusal. */
 export const usable = (user: User | undefined): User => {
   if (!user) throw new WrongCredentials('Wrong email address or password')
   if (user.status === 'Inactive') throw new NotSignedIn('Account is not activated')
   return user
 }
 
-/** Where the account is known, only the password can be wrong. */
+/** If the account is known, only the password can be wrong. */
 export const ofPassword = (error: unknown): never => {
   throw error instanceof WrongCredentials ? new WrongCredentials('Wrong password') : error
 }
@@ -270,10 +273,10 @@ const purpose = 'notes of browsers that sign in elsewhere'
 
 const nameLength = 24
 
-/** The state of a sign-in at a provider, kept in a cookie. */
+/** The state of a sign-in at a provider, stored in a cookie. */
 interface SignInNote {
   readonly site: string
-  /** What the site wants to see again. */
+  /** Data that the site expects back. */
   readonly kept: string
   readonly returnTo: string
 }
@@ -283,8 +286,8 @@ interface Sealed extends SignInNote {
 }
 
 /**
- * Notes that browsers keep for us: sealed, so that no one can read, change or make one, and any kernel can open what another one has sealed.
- * A browser without the note that belongs to an answer of a site is not the one that was sent there.
+ * State stored in encrypted cookies, so that no client can read, change or create one, and any kernel can decrypt those of another. A
+ * browser without the cookie for a site's response is not the one that was redirected there.
  */
 export class SealedCookies {
   readonly #seals: SecretEncryption
@@ -304,7 +307,7 @@ export class SealedCookies {
     return setCookie(noteCookie, text, { maxAgeSeconds: lastsMs / 1000, baseUrl: this.#installation.baseUrl })
   }
 
-  /** The note in a `Cookie` header and a name for it; undefined for none, a forged one and one that is over. */
+  /** The state in a `Cookie` header, with an id; undefined if missing, forged or expired. */
   async noteIn(cookies: string | undefined): Promise<(SignInNote & { readonly name: string }) | undefined> {
     const sealed = cookieIn(cookies, cookieName(noteCookie, this.#installation.baseUrl))
     const text = sealed === undefined ? undefined : await this.#seals.open(purpose, '', sealed)
@@ -315,7 +318,7 @@ export class SealedCookies {
 }
 wire(SealedCookies, SecretEncryption, Clock, Installation)
 
-/** Removes sessions, counted tries, keys and pending links that are over, now and then. */
+/** Periodically deletes expired sessions, attempt counts, keys and pending links. */
 export class SweepSessions {
   #sessions: StoredSessions
   #tries: LoginAttempts

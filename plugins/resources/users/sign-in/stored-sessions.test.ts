@@ -9,7 +9,7 @@ const server = await bootForTest({ plugins })
 test.after.always(() => server.stop())
 const dayMs = 86_400_000
 
-test('signing in answers with the account and a cookie that scripts and other sites do not get', async t => {
+test('signing in returns the account and a cookie that is not available to scripts and other sites', async t => {
   const person = await newPerson(server, 'login')
   const answer = await server.as()('/api/login', { method: 'POST', json: { email: person.email.toUpperCase(), password: person.password } })
   t.is(answer.status, 200)
@@ -22,7 +22,7 @@ test('signing in answers with the account and a cookie that scripts and other si
   t.not((await server.get(Users).get(person.id))?.lastLogin, null)
 })
 
-test('a wrong password and an unknown account are refused in the same words', async t => {
+test('a wrong password and an unknown account are refused with the same message', async t => {
   const person = await newPerson(server, 'wrong')
   const login = async (json: object) => refusal(await server.as()('/api/login', { method: 'POST', json }))
   const wrong = await login({ email: person.email, password: 'not the password' })
@@ -34,7 +34,7 @@ test('a wrong password and an unknown account are refused in the same words', as
   t.is((await login({ email: { $ne: '' }, password: { $ne: '' } }))['httpStatus'], 400)
 })
 
-test('signing in again ends the session before and a stale cookie is no obstacle', async t => {
+test('signing in again ends the previous session, and a stale cookie is accepted', async t => {
   const person = await newPerson(server, 'again')
   const first = await signIn(server, person.email, person.password)
   const second = await signIn(server, person.email, person.password, first)
@@ -44,7 +44,7 @@ test('signing in again ends the session before and a stale cookie is no obstacle
   t.is((await byCookie(server, await signIn(server, person.email, person.password, first))('/api/me')).status, 200)
 })
 
-test('signing out ends this session and no other', async t => {
+test('signing out ends only this session', async t => {
   const person = await newPerson(server, 'out')
   const [here, there] = [await signIn(server, person.email, person.password), await signIn(server, person.email, person.password)]
   const answer = await byCookie(server, here)('/api/logout', { method: 'POST' })
@@ -55,7 +55,7 @@ test('signing out ends this session and no other', async t => {
   t.is((await byCookie(server, here)('/api/logout', { method: 'POST' })).status, 200)
 })
 
-test('a session that has ended is refused where nothing better is sent along', async t => {
+test('an expired session is refused without other valid credentials', async t => {
   const person = await newPerson(server, 'stale')
   const stale = 'pounce_session=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'
   const refused = await byCookie(server, stale)('/api/me')
@@ -66,7 +66,7 @@ test('a session that has ended is refused where nothing better is sent along', a
   t.is((await byCookie(server, stale)('/api/me', { headers: { 'x-api-key': 'wrong' } })).status, 401)
 })
 
-test('another password, suspension and being sent away end sessions at once', async t => {
+test('a new password, suspension and revocation end sessions immediately', async t => {
   const person = await newPerson(server, 'ended')
   const cookie = await signIn(server, person.email, person.password)
   const users = server.get(Users)
@@ -88,7 +88,7 @@ test('an account that is not active cannot sign in and gets the reason only with
   t.is((await login('wrong password'))['message'], 'Wrong email address or password')
 })
 
-test('a session lasts while it is used, but not for ever, and what is over is swept away', async t => {
+test('a session is extended while it is used, up to a limit, and expired ones are deleted', async t => {
   const clock = new FixedClock()
   const other = await bootForTest({ t, plugins, clock })
   const cookie = await signIn(other, other.admin.email, other.admin.password)
@@ -110,7 +110,7 @@ test('a session lasts while it is used, but not for ever, and what is over is sw
   t.is(await other.get(DocumentStore).count(sessions, { using: 'byExpiry', upTo: 10 }), 1)
 })
 
-test('the cookie is for encrypted connections where the server has an https address', async t => {
+test('the cookie is secure if the server has an https URL', async t => {
   const other = await bootForTest({ t, plugins, config: { http: { baseUrl: 'https://data.example.org/dm' } } })
   const { email, password } = other.admin
   const answer = await other.as()('/api/login', { method: 'POST', json: { email, password } })

@@ -30,16 +30,16 @@ const dayMs = 86_400_000
 const touchEveryMs = 60_000
 const maxUserAgent = 200
 
-/** Ties a session to the password it began with. */
+/** Binds a session to the password at its start. */
 export const stampOf = (user: User): string => sha256(`${user.id}\n${user.passwordHash ?? ''}`).slice(0, 32)
 
-/** The part of an address by which its owner recognizes it: the first three numbers, or a /64. */
+/** The part of an address that its owner recognizes: the first three numbers, or a /64. */
 const shortened = (address: string): string => networkOf(address).replace(/\.\d+$/, '.0/24')
 
 const ended = (id: string, user: string, actor: string): NewEvent =>
   event('session.ended', { kind: 'user', id: user }, { session: id }, actor)
 
-/** Browsers that are signed in. */
+/** Sessions of signed-in browsers. */
 export class StoredSessions {
   #idleMs: number
   #maxMs: number
@@ -58,8 +58,8 @@ export class StoredSessions {
   }
 
   /**
-   * Begins a session for anyone who sent the request, and ends the one that was open in this browser. The value of the `Set-Cookie` header
-   * that sets the token: it is created here, whatever the browser sent, and is stored nowhere else.
+   * Begins a session, and ends the one that was open in this browser. Returns the value of the `Set-Cookie` header with the token: it is
+   * always generated here, and stored nowhere else.
    */
   async begin(
     user: User,
@@ -92,7 +92,7 @@ export class StoredSessions {
     return this.cookie(token)
   }
 
-  /** Notes that the owner of a session has authenticated again, and says when. */
+  /** Records that the owner of a session has reauthenticated; returns the time. */
   async reauthenticated({ id }: Session, methods: readonly SignInMethod[]): Promise<string> {
     const authenticated = this.#clock.now().toISOString()
     try {
@@ -109,7 +109,7 @@ export class StoredSessions {
     return token === undefined ? undefined : this.find(token)
   }
 
-  /** The sessions of a user, the newest first. Those that are over may be among them until they are swept away. */
+  /** The sessions of a user, newest first. Expired ones may be included until they are deleted. */
   of(user: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<Session>> {
     return this.#documents.find(sessions, {
       using: 'byUser',
@@ -119,7 +119,7 @@ export class StoredSessions {
     })
   }
 
-  /** Ends one session of a user. False when they have none of this id. */
+  /** Ends one session of a user. False when they have none with this id. */
   async revoke(user: string, id: string, actor: string): Promise<boolean> {
     try {
       await this.#documents.commit({ tombstone: id, in: sessions, where: eq('user', user) }, [ended(id, user, actor)])
@@ -130,7 +130,7 @@ export class StoredSessions {
     }
   }
 
-  /** Ends all sessions of a user, but the one of the id `except`, and the keys of their jobs. */
+  /** Ends all sessions of a user, except the one with the id `except`, and the keys of their jobs. */
   async revokeAll(user: string, actor: string, except?: string): Promise<void> {
     await this.#documents.commit({ update: user, in: users, set: { signedOutAt: this.#clock.now().toISOString() } })
     const others = except === undefined ? [] : [ne('id', except)]
@@ -141,13 +141,13 @@ export class StoredSessions {
     })
   }
 
-  /** The id of the session that a request belongs to, whether or not it is still open. */
+  /** The id of the session of a request, whether or not it is still open. */
   idIn(cookies: string | undefined): string | undefined {
     const token = this.tokenIn(cookies)
     return token === undefined ? undefined : idOfHash(sha256(token))
   }
 
-  /** The id of the user who is signed in with this token, and what must fit the account; undefined when the session has ended. */
+  /** The session of a token, to be checked against the account; undefined when it has expired. */
   async find(token: string): Promise<Session | undefined> {
     const hash = sha256(token)
     const session = await this.#documents.get(sessions, idOfHash(hash))
@@ -156,13 +156,13 @@ export class StoredSessions {
     return session
   }
 
-  /** True of a session that continues, of this account as it is now. */
+  /** True for an open session of the account in its current state. */
   async isOpen(id: string, user: User): Promise<boolean> {
     const session = await this.#documents.get(sessions, id)
     return session?.user === user.id && !this.isOver(session) && this.fits(session, user)
   }
 
-  /** False once the password is another one than when the session began. */
+  /** False once the password has changed since the session began. */
   fits(session: SessionRecord, user: User): boolean {
     return isSameDigest(session.stamp, stampOf(user))
   }
@@ -179,7 +179,7 @@ export class StoredSessions {
     }
   }
 
-  /** Removes sessions that are over. */
+  /** Deletes expired sessions. */
   async sweep(signal: AbortSignal): Promise<void> {
     const now = this.#clock.now().toISOString()
     await removeFound(this.#documents, sessions, { using: 'byExpiry', where: range('expires', { lte: now }), signal })
@@ -200,10 +200,7 @@ export class StoredSessions {
     return this.#clock.now().toISOString() >= session.expires
   }
 
-  /**
-   * Once a minute at most; once a day the session lasts longer for it. A session in use is worth more than the note, so a failure only
-   * shortens it.
-   */
+  /** At most once a minute; once a day it extends the session. A failure must not end a session in use, so it only fails to extend it. */
   async #noteUse(session: Session): Promise<void> {
     const now = this.#clock.now()
     const used = session.lastUsed ?? session.created

@@ -10,7 +10,7 @@ import { roles } from '../collections.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
 
-/** What happens on one kernel counts on the other in a second (promises, P15); a busy machine may take longer. */
+/** A change on one kernel takes effect on the other within a second (promises, P15); a busy machine may take longer. */
 const soonMs = 30_000
 const failuresPerAccount = 6
 const plugins = recordPlugins.map(id => (id === 'documents.sqlite' ? 'documents.mongodb' : id))
@@ -28,7 +28,7 @@ const boot = (wrongKeysPerAddress: number) =>
     },
   })
 
-/** Hooks run even where every test is skipped. */
+/** Hooks run even when every test is skipped. */
 const isLive = process.env['POUNCE_TEST_MONGODB_URL'] !== undefined
 test.before(async () => {
   if (!isLive) return
@@ -56,7 +56,7 @@ const becomes = (status: number, look: () => Promise<Response>) =>
 const login = async (server: TestServer, email: string, password: string) =>
   (await server.as()('/api/login', { method: 'POST', json: { email, password } })).status
 
-live('an account, a key and a session that begin on one kernel count on the other at once', async t => {
+live('an account, a key and a session created on one kernel are valid on the other immediately', async t => {
   const person = await newPerson(one, 'both')
   t.is((await elsewhere(person)('/api/me')).status, 200)
   const cookie = await signIn(one, person.email, person.password)
@@ -73,7 +73,7 @@ live('a key that is revoked on one kernel is refused by the other', async t => {
   t.is(await becomes(401, () => elsewhere(person)('/api/me')), 401)
 })
 
-live('suspension, reading only and rank act on keys, sessions and passwords of the other kernel', async t => {
+live('changes of the status apply to keys, sessions and passwords on the other kernel', async t => {
   const person = await newPerson(one, 'suspended')
   const cookie = await signIn(other, person.email, person.password)
   const byPassword = () => other.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })
@@ -90,7 +90,7 @@ live('suspension, reading only and rank act on keys, sessions and passwords of t
   t.is(await becomes(403, () => elsewhere(person)('/api/users')), 403)
 })
 
-live('another password ends the sessions of the other kernel, and the one before it opens nothing there', async t => {
+live('a new password ends the sessions on the other kernel, and the previous one is refused there', async t => {
   const person = await newPerson(one, 'changed')
   const cookie = await signIn(other, person.email, person.password)
   const byPassword = () => other.as()('/api/me', { headers: { authorization: basic(person.email, person.password) } })
@@ -120,7 +120,7 @@ live('sessions that are ended on one kernel, by their owner or by an admin, end 
   t.is(await becomes(401, () => byCookie(one, third)('/api/me')), 401)
 })
 
-live('a limited key is as limited on the other kernel', async t => {
+live('a limited key has the same limits on the other kernel', async t => {
   const person = await newPerson(one, 'limited')
   const headers = { authorization: basic(person.email, person.password) }
   const made = await one.as()('/api/users/keys?name=held&verbs=read&expires=2099-01-01', { method: 'POST', headers })
@@ -130,7 +130,7 @@ live('a limited key is as limited on the other kernel', async t => {
   t.is((await other.as(key)('/api/spaces', { method: 'POST', json: { name: 'S', description: '' } })).status, 403)
 })
 
-live('who is let into a space, put out of it, or holds a role that changes, has other rights on the other kernel', async t => {
+live('joining a space, being removed and changes of a role take effect on the other kernel', async t => {
   const [ann, bob] = [await somebody(one, 'ann'), await somebody(one, 'bob')]
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
@@ -152,13 +152,13 @@ live('who is let into a space, put out of it, or holds a role that changes, has 
   t.is(await becomes(404, look), 404)
 })
 
-live('tries of a password are counted by all kernels together', async t => {
+live('password attempts are counted across all kernels', async t => {
   const person = await newPerson(one, 'attacked')
   const statuses = await Promise.all(
     Array.from({ length: 24 }, (_, at) => login(at % 2 === 0 ? one : other, person.email, `guess number ${at}`)),
   )
   const count = (wanted: number) => statuses.filter(status => status === wanted).length
-  // A store that is overloaded has 503 answered; the try was counted, or was none.
+  // An overloaded store causes 503 responses; the attempt may or may not have been counted.
   t.true(count(401) <= failuresPerAccount && count(429) > 0, String(statuses))
   t.is(count(401) + count(429) + count(503), 24)
   for (const server of [one, other]) t.is(await login(server, person.email, person.password), 429)
@@ -168,7 +168,7 @@ live('tries of a password are counted by all kernels together', async t => {
   t.is(await login(other, careful.email, 'wrong password'), 401)
 })
 
-live('wrong keys are counted by all kernels together', async t => {
+live('wrong keys are counted across all kernels', async t => {
   const strict = [await boot(20), await boot(20)] as const
   const statuses: number[] = []
   try {
@@ -176,7 +176,7 @@ live('wrong keys are counted by all kernels together', async t => {
   } finally {
     for (const server of strict) await server.stop()
   }
-  // Other tests of this file, from the same address, show wrong keys as well.
+  // Other tests in this file, from the same address, send wrong keys as well.
   t.true(statuses.filter(status => status === 401).length <= 20)
   t.deepEqual([...new Set(statuses.slice(20))], [429])
 })
