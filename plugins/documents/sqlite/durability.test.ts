@@ -6,7 +6,7 @@ import { countingIds, FixedClock, type Note, notes } from 'pounce/sdk/testing'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { tempFolder } from '../../../test/support/temp-folder.ts'
 
-/** Runs the writing child until it has acknowledged this many, then kills it without notice. Resolves to what it acknowledged. */
+/** Runs the writing child until it has acknowledged this many, then kills it with SIGKILL. Resolves to what it acknowledged. */
 const killAfter = (folder: string, round: number, acknowledged: number): Promise<readonly string[]> => {
   const script = fileURLToPath(new URL('./crash-child.ts', import.meta.url))
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, folder, `r${round}`], {

@@ -145,14 +145,14 @@ test('events that were stored although their commit was said to have failed come
   }
   await leave('d0')
   t.deepEqual(await hear(), ['d0'])
-  // Written and synced, but the system says that the sync failed.
+  // Written and synced, but the system reports that the sync failed.
   database.connection().transaction(() => record('d1'))
   database.failed(ioError)
   await leave('d2')
   t.deepEqual(await outbox.waiting(), { 'test/all': 2 })
   t.deepEqual(await hear(), ['d1', 'd2'])
   t.deepEqual(await outbox.waiting(), { 'test/all': 0 })
-  // So with what settles an event.
+  // The same for acknowledgements.
   await leave('d3')
   const [claimed] = await outbox.claim('test/all', { limit: 10, leaseMs: 1000, owner: 'test' })
   const id = claimed?.event.id ?? ''

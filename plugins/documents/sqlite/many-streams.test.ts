@@ -17,7 +17,7 @@ const filled = async (t: Parameters<typeof openStore>[0]) => {
   for (let from = 0; from < count; from += 1000) {
     const items = Array.from({ length: 1000 }, (_, n) => {
       const rank = from + n
-      // The first forty alone are in spaces that someone belongs to.
+      // Only the first forty are in spaces that have a member.
       const spaces = rank < 40 ? [`mine${rank}`, `mine${(rank * 7) % 40}`] : [`other${rank % 500}`]
       return { change: { insert: { id: `n${rank}`, name: rank % 1000 === 0 ? 'own' : 'n', rank, spaces }, into: notes } }
     })
@@ -26,7 +26,7 @@ const filled = async (t: Parameters<typeof openStore>[0]) => {
   return store
 }
 
-/** Of so many spaces, of which only forty hold anything. */
+/** A query over this many spaces, of which only forty contain anything. */
 const member = (spaces: number): Where =>
   or(
     eq('name', 'own'),
