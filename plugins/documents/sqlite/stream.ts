@@ -25,7 +25,7 @@ export interface IndexStream {
 /** Where to continue: the order columns and the ID of the last row. */
 export type RowPosition = readonly SqlValue[]
 
-/** The conditions and columns of a statement that do not depend on its shape. */
+/** The conditions and columns of a statement, in addition to those of its shape. */
 interface Variant {
   readonly lower: boolean
   readonly upper: boolean

@@ -93,7 +93,7 @@ export class JobRepository {
 
   /**
    * Requeues jobs whose worker died: the lease has expired, or it is this worker's, which no longer holds the job: it is from
-   * an earlier run of the server. A job with too many such ends is dead-lettered once `tell` has reported it: a crash in between reports it twice, never not at all.
+   * an earlier run of the server. Jobs with too many lost workers are dead-lettered once `tell` has reported them: a crash may cause a second report.
    */
   async recover(options: {
     readonly owner: string

@@ -44,7 +44,7 @@ export class ProcessFolder {
     return folder
   }
 
-  /** Makes an input available to the process, under a name of its own. The process creates its output folder itself. Throws `RunFailure` when there is no space. */
+  /** Makes an input available to the process, under a name of its own. The process creates its output folder. Throws `RunFailure` when there is no space. */
   async stage(source: string, signal: AbortSignal): Promise<Stage> {
     const name = randomUUID()
     const stage: Stage = { path: join(this.input, name), outputFolder: join(this.work, name) }

@@ -11,7 +11,7 @@ const maxProcesses = 32
 const maxThreads = 256
 const mostLookedAt = 1000
 
-/** Memory, processes and threads of a process and its descendants; undefined where the system does not report them. */
+/** Memory, processes and threads of a process and its descendants; zero where the system does not report them. */
 export async function usageOf(pid: number): Promise<ProcessUsage> {
   const family = await familyOf(pid)
   const all = await Promise.all(family.map(each => readFile(`/proc/${each}/status`, 'latin1').catch(() => '')))
