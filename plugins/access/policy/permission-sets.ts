@@ -29,7 +29,7 @@ export const extractionPermissions: ReadonlySet<Permission> = new Set<Permission
   'AddGeoStream',
 ])
 
-/** Permissions of a job key in the dataset that contains its file, and on its contents: read, add, and delete metadata of its own extractor (`resources.metadata`). */
+/** Permissions of a job key in the dataset of its file, and on its contents: read, add, and delete metadata of its own extractor (`resources.metadata`). */
 export const jobAddingPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...readOnlyPermissions,
   'AddFile',
