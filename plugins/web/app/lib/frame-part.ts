@@ -17,8 +17,8 @@ const maxText = 500
 const textIn = (value: unknown): string => (typeof value === 'string' ? value.slice(0, maxText) : '')
 
 /**
- * A part in a frame without origin and network. What the frame sends is not trusted: it can read the bytes that it was mounted for, copy a text, write its
- * own state, and, while the user interacts with it, navigate to another page of the interface. `onFailure` is called when it fails after it was mounted.
+ * A part in a frame without origin and network. What the frame sends is not trusted: it can read the bytes that it was mounted for, announce a text, write
+ * its own state, and, while the user interacts with it, navigate to another page of the interface. `onFailure` is called when it fails after mounting.
  */
 export const framePart = (contribution: Contribution, onFailure: (message: string) => void): MountedPart => ({
   mount: (element: HTMLElement, host: ViewerHost) =>
