@@ -32,7 +32,7 @@ export class IndexFile {
   readonly #log: LogSync
   readonly #tags: TagCounts
 
-  /** Opens or creates the file; one that is not durable is being filled until `seal`. Throws SQLite's errors when it is not a complete index of this version. */
+  /** Opens or creates the file; one that is not durable is being filled until `seal`. Throws SQLite's errors when it is not a complete, current index. */
   constructor(path: string, { isDurable }: { readonly isDurable: boolean }) {
     this.path = path
     this.#log = new LogSync(`${path}-wal`, () => this.#checkpoint())
