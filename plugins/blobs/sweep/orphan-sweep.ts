@@ -33,7 +33,7 @@ export const beginnings = collection<{ readonly at: Time }>()('blobs.sweep')
 
 const beginningId = '0'.repeat(24)
 
-/** Knows since when the records that refer to blobs have existed. */
+/** Records the time from which on blobs are recorded in this document store. */
 export class RecordsBeginning {
   readonly #documents: DocumentStore
   readonly #clock: Clock
