@@ -11,18 +11,18 @@ const app = fileURLToPath(new URL('./app/', import.meta.url))
 const dist = fileURLToPath(new URL('./dist/', import.meta.url))
 const lockFile = fileURLToPath(new URL('../../package-lock.json', import.meta.url))
 
-/** A file of the build, with the encodings that lie beside it. */
+/** A file of the build, with its precompressed encodings. */
 export interface BuiltFile {
   readonly path: string
   readonly sizeBytes: number
   readonly encodings: Readonly<Partial<Record<'br' | 'gzip', { readonly path: string; readonly sizeBytes: number }>>>
 }
 
-/** What the shell of a page links to: paths below `dist`. */
+/** What the HTML shell of a page links to: paths below `dist`. */
 export interface EntryFiles {
   readonly script: string
   readonly styles: readonly string[]
-  /** Modules that the entry imports, to be loaded with it. */
+  /** Modules imported by the entry, to be preloaded. */
   readonly modules: readonly string[]
   readonly fonts: readonly string[]
 }
@@ -35,12 +35,12 @@ export interface BuiltModule {
 
 interface ReadyBuild {
   readonly entry: EntryFiles
-  /** Entries besides the page itself, by their path below `app`: viewers. */
+  /** Entries other than the page itself, by their path below `app`: viewers. */
   readonly modules: ReadonlyMap<string, BuiltModule>
   readonly files: ReadonlyMap<string, BuiltFile>
 }
 
-/** `building`: the pages appear when it is done. `missing`: there is no build, and no Vite to make one. */
+/** `building`: the pages appear when it is done. `missing`: there is no build, and Vite is not installed. */
 export type BuildState = 'building' | 'missing' | ReadyBuild
 
 interface ManifestChunk {
@@ -54,7 +54,7 @@ interface ManifestChunk {
 
 /**
  * The files that browsers load. `npm ci` builds them; where they are missing or older than the sources, a child process builds them while the API
- * is served already. Nothing is read before the first page is requested.
+ * is already being served. Nothing is read before the first page is requested.
  */
 export class AppBuild {
   #log: Log
@@ -70,7 +70,7 @@ export class AppBuild {
     this.#builder?.kill()
   }
 
-  /** The build as it is now. The first call reads the folder, and starts a build when that is stale. */
+  /** The current build. The first call reads the folder, and starts a build when it is stale. */
   async state(): Promise<BuildState> {
     this.#checked ??= this.#check()
     await this.#checked
@@ -119,7 +119,7 @@ const readBuild = async (): Promise<ReadyBuild> => {
   return { entry: files, modules: new Map(modules), files: await builtFiles() }
 }
 
-/** A chunk and those that it imports. */
+/** A chunk and its imports. */
 const loadedWith = (entry: ManifestChunk, manifest: Readonly<Record<string, ManifestChunk>>): readonly ManifestChunk[] => {
   const seen = new Set<ManifestChunk>()
   const visit = (chunk: ManifestChunk): void => {
@@ -131,14 +131,14 @@ const loadedWith = (entry: ManifestChunk, manifest: Readonly<Record<string, Mani
   return [...seen]
 }
 
-/** Style sheets of chunks, without those that are loaded anyway. */
+/** Style sheets of chunks, except those that are loaded anyway. */
 const stylesOf = (chunks: readonly ManifestChunk[], loaded: readonly string[] = []): readonly string[] => [
   ...new Set(chunks.flatMap(chunk => chunk.css ?? []).filter(file => !loaded.includes(file))),
 ]
 
 const entryFiles = (entry: ManifestChunk, manifest: Readonly<Record<string, ManifestChunk>>): EntryFiles => {
   const [, ...chunks] = loadedWith(entry, manifest)
-  // The entry is one line that imports the chunk which has its module.
+  // The entry is one line that imports the chunk with its module.
   const script = chunks.find(({ name }) => name === 'app') ?? entry
   return {
     script: script.file,
@@ -180,7 +180,7 @@ const viteProgram = (): string | undefined => {
   }
 }
 
-/** Whether this installation can build the web interface. Without development dependencies it cannot. */
+/** Whether this installation can build the web interface, which requires the development dependencies. */
 export const hasVite = (): boolean => viteProgram() !== undefined && existsSync(join(app, 'vite.config.ts'))
 
 /** Starts Vite, which replaces `dist` at its end. */
@@ -191,7 +191,7 @@ export const spawnBuild = (output: 'ignore' | 'inherit' = 'ignore'): ChildProces
     env: { ...process.env, NODE_ENV: 'production' },
   })
 
-/** A digest of the sources and of the lock file: what the build is made of. */
+/** A digest of the sources and the lock file, which identifies a build. */
 export const sourceStamp = async (): Promise<string> => {
   const entries = (await readdir(app, { recursive: true, withFileTypes: true })).filter(entry => entry.isFile())
   const paths = entries.map(entry => join(entry.parentPath, entry.name)).sort()
@@ -203,7 +203,7 @@ export const sourceStamp = async (): Promise<string> => {
   return digest.digest('hex')
 }
 
-/** Whether `dist` holds a build of the present sources. */
+/** Whether `dist` contains a build of the current sources. */
 export const isBuilt = async (): Promise<boolean> => {
   if (!existsSync(join(dist, 'stamp'))) return false
   if (!existsSync(app)) return true

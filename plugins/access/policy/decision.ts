@@ -6,13 +6,13 @@ import { barred, type Ground, groundOn, isPurging, isShutOut, type JobKeyScope, 
 const trashRule = (permissions: PermissionCatalog, permission: Permission, kind: Kind): TrashRule =>
   permissions.verbOf(permission) === 'read' || isPurging(permission, kind) ? 'readable' : 'frozen'
 
-/** One caller's rights on what a graph holds. */
+/** One caller's rights on the resources of a graph. */
 export class Decision {
   readonly graph: RightsGraph
   readonly asker: CallerRoles
   readonly #job: JobKeyScope | undefined
 
-  /** `job` says how far the key of a job reaches; of other callers there is none. */
+  /** `job` specifies the scope of a job key; undefined for other callers. */
   constructor(mode: Mode, graph: RightsGraph, caller: Caller, job?: JobKeyScope) {
     this.graph = graph
     this.asker = new CallerRoles(mode, caller)
@@ -35,14 +35,14 @@ export class Decision {
   #inTrash(permission: Permission, ref: Ref, isHeld: boolean): AccessDecision {
     const isSeen = this.ground(this.graph.viewOf(ref.kind), ref) !== undefined
     if (isHeld && isSeen) return 'frozen'
-    // The holder of a job's key may know its target: a late extractor gets the reason.
+    // The holder of a job key may learn about its target: a late extractor gets the reason.
     const isLate =
       this.#job !== undefined && this.#isIncluded(permission, ref) && barred(this.asker.mode, this.asker.caller, permission) === undefined
     if (isLate) return 'frozen'
     return this.sees(permission, ref) ? 'no' : 'unseen'
   }
 
-  /** The nearest rule that gives the right, among the resource and what it hangs on. */
+  /** The nearest rule that grants the right, on the resource or one of its ancestors. */
   ground(permission: Permission, ref: Ref, asker = this.asker): { readonly ground: Ground; readonly step: ParentStep } | undefined {
     for (const step of this.graph.above(ref)) {
       if (!this.graph.exists(step.ref)) continue
@@ -52,7 +52,7 @@ export class Decision {
     return undefined
   }
 
-  /** False only of what a limited key does not reach at all: neither in one of its spaces, nor hanging on something that is; nothing of the key's job. */
+  /** False only for what is entirely outside the scope of a limited key: outside its spaces, including all ancestors, and outside the key's job. */
   isWithin(ref: Ref): boolean {
     if (!this.#isIncluded(this.graph.viewOf(ref.kind), ref)) return false
     if (this.asker.caller.limits?.spaces === undefined) return true
@@ -63,7 +63,7 @@ export class Decision {
     return this.asker.caller.limits?.job === undefined || this.#job?.includes(permission, ref, this.graph) === true
   }
 
-  /** Whether a caller without the permission may see that the resource exists. */
+  /** Whether a caller without the permission may learn that the resource exists. */
   sees(permission: Permission, ref: Ref): boolean {
     const view = this.graph.viewOf(ref.kind)
     if (isShutOut(this.asker.caller)) return this.ground(view, ref, new CallerRoles(this.asker.mode, anonymous)) !== undefined

@@ -105,7 +105,7 @@ test('a missing thing and one whose parents are gone are distinguished for peopl
   t.deepEqual((await policy.explain(cast['superAdmin']!, 'ViewFile', orphan)).because, [`all that file ${orphan.id} belongs to is gone`])
 })
 
-test('every kind of ground has its sentence', async t => {
+test('every reason for a right has its sentence', async t => {
   const last = async (caller: string, permission: 'ViewDataset', ref: Ref = dataset) =>
     (await policy.explain(cast[caller]!, permission, ref)).because.at(-1)
   t.is(await last('superAdmin', 'ViewDataset'), 'superadmin mode is on')

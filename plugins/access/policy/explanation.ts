@@ -4,12 +4,12 @@ import type { Decision } from './decision.ts'
 import type { ParentStep } from './rights-graph.ts'
 import { barred, type Ground, isPurgeable, isReading } from './rules.ts'
 
-/** Why a decision is as it is, as sentences for people, in the order in which the rules were tried. */
+/** Explains a decision in sentences, in the order in which the rules were evaluated. */
 export class Explanation {
   #decision: Decision
   #isShown: (ref: Ref) => boolean
 
-  /** `isShown`: what may be named besides the resource itself; the reader may see less than the caller that it is about. */
+  /** `isShown`: what may be named besides the resource itself; the reader may have fewer rights than the caller being explained. */
   constructor(decision: Decision, isShown: (ref: Ref) => boolean) {
     this.#decision = decision
     this.#isShown = isShown
@@ -50,7 +50,7 @@ export class Explanation {
       : `${name(ref)} is in none of the spaces that the key is limited to`
   }
 
-  /** What each rule found missing on one resource. */
+  /** What each rule lacked on one resource. */
   #lacks(permission: Permission, { ref, rights }: ParentStep): readonly string[] {
     const { asker } = this.#decision
     const { mode, caller } = asker

@@ -1,13 +1,13 @@
 import type { Permission } from 'pounce/sdk'
 import { readingPermissions } from 'pounce/sdk/kit'
 
-/** What an account with status ReadOnly keeps (reference, api-platform §2). */
+/** The permissions of an account with status ReadOnly (reference, api-platform §2). */
 export const readOnlyPermissions: ReadonlySet<Permission> = new Set<Permission>([...readingPermissions, 'DownloadFiles'])
 
 /**
- * What extractors do: the permissions of the routes that pyclowder and extractors call (reference, extraction §5.2, §8, §9; api-data, tier C),
- * and of those that delete, only DeleteMetadata: `resources.metadata` limits it to documents of extractors. No spaces of their own, no accounts. What
- * DownloadFiles, EditFile … reach is still bounded by the rights of the user behind the key.
+ * The permissions of extractors: those of the routes that pyclowder and extractors call (reference, extraction §5.2, §8, §9; api-data, tier C).
+ * Of the delete permissions only DeleteMetadata, which `resources.metadata` limits to documents of extractors. No spaces of their own, no accounts. What
+ * DownloadFiles, EditFile … apply to is still bounded by the rights of the key's owner.
  */
 export const extractionPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...readOnlyPermissions,
@@ -29,7 +29,7 @@ export const extractionPermissions: ReadonlySet<Permission> = new Set<Permission
   'AddGeoStream',
 ])
 
-/** What the key of a job may do in the dataset that holds its file, and to what lies there: read, add, and delete metadata of its own extractor (`resources.metadata`). */
+/** Permissions of a job key in the dataset of its file, and on its contents: read, add, and delete metadata of its own extractor (`resources.metadata`). */
 export const jobAddingPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...readOnlyPermissions,
   'AddFile',
@@ -42,7 +42,7 @@ export const jobAddingPermissions: ReadonlySet<Permission> = new Set<Permission>
   'EditSection',
 ])
 
-/** What it may do to its target and what lies below: besides that, submit extractions, and say that files are archived, which takes these. No other route takes them from such a key. */
+/** Permissions on its target and descendants: in addition, submit extractions and mark files as archived. No other route accepts these from such a key. */
 export const jobPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...jobAddingPermissions,
   'EditFile',
@@ -51,8 +51,8 @@ export const jobPermissions: ReadonlySet<Permission> = new Set<Permission>([
 ])
 
 /**
- * What a key that is limited to spaces may request where no thing is named: every route that does so shows only what the policy lets through, or
- * makes and changes only what it places on a resource that it checks (`test/api/limited-keys.test.ts` lists them all).
+ * Permissions of a key limited to spaces on routes without a specific resource: each such route returns only what the policy allows, or
+ * creates and changes only what it attaches to a resource that it checks (`test/api/limited-keys.test.ts` lists all of them).
  */
 export const placedPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...(['ViewSpace', 'ViewDataset', 'ViewCollection', 'ViewFile', 'ViewSection', 'ViewMetadata', 'ViewTags', 'ViewComments'] as const),

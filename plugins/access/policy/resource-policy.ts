@@ -29,7 +29,7 @@ import { extractionPermissions, placedPermissions } from './permission-sets.ts'
 import { RightsReader } from './rights-graph.ts'
 import { barred, includes, isOpen, isReading, JobKeyScope, type Mode, roleHolds, spacesHeld } from './rules.ts'
 
-/** Which of these a role sees; the same set is held in very many spaces, so it is looked at once. */
+/** Which of these a role may view; cached by permission set, since the same set applies in very many spaces. */
 const kindsSeen = (mode: Mode, searched: readonly Resource[]): ((held: Membership) => number) => {
   const known = new Map<ReadonlySet<Permission>, number>()
   return held => {
@@ -40,7 +40,7 @@ const kindsSeen = (mode: Mode, searched: readonly Resource[]): ((held: Membershi
   }
 }
 
-/** Spaces in which everything that is searched is seen, and those in which some kinds are. */
+/** Spaces in which all searchable kinds are visible, and those in which only some kinds are. */
 const searchedSpaces = (mode: Mode, searched: readonly Resource[], memberships: readonly Membership[]) => {
   const seen = kindsSeen(mode, searched)
   const bySpace = new Map<string, number>()
@@ -144,7 +144,7 @@ export class ResourcePolicy implements Policy {
 
   visibleTo(caller: Caller, permission: Permission): Where | 'all' | 'nothing' {
     if (barred(this.#mode, caller, permission)) return 'nothing'
-    // Such a key sees single resources and what hangs on them, never a list of everything.
+    // Such a key can access single resources and their descendants, never a list of everything.
     if (caller.limits?.job) return 'nothing'
     const held = this.#heldBy(caller, permission)
     const limit = caller.limits?.spaces
@@ -155,7 +155,7 @@ export class ResourcePolicy implements Policy {
     return isHeldThroughout ? within : and(within, held)
   }
 
-  /** Without regard to how far the key reaches. */
+  /** Ignores the scope of the key. */
   #heldBy(caller: Caller, permission: Permission): Where | 'all' | 'nothing' {
     if (isSuperAdmin(caller) || caller.via === 'service') return 'all'
     const reading = isReading(this.#mode, permission)

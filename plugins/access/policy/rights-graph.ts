@@ -1,38 +1,38 @@
 import type { Caller, Contributions, Kind, Membership, Permission, Ref, Resource, Rights } from 'pounce/sdk'
 import { type Mode, roleHolds } from './rules.ts'
 
-/** Longest chain from a resource up to what gives it rights: comment → metadata → section → file → dataset, and some to spare. */
+/** Maximum length of a chain from a resource up to the source of its rights: comment → metadata → section → file → dataset, plus a margin. */
 const maxDepth = 8
 
 const batchSize = 1000
 
 const idForm = /^[0-9a-f-]{24,36}$/
 
-/** A resource on the way up, and the one below it through which it was reached. */
+/** An ancestor, and the child through which it was reached. */
 export interface ParentStep {
   readonly ref: Ref
   readonly rights: Rights
   readonly below: ParentStep | undefined
 }
 
-/** A resource with what was found out about it. */
+/** A resource with its rights as read. */
 interface Node {
   readonly rights: Rights
   above: readonly ParentStep[] | undefined
   exists: boolean | undefined
 }
 
-/** Resources of one kind, by id. */
+/** Resources of one kind, by ID. */
 interface NodesOfKind {
   readonly view: Permission
   readonly nodes: Map<string, Node>
 }
 
-/** The rights of some resources and of everything above them, as they were when read. */
+/** The rights of some resources and all their ancestors, as of the time they were read. */
 export class RightsGraph {
   #kinds = new Map<Kind, NodesOfKind>()
 
-  /** Rights of a resource that has a record, also of one whose parents are all gone. */
+  /** Rights of a resource that has a record, even when all its parents are deleted. */
   of(ref: Ref): Rights | undefined {
     return this.#nodeOf(ref)?.rights
   }
@@ -44,14 +44,14 @@ export class RightsGraph {
     else this.#kinds.set(kind, { view, nodes: new Map([[id, node]]) })
   }
 
-  /** The permission that shows resources of a kind that the graph holds any of. */
+  /** The permission to view resources of a kind in the graph. */
   viewOf(kind: Kind): Permission {
     const known = this.#kinds.get(kind)
     if (known === undefined) throw new Error(`No rights of a ${kind} were read`)
     return known.view
   }
 
-  /** The resource and all that have a record above it, nearest first, each once: circles do no harm. */
+  /** The resource and all its existing ancestors, nearest first, each once; cycles are tolerated. */
   above(ref: Ref): readonly ParentStep[] {
     const node = this.#nodeOf(ref)
     if (!node) return []
@@ -59,7 +59,7 @@ export class RightsGraph {
     return node.above
   }
 
-  /** True of a resource that is trashed itself, or hangs on what is in the trash and on nothing else. */
+  /** True when a resource is in the trash itself, or all its parents are. */
   isInTrash(ref: Ref): boolean {
     if (!this.exists(ref)) return false
     const open: Ref[] = [ref]
@@ -74,7 +74,7 @@ export class RightsGraph {
     return true
   }
 
-  /** False for a resource without a record, and for one that hangs only on resources that do not exist: the cascade has not come there yet. */
+  /** False for a resource without a record, and for one whose parents are all deleted: the cascade has not reached it yet. */
   exists(ref: Ref): boolean {
     const node = this.#nodeOf(ref)
     if (!node) return false
@@ -104,7 +104,7 @@ export class RightsGraph {
 
 const isTop = (rights: Rights): boolean => rights.parents === undefined || rights.parents.length === 0
 
-/** Reads rights as the plugins that own the kinds declare them, one batch per kind and level. */
+/** Reads rights as declared by the plugins that own the kinds, one batch per kind and level. */
 export class RightsReader {
   #resources: Contributions<Resource>
   #byKind = new Map<Kind, Resource>()
@@ -119,7 +119,7 @@ export class RightsReader {
     for (let depth = 0; depth < maxDepth && level.size > 0; depth += 1) {
       const next = new Map<Kind, Set<string>>()
       const kinds = [...level].map(([of, ids]) => this.#readKind(graph, of, [...ids], next))
-      // One kind, as nearly always, needs no promise around its own.
+      // With a single kind, the usual case, no extra promise is needed.
       await (kinds.length === 1 ? kinds[0] : Promise.all(kinds))
       level = next
     }
@@ -139,7 +139,7 @@ export class RightsReader {
     }
   }
 
-  /** The declaration of a kind; undefined when no plugin has it. */
+  /** The declaration of a kind; undefined when no plugin declares it. */
   resourceOf(kind: Kind): Resource | undefined {
     const known = this.#byKind.get(kind)
     if (known) return known
@@ -148,7 +148,7 @@ export class RightsReader {
     return resource
   }
 
-  /** What searches find. */
+  /** The searchable kinds. */
   searched(): readonly Resource[] {
     return this.#resources.all().filter(({ isSearched }) => isSearched)
   }
@@ -160,10 +160,10 @@ const wanted = (level: Map<Kind, Set<string>>, kind: Kind): Set<string> => {
   return ids
 }
 
-/** Looking through the memberships costs less than a map of them, unless it is done again and again. */
+/** A linear search of the memberships is cheaper than a map, unless it is repeated often. */
 const scansAtMost = 4
 
-/** A caller with the roles that they hold, for the time of one question. */
+/** A caller with their roles, for the duration of one decision. */
 export class CallerRoles {
   readonly mode: Mode
   readonly caller: Caller
@@ -175,7 +175,7 @@ export class CallerRoles {
     this.caller = caller
   }
 
-  /** A membership in one of the spaces whose role holds the permission. */
+  /** A membership in one of the spaces whose role has the permission. */
   roleIn(spaces: readonly string[], permission: Permission): Membership | undefined {
     const memberships = this.caller.user?.memberships ?? []
     if (spaces.length === 0 || memberships.length === 0) return undefined
@@ -192,13 +192,13 @@ export class CallerRoles {
     return undefined
   }
 
-  /** Every membership in one of the spaces. */
+  /** All memberships in these spaces. */
   rolesIn(spaces: readonly string[]): readonly Membership[] {
     const wanted = new Set(spaces)
     return (this.caller.user?.memberships ?? []).filter(({ space }) => wanted.has(space))
   }
 
-  /** True unless the key is limited to spaces that a resource in these spaces is in none of. */
+  /** True unless the key is limited to spaces and the resource is in none of them. */
   reaches(spaces: readonly string[]): boolean {
     const limit = this.caller.limits?.spaces
     return limit === undefined || spaces.some(space => limit.has(space))

@@ -3,26 +3,26 @@ import { type CallerJob, type KeyLimits, type PermissionCatalog, readingPermissi
 import { extractionPermissions, jobAddingPermissions, jobPermissions, readOnlyPermissions } from './permission-sets.ts'
 import type { CallerRoles, ParentStep, RightsGraph } from './rights-graph.ts'
 
-/** How the installation is set. */
+/** The policy settings of the installation. */
 export interface Mode {
   readonly isPrivate: boolean
-  /** Everyone who may look at something may also download it. */
+  /** Callers who may view a file may also download it. */
   readonly isDownloadOpen: boolean
   /** Everyone may read geostreams, on a private server too. */
   readonly areGeostreamsOpen: boolean
-  /** Those of Pounce and of the plugins that run. */
+  /** Permissions of Pounce and of the running plugins. */
   readonly permissions: PermissionCatalog
 }
 
-/** True of what everyone may do on a public server, and on public resources of a private one. */
+/** True for permissions that everyone has on a public server, and on public resources of a private one. */
 export const isReading = (mode: Mode, permission: Permission): boolean =>
   mode.permissions.isReading(permission) || (mode.isDownloadOpen && permission === 'DownloadFiles')
 
-/** True of what everyone may read, signed in or not, whatever it is in. */
+/** True for what everyone may read, signed in or not, wherever it is. */
 export const isOpen = (mode: Mode, permission: Permission): boolean =>
   isReading(mode, permission) && (!mode.isPrivate || (permission === 'ViewGeoStream' && mode.areGeostreamsOpen))
 
-/** Where downloads are open, a role that lets one see files lets one download them (Clowder 1.x, Permission.READONLY). */
+/** Where downloads are open, a role that may view files may download them (Clowder 1.x, Permission.READONLY). */
 export const roleHolds = (mode: Mode, membership: Membership, permission: Permission): boolean =>
   membership.permissions.has(permission) ||
   (mode.isDownloadOpen && permission === 'DownloadFiles' && membership.permissions.has('ViewFile'))
@@ -41,7 +41,7 @@ const grounds = {
   open: { rule: 'open' },
 } as const satisfies Record<string, Ground>
 
-/** What has to hang on something to be seen by others: until then it is its author's alone, on a public server too. */
+/** Kinds that must be attached to something to be visible to others: until then only their author may view them, even on a public server. */
 const derivedKinds: ReadonlySet<Kind> = new Set<Kind>([
   'folder',
   'file',
@@ -53,10 +53,10 @@ const derivedKinds: ReadonlySet<Kind> = new Set<Kind>([
   'relation',
 ])
 
-/** True of an account for which nothing is open yet, or any more: it sees what no one in particular sees, and may do nothing. */
+/** True for an account that is not yet active or no longer active: it sees what anonymous callers see, and may change nothing. */
 export const isShutOut = ({ user }: Caller): boolean => user?.status === 'Inactive' || user?.termsPending === true
 
-/** What plugins add to reading belongs to whoever may read. */
+/** View permissions added by plugins are granted to all who may read. */
 export const includes = ({ permissions }: Mode, held: ReadonlySet<Permission>, permission: Permission): boolean =>
   held.has(permission) || permissions.isReading(permission)
 
@@ -66,7 +66,7 @@ const beyondVerbs = ({ permissions }: Mode, { verbs }: KeyLimits, permission: Pe
   return `The key is limited to ${[...verbs].join(', ') || 'nothing'}, and ${permission} is to ${verb}`
 }
 
-/** What stands between a caller and a permission whatever the resource: a sentence for people, or undefined. */
+/** What denies the caller a permission whatever the resource, as a sentence; undefined when nothing does. */
 export const barred = (mode: Mode, caller: Caller, permission: Permission): string | undefined => {
   if (caller.user?.termsPending) return 'The terms of service are not accepted'
   if (isSuperAdmin(caller)) return undefined
@@ -80,20 +80,20 @@ export const barred = (mode: Mode, caller: Caller, permission: Permission): stri
   return caller.limits && beyondVerbs(mode, caller.limits, permission)
 }
 
-/** Spaces in which a role of the caller holds the permission, each once. */
+/** Spaces in which a role of the caller has the permission, each once. */
 export const spacesHeld = (mode: Mode, { user }: Caller, permission: Permission): ReadonlySet<string> =>
   new Set(user?.memberships.filter(held => roleHolds(mode, held, permission)).map(held => held.space))
 
-/** The right to delete a resource that can be in the trash for good, and to take it back from there. */
+/** The right to delete a trashed resource permanently and to restore it. */
 const purgingPermission: Readonly<Partial<Record<Kind, Permission>>> = { dataset: 'DeleteDataset', collection: 'DeleteCollection' }
 
-/** True of kinds that go to the trash as a whole. */
+/** True for kinds that are trashed as a whole. */
 export const isPurgeable = (kind: Kind): boolean => purgingPermission[kind] !== undefined
 
-/** True of what is done to a trashed thing as a whole. */
+/** True for actions on a trashed resource as a whole. */
 export const isPurging = (permission: Permission, kind: Kind): boolean => purgingPermission[kind] === permission
 
-/** True when roles in spaces count for this permission on a resource in this state, or on what lies below it. */
+/** True when space roles apply to this permission on a resource in this state, or on its descendants. */
 const rolesCount = (permission: Permission, kind: Kind, state: Rights['state'], isBelow: boolean): boolean => {
   if (state === 'importing') return false
   if (state === 'trashed') return !isBelow && isPurging(permission, kind)
@@ -102,14 +102,14 @@ const rolesCount = (permission: Permission, kind: Kind, state: Rights['state'], 
 }
 
 /**
- * The first rule that gives the caller the permission on a resource that exists, from what the resource says of itself.
+ * The first rule that grants the caller the permission on an existing resource, from the resource's own record.
  * A resource with parents is public, open or served only through them.
  */
 export const groundOn = (asker: CallerRoles, permission: Permission, { ref: { kind }, rights, below }: ParentStep): Ground | undefined => {
   const { caller, mode } = asker
   if (barred(mode, caller, permission)) return undefined
   if (isSuperAdmin(caller)) return grounds.superadmin
-  // A limited key has no account to deal with, its owner's included.
+  // A limited key may not manage accounts, including its owner's.
   if (kind === 'user' && caller.limits && !readingPermissions.has(permission)) return undefined
   if (caller.user !== undefined && caller.user.id === rights.author) return grounds.author
   if (kind === 'user' && isServerAdmin(caller)) return grounds.administrator
@@ -122,16 +122,16 @@ export const groundOn = (asker: CallerRoles, permission: Permission, { ref: { ki
   return isOpen(mode, permission) ? grounds.open : undefined
 }
 
-/** Kinds that something is uploaded as and attached next. Those of others can be looked at, not described again. */
+/** Kinds that are uploaded first and attached next. Those of other users can be viewed, but not described again. */
 const jobDerivedKinds: ReadonlySet<Kind> = new Set<Kind>(['preview', 'thumbnail'])
 
-/** How far the key of a job reaches now: its file may have left the dataset that it was submitted for. */
+/** The current scope of a job key: its file may have left the dataset that it was submitted for. */
 export class JobKeyScope {
   readonly #mode: Mode
   readonly #job: CallerJob
   readonly #dataset: string | undefined
 
-  /** `targets` holds the target of a job that names a dataset. */
+  /** `targets` contains the target of a job that names a dataset. */
   constructor(mode: Mode, job: CallerJob, targets: RightsGraph) {
     this.#mode = mode
     this.#job = job
@@ -139,7 +139,7 @@ export class JobKeyScope {
     this.#dataset = parents.some(({ kind, id }) => kind === 'dataset' && id === job.dataset) ? job.dataset : undefined
   }
 
-  /** True of the target and of what lies below it, of what the job uploaded to attach it, and, to read and add, of the dataset that holds the target. */
+  /** True for the target and its descendants, for what the job uploaded to attach, and, to read and add, for the dataset that contains the target. */
   includes(permission: Permission, ref: Ref, graph: RightsGraph): boolean {
     const { target, id } = this.#job
     const above = graph.above(ref).filter(step => graph.exists(step.ref))

@@ -1,7 +1,7 @@
 import { CommitConflict, Conflict, collection, DocumentStore, Installation, Log, type ReadAccess, wire } from 'pounce/sdk'
 import type { ReadAccessOrigin } from 'pounce/sdk/kit'
 
-/** The answer to the question who may read. Without `isPrivate` the question is asked and not answered. */
+/** Whether reading requires sign-in. Without `isPrivate`, the setting has not been chosen yet. */
 interface ReadAccessRecord {
   readonly isPrivate?: boolean
 }
@@ -9,10 +9,10 @@ export const readAccess = collection<ReadAccessRecord>()('access.reading')
 
 const theRecord = 'reading'
 
-/** Another kernel's change is seen after this long at most. */
+/** Maximum time until a change by another kernel is seen. */
 const freshMs = 500
 
-/** Configured, or as an admin chose: then kept in the document store and in memory, so that no request reads it. */
+/** Configured, or chosen by an admin: then stored in the document store and cached, so that no request reads it. */
 export class StoredReadAccess implements ReadAccess {
   readonly #configured: boolean | undefined
   readonly #documents: DocumentStore

@@ -16,11 +16,11 @@ const field = (text: string, maxLength: number): string => text.replace(/[^\x21-
 
 const value = (text: string): string => text.replace(/["\\\]]/g, '\\$&')
 
-/** ASCII needs no byte order mark, which not every receiver takes. */
+/** ASCII needs no byte order mark, which some receivers reject. */
 const asciiJson = (entry: AuditEntry): string =>
   JSON.stringify(entry).replace(/[\u007f-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** One message of RFC 5424: the line's place in its chain as structured data, the line as JSON. */
+/** A message in RFC 5424 format: the line's position in its chain as structured data, the line as JSON. */
 const syslogMessage = (
   entry: AuditEntry,
   { facility, hostname, processId }: { readonly facility: number; readonly hostname: string; readonly processId: number },
@@ -35,8 +35,8 @@ const syslogMessage = (
 const framed = (message: string): string => `${Buffer.byteLength(message)} ${message}`
 
 /**
- * Sends lines over a connection of their own per batch. Syslog acknowledges nothing; that the server ends the connection after us shows that it has read
- * all of it.
+ * Sends each batch over a separate connection. Syslog has no acknowledgements; when the server closes the connection after us, it has read
+ * everything.
  */
 export class SyslogReceiver implements AuditReceiver {
   readonly name = 'audit.syslog'
@@ -90,7 +90,7 @@ export class SyslogReceiver implements AuditReceiver {
         if (isEnded && socket.writableFinished) resolve()
         else reject(new Unavailable('The connection to the syslog server was lost'))
       })
-      // What a server says is of no meaning.
+      // Responses of the server are ignored.
       socket.resume()
       socket.end(text)
     })

@@ -7,7 +7,7 @@ import { Config, type WebhookConfig } from './config.ts'
 
 const maxAnswerBytes = 64 * 1024
 
-/** Refuses settings that cannot work, with a message that names the setting. */
+/** Rejects unusable settings, with a message that names the setting. */
 const checkConfig = ({ url, secret }: WebhookConfig): void => {
   if (url === undefined || !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new Invalid('audit.webhook.url is required, such as `https://siem.example.org/pounce`')
@@ -18,14 +18,14 @@ const checkConfig = ({ url, secret }: WebhookConfig): void => {
     )
 }
 
-/** The same lines have the same id when they are sent again. */
+/** The same lines get the same ID when they are sent again. */
 const messageId = (entries: readonly AuditEntry[]): string => {
   const hash = createHash('sha256')
   for (const { chain } of entries) hash.update(chain.hash)
   return `audit_${hash.digest('hex').slice(0, 32)}`
 }
 
-/** Posts lines as JSON, signed as Standard Webhooks has it. */
+/** Posts lines as JSON, signed according to Standard Webhooks. */
 export class WebhookReceiver implements AuditReceiver {
   readonly name = 'audit.webhook'
   readonly #config: WebhookConfig

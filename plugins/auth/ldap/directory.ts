@@ -9,7 +9,7 @@ type Library = typeof import('ldapts')
 /** Maximum number of concurrent sign-ins; further ones get 503. */
 const maxConnections = 100
 
-/** Refuses settings that cannot work, with a message that names the setting. */
+/** Rejects unusable settings, with a message that names the setting. */
 const checkConfig = ({ url, baseDn, bindDn, bindPassword }: LdapConfig): void => {
   if (url === undefined) throw new Invalid('auth.ldap.url is required, such as `ldaps://ldap.example.org`')
   if (baseDn === undefined) throw new Invalid('auth.ldap.baseDn is required, such as `ou=people,dc=example,dc=org`')
@@ -30,7 +30,7 @@ export class Directory {
     this.#log = log
   }
 
-  /** The directory itself may be away: accounts of other kinds work without it. */
+  /** The directory itself may be unavailable: other kinds of accounts work without it. */
   async start(): Promise<void> {
     checkConfig(this.#config)
     const { caFile } = this.#config
@@ -41,7 +41,7 @@ export class Directory {
     this.#library = await import('ldapts')
   }
 
-  /** Resolves while the directory answers and takes `bindDn`. */
+  /** Resolves when the directory responds and accepts `bindDn`. */
   async health(): Promise<void> {
     await this.withConnection(async () => undefined)
   }
@@ -73,7 +73,7 @@ export class Directory {
       timeout: timeoutMs,
       connectTimeout: timeoutMs,
       ...(url.startsWith('ldaps:') ? { tlsOptions: this.#tls() } : {}),
-      // The library connects again by itself, and a new connection is neither encrypted nor bound.
+      // The library reconnects by itself, and a new connection is neither encrypted nor bound.
       createConnection: ((...options: Parameters<typeof connect>) => {
         if (!isFirst) throw new Unavailable('The directory closed the connection')
         isFirst = false
@@ -98,7 +98,7 @@ export class Directory {
 }
 wire(Directory, Config, Log)
 
-/** Whether the directory answers, for the status page. */
+/** Whether the directory responds, for the status page. */
 export class LdapStatus implements StatusPart {
   readonly name = 'ldap'
   readonly details: Readonly<Record<string, string>>

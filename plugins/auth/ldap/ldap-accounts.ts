@@ -5,14 +5,14 @@ import { Directory } from './directory.ts'
 
 const special = /[\\*()\0]|[^\x20-\x7e]+/gu
 
-/** RFC 4515, section 3: whatever is not a plain letter goes in as the bytes it has in UTF-8. */
+/** RFC 4515, section 3: everything but plain letters is escaped as its UTF-8 bytes. */
 const escaped = (value: string): string =>
   value.replace(special, letters => Array.from(Buffer.from(letters), byte => `\\${byte.toString(16).padStart(2, '0')}`).join(''))
 
-/** A filter with a value in the place of `{name}`; whatever the value is, the filter keeps its form. */
+/** Inserts a value for `{name}`, escaped so that it cannot change the structure of the filter. */
 const fillFilter = (filter: string, name: string, value: string): string => filter.replaceAll(`{${name}}`, () => escaped(value))
 
-/** A DN in one form, for comparing: directories do not mind case, nor blanks around `,` and `=`. */
+/** Normalizes a DN for comparison: directories ignore case, and blanks around `,` and `=`. */
 const plainDn = (dn: string): string =>
   dn
     .toLowerCase()
@@ -28,7 +28,7 @@ const maxPasswordLength = 1000
 
 const maxGroups = 1000
 
-/** Some directories write identifiers as bytes. */
+/** Some directories return identifiers as bytes. */
 const idOf = (entry: Entry, attribute: string | undefined): string | undefined => {
   if (attribute === undefined) return plainDn(entry.dn)
   const name = Object.keys(entry).find(key => key.toLowerCase() === attribute.toLowerCase())
@@ -42,7 +42,7 @@ const valuesOf = (entry: Entry, attribute: string): readonly string[] => {
   return name === undefined ? [] : [entry[name] ?? []].flat().filter(value => typeof value === 'string')
 }
 
-/** Accounts of a directory: who can bind with the password they typed is who they say. */
+/** Accounts of a directory: a user is authenticated by a bind with the password that they entered. */
 export class LdapAccounts implements AuthProvider {
   readonly id = 'ldap'
   readonly label: string
@@ -58,9 +58,9 @@ export class LdapAccounts implements AuthProvider {
   }
 
   async password(login: string, password: string): Promise<VerifiedIdentity | undefined> {
-    // An empty password is no password: a directory takes it as a wish to be no one, and says yes (RFC 4513, 5.1.2).
+    // An empty password would be an anonymous bind, which the directory accepts (RFC 4513, 5.1.2).
     if (password === '' || password.length > maxPasswordLength) return undefined
-    // Directories overlook control characters when they compare.
+    // Directories ignore control characters in comparisons.
     if (login === '' || login.length > maxLoginLength || /\p{Cc}/u.test(login)) return undefined
     return this.#directory.withConnection(async (client, library) => {
       const entry = await this.#find(client, library, login)
@@ -83,7 +83,7 @@ export class LdapAccounts implements AuthProvider {
           groupAttribute,
           ...(idAttribute === undefined ? [] : [idAttribute]),
         ],
-        // Else bytes that are no text are lost.
+        // Otherwise, bytes that are not valid text would be lost.
         explicitBufferAttributes: idAttribute === undefined ? [] : [idAttribute],
         sizeLimit: 2,
       })
@@ -103,7 +103,7 @@ export class LdapAccounts implements AuthProvider {
     return searchEntries.map(({ dn }) => dn)
   }
 
-  /** For an unknown account the directory is queried all the same, so that an unknown name takes as long as a wrong password. */
+  /** The directory is also queried for an unknown account, so that an unknown name takes as long as a wrong password. */
   async #isRight(client: Client, library: Library, dn: string | undefined, password: string): Promise<boolean> {
     const { InvalidCredentialsError, UnwillingToPerformError, InappropriateAuthError, InvalidDNSyntaxError, ConstraintViolationError } =
       library

@@ -1,7 +1,7 @@
 import { configPort, s } from 'pounce/sdk'
 import { capabilitiesBy } from 'pounce/sdk/kit'
 
-/** Where emailed links lead to without a web page. */
+/** Target of emailed links without a web interface. */
 export const signUpPath = '/api/signup/finish'
 export const resetPath = '/api/password/reset/finish'
 

@@ -16,7 +16,7 @@ import { Passwords } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { MailLinks, stampOf } from './mail-links.ts'
 
-/** What someone who signs up says of themselves. */
+/** The user's input at sign-up. */
 export interface NewAccount {
   readonly firstName: string
   readonly lastName: string
@@ -24,7 +24,7 @@ export interface NewAccount {
   readonly acceptTerms?: boolean
 }
 
-/** Does what links that came by mail are for. */
+/** Completes the actions of emailed links. */
 export class LinkedAccounts {
   #settings: Settings
   #links: MailLinks
@@ -37,19 +37,19 @@ export class LinkedAccounts {
     this.#users = users
   }
 
-  /** `Forbidden` where no one signs up by themselves. */
+  /** Throws `Forbidden` where sign-up is disabled. */
   requireSignUp(): void {
     if (!this.#settings.signUp) throw new Forbidden('Sign-up is disabled; a server admin creates accounts')
   }
 
-  /** Makes the account of a link, which is spent with that; of two who come at once one gets it. */
+  /** Creates the account of a link, which uses up the link; of two concurrent calls one succeeds. */
   async signUp(token: string, account: NewAccount, address: string): Promise<UserRecord & Stored> {
     this.requireSignUp()
     const link = await this.#links.open('signUp', token, address)
     const { firstName, lastName, password, acceptTerms = false } = account
     const status = this.#settings.registerThroughAdmins ? 'Inactive' : 'Active'
     try {
-      // That an e-mail address has one account at most is what spends the link; taking it away only tidies up.
+      // The link is used up because an email address has at most one account; deleting it is only cleanup.
       const made = await this.#users.create({ email: link.email, firstName, lastName, password, status, acceptsTerms: acceptTerms })
       await this.#links.spend(link)
       return made
@@ -59,7 +59,7 @@ export class LinkedAccounts {
     }
   }
 
-  /** Sets the password of the account of a link. Its sessions end with the old one, and every other link does; keys only on request. */
+  /** Sets the password of a link's account. Its sessions and all its other links end; API keys are revoked only on request. */
   async reset(token: string, password: string, revokesKeys: boolean, address: string): Promise<void> {
     const { link, user } = await this.openReset(token, address)
     const passwordHash = await this.#passwords.hash(password)
@@ -74,7 +74,7 @@ export class LinkedAccounts {
     await this.#links.spend(link)
   }
 
-  /** The account whose password a link may set. */
+  /** The account whose password the link may set. */
   async openReset(token: string, address: string) {
     const link = await this.#links.open('reset', token, address)
     const user = await this.#users.get(link.account ?? '')
@@ -84,7 +84,7 @@ export class LinkedAccounts {
 }
 wire(LinkedAccounts, configPort(config), MailLinks, Users)
 
-/** Local accounts: e-mail and password. The e-mail is not verified by anyone, so it links to no other account. */
+/** Local accounts: email and password. The email address is not verified, so it is not linked to any other account. */
 export class LocalAccounts implements AuthProvider {
   readonly id = 'userpass'
   readonly label = 'E-mail and password'

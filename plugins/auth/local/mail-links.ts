@@ -23,11 +23,11 @@ import { config, type Settings } from './config.ts'
 export interface LinkRecord {
   readonly email: string
   readonly asked: 'signUp' | 'reset'
-  /** What the mail that was sent led to; null until then, and where no link was sent. */
+  /** The purpose of the sent link; null until then, and when no link was sent. */
   readonly opens: 'signUp' | 'reset' | null
-  /** Digests of its secret: one for each try to send it. */
+  /** Digests of its secret: one for each attempt to send it. */
   readonly secrets: readonly string[]
-  /** Of a reset: the account, and a digest that fits the password it replaces. */
+  /** For a reset: the account, and a digest of the password that it replaces. */
   readonly account: string | null
   readonly stamp: string | null
   readonly isSent: boolean
@@ -58,10 +58,10 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 const isSame = (one: string, other: string): boolean => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 
-/** Ties a link to the password that it replaces: any other password spends it. */
+/** Ties a link to the password that it replaces: any other password invalidates it. */
 export const stampOf = ({ id, passwordHash }: UserRecord & Stored): string => digest(`${id}\n${passwordHash ?? ''}`)
 
-/** Links that are sent by mail: kept as digests, open for a while, used once. */
+/** Links sent by email: stored as digests, with a limited lifetime, for single use. */
 export class MailLinks {
   #settings: Settings
   #documents: DocumentStore
@@ -77,7 +77,7 @@ export class MailLinks {
     this.#clock = clock
   }
 
-  /** Notes the wish for a link. Looks at no account, so the same for everyone; `TooMany` for wishes without end. */
+  /** Records a request for a link. Reads no account, so the result is the same for everyone; throws `TooMany` above the limit. */
   async request(asked: LinkRecord['asked'], email: string, address: string): Promise<void> {
     const { linksPerAddress: perEmail, linksPerNetwork: perNetwork, linkHours } = this.#settings
     await this.#rateLimiter.consume('link', { email, address }, { perEmail, perNetwork })
@@ -90,7 +90,7 @@ export class MailLinks {
     await this.#documents.commit({ insert, into: links }, [requested])
   }
 
-  /** The token of a link to sign up that someone else sends. */
+  /** The token of a sign-up link that another component sends. */
   async make(email: string, days: number): Promise<string> {
     const now = this.#clock.now()
     const [id, secret] = [this.#ids.next(), newSecret()]
@@ -102,13 +102,13 @@ export class MailLinks {
     return `${id}${secret}`
   }
 
-  /** A link that waits to be sent; undefined when there is nothing left to do. */
+  /** A link to be sent; undefined when nothing is left to do. */
   async waiting(id: string): Promise<Link | undefined> {
     const link = await this.#documents.get(links, id)
     return link && !link.isSent && !this.#isOver(link) ? link : undefined
   }
 
-  /** Decides the purpose of a link; returns a token, a new one at each call. */
+  /** Decides the purpose of a link; returns a token, a new one for each call. */
   async issue(link: Link, opens: 'signUp' | 'reset', account: (UserRecord & Stored) | undefined): Promise<string> {
     const secret = newSecret()
     const set = { opens, account: account?.id ?? null, stamp: account ? stampOf(account) : null }
@@ -120,7 +120,7 @@ export class MailLinks {
     await this.#documents.commit({ update: id, in: links, set: { isSent: true } })
   }
 
-  /** The link of a token; `Forbidden` for a wrong, used or old one, of which so many may be tried from a network. */
+  /** The link of a token; throws `Forbidden` for a wrong, used or expired one. The number of wrong tokens per network is limited. */
   async open(opens: 'signUp' | 'reset', token: string, address: string): Promise<Link> {
     const link = await this.#documents.get(links, token.slice(0, idLength))
     const secret = digest(token.slice(idLength))
@@ -133,7 +133,7 @@ export class MailLinks {
     throw new Forbidden('This link is no longer valid; request a new one', cause === undefined ? {} : { cause })
   }
 
-  /** From now on the link opens nothing. Idempotent. */
+  /** Invalidates the link. Idempotent. */
   async spend({ id }: Link): Promise<void> {
     try {
       await this.#documents.commit({ tombstone: id, in: links })

@@ -11,7 +11,7 @@ const token = s.String({ minLength: 1, maxLength: 200, description: 'Token of th
 const password = s.String({ maxLength: 4000, description: '8 to 1,000 characters' })
 const Opened = s.Object({ email: s.String(), expires: s.String({ description: 'ISO 8601, UTC' }) })
 
-/** Text that mail can be sent to, in the form in which accounts have it. */
+/** An email address, normalized as in accounts. */
 const mailAddress = (text: string): string => {
   const email = checkedEmail(text)
   if (!isMailAddress(email)) throw new Invalid('email must be an email address such as ada@example.org')

@@ -31,7 +31,7 @@ const signUpPage = (settings: Settings, pages: Contributions<PageAddresses>): st
 
 const notYou = 'If you did not request this, ignore this email.'
 
-/** Sends a requested link. The request is stored before, so an outage of the mail server loses none. */
+/** Sends a requested link. The request is stored first, so an outage of the mail server loses none. */
 export class SendMailLink {
   #settings: Settings
   #links: MailLinks
@@ -70,7 +70,7 @@ export class SendMailLink {
     await this.#links.sent(link)
   }
 
-  /** No one who has no account is bothered by those who try to reset its password. */
+  /** Password reset requests for addresses without an account send no mail. */
   async #letterFor(link: Link, user: User | undefined): Promise<Letter | undefined> {
     if (!user) return link.asked === 'signUp' ? this.#signUp(link) : undefined
     if (user.provider !== 'userpass') return this.#elsewhere(user)
@@ -113,7 +113,7 @@ export class SendMailLink {
 }
 wire(SendMailLink, configPort(config), MailLinks, Users, Mailer, Sites, KnownPages, Installation)
 
-/** Lets people who are invited sign up with the mail that invites them. */
+/** Lets invited users sign up with the link in the invitation. */
 export class InvitedSignUps implements SignUpWay {
   #settings: Settings
   #links: MailLinks

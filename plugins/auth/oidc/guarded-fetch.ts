@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type Fetch, Unavailable } from 'pounce/sdk'
 
-/** Discovery documents and sets of keys are a few kB. */
+/** Discovery documents and key sets are a few kB. */
 const maxBytes = 512 * 1024
 
 interface Asked {
@@ -11,7 +11,7 @@ interface Asked {
   readonly body?: unknown
 }
 
-/** As the libraries want to fetch. */
+/** The fetch function that the libraries take. */
 export type LibraryFetch = (url: string, asked: Asked) => Promise<Response>
 
 const textOf = (body: unknown): string | undefined => {
@@ -20,7 +20,7 @@ const textOf = (body: unknown): string | undefined => {
   throw new TypeError('a request to a provider has a body of text')
 }
 
-/** Fetches from the servers of the configuration alone, within limits; whatever keeps an answer away becomes `Unavailable`. */
+/** Fetches only from servers named in the configuration, with limits; every failure becomes `Unavailable`. */
 export const fetchAt =
   (fetch: Fetch, origins: ReadonlySet<string>, timeoutMs: number): LibraryFetch =>
   async (address, { method, headers, body }) => {

@@ -4,7 +4,7 @@ import { type Fetch, type Log, Unavailable, type VerifiedIdentity } from 'pounce
 import type { OidcConfig, ProviderConfig } from './config.ts'
 import { fetchAt, type LibraryFetch } from './guarded-fetch.ts'
 
-/** What went wrong, for the log: the messages alone, as errors of the libraries contain tokens and personal data. */
+/** The messages of an error for the log, without its details, as errors of the libraries contain tokens and personal data. */
 export const reasonOf = (error: unknown): string => {
   const messages: string[] = []
   for (let cause = error; cause instanceof Error && messages.length < 6; cause = cause.cause) {
@@ -21,10 +21,10 @@ export interface Libraries {
 
 const hourMs = 3_600_000
 
-/** An unavailable provider is not queried by every request. */
+/** Requests are not sent to an unavailable provider during this time. */
 const restMs = 3000
 
-/** Clocks differ. */
+/** Tolerated clock difference. */
 const toleranceSeconds = 30
 
 interface Discovered {
@@ -33,7 +33,7 @@ interface Discovered {
   readonly until: number
 }
 
-/** One provider: where its endpoints are, and the keys with which it signs; requested when needed and kept for an hour. */
+/** One provider: its endpoints, and the keys with which it signs; fetched on demand and cached for an hour. */
 export class Issuer {
   readonly provider: ProviderConfig
   readonly libraries: Libraries
@@ -53,14 +53,14 @@ export class Issuer {
     this.#fetch = fetchAt(fetch, origins, limits.timeoutMs)
   }
 
-  /** Where the endpoints are and who we are there. Rejects with `Unavailable` while the provider is unavailable. */
+  /** The endpoints and our client registration. Rejects with `Unavailable` while the provider is unavailable. */
   async configuration(): Promise<Configuration> {
     return (await this.#discovered()).configuration
   }
 
   /**
-   * The claims of a token that this provider has signed for an audience and that is good now; undefined for any other text. Rejects with
-   * `Unavailable` while its keys cannot be had.
+   * The claims of a valid token that this provider has signed for an audience; undefined for any other text. Rejects with
+   * `Unavailable` while its keys cannot be fetched.
    */
   async verified(token: string, audience: string): Promise<JWTPayload | undefined> {
     const { configuration, keys } = await this.#discovered()
@@ -81,7 +81,7 @@ export class Issuer {
     }
   }
 
-  /** Answers with `Unavailable` whatever goes wrong for another reason than what was sent. */
+  /** `Unavailable` for a failure that was not caused by the caller's input. */
   unavailable(cause: unknown): Unavailable {
     this.#log.error(`Unexpected response from the provider ${this.provider.name}`, { reason: reasonOf(cause) })
     return new Unavailable(`${this.provider.label} is unreachable; try again later, or sign in another way`, { cause })
@@ -101,7 +101,7 @@ export class Issuer {
     }
   }
 
-  /** Endpoints hardly ever move: what was known is better than nothing. */
+  /** Endpoints rarely move: a stale answer is better than none. */
   #orKnown(error: unknown): Discovered {
     if (this.#known) return this.#known
     throw error
@@ -137,13 +137,13 @@ export class Issuer {
     }
   }
 
-  /** Tokens that are forged must not become as many requests while the provider is unavailable. */
+  /** Forged tokens must not cause as many requests while the provider is unavailable. */
   readonly #fetchKeys: LibraryFetch = (address, asked) => {
     if (this.#restUntil > performance.now()) return Promise.reject(new Unavailable('the last request to the provider failed'))
     return this.#fetch(address, asked)
   }
 
-  /** Keys that cannot be had say nothing about a token. */
+  /** A failure to fetch keys says nothing about the token. */
   #orAway(keys: CompactVerifyGetKey): CompactVerifyGetKey {
     const { JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported } = this.libraries.jose.errors
     return async (header, token) => {
@@ -159,14 +159,14 @@ export class Issuer {
   }
 }
 
-/** What a provider says of someone. */
+/** Claims about a user. */
 export type TokenClaims = Readonly<Record<string, unknown>>
 
 const maxGroups = 1000
 
 const isObject = (value: unknown): value is TokenClaims => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A claim by its name, or by a way into objects. */
+/** A claim by name, or by a path into nested objects. */
 const claimOf = (claims: TokenClaims, name: string): unknown => {
   if (Object.hasOwn(claims, name)) return claims[name]
   let value: unknown = claims
@@ -179,7 +179,7 @@ const textOf = (claims: TokenClaims, name: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-/** The groups of a person; undefined where the claim is absent. */
+/** The groups of a user; undefined where the claim is absent. */
 const groupsOf = (sources: readonly TokenClaims[], name: string): readonly string[] | undefined => {
   const value = sources.map(claims => claimOf(claims, name)).find(found => found !== undefined)
   if (value === undefined) return undefined
@@ -189,7 +189,7 @@ const groupsOf = (sources: readonly TokenClaims[], name: string): readonly strin
     .slice(0, maxGroups)
 }
 
-/** The address and the word that it was checked come from one source. */
+/** The address and its verified flag must come from the same source. */
 const emailOf = (sources: readonly TokenClaims[], { emailClaim, trustsEmail }: ProviderConfig): string => {
   const isVerified = (claims: TokenClaims): boolean =>
     [true, 'true'].includes(claimOf(claims, `${emailClaim}_verified`) as boolean | string)
@@ -207,8 +207,8 @@ const namesOf = (sources: readonly TokenClaims[], { firstNameClaim, lastNameClai
 }
 
 /**
- * Whom a provider vouches for, from what it says in one or more places, the first of which names the person. Undefined for people who are not in the
- * groups that may sign in. An address that no one has checked does not count.
+ * The identity of a user from one or more sets of claims, the first of which identifies the user. Undefined for users who are not in the
+ * groups that may sign in. An unverified email address is ignored.
  */
 export const identityOf = (provider: ProviderConfig, sources: readonly TokenClaims[]): VerifiedIdentity | undefined => {
   const subject = textOf(sources[0] ?? {}, 'sub')

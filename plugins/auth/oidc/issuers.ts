@@ -2,17 +2,17 @@ import { Fetch, Invalid, Log, type StatusPart, wire } from 'pounce/sdk'
 import { Config, type OidcConfig, type ProviderConfig } from './config.ts'
 import { Issuer, type Libraries } from './issuer.ts'
 
-/** Names that other ways to sign in, and routes, have. */
+/** Names used by other sign-in methods and by routes. */
 const takenNames: ReadonlySet<string> = new Set(['userpass', 'ldap', 'local', 'oidc', 'providers'])
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** Refuses settings that cannot work or are not safe, with a message that names the setting. */
+/** Rejects unusable or unsafe settings, with a message that names the setting. */
 const checkProviders = (providers: readonly ProviderConfig[]): void => {
   for (const { name, issuer, alsoAt, scopes } of providers) {
     const setting = `auth.oidc.providers.${name}`
     if (!/^[a-z][a-z0-9-]{0,39}$/.test(name)) throw new Invalid(`${setting}: a name has up to 40 lower-case letters, digits and dashes`)
-    if (takenNames.has(name)) throw new Invalid(`${setting}: ${name} means something else already; choose another name`)
+    if (takenNames.has(name)) throw new Invalid(`${setting}: ${name} is reserved; choose another name`)
     for (const address of [issuer, ...alsoAt]) {
       if (!URL.canParse(address)) throw new Invalid(`${setting}: ${address} is not a URL`)
       const { protocol, hostname } = new URL(address)
@@ -22,7 +22,7 @@ const checkProviders = (providers: readonly ProviderConfig[]): void => {
   }
 }
 
-/** The providers of the configuration. None of them is queried before the first sign-in. */
+/** The configured providers. None of them is contacted before the first sign-in. */
 export class Issuers {
   readonly #config: OidcConfig
   readonly #fetch: Fetch
@@ -49,7 +49,7 @@ export class Issuers {
 }
 wire(Issuers, Config, Fetch, Log)
 
-/** Whether the providers answer, for the status page. */
+/** Whether the providers respond, for the status page. */
 export class OidcStatus implements StatusPart {
   readonly name = 'oidc'
   readonly #issuers: Issuers

@@ -6,7 +6,7 @@ import { OidcProvider } from './oidc-provider.ts'
 
 const maxTokenLength = 16_000
 
-/** Accounts of OpenID Connect providers: people are sent there, programs send access tokens that they got there. */
+/** Accounts of OpenID Connect providers: users are redirected there, programs send access tokens issued there. */
 export class OidcAccounts implements AuthProvider {
   readonly id = 'oidc'
   readonly #issuers: Issuers
@@ -40,7 +40,7 @@ wire(OidcAccounts, Issuers, Log)
 
 const plain = (address: string): string => address.replace(/\/$/, '')
 
-/** Whom a token names as its issuer, which no one has checked yet. Undefined for a text that is no token. */
+/** The issuer claimed by a token, not verified yet. Undefined for text that is not a token. */
 const issuerIn = (token: string): string | undefined => {
   if (token.length > maxTokenLength || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined
   try {

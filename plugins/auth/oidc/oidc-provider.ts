@@ -9,10 +9,10 @@ interface Kept {
   readonly codeVerifier: string
 }
 
-/** What a provider answers to a code that it does not take. */
+/** Error codes of a provider that rejects an authorization code. */
 const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_request', 'access_denied'])
 
-/** A provider as a place to sign in: authorization code with PKCE, state and nonce (OpenID Connect Core, 3.1; RFC 9700). */
+/** Sign-in with a provider: authorization code with PKCE, state and nonce (OpenID Connect Core, 3.1; RFC 9700). */
 export class OidcProvider implements SignInSite {
   readonly id: string
   readonly label: string
@@ -53,7 +53,7 @@ export class OidcProvider implements SignInSite {
     if (!claims) return undefined
     const more = await this.#userInfo(configuration, tokens.access_token, claims)
     const identity = identityOf(this.#issuer.provider, more ? [claims, more] : [claims])
-    // Of people who have left their last group many providers say nothing any more.
+    // Many providers omit the groups claim for users without groups.
     return identity && { ...identity, groups: identity.groups ?? [] }
   }
 
@@ -73,7 +73,7 @@ export class OidcProvider implements SignInSite {
     }
   }
 
-  /** What the ID token leaves out; it may say all there is. */
+  /** The userinfo claims that the ID token lacks; the ID token may be complete. */
   async #userInfo(configuration: Configuration, accessToken: string, claims: TokenClaims): Promise<TokenClaims | undefined> {
     const { client } = this.#issuer.libraries
     const { provider } = this.#issuer

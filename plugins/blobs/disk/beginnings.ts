@@ -4,7 +4,7 @@ import type { FileWriter } from './file-writer.ts'
 
 export type Growth = Parameters<NonNullable<BlobStore['putGrowing']>>[1]
 
-/** Keeps the beginning of a file every so often while more of it is written. */
+/** Stores a prefix of a file as a blob at intervals while the file is being written. */
 export class Beginnings {
   readonly #file: FileWriter
   readonly #growth: Growth
@@ -22,7 +22,7 @@ export class Beginnings {
     this.#dueMs = performance.now() + growth.everyMs
   }
 
-  /** Call it when more was written. Waits only when the beginning before this one is not kept yet. */
+  /** Call this after each write. Waits only when the previous prefix has not been stored yet. */
   async grown(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure
     if (this.#file.sizeBytes < this.#dueBytes && performance.now() < this.#dueMs) return
@@ -34,7 +34,7 @@ export class Beginnings {
     })
   }
 
-  /** Resolves when no beginning is being kept; rejects when one could not be. */
+  /** Resolves when no prefix is being stored; rejects when one could not be. */
   async settled(): Promise<void> {
     await this.#keeping
     if (this.#failure !== undefined) throw this.#failure

@@ -6,7 +6,7 @@ import { asProblem, readFully } from './disk.ts'
 import { blockBytes } from './disk-block-checksums.ts'
 import { maxBytes, type Transfers } from './transfers.ts'
 
-/** What a stream reads, and what it checks it against. */
+/** What a stream reads, and the expected checksums. */
 export interface CheckedSource {
   readonly key: string
   readonly file: FileHandle
@@ -15,12 +15,12 @@ export interface CheckedSource {
   readonly range: ByteRange
 }
 
-/** Bytes of a file, whole blocks at a time, each checked before any of it is passed on. Closes the file, however it ends. */
+/** Bytes of a file in whole blocks, each verified before any of it is passed on. Closes the file in any case. */
 export class CheckedStream extends Readable {
   readonly #source: CheckedSource
   readonly #transfers: Transfers
   #position: number
-  /** Who stops after the first bytes has not made us read much. */
+  /** Small first reads, for callers that stop after the first bytes. */
   #growing = blockBytes
 
   constructor(source: CheckedSource, transfers: Transfers) {
@@ -72,7 +72,7 @@ export class CheckedStream extends Readable {
   }
 }
 
-/** Throws `Invalid` for a range that is not wholly inside that many bytes. */
+/** Throws `Invalid` for a range that is not entirely within that many bytes. */
 export function checkRange({ start, end }: ByteRange, sizeBytes: number): void {
   const isInside = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && start <= end && end < sizeBytes
   if (!isInside) throw new Invalid(`The range ${start}-${end} is not inside these ${sizeBytes} bytes`)

@@ -26,7 +26,7 @@ export class DiskBlobs implements BlobStore {
   readonly #clock: Clock
   readonly #big: SingleFileBlobs
   readonly #small: SegmentBlobs
-  /** Absent where a file cannot have two names. */
+  /** Undefined where the file system has no hard links. */
   putGrowing?: NonNullable<BlobStore['putGrowing']>
 
   constructor({ folder }: s.Static<typeof config>, installation: Installation, clock: Clock, log: Log, disk: Disk = realDisk) {
@@ -37,7 +37,7 @@ export class DiskBlobs implements BlobStore {
     this.#small = new SegmentBlobs(join(this.#folder, 'segments'), this.#temporaryFolder, disk, log)
   }
 
-  /** Makes the folders and clears away what an interrupted run left. */
+  /** Creates the folders and deletes what an interrupted run left. */
   async start(): Promise<void> {
     await rm(this.#temporaryFolder, { recursive: true, force: true })
     await mkdir(this.#temporaryFolder, { recursive: true, mode: 0o700 })
@@ -114,7 +114,7 @@ export class DiskBlobs implements BlobStore {
     return key?.in === 'file' ? await problems(this.#big.find(key)) : undefined
   }
 
-  /** Reading a small blob is as quick as a stat. */
+  /** Reading a small blob is as fast as a stat. */
   async crc32(text: string): Promise<number | undefined> {
     const key = parseKey(text)
     return key?.in === 'file' ? await problems(this.#big.crc32(key)) : undefined
@@ -180,7 +180,7 @@ function checkSha256(sha256: string, options: PutOptions): void {
   }
 }
 
-/** Where the bytes lie, for the status page. */
+/** The storage location, for the status page. */
 export class DiskStatus implements StatusPart {
   readonly name = 'storage'
   readonly facts = { location: 'disk' }

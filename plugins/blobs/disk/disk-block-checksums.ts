@@ -3,13 +3,13 @@ import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { readFully } from './disk.ts'
 
-/** Checksums are kept for stretches of this length, so that a range or a slow reader needs no more than this in memory. */
+/** Block size of the checksums: a range or a slow reader needs no more than this in memory. */
 export const blockBytes = 64 * 1024
 
-/** How many blocks that many bytes have. */
+/** Number of blocks for a length in bytes. */
 export const blocksOf = (sizeBytes: number): number => Math.ceil(sizeBytes / blockBytes)
 
-/** CRC-32 of each block of bytes that come in pieces of any length. */
+/** CRC-32 of each block of a byte stream in pieces of any length. */
 export class DiskBlockChecksums {
   readonly #sums: number[] = []
   #current = 0
@@ -39,7 +39,7 @@ export class DiskBlockChecksums {
   }
 }
 
-/** The sums as a file: four bytes each, little end first, then the CRC-32 of all that. */
+/** The checksums as a file: four bytes each, little endian, then the CRC-32 of all of them. */
 export function encodeSums(sums: Uint32Array): Buffer {
   const bytes = Buffer.alloc(sums.length * 4 + 4)
   sums.forEach((sum, at) => {
@@ -49,13 +49,13 @@ export function encodeSums(sums: Uint32Array): Buffer {
   return bytes
 }
 
-/** Undefined when this is not the file of that many sums as it was written. */
+/** Undefined when this is not an intact file with that many checksums. */
 export function decodeSums(bytes: Buffer, count: number): Uint32Array | undefined {
   if (bytes.length !== count * 4 + 4 || crc32(bytes.subarray(0, -4)) !== bytes.readUInt32LE(count * 4)) return undefined
   return Uint32Array.from({ length: count }, (_, at) => bytes.readUInt32LE(at * 4))
 }
 
-/** Reads so many bytes of a file for their sums; undefined when they are not what the SHA-256 says. */
+/** Computes the checksums of a file from its bytes; undefined when these do not match the SHA-256. */
 export async function recomputeSums(file: FileHandle, sizeBytes: number, sha256: string): Promise<Uint32Array | undefined> {
   const whole = createHash('sha256')
   const sums = new DiskBlockChecksums()
@@ -72,7 +72,7 @@ export async function recomputeSums(file: FileHandle, sizeBytes: number, sha256:
   return whole.digest('hex') === sha256 ? sums.finish() : undefined
 }
 
-/** The polynomial of CRC-32 with its bits the other way round, as in `zlib.crc32`. */
+/** The CRC-32 polynomial, bit-reversed, as in `zlib.crc32`. */
 const polynomial = 0xedb88320
 
 const one = 0x80000000
@@ -88,7 +88,7 @@ const times = (a: number, b: number): number => {
   return product >>> 0
 }
 
-/** What a CRC is multiplied by when so many bytes come behind it: x to the power of 8 for each of them. */
+/** The factor of a CRC that is followed by this many bytes: x to the power of 8 for each of them. */
 const shiftOf = (bytes: number): number => {
   let shift = one
   // x itself, then its powers of 2, 4, 8 …; there are eight bits to a byte.
@@ -102,7 +102,7 @@ const shiftOf = (bytes: number): number => {
 
 const wholeBlock = shiftOf(blockBytes)
 
-/** The CRC-32 of all bytes, from those of their blocks: what `zlib.crc32` would give for the whole. */
+/** The CRC-32 of the whole, combined from those of its blocks: equals `zlib.crc32` of all bytes. */
 export const combinedCrc = (sums: Uint32Array, sizeBytes: number): number => {
   let crc = 0
   for (const [at, sum] of sums.entries()) {

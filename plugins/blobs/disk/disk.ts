@@ -1,11 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { NoSpace, Problem, Unavailable } from 'pounce/sdk'
 
-/** The two calls of the operating system that fail in ways worth testing. */
+/** The two system calls whose failures are worth testing. */
 export interface Disk {
   /** Resolves with the bytes written, which may be fewer than given. */
   write(file: FileHandle, pieces: readonly Uint8Array[], position: number): Promise<number>
-  /** Resolves when what was written to the file, or to the folder, survives a power cut. */
+  /** Resolves when what was written to the file, or to the folder, survives a power failure. */
   sync(file: FileHandle): Promise<void>
 }
 
@@ -16,7 +16,7 @@ export const realDisk: Disk = {
   sync: file => file.datasync(),
 }
 
-/** Writes all pieces, however often the system stops short. */
+/** Writes all pieces, repeating short writes. */
 export async function writeAll(disk: Disk, file: FileHandle, pieces: readonly Uint8Array[], position: number): Promise<void> {
   let rest = pieces
   let at = position
@@ -38,7 +38,7 @@ function after(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Arra
   return head ? [head.subarray(skip), ...tail] : []
 }
 
-/** Reads until the buffer is full or the file ends; says how many bytes there were. */
+/** Reads until the buffer is full or the file ends; returns the number of bytes. */
 export async function readFully(file: FileHandle, into: Uint8Array, position: number): Promise<number> {
   let got = 0
   while (got < into.length) {
@@ -49,20 +49,20 @@ export async function readFully(file: FileHandle, into: Uint8Array, position: nu
   return got
 }
 
-/** Makes new names in a folder survive a power cut. */
+/** Makes new names in a folder survive a power failure. */
 export async function syncFolder(disk: Disk, folder: string): Promise<void> {
   await using handle = await open(folder, 'r')
   await disk.sync(handle)
 }
 
-/** The system's name of an error, such as `ENOENT`. */
+/** The system's error code, such as `ENOENT`. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 const full = new Set(['ENOSPC', 'EDQUOT'])
 const away = new Set(['EIO', 'EROFS', 'EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ENODEV', 'ENXIO', 'ESTALE', 'EMFILE', 'ENFILE', 'ETIMEDOUT'])
 
-/** What a failed call means to the caller of the store; errors that are not the system's stay as they are. */
+/** The error for a caller of the store; errors that are not the system's are returned unchanged. */
 export function asProblem(error: unknown): unknown {
   if (error instanceof Problem) return error
   if (full.has(codeOf(error))) return new NoSpace(undefined, { cause: error })

@@ -12,7 +12,7 @@ export interface WrittenFile {
   readonly sums: Uint32Array
 }
 
-/** Writes one temporary file. While one write is under way the next pieces gather, so a fast source makes few, large writes. */
+/** Writes one temporary file. During a write, further pieces are collected, so that a fast source causes few, large writes. */
 export class FileWriter {
   readonly path: string
   readonly #file: FileHandle
@@ -40,7 +40,7 @@ export class FileWriter {
     transfers.begin()
   }
 
-  /** Resolves when more may come. */
+  /** Resolves when more data is accepted. */
   async write(piece: Uint8Array): Promise<void> {
     this.#hash.update(piece)
     this.#sums.update(piece)
@@ -56,7 +56,7 @@ export class FileWriter {
     return this.#sizeBytes
   }
 
-  /** Makes what came until now durable; more may come meanwhile, but for the end. */
+  /** Makes the data so far durable; more may be written meanwhile, but the file must not be finished. */
   async syncBeginning(): Promise<Pick<WrittenFile, 'sizeBytes' | 'sha256'>> {
     const sizeBytes = this.#sizeBytes
     const sha256 = this.#hash.copy().digest('hex')
@@ -69,7 +69,7 @@ export class FileWriter {
     return { sizeBytes, sha256 }
   }
 
-  /** Writes what is left and makes the file durable. A sync that failed is not tried again. */
+  /** Writes the rest and makes the file durable. A failed sync is not retried. */
   async finish(): Promise<WrittenFile> {
     await this.#writing
     this.#flush()

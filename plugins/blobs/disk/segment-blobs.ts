@@ -13,7 +13,7 @@ import { SegmentWriter } from './segment-writer.ts'
 /** Blobs of at most this many bytes share segment files, and share the syncs that make them durable. */
 export const smallBytes = 64 * 1024
 
-/** Small blobs, many to a file. A key says where its entry lies, so reading needs no index. */
+/** Small blobs, many to a file. A key contains the location of its entry, so reading needs no index. */
 export class SegmentBlobs {
   readonly #folder: string
   readonly #log: Log
@@ -51,7 +51,7 @@ export class SegmentBlobs {
     return { key: formatKey({ in: 'segment', segment, offset, sizeBytes: bytes.length, sha256 }), sizeBytes: bytes.length, sha256 }
   }
 
-  /** All bytes of a blob, checked, or undefined when there is none. */
+  /** All bytes of a blob, verified; undefined when absent. */
   async read(key: SegmentKey): Promise<Buffer | undefined> {
     return await this.#files.use(key.segment, async file => {
       const bytes = this.#memory.take(headerBytes + key.sizeBytes)
@@ -64,7 +64,7 @@ export class SegmentBlobs {
     })
   }
 
-  /** True when the blob is there, going by its header alone. */
+  /** True when the blob exists, according to its header alone. */
   async has(key: SegmentKey): Promise<boolean> {
     const isThere = await this.#files.use(key.segment, async file => {
       const header = Buffer.allocUnsafe(headerBytes)
@@ -77,7 +77,7 @@ export class SegmentBlobs {
     await this.#space.remove(key)
   }
 
-  /** Every blob; entries that are still being written are not seen. */
+  /** Every blob; entries that are still being written are not included. */
   async *list(): AsyncGenerator<BlobEntry> {
     for (const segment of await this.#writer.segments()) {
       const entries = (await this.#files.use(segment, file => this.#liveEntries(segment, file))) ?? []
@@ -98,7 +98,7 @@ export class SegmentBlobs {
     return live
   }
 
-  /** Decides by the header, and when that says something else than the key, by the headers before it. */
+  /** Decides by the header and, when that does not match the key, by the headers before it. */
   #isThere(file: FileHandle, key: SegmentKey, bytes: Buffer): boolean | Promise<boolean> {
     const header = decodeHeader(bytes, key.offset)
     if (header.sha256 === key.sha256 && header.sizeBytes === key.sizeBytes) {
@@ -108,7 +108,7 @@ export class SegmentBlobs {
     return this.#missing(file, key)
   }
 
-  /** False, as the blob is not there; throws when it lies in what is damaged. */
+  /** False when the blob is absent; throws when it is in a damaged part. */
   async #missing(file: FileHandle, key: SegmentKey): Promise<false> {
     const end = this.#writer.durableBytes(key.segment) ?? (await file.stat()).size
     for await (const stretch of walkSegment(file, end)) {
@@ -119,7 +119,7 @@ export class SegmentBlobs {
     return false
   }
 
-  /** A crash can leave half an entry at the end of the newest segment. It was never acknowledged. */
+  /** A crash can leave an incomplete entry at the end of the newest segment. It was never acknowledged. */
   async #cutTornTail(segment: string): Promise<void> {
     await using file = await open(this.#files.pathOf(segment), 'r+')
     const { size } = await file.stat()
@@ -132,8 +132,8 @@ export class SegmentBlobs {
 }
 
 /**
- * Memory for what is read, many blobs to a piece: a buffer of its own for each, as Node makes from 4 KiB on, costs as much as reading it, and some
- * work of the garbage collector. A piece is free once nothing that was cut out of it is used.
+ * Memory for reads, shared by many blobs: allocating a buffer for each, as Node does from 4 KiB on, costs as much as the read, plus some
+ * garbage collection. A slab is freed once none of its slices is in use.
  */
 class SharedMemory {
   #piece = Buffer.alloc(0)
@@ -154,18 +154,18 @@ class SharedMemory {
 const pieceBytes = 64 * 1024
 const sharedAtMost = 16 * 1024
 
-/** The numbers in Linux's statfs(2) of file systems on disks of this machine or in its memory: ext4, xfs, btrfs, zfs, f2fs, overlayfs, tmpfs. */
+/** File system types of Linux's statfs(2) for local disks and memory: ext4, xfs, btrfs, zfs, f2fs, overlayfs, tmpfs. */
 const localSystems: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0x794c7630, 0x01021994])
 
-/** A read that takes longer waited for the disk, or for the processor. */
+/** A read that takes longer waited for the disk or the processor. */
 const slowReadMs = 4
 const slowForMs = 1000
-/** The share of slow reads counts each read so much less than the one after it, and means a slow disk from two in five reads on. */
+/** Decay of the share of slow reads per read; from two slow reads in five, the disk is considered slow. */
 const [fading, manySlow] = [0.8, 1.4]
 
 /**
- * Reads small blobs on the main thread, where that takes some microseconds: three times as many a second as through the thread pool. Only from file systems
- * that cannot be without an answer for long, and not for a second after some reads that waited for the disk.
+ * Reads small blobs on the main thread, where that takes some microseconds: three times the throughput of the thread pool. Only on local file
+ * systems, which do not block for long, and not for a second after some reads that waited for the disk.
  */
 class QuickReader {
   #isLocal = false
@@ -180,7 +180,7 @@ class QuickReader {
     return this.#isLocal && performance.now() >= this.#slowUntilMs
   }
 
-  /** As `readFully`. */
+  /** Like `readFully`. */
   read({ fd }: FileHandle, into: Uint8Array, position: number): number {
     const beganMs = performance.now()
     let got = 0

@@ -10,7 +10,7 @@ interface OpenSegment {
 
 const keptOpen = 64
 
-/** Segments opened for reading, kept open for the next reader. A handle is closed only when no one reads from it. */
+/** Segments opened for reading, cached for later reads. A handle is closed only when no read is using it. */
 export class SegmentFiles {
   readonly #folder: string
   /** Least recently used first. */
@@ -41,7 +41,7 @@ export class SegmentFiles {
     }
   }
 
-  /** The file of this segment was replaced or deleted: the next reader reopens it. */
+  /** Called when the segment's file was replaced or deleted: the next read reopens it. */
   async retire(segment: string): Promise<void> {
     const entry = this.#open.get(segment)
     if (!entry) return
@@ -62,7 +62,7 @@ export class SegmentFiles {
     return entry
   }
 
-  /** A missing file means an absent segment only while the folder is there: a disk that is not mounted has no files either. */
+  /** A missing file means an absent segment only while the folder exists: an unmounted disk has no files either. */
   async #tryOpen(segment: string): Promise<FileHandle | undefined> {
     try {
       return await open(this.pathOf(segment), 'r')
@@ -77,7 +77,7 @@ export class SegmentFiles {
     for (const [segment, entry] of this.#open) {
       if (entry.users > 0) continue
       this.#forget(segment, entry)
-      // Nothing was written through it, so an error of closing has nothing to say.
+      // Nothing was written through it, so an error on close is irrelevant.
       this.#close(entry).catch(() => undefined)
       return
     }

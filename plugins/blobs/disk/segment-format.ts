@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { readFully } from './disk.ts'
 
-/** Bytes before each entry's own: state, then what a checksum covers: magic, offset, length, time, SHA-256. */
+/** Header size in bytes: state, then the part covered by a checksum: magic, offset, length, time, SHA-256. */
 export const headerBytes = 64
 
 /** The first four bytes of a header. Removing an entry overwrites them in place, which no checksum covers. */
@@ -11,9 +11,9 @@ export const states = { live: Buffer.from('LIVE'), gone: Buffer.from('GONE') } a
 const magic = Buffer.from('PBS1')
 const windowBytes = 256 * 1024
 
-/** What a header says. */
+/** A parsed header. */
 export interface EntryFacts {
-  /** Where in the segment the header begins; part of the checksum, so that bytes that look like a header are none. */
+  /** Offset of the header in the segment; covered by the checksum, so that content that looks like a header is not taken for one. */
   readonly offset: number
   readonly sizeBytes: number
   readonly modified: Date
@@ -21,7 +21,7 @@ export interface EntryFacts {
   readonly sha256: string
 }
 
-/** A stretch of a segment: an entry, or bytes in which no header can be read. */
+/** A range of a segment: an entry, or bytes without a readable header. */
 export interface Stretch extends EntryFacts {
   readonly state: 'live' | 'gone' | 'damaged'
 }
@@ -39,7 +39,7 @@ export function encodeHeader(entry: EntryFacts, state: 'live' | 'gone' = 'live')
   return header
 }
 
-/** Reads a header that should begin at `offset` of the segment; `damaged` when it cannot be one. */
+/** Parses the header expected at `offset` of the segment; `damaged` when it is invalid. */
 export function decodeHeader(bytes: Buffer, offset: number): Stretch {
   const header = bytes.subarray(0, headerBytes)
   const isWhole =
@@ -62,7 +62,7 @@ function stateOf(header: Buffer): Stretch['state'] {
   return header.subarray(0, 4).equals(states.gone) ? 'gone' : 'damaged'
 }
 
-/** The stretches of a segment up to `end`, in order and without gaps. After damage it continues at the next header that can be read. */
+/** The ranges of a segment up to `end`, in order and without gaps. After damage it continues at the next readable header. */
 export async function* walkSegment(file: FileHandle, end: number): AsyncGenerator<Stretch> {
   let window: Buffer = Buffer.alloc(0)
   let windowAt = 0

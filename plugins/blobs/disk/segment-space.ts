@@ -19,17 +19,17 @@ interface Parts {
 interface Use {
   liveEntries: number
   liveBytes: number
-  /** What the file takes up on the disk. */
+  /** Allocated size of the file on the disk. */
   readonly diskBytes: number
   readonly hasDamage: boolean
 }
 
-/** What an entry can keep occupied beyond its own length when everything around it is a hole: two partly used blocks of 4 KiB. */
+/** Maximum space that an entry occupies beyond its own length when everything around it is a hole: two partly used blocks of 4 KiB. */
 const blockSlack = 8192
 const worthwhileBytes = 1024 * 1024
 
 /**
- * Removes entries and gives their space back: a segment without live entries is deleted, one that is mostly dead is rewritten with
+ * Removes entries and frees their space: a segment without live entries is deleted, one that is mostly dead is rewritten with
  * holes where its dead entries were. Live entries keep their offsets, so keys stay valid. One change to a segment at a time.
  */
 export class SegmentSpace {
@@ -41,7 +41,7 @@ export class SegmentSpace {
     this.#parts = parts
   }
 
-  /** Marks an entry as removed. Absent is not an error. */
+  /** Marks an entry as removed. Absent entries are ignored. */
   async remove(key: SegmentKey): Promise<void> {
     await this.#inTurn(key.segment, async () => {
       if (!(await this.#mark(key))) return
@@ -54,13 +54,13 @@ export class SegmentSpace {
     })
   }
 
-  /** Deletes or shrinks a segment if that is worth it, whatever was known of it. */
+  /** Deletes or compacts a segment if worthwhile, regardless of earlier results. */
   async tidy(segment: string): Promise<void> {
     this.#use.delete(segment)
     await this.#inTurn(segment, () => this.#reclaim(segment))
   }
 
-  /** Resolves when no change is under way. */
+  /** Resolves when no change is in progress. */
   async dispose(): Promise<void> {
     await Promise.all(this.#turns.values())
   }
@@ -100,7 +100,7 @@ export class SegmentSpace {
     }
   }
 
-  /** Giving space back is housekeeping: when it fails the removal stands, and the next one tries again. */
+  /** Freeing space is housekeeping: when it fails the entry stays removed, and the next removal tries again. */
   async #reclaim(segment: string): Promise<void> {
     if (this.#parts.writer.isOpen(segment)) return
     try {
@@ -157,7 +157,7 @@ export class SegmentSpace {
     await this.#parts.files.retire(segment)
   }
 
-  /** Dead neighbours become one dead entry that is a header and a hole. */
+  /** Adjacent dead entries become one dead entry: a header and a hole. */
   async #copyLive(source: FileHandle, target: FileHandle, end: number): Promise<void> {
     let dead: Stretch | undefined
     const endDead = async (at: number): Promise<void> => {

@@ -3,7 +3,7 @@ import { type Disk, syncFolder, writeAll } from './disk.ts'
 import type { SegmentFiles } from './segment-files.ts'
 import { type EntryFacts, encodeHeader, headerBytes } from './segment-format.ts'
 
-/** A segment is closed when it has grown beyond this. */
+/** A segment is closed when it has grown beyond this size. */
 export const segmentBytes = 16 * 1024 * 1024
 const batchBytes = 4 * 1024 * 1024
 
@@ -15,7 +15,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Where an entry came to lie. */
+/** The location of an entry. */
 export interface SegmentLocation {
   readonly segment: string
   readonly offset: number
@@ -27,7 +27,7 @@ interface Current {
 }
 
 /**
- * Appends entries to the newest segment. Those that wait while a batch is being synced make the next batch: one write and one sync
+ * Appends entries to the newest segment. Those that arrive while a batch is being synced form the next batch, with one write and one sync
  * for all of them. It never continues a segment of an earlier run, nor one whose write or sync failed.
  */
 export class SegmentWriter {
@@ -57,12 +57,12 @@ export class SegmentWriter {
     this.#next = newest === undefined ? 0 : Number.parseInt(newest, 16) + 1
   }
 
-  /** How much of a segment this run has made durable; undefined for a segment of an earlier run, which is as long as its file. */
+  /** How much of a segment this run has made durable; undefined for a segment of an earlier run, which is valid up to the end of its file. */
   durableBytes(segment: string): number | undefined {
     return this.#durable.get(segment)
   }
 
-  /** True of the segment that entries are being added to. */
+  /** True for the segment that entries are being added to. */
   isOpen(segment: string): boolean {
     return this.#current?.segment === segment
   }
@@ -75,7 +75,7 @@ export class SegmentWriter {
     })
   }
 
-  /** Writes what waits and closes the segment. */
+  /** Writes pending entries and closes the segment. */
   async dispose(): Promise<void> {
     await this.#run
     await this.#seal()
@@ -152,7 +152,7 @@ export class SegmentWriter {
     await file?.close()
   }
 
-  /** Cuts off what may not have reached the disk; should that fail too, `durableBytes` keeps it out of sight. */
+  /** Truncates what may not have reached the disk; should that fail too, `durableBytes` hides it. */
   async #abandon(goodBytes: number): Promise<void> {
     const current = this.#current
     this.#current = undefined

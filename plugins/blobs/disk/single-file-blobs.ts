@@ -12,8 +12,8 @@ import { FileWriter, type WrittenFile } from './file-writer.ts'
 import { Transfers } from './transfers.ts'
 
 /**
- * Blobs that are a file each: `files/<ab>/<name>`, with the checksums of their blocks in `sums/<ab>/<name>`; and beginnings of files, further links to
- * these: `beginnings/<ab>/<name>`, of which the name says how much counts.
+ * Blobs in a file each: `files/<ab>/<name>`, with the checksums of their blocks in `sums/<ab>/<name>`; and prefixes of files, which are hard
+ * links to these: `beginnings/<ab>/<name>`, whose names contain the length.
  */
 export class SingleFileBlobs {
   readonly #files: string
@@ -40,7 +40,7 @@ export class SingleFileBlobs {
     await mkdir(this.#sums, { recursive: true })
   }
 
-  /** A file to write a blob to, out of sight until `keep`. */
+  /** A temporary file to write a blob to, invisible until `keep`. */
   async begin(): Promise<FileWriter> {
     return await FileWriter.open(join(this.#temporaryFolder, randomBytes(8).toString('hex')), this.#disk, this.#transfers)
   }
@@ -61,7 +61,7 @@ export class SingleFileBlobs {
     return { key: formatKey(key), sizeBytes, sha256 }
   }
 
-  /** What has been written of a file until now as a blob of its own; it is durable when this resolves. */
+  /** Stores what has been written of a file so far as a blob of its own; it is durable when this resolves. */
   async keepBeginning(file: FileWriter, modified: Date): Promise<BlobFacts> {
     const { sizeBytes, sha256 } = await file.syncBeginning()
     const key: FileKey = { in: 'beginning', modified, random: randomBytes(8).toString('hex'), sizeBytes, sha256 }
@@ -76,7 +76,7 @@ export class SingleFileBlobs {
     return { key: formatKey(key), sizeBytes, sha256 }
   }
 
-  /** Whether a file may have two names here, which beginnings need. */
+  /** Whether hard links are supported here, which prefixes need. */
   async hasLinks(): Promise<boolean> {
     const [one, other] = [1, 2].map(() => join(this.#temporaryFolder, randomBytes(8).toString('hex'))) as [string, string]
     await writeFile(one, '')
@@ -105,7 +105,7 @@ export class SingleFileBlobs {
     }
   }
 
-  /** The path of the blob's file, or undefined when there is none. */
+  /** The path of the blob's file; undefined when absent. */
   async find(key: FileKey): Promise<string | undefined> {
     const path = this.#pathOf(key)
     try {
@@ -118,7 +118,7 @@ export class SingleFileBlobs {
     }
   }
 
-  /** The CRC-32 of the whole, from those of its blocks; undefined when these do not exist. */
+  /** The CRC-32 of the whole, combined from those of its blocks; undefined when these do not exist. */
   async crc32(key: FileKey): Promise<number | undefined> {
     const sums = (await this.find(key)) === undefined ? undefined : await this.#readSums(key)
     return sums && combinedCrc(sums, key.sizeBytes)
@@ -152,7 +152,7 @@ export class SingleFileBlobs {
     return folder
   }
 
-  /** The sums can be made again from the bytes, so they are not synced, and a blob is kept without them when they do not fit. */
+  /** The checksums can be recomputed from the bytes, so they are not synced, and a blob is stored without them when the disk is full. */
   async #writeSums(key: FileKey, sums: Uint32Array): Promise<void> {
     const path = pathIn(this.#sums, key)
     try {
@@ -196,7 +196,7 @@ export class SingleFileBlobs {
     return pathIn(this.#rootOf(key), key)
   }
 
-  /** A missing file means an absent blob only while the store itself is there: a disk that is not mounted has no files either. */
+  /** A missing file means an absent blob only while the store itself exists: an unmounted disk has no files either. */
   async #mustBeAbsent(error: unknown): Promise<void> {
     if (codeOf(error) !== 'ENOENT') throw error
     await access(this.#files)
@@ -205,7 +205,7 @@ export class SingleFileBlobs {
 
 const pathIn = (root: string, key: FileKey): string => join(root, key.random.slice(0, 2), fileName(key))
 
-/** A blob has the length that its key says; what grew on behind a beginning is no part of it. */
+/** A blob has the length given by its key; what was appended after a prefix does not belong to it. */
 const requireSize = (key: FileKey, sizeBytes: number): void => {
   if (key.in === 'file' ? sizeBytes !== key.sizeBytes : sizeBytes < key.sizeBytes) throw damaged(key)
 }

@@ -1,10 +1,10 @@
 import { blockBytes } from './disk-block-checksums.ts'
 
 const budgetBytes = 64 * 1024 * 1024
-/** No transfer moves more at a time. */
+/** Maximum bytes that a transfer moves at a time. */
 export const maxBytes = 1024 * 1024
 
-/** Counts the transfers under way, so that few of them work with large buffers and a thousand still fit into memory. */
+/** Counts active transfers, so that few of them get large buffers and a thousand still fit into memory. */
 export class Transfers {
   #open = 0
 

@@ -22,18 +22,18 @@ import {
 } from './encrypted-format.ts'
 import { EncryptionKeys } from './encryption-keys.ts'
 
-/** What is known of a blob in the store behind; without a key it is not encrypted. */
+/** What is known of a blob in the underlying store; without a key it is not encrypted. */
 interface Opened {
   readonly key: Buffer
   readonly sizeBytes: number
 }
 
-/** Blobs never change, so what was read of a header stays true. */
+/** Blobs never change, so cached headers stay valid. */
 const maxRemembered = 2000
 
 /**
- * Encrypts what it puts into the store behind it. Blobs that are there already, and those that lie elsewhere, are read as they are, so that it can be
- * switched on for an installation with data.
+ * Encrypts what it puts into the underlying store. Existing blobs, and those stored elsewhere, are read unencrypted, so that it can be
+ * enabled on an installation with data.
  */
 export class EncryptedBlobStore implements BlobStore {
   readonly #blobs: BlobStore
@@ -51,7 +51,7 @@ export class EncryptedBlobStore implements BlobStore {
     const salt = randomBytes(saltBytes)
     const encryption = new Encryption(this.#keys.derive(keyId, salt), writeHeader({ keyId, salt }), options)
     const input = source instanceof Uint8Array ? Readable.from([source], { objectMode: false }) : source
-    // What goes wrong with the source ends the stream that the store reads, with the same error.
+    // An error of the source ends the stream that the store reads, with the same error.
     pipeline(input, encryption, () => undefined)
     const { key } = await this.#blobs.put(encryption, {
       ...(sizeBytes === undefined ? {} : { sizeBytes: storedBytes(sizeBytes) }),
@@ -90,7 +90,7 @@ export class EncryptedBlobStore implements BlobStore {
     await this.#blobs.remove(key)
   }
 
-  /** Lengths of blobs that are not encrypted are those that they would have if they were, as no header is read. */
+  /** Unencrypted blobs are listed with the length that they would have if encrypted, as no header is read. */
   async *list(): AsyncGenerator<BlobEntry> {
     for await (const entry of this.#blobs.list()) yield { ...entry, sizeBytes: contentBytes(entry.sizeBytes) ?? entry.sizeBytes }
   }
@@ -150,7 +150,7 @@ export class EncryptedBlobStore implements BlobStore {
 }
 wire(EncryptedBlobStore, behind(BlobStore), EncryptionKeys)
 
-/** Collects pieces of any length into chunks of one length. */
+/** Collects pieces of any length into chunks of equal length. */
 class Chunks {
   readonly #length: number
   #pieces: Buffer[] = []
@@ -160,7 +160,7 @@ class Chunks {
     this.#length = length
   }
 
-  /** The chunks that are complete and not the last one: at least one byte stays. */
+  /** The complete chunks except the last one: at least one byte is kept. */
   *add(piece: Buffer): Generator<Buffer> {
     let at = 0
     while (this.#collected + piece.length - at > this.#length) {
@@ -173,7 +173,7 @@ class Chunks {
     this.#collected += piece.length - at
   }
 
-  /** What is left. */
+  /** The rest. */
   rest(): Buffer {
     const [only, ...more] = this.#pieces
     const all = only && more.length === 0 ? only : Buffer.concat(this.#pieces)
@@ -201,7 +201,7 @@ class Encryption extends Transform {
     this.push(header)
   }
 
-  /** Length and digest of the content, once all of it has passed. */
+  /** Length and digest of the content, once all of it has been read. */
   get facts(): Pick<BlobFacts, 'sizeBytes' | 'sha256'> {
     return { sizeBytes: this.#sizeBytes, sha256: this.#sha256 }
   }
@@ -242,7 +242,7 @@ class Encryption extends Transform {
   }
 }
 
-/** Decrypts stored chunks, and lets a part of the content through. */
+/** Decrypts stored chunks, and passes on the requested range of the content. */
 class Decryption extends Transform {
   readonly #opened: Opened
   readonly #part: ByteRange

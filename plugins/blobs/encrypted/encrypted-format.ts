@@ -3,9 +3,9 @@ import { CorruptContent } from 'pounce/sdk'
 import { keyIdBytes } from './encryption-keys.ts'
 
 /*
- * An encrypted blob: a header (magic, id of the key, salt), chunks of 64 KiB of which each is encrypted and authenticated by itself, so that a part
- * can be read alone, and the SHA-256 of the content, encrypted too. The number of a chunk is its nonce, and whether it is the last one is
- * authenticated, so that chunks can be neither exchanged nor cut off.
+ * An encrypted blob: a header (magic, ID of the key, salt), chunks of 64 KiB, each encrypted and authenticated separately, so that a range
+ * can be read alone, and the SHA-256 of the content, also encrypted. The number of a chunk is its nonce, and the flag for the last one is
+ * authenticated, so that chunks can be neither reordered nor cut off.
  */
 
 const magic = Buffer.from('PNC-AES1', 'latin1')
@@ -16,7 +16,7 @@ const tagBytes = 16
 const digestBytes = 32
 export const digestPartBytes = digestBytes + tagBytes
 export const storedChunkBytes = chunkBytes + tagBytes
-/** Nonce of the digest: no blob has so many chunks. */
+/** Nonce of the digest: no blob has this many chunks. */
 const digestNumber = 2 ** 48 - 1
 
 export interface Header {
@@ -32,13 +32,13 @@ export const readHeader = (bytes: Buffer): Header | undefined =>
     ? { keyId: bytes.subarray(magic.length, magic.length + keyIdBytes), salt: bytes.subarray(magic.length + keyIdBytes) }
     : undefined
 
-/** How many chunks so many bytes have; an empty content has an empty one. */
+/** Number of chunks for a length in bytes; empty content has one empty chunk. */
 export const chunksOf = (sizeBytes: number): number => Math.max(1, Math.ceil(sizeBytes / chunkBytes))
 
 /** Length of the encrypted blob. */
 export const storedBytes = (sizeBytes: number): number => headerBytes + sizeBytes + chunksOf(sizeBytes) * tagBytes + digestPartBytes
 
-/** Length of the content of an encrypted blob; undefined for a length that none has. */
+/** Length of the content of an encrypted blob; undefined for an impossible length. */
 export const contentBytes = (stored: number): number | undefined => {
   const body = stored - headerBytes - digestPartBytes
   const sizeBytes = body - Math.ceil(body / storedChunkBytes) * tagBytes
@@ -51,7 +51,7 @@ const nonceOf = (number: number): Buffer => {
   return nonce
 }
 
-/** Encrypts one chunk: its bytes and their tag, not joined, so that nothing is copied. */
+/** Encrypts one chunk: returns its bytes and tag separately, so that nothing is copied. */
 export const sealChunk = (key: Buffer, number: number, isLast: boolean, plain: Uint8Array): readonly Buffer[] => {
   const cipher = createCipheriv('aes-256-gcm', key, nonceOf(number)).setAAD(Buffer.from([isLast ? 1 : 0]))
   const sealed = cipher.update(plain)
@@ -59,7 +59,7 @@ export const sealChunk = (key: Buffer, number: number, isLast: boolean, plain: U
   return [sealed, cipher.getAuthTag()]
 }
 
-/** Decrypts one chunk. `CorruptContent` when it was changed or moved, or is not the last one although it should be. */
+/** Decrypts one chunk. Throws `CorruptContent` when it was changed or moved, or is not the last one although it should be. */
 export const openChunk = (key: Buffer, number: number, isLast: boolean, sealed: Buffer): Buffer => {
   const end = sealed.length - tagBytes
   if (end < 0) throw new CorruptContent()
@@ -76,5 +76,5 @@ export const openChunk = (key: Buffer, number: number, isLast: boolean, sealed: 
 
 export const sealDigest = (key: Buffer, sha256: Buffer): readonly Buffer[] => sealChunk(key, digestNumber, true, sha256)
 
-/** The SHA-256 of the content. `CorruptContent` when it was changed. */
+/** The SHA-256 of the content. Throws `CorruptContent` when it was changed. */
 export const openDigest = (key: Buffer, sealed: Buffer): Buffer => openChunk(key, digestNumber, true, sealed)

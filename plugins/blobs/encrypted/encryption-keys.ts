@@ -27,7 +27,7 @@ const bytesOf = (text: string, setting: string): Buffer => {
   return bytes
 }
 
-/** Names a key in the header of what is encrypted with it, and reveals nothing of it. */
+/** The ID of a key in the headers of blobs encrypted with it; reveals nothing about it. */
 const idOf = (key: Buffer): Buffer => createHash('sha256').update('pounce key id').update(key).digest().subarray(0, keyIdBytes)
 
 /** The configured keys. Each blob has a key of its own, derived from one of them. */
@@ -40,7 +40,7 @@ export class EncryptionKeys {
     this.#settings = settings
   }
 
-  /** `Invalid` for a key of another length. */
+  /** Throws `Invalid` for a key of the wrong length. */
   start(): void {
     const { key, formerKeys } = this.#settings
     const current = bytesOf(key, 'key')
@@ -49,12 +49,12 @@ export class EncryptionKeys {
     this.#current = idOf(current)
   }
 
-  /** The id of the key for new blobs. */
+  /** The ID of the key for new blobs. */
   get currentId(): Buffer {
     return this.#current
   }
 
-  /** The key of a blob. `Unavailable` where the key that it is derived from is not configured. */
+  /** The key of a blob. Throws `Unavailable` when the key that it is derived from is not configured. */
   derive(id: Buffer, salt: Buffer): Buffer {
     const key = this.#keys.get(id.toString('hex'))
     if (!key)

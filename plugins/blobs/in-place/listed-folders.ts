@@ -14,7 +14,7 @@ const Config = configPort(config)
 
 const refusal = (cause?: unknown): Invalid => new Invalid('No regular file with this path in a folder of blobs.in-place.folders', { cause })
 
-/** Opening must neither follow a link at the end nor wait for the other end of a pipe. */
+/** Opening must neither follow a link at the end nor block on a pipe. */
 const openingFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 const isInside = (path: string, folder: string): boolean => {
@@ -22,13 +22,13 @@ const isInside = (path: string, folder: string): boolean => {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-/** A file that was opened, under its real path. */
+/** An open file, with its real path. */
 export interface OpenFile {
   readonly path: string
   readonly handle: FileHandle
 }
 
-/** The folders that the configuration lists. */
+/** The folders listed in the configuration. */
 export class ListedFolders {
   readonly #folders: readonly string[]
 
@@ -36,7 +36,7 @@ export class ListedFolders {
     this.#folders = folders
   }
 
-  /** Opens a regular file inside one of the folders. One message for all that is refused, so that it reveals nothing about other folders. */
+  /** Opens a regular file inside one of the folders. All refusals have the same message, so that it reveals nothing about other folders. */
   async open(path: string): Promise<OpenFile> {
     if (!isAbsolute(path) || path.includes('\0')) throw refusal()
     const real = await this.#allowed(path)
@@ -45,7 +45,7 @@ export class ListedFolders {
     })
     try {
       const [stats, again] = await Promise.all([handle.stat(), this.#allowed(real)])
-      // A folder on the way may have become a link since.
+      // A parent folder may have been replaced by a link since.
       if (!stats.isFile() || again !== real) throw refusal()
       return { path: real, handle }
     } catch (error) {
@@ -54,7 +54,7 @@ export class ListedFolders {
     }
   }
 
-  /** Opens a file that was registered; `CorruptContent` when it does not exist any more, or its folder is not listed. */
+  /** Opens a registered file; throws `CorruptContent` when it no longer exists, or its folder is not listed. */
   async reopen(path: string): Promise<OpenFile> {
     try {
       const file = await this.open(path)
@@ -72,7 +72,7 @@ export class ListedFolders {
       throw refusal(cause)
     })
     for (const folder of this.#folders) {
-      // A folder that does not exist (a disk that is not mounted) holds nothing.
+      // A folder that does not exist (an unmounted disk) contains nothing.
       const root = await realpath(folder).catch(() => undefined)
       if (root !== undefined && isInside(real, root)) return real
     }

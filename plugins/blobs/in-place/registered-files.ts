@@ -4,25 +4,25 @@ import { Clock, Conflict, collection, DocumentStore, Ids, type InPlaceFiles, wir
 import type { BlobFacts } from 'pounce/sdk/store-kit'
 import { ListedFolders } from './listed-folders.ts'
 
-/** A file that was registered, as it was then. */
+/** A registered file, as of its registration. */
 export interface RegisteredFile {
   /** Absolute, with links resolved. */
   readonly path: string
   readonly sizeBytes: number
   readonly sha256: string
-  /** Time of the last change in nanoseconds, as text: it is more than a number holds. */
+  /** Modification time in nanoseconds, as text, since it exceeds a number's precision. */
   readonly modifiedNs: string
   readonly registered: string
 }
 
-/** Registered files, found by id only. */
+/** Registered files, which are found by ID only. */
 export const registrations = collection<RegisteredFile>()('in-place-files')
 
 const prefix = 'in-place/'
 
 const keyOf = (id: string): string => `${prefix}${id}`
 
-/** The id in a key of ours; undefined for the store's own keys. */
+/** The ID in a key of ours; undefined for keys of the underlying store. */
 export const idIn = (key: string): string | undefined => (key.startsWith(prefix) ? key.slice(prefix.length) : undefined)
 
 /** Registers files of this machine by path. */

@@ -6,7 +6,7 @@ import type { RegisteredFile } from './registered-files.ts'
 
 const pieceBytes = 256 * 1024
 
-/** Throws `CorruptContent` when an open file was changed since it was registered. */
+/** Throws `CorruptContent` when an open file was changed since its registration. */
 export const requireUnchanged = async (handle: FileHandle, { sizeBytes, modifiedNs }: RegisteredFile): Promise<void> => {
   const stats = await handle.stat({ bigint: true })
   if (stats.size !== BigInt(sizeBytes) || String(stats.mtimeNs) !== modifiedNs) {
@@ -15,7 +15,7 @@ export const requireUnchanged = async (handle: FileHandle, { sizeBytes, modified
 }
 
 /**
- * The bytes of a registered file, or a part of them. Fails with `CorruptContent`, before it gives the last of them, when the file was changed: what is
+ * The bytes of a registered file, or a range of them. Fails with `CorruptContent`, before the last byte is delivered, when the file was changed: what is
  * read to its end without an error is what was registered.
  */
 export class VerifiedFileBytes extends Readable {
@@ -25,7 +25,7 @@ export class VerifiedFileBytes extends Readable {
   readonly #hash: Hash | undefined
   #at: number
 
-  /** Takes the handle over. */
+  /** Takes ownership of the handle. */
   constructor(handle: FileHandle, file: RegisteredFile, range: ByteRange | undefined) {
     super({ highWaterMark: pieceBytes })
     this.#handle = handle

@@ -7,7 +7,7 @@ import { blockAt, type ParsedKey, parseKey, sumsNameOf } from './layout.ts'
 import { decodeSumsHeader, EmbeddedChecksums, headerBytes, SidecarChecksums, type SumsSource } from './object-checksums.ts'
 import { decodeSums } from './s3-block-checksums.ts'
 
-/** Reads blobs, and never a byte of them that was not checked. */
+/** Reads blobs, and delivers only verified bytes. */
 export class BlobReader {
   readonly #objects: BucketObjects
 

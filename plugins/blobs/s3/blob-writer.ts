@@ -9,16 +9,16 @@ import { encodeSumsFile } from './object-checksums.ts'
 import { MemoryBudget, PartBuffer } from './part-buffer.ts'
 import { encodeSums, S3BlockChecksums } from './s3-block-checksums.ts'
 
-/** What is sent as one request: reopened for each try. */
+/** The body of one request, reopened for each attempt. */
 export interface RequestBody {
   readonly sizeBytes: number
   /** Hex. */
   readonly sha256: string
-  /** Calls `moved` whenever some of it was taken. */
+  /** Calls `moved` whenever some of it was sent. */
   open(moved: () => void): Readable
 }
 
-/** As S3 writes digests. */
+/** A digest in S3's encoding. */
 export const asBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64')
 
 interface Sending {
@@ -44,7 +44,7 @@ export function signDigest<C>(command: C, sha256: string): C {
   return command
 }
 
-/** Bytes that are in memory anyway. */
+/** A body that is in memory anyway. */
 export const bytesPayload = (bytes: Buffer): RequestBody => ({
   sizeBytes: bytes.length,
   sha256: hash('sha256', bytes),
@@ -59,24 +59,24 @@ export const bytesPayload = (bytes: Buffer): RequestBody => ({
   },
 })
 
-/** What is known when all bytes have come. */
+/** What is known when all bytes have been received. */
 interface Received {
   readonly sizeBytes: number
   /** Hex. */
   readonly sha256: string
   readonly sums: Uint32Array
-  /** The last part, not sent yet; the only one of a small blob. */
+  /** The last part, not yet sent; the only one of a small blob. */
   readonly lastPart: PartBuffer
 }
 
-/** What receiving works with. */
+/** Dependencies of receiving. */
 interface Receiving {
   newPart(): PartBuffer
-  /** Takes a part that is full when more bytes are there. */
+  /** Called with a full part when more bytes follow. */
   send(part: PartBuffer): Promise<void>
 }
 
-/** Cuts a stream into parts, with the digest of the whole and the checksum of each block. Compares with what was announced. */
+/** Splits a stream into parts, and computes the digest of the whole and the checksum of each block. Compares them with the expected values. */
 async function receive(
   source: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array>,
   options: PutOptions,
@@ -129,7 +129,7 @@ function digestOf(hash: Hash, { sha256: announced }: PutOptions): string {
   return sha256
 }
 
-/** An object that is sent part by part: the next part may be filled while one is being sent. */
+/** An object that is uploaded in parts: the next part may be filled while one is being sent. */
 class MultipartPut {
   readonly #uploads: MultipartUploads
   readonly #upload: PendingUpload
@@ -139,14 +139,14 @@ class MultipartPut {
   #sending: Promise<void> = Promise.resolve()
   #number = 0
 
-  /** `failed` is notified of a part that could not be sent at once, so that no one continues waiting for the source. */
+  /** `failed` is called at once when a part could not be sent, so that the source is no longer read. */
   constructor(uploads: MultipartUploads, upload: PendingUpload, failed: (error: unknown) => void) {
     this.#uploads = uploads
     this.#upload = upload
     this.#failed = failed
   }
 
-  /** Waits for the part before, then begins to send this one and disposes of it when the server has it. */
+  /** Waits for the previous part, then starts to send this one and disposes of it when the server has it. */
   async send(part: PartBuffer): Promise<void> {
     try {
       await this.#sending
@@ -159,17 +159,17 @@ class MultipartPut {
     this.#sending.catch(this.#failed)
   }
 
-  /** Waits until all parts were sent. */
+  /** Waits until all parts have been sent. */
   async settle(): Promise<void> {
     await this.#sending
   }
 
-  /** All parts become one object. */
+  /** Completes the upload. */
   async complete(sizeBytes: number, signal?: AbortSignal): Promise<void> {
     await this.#uploads.complete(this.#upload, this.#parts, sizeBytes, signal)
   }
 
-  /** Stops sending and has what was sent thrown away. */
+  /** Stops sending and aborts the upload on the server. */
   async abort(): Promise<void> {
     this.#controller.abort(new Error('the upload was aborted'))
     await this.#sending.catch(() => undefined)
@@ -185,20 +185,20 @@ class MultipartPut {
   }
 }
 
-/** What all uploads together hold in memory; the rest waits in files. */
+/** Memory limit of all uploads together; further parts are kept in files. */
 const budgetBytes = 96 * 1024 * 1024
 
-/** What the writer works with. */
+/** Dependencies of the writer. */
 export interface WriterParts {
   readonly objects: BucketObjects
   readonly uploads: MultipartUploads
-  /** For parts that find no room in memory. */
+  /** For parts that do not fit in memory. */
   readonly folder: string
   readonly clock: Clock
   readonly log: Log
 }
 
-/** A put that is made of parts, once there is more than one. */
+/** A put in several parts, once there is more than one. */
 interface Building {
   readonly key: string
   readonly multipart: MultipartPut
@@ -206,7 +206,7 @@ interface Building {
 
 type Source = Readable | Uint8Array
 
-/** Stores streams: a short one as one object, a longer one in parts, with its checksums beside it. */
+/** Stores streams: a short one as a single object, a longer one in parts, with a separate object for its checksums. */
 export class BlobWriter {
   readonly #parts: WriterParts
   readonly #budget = new MemoryBudget(budgetBytes)
@@ -235,7 +235,7 @@ export class BlobWriter {
     }
   }
 
-  /** Waits for what is being cleared away. */
+  /** Waits for pending cleanup. */
   async settle(): Promise<void> {
     await Promise.all(this.#cleaning)
   }
@@ -287,7 +287,7 @@ export class BlobWriter {
     }
   }
 
-  /** The checksums are there before the object is, so that an object which can be seen can be read. */
+  /** The checksums are stored before the object, so that every visible object is readable. */
   async #finish({ key, multipart }: Building, received: Received, { signal }: PutOptions): Promise<BlobFacts> {
     const { sizeBytes, sha256, sums, lastPart } = received
     await multipart.send(lastPart)
@@ -310,7 +310,7 @@ export class BlobWriter {
     await this.#parts.objects.remove(sumsNameOf(parsed(key)))
   }
 
-  /** No one waits for it while the server is unavailable: the sweep of abandoned uploads and that of orphans take what stays. */
+  /** Not awaited while the server is unavailable: the sweeps of abandoned uploads and of orphans delete what remains. */
   async #clear(failure: unknown, work: () => Promise<void>): Promise<void> {
     const cleared = work().catch((error: unknown) => {
       this.#parts.log.info('failed to clean up an upload in the bucket; a sweep will delete it', { error })

@@ -6,25 +6,25 @@ import type { SumsSource } from './object-checksums.ts'
 import { usualIdleMs } from './retry.ts'
 import { asProblem } from './s3-problems.ts'
 
-/** What a stream reads, and what it checks it against. */
+/** What a stream reads, and the expected checksums. */
 export interface CheckedSource {
   readonly key: string
-  /** The object from the beginning of the block that holds `start`. */
+  /** The object from the beginning of the block that contains `start`. */
   readonly body: Readable
-  /** Opens the object again from this offset, when the connection broke. */
+  /** Reopens the object at this offset, when the connection broke. */
   reopen(begin: number): Promise<Readable>
   readonly sums: SumsSource
   /** Length of the whole. */
   readonly totalBytes: number
-  /** First byte wanted. */
+  /** First requested byte. */
   readonly start: number
-  /** Last byte wanted. */
+  /** Last requested byte. */
   readonly end: number
 }
 
 const mostFailures = 3
 
-/** Bytes of an object, whole blocks at a time, each checked before any of it is passed on. Goes on where it was when a connection breaks. */
+/** Bytes of an object in whole blocks, each verified before any of it is passed on. Resumes when a connection breaks. */
 export class CheckedBody extends Readable {
   readonly #source: CheckedSource
   readonly #idleMs: number
@@ -32,7 +32,7 @@ export class CheckedBody extends Readable {
   #chunks: AsyncIterator<Uint8Array>
   #rest: Uint8Array = Buffer.alloc(0)
   #position: number
-  /** Since a block came whole. */
+  /** Since the last complete block. */
   #failures = 0
 
   constructor(source: CheckedSource, idleMs = usualIdleMs) {
@@ -42,7 +42,7 @@ export class CheckedBody extends Readable {
     this.#position = blockAt(source.start).begin
     this.#body = source.body
     this.#chunks = this.#body[Symbol.asyncIterator]()
-    // a connection may break while no one reads; the next read is notified of it
+    // a connection may break while nothing is being read; the next read reports it
     this.#body.on('error', () => undefined)
   }
 

@@ -14,7 +14,7 @@ const loggerOn = (log: Log) => {
 
 const connectMs = 3000
 
-/** Slow readers keep a connection each. */
+/** Slow readers occupy a connection each. */
 const mostConnections = 5000
 
 /** A client for the configured server. It connects with its first call; calls are tried once, since `withRetry` tries again. */
@@ -42,12 +42,12 @@ function connect(sdk: Sdk, config: S3Config, log: Log, endpoint: string | undefi
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
-/** What a call to the bucket is made with. */
+/** The context of a call to the bucket. */
 export interface Wire {
   readonly sdk: Sdk
   readonly client: S3Client
   readonly bucket: string
-  /** What every object's name begins with. */
+  /** The prefix of all object names. */
   readonly prefix: string
 }
 
@@ -65,7 +65,7 @@ export class S3Connection {
     this.#log = log
   }
 
-  /** Loads the SDK and finds out whether bytes can be kept; else rejects with a message that names the setting. */
+  /** Loads the SDK and checks that the bucket is usable; otherwise rejects with a message that names the setting. */
   async start(): Promise<void> {
     const { bucket, prefix, publicEndpoint, accessKeyId, secretAccessKey } = this.#config
     if (bucket === undefined) throw new Invalid('blobs.s3.bucket is required')
@@ -90,25 +90,25 @@ export class S3Connection {
     this.#publicClient?.destroy()
   }
 
-  /** Makes a call with the time limits and repetitions of `withRetry`. */
+  /** Makes a call with the timeouts and retries of `withRetry`. */
   call<T>(make: (wire: Wire, signal: AbortSignal, moved: () => void) => Promise<T>, retryPolicy?: RequestRetryPolicy): Promise<T> {
     return withRetry((signal, moved) => make(this.wire, signal, moved), retryPolicy)
   }
 
-  /** Only once started. */
+  /** Only after the start. */
   get wire(): Wire {
     if (!this.#wire) throw new Error('blobs.s3 was not started')
     return this.#wire
   }
 
-  /** The client whose addresses are good for browsers. */
+  /** The client for URLs that browsers can reach. */
   get publicClient(): S3Client {
     return this.#publicClient ?? this.wire.client
   }
 }
 wire(S3Connection, Config, Log)
 
-/** Where the bytes lie, for the status page. */
+/** The storage location, for the status page. */
 export class S3Status implements StatusPart {
   readonly name = 'storage'
   readonly facts = { location: 's3' }

@@ -25,7 +25,7 @@ interface Stage {
 }
 
 /**
- * Part of how blobs are stored, so never to be changed: a thousand parts of 6 MiB in blocks of 64 KiB, a thousand of 12 MiB in blocks of
+ * Part of the storage format, so it must never be changed: a thousand parts of 6 MiB in blocks of 64 KiB, a thousand of 12 MiB in blocks of
  * 128 KiB and so on. An upload of unknown length can then become 5.8 TiB long with S3's 10,000 parts, and its checksums take 8 MB at most.
  */
 const stages: readonly Stage[] = Array.from({ length: stageCount }).reduce<Stage[]>(made => {
@@ -43,31 +43,31 @@ const stages: readonly Stage[] = Array.from({ length: stageCount }).reduce<Stage
 
 const stageAt = (offset: number): Stage => stages.findLast(({ begin }) => begin <= offset) as Stage
 
-/** A stretch that has one checksum. */
+/** A range that has one checksum. */
 export interface Block {
   readonly index: number
   readonly begin: number
-  /** Of the byte after its last, if the blob is that long. */
+  /** End offset (exclusive), if the blob is that long. */
   readonly end: number
 }
 
-/** How long part `number` is, counted from 1; undefined beyond the last part there can be. */
+/** The length of part `number`, counted from 1; undefined beyond the last possible part. */
 export const partBytes = (number: number): number | undefined => stages[Math.floor((number - 1) / partsPerStage)]?.partBytes
 
-/** The block that holds the byte at this offset. */
+/** The block that contains the byte at this offset. */
 export function blockAt(offset: number): Block {
   const { begin, blockBytes, firstBlock } = stageAt(offset)
   const number = Math.floor((offset - begin) / blockBytes)
   return { index: firstBlock + number, begin: begin + number * blockBytes, end: begin + (number + 1) * blockBytes }
 }
 
-/** What fits into one object: the first part of a longer one. */
+/** Maximum size of a single object: the first part of a longer one. */
 export const smallBytes = firstPartBytes
 
 /** `o`: one object with its checksums in its metadata. `p`: assembled from parts, with its checksums in an object beside it. */
 type Shape = 'o' | 'p'
 
-/** A blob's key, taken apart. */
+/** A parsed blob key. */
 export interface ParsedKey {
   readonly shape: Shape
   /** What follows the shape, the same for both objects of a blob. */
@@ -76,17 +76,17 @@ export interface ParsedKey {
 
 const pattern = /^([op])\/([0-9a-f]{2}\/[0-9a-z]{9}-[0-9a-f]{16})$/
 
-/** A key that was never used. The random beginning spreads keys over a bucket's partitions. */
+/** A new unique key. The random prefix spreads keys over a bucket's partitions. */
 export function newKey(shape: Shape, now: Date): string {
   const random = randomBytes(9).toString('hex')
   return `${shape}/${random.slice(0, 2)}/${now.getTime().toString(36).padStart(9, '0')}-${random.slice(2)}`
 }
 
-/** Undefined for what `newKey` never makes. */
+/** Undefined for what `newKey` never creates. */
 export function parseKey(key: string): ParsedKey | undefined {
   const [, shape, rest] = pattern.exec(key) ?? []
   return rest === undefined ? undefined : { shape: shape as Shape, rest }
 }
 
-/** The object that holds the checksums of a blob made from parts. */
+/** The object with the checksums of a blob made from parts. */
 export const sumsNameOf = ({ rest }: ParsedKey): string => `sums/${rest}`

@@ -5,9 +5,9 @@ import { S3Connection } from './connection.ts'
 import { parseKey, sumsNameOf } from './layout.ts'
 import { statusOf } from './s3-problems.ts'
 
-/** A multipart upload that was begun and neither completed nor aborted. */
+/** A multipart upload that was neither completed nor aborted. */
 export interface PendingUpload {
-  /** Of the object that it will be. */
+  /** The name of the future object. */
   readonly name: string
   readonly id: string
   readonly begun: Date
@@ -68,7 +68,7 @@ export class MultipartUploads {
     )
   }
 
-  /** Makes one object of the parts. Servers that copy them together are given time for it. */
+  /** Completes the upload. Servers that copy the parts together are given time for it. */
   async complete({ name, id }: PendingUpload, parts: readonly SentPart[], sizeBytes: number, signal?: AbortSignal): Promise<void> {
     await this.#connection.call(
       async ({ sdk, client, bucket, prefix }, abortSignal) => {
@@ -86,7 +86,7 @@ export class MultipartUploads {
     )
   }
 
-  /** What was sent is thrown away. One that is completed or aborted already is not an error. */
+  /** Aborts an upload. One that is already completed or aborted is not an error. */
   async abort({ name, id }: Pick<PendingUpload, 'name' | 'id'>): Promise<void> {
     await this.#connection.call(async ({ sdk, client, bucket, prefix }, abortSignal) => {
       const command = new sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key: prefix + name, UploadId: id })
@@ -96,7 +96,7 @@ export class MultipartUploads {
     })
   }
 
-  /** All that are under way, or were left. */
+  /** All uploads in progress or abandoned. */
   async *list(begin: string): AsyncGenerator<PendingUpload> {
     let marker: { readonly KeyMarker: string; readonly UploadIdMarker: string } | undefined
     do {
@@ -111,7 +111,7 @@ export class MultipartUploads {
     } while (marker !== undefined)
   }
 
-  /** When the newest part came; the beginning when there is none. */
+  /** Time of the newest part; the start time when there is none. */
   async lastMoved({ name, id, begun }: PendingUpload): Promise<Date> {
     let newest = begun
     let marker: string | undefined
@@ -127,10 +127,10 @@ export class MultipartUploads {
   }
 }
 
-/** An upload that is under way sends parts all the time. */
+/** An active upload sends parts continuously. */
 const abandonedMs = 24 * 60 * 60 * 1000
 
-/** Aborts multipart uploads that a crash left, which S3 keeps, and bills, forever. Only those of this installation's names. */
+/** Aborts multipart uploads left by a crash, which S3 keeps, and bills, forever. Only those of this installation's names. */
 export class AbandonedUploads {
   readonly #objects: BucketObjects
   readonly #uploads: MultipartUploads
@@ -149,7 +149,7 @@ export class AbandonedUploads {
     if (aborted > 0) this.#log.info('abandoned multipart uploads deleted from S3', { aborted })
   }
 
-  /** How many it aborted. */
+  /** Number of aborted uploads. */
   async sweep(signal?: AbortSignal): Promise<number> {
     const bound = new Date(this.#clock.now().getTime() - abandonedMs)
     let aborted = 0

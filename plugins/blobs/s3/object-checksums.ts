@@ -5,10 +5,10 @@ import { decodeSums, encodeSums } from './s3-block-checksums.ts'
 
 const magic = 'pounce-1'
 
-/** What comes before the sums. */
+/** Header size in bytes. */
 export const headerBytes = 64
 
-/** What the header says of the blob. */
+/** The header's description of the blob. */
 interface SumsHeader {
   readonly sizeBytes: number
   /** Hex. */
@@ -25,7 +25,7 @@ export function encodeSumsFile({ sizeBytes, sha256 }: SumsHeader, sums: Uint32Ar
   return Buffer.concat([header, encodeSums(sums)])
 }
 
-/** Undefined when this is no such header. */
+/** Undefined when this is not a valid header. */
 export function decodeSumsHeader(bytes: Buffer): SumsHeader | undefined {
   if (bytes.length < headerBytes || bytes.toString('latin1', 0, 8) !== magic) return undefined
   if (crc32(bytes.subarray(0, 48)) !== bytes.readUInt32LE(48)) return undefined
@@ -37,7 +37,7 @@ export interface SumsSource {
   sumOf(block: number): Promise<number>
 }
 
-/** Sums that came with the object itself. */
+/** Checksums stored with the object itself. */
 export class EmbeddedChecksums implements SumsSource {
   readonly #sums: Uint32Array
   readonly #key: string
@@ -54,7 +54,7 @@ export class EmbeddedChecksums implements SumsSource {
 
 const sliceSums = 4096
 
-/** Sums in the object beside a blob, read 4,096 at a time: 256 MiB of the blob and more. */
+/** Checksums in a separate object, read 4,096 at a time: 256 MiB of the blob and more. */
 export class SidecarChecksums implements SumsSource {
   readonly #objects: BucketObjects
   readonly #name: string
@@ -67,7 +67,7 @@ export class SidecarChecksums implements SumsSource {
     this.#key = key
   }
 
-  /** Begins to read, so that the sums are there when the bytes are. */
+  /** Starts to read, so that the checksums are there when the bytes arrive. */
   prepare(block: number): void {
     this.#sliceOf(block).catch(() => undefined)
   }

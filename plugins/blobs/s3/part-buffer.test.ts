@@ -19,7 +19,7 @@ const budgets = [
   ['in a file from some point on', 300_000],
 ] as const
 for (const [where, bytes] of budgets) {
-  test(`a part kept ${where} can be sent again and again, and gives everything back`, async t => {
+  test(`a part kept ${where} can be sent repeatedly, and releases all its resources`, async t => {
     const folder = await folderOf(t)
     const budget = new MemoryBudget(bytes)
     const part = new PartBuffer(budget, folder)

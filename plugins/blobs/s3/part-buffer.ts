@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import type { RequestBody } from './blob-writer.ts'
 import { asProblem } from './s3-problems.ts'
 
-/** How many bytes all uploads together may hold in memory. */
+/** Memory limit of all uploads together, in bytes. */
 export class MemoryBudget {
   #left: number
 
@@ -13,7 +13,7 @@ export class MemoryBudget {
     this.#left = bytes
   }
 
-  /** False when there is no room; nothing is taken then. */
+  /** False when there is no room; nothing is reserved then. */
   take(bytes: number): boolean {
     if (bytes > this.#left) return false
     this.#left -= bytes
@@ -29,12 +29,12 @@ const slabBytes = 64 * 1024
 
 const leastSlabBytes = 4096
 
-/** Parts that become longer are kept in a file whatever room there is. */
+/** Parts that become longer are kept in a file even if there is room in memory. */
 const mostInMemory = 12 * 1024 * 1024
 
 /**
- * The bytes of one part until the server has them: S3 requires a part's length and digest before its first byte, and may want it
- * again. In memory while the budget has room, else in a file without a name, which goes with the process.
+ * The bytes of one part until the server has them: S3 requires a part's length and digest before its first byte, and the part may have to be sent
+ * again. In memory while the budget allows, otherwise in an unlinked file, which disappears with the process.
  */
 export class PartBuffer implements RequestBody {
   readonly #budget: MemoryBudget
@@ -67,7 +67,7 @@ export class PartBuffer implements RequestBody {
     }
   }
 
-  /** Of all that was added. Nothing can be added any more. */
+  /** Digest of everything added. Nothing can be added afterwards. */
   get sha256(): string {
     this.#digest ??= this.#hash.digest('hex')
     return this.#digest
@@ -89,7 +89,7 @@ export class PartBuffer implements RequestBody {
     )
   }
 
-  /** Releases the memory or the file. */
+  /** Releases the memory or closes the file. */
   async dispose(): Promise<void> {
     this.#forget()
     const file = this.#file
@@ -97,7 +97,7 @@ export class PartBuffer implements RequestBody {
     await file?.close()
   }
 
-  /** How many of the bytes found room in memory. */
+  /** How many of the bytes fit in memory. */
   #keep(bytes: Uint8Array): number {
     let at = 0
     while (at < bytes.length) {

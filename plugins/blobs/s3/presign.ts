@@ -1,7 +1,7 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { S3Connection } from './connection.ts'
 
-/** What the answer behind a signed address shall say. */
+/** Response headers of a presigned URL. */
 export interface SignedAnswer {
   readonly filename: string
   readonly contentType: string
@@ -19,7 +19,7 @@ interface HttpRequest {
 interface Presigner {
   presign(request: HttpRequest, options: { readonly expiresIn: number }): Promise<HttpRequest>
 }
-/** What the SDK's middleware passes on, as far as it is used. */
+/** The part of the SDK's middleware arguments that is used here. */
 interface Stack {
   addRelativeTo(
     middleware: (
@@ -30,7 +30,7 @@ interface Stack {
   ): void
 }
 
-/** An address that lets anyone get an object until it expires, always as something to save. Computed from the credentials, without a request. */
+/** A URL that lets anyone get an object until it expires, always as a download. Computed from the credentials, without a request. */
 export async function signedAddress({ wire, publicClient }: S3Connection, name: string, answer: SignedAnswer): Promise<string> {
   const command = new wire.sdk.GetObjectCommand({
     Bucket: wire.bucket,
@@ -72,7 +72,7 @@ function asText({ protocol, hostname, port, path, query = {} }: HttpRequest): st
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, sign => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** RFC 6266: the name in any script, and one for those who read ASCII only. */
+/** RFC 6266: the name in any script, and an ASCII fallback. */
 const attachment = (filename: string): string => {
   const ascii = filename.replace(/[^ -~]|["\\%]/g, '_')
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encode(filename.toWellFormed())}`

@@ -2,25 +2,25 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from 'pounce/sdk'
 import { asProblem, isPassing } from './s3-problems.ts'
 
-/** One try of a call: it ends when `signal` aborts, and says `moved` whenever bytes went over the wire. */
+/** One attempt of a call: it ends when `signal` aborts, and calls `moved` whenever bytes are transferred. */
 export type Try<T> = (signal: AbortSignal, moved: () => void) => Promise<T>
 
-/** How long to wait for an answer, and whether to retry. */
+/** How long to wait for a response, and whether to retry. */
 export interface RequestRetryPolicy {
-  /** The try is given up when nothing moves for this long. */
+  /** An attempt is abandoned when no bytes are transferred for this long. */
   readonly idleMs?: number
-  /** At most this many. */
+  /** Maximum number of attempts. */
   readonly tries?: number
   /** Aborts: rejects with its reason. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** With the time in which another try may begin, below the 10 s in which a store that is unavailable must say so. */
+/** Time within which another attempt may start, below the 10 s in which a store must report that it is unavailable. */
 export const usualIdleMs = 7000
 const retryWithinMs = 2000
 const firstPauseMs = 50
 
-/** Makes a call again when it failed in a way that passes, and gives it up when the other side is silent. Rejects with a `Problem`. */
+/** Retries a call on temporary errors, and abandons it when the server does not respond. Rejects with a `Problem`. */
 export async function withRetry<T>(call: Try<T>, { idleMs = usualIdleMs, tries = 4, signal }: RequestRetryPolicy = {}): Promise<T> {
   const begin = performance.now()
   for (let count = 1; ; count += 1) {
@@ -47,7 +47,7 @@ async function once<T>(call: Try<T>, idleMs: number, outer?: AbortSignal): Promi
   try {
     return await call(controller.signal, () => timer.refresh())
   } catch (error) {
-    // the SDK makes an error of its own of an aborted signal
+    // the SDK replaces the reason of an aborted signal with its own error
     if (controller.signal.aborted) throw controller.signal.reason
     throw error
   } finally {

@@ -1,6 +1,6 @@
 import { NoSpace, Problem, Unavailable } from 'pounce/sdk'
 
-/** An error of the SDK, of node's sockets or of the file system, as far as it is looked at. */
+/** The fields used here of an error of the SDK, of Node's sockets or of the file system. */
 interface Failure {
   readonly name?: string
   readonly code?: string
@@ -10,10 +10,10 @@ interface Failure {
 
 const asFailure = (error: unknown): Failure => (typeof error === 'object' && error !== null ? error : {})
 
-/** The HTTP status of S3's answer, if there was one. */
+/** The HTTP status of S3's response, if there was one. */
 export const statusOf = (error: unknown): number | undefined => asFailure(error).$metadata?.httpStatusCode
 
-/** What S3 calls it, or node. */
+/** The error code of S3 or Node. */
 export const codeOf = (error: unknown): string => {
   const { Code, code, name } = asFailure(error)
   return Code ?? code ?? name ?? ''
@@ -22,7 +22,7 @@ export const codeOf = (error: unknown): string => {
 const passing =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|SlowDown|RequestTimeTooSkewed|RequestTimeout|BadDigest|XAmzContentSHA256Mismatch)$/
 
-/** True when the same call may well succeed in a moment. */
+/** True when the same call may succeed shortly. */
 export const isPassing = (error: unknown): boolean => {
   const status = statusOf(error)
   return passing.test(codeOf(error)) || status === 429 || (status !== undefined && status >= 500 && status !== 507 && !isFull(error))
@@ -31,7 +31,7 @@ export const isPassing = (error: unknown): boolean => {
 const isFull = (error: unknown): boolean =>
   statusOf(error) === 507 || /^(ENOSPC|EDQUOT)$|quota|storagefull|insufficientstorage|nospace/i.test(codeOf(error))
 
-/** The failure of a call to S3 in the words of the port. What we ourselves threw stays what it is. */
+/** Converts the failure of a call to S3. Our own errors are returned unchanged. */
 export function asProblem(error: unknown): unknown {
   if (error instanceof Problem) return error
   const failure = asFailure(error)

@@ -10,7 +10,7 @@ import { MultipartUploads } from './multipart-uploads.ts'
 import { S3Blobs } from './s3-blobs.ts'
 import type { S3Config } from './s3-config.ts'
 
-/** A store of a test, and what is behind it. */
+/** A store for a test, and its backend. */
 export interface TestStore {
   readonly store: S3Blobs
   readonly connection: S3Connection
@@ -20,7 +20,7 @@ export interface TestStore {
   readonly clock: FixedClock
 }
 
-/** A configuration for a bucket that no one has yet. */
+/** Settings for a bucket that does not exist yet. */
 export const freshConfig = (endpoint: string, more: Partial<S3Config> = {}): S3Config => ({
   endpoint,
   bucket: `pounce-test-${randomBytes(8).toString('hex')}`,
@@ -31,7 +31,7 @@ export const freshConfig = (endpoint: string, more: Partial<S3Config> = {}): S3C
   ...more,
 })
 
-/** A started store in a bucket of its own; both are gone when the test ends. `through` is the address the store uses in place of the server's. */
+/** A started store in a bucket of its own; both are deleted when the test ends. `through` is the address the store uses in place of the server's. */
 export async function freshStore(
   t: { teardown(fn: () => Promise<void>): void },
   endpoint: string,
@@ -44,7 +44,7 @@ export async function freshStore(
   return startedStore(t, { ...config, endpoint: through })
 }
 
-/** A store on a bucket that exists. */
+/** A store on an existing bucket. */
 export async function startedStore(t: { teardown(fn: () => Promise<void>): void }, config: S3Config): Promise<TestStore> {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-s3-'))
   const connection = new S3Connection(config, silent)

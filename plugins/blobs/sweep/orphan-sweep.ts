@@ -28,12 +28,12 @@ const Config = configPort(config)
 
 const batchSize = 500
 
-/** One record: when this plugin was first started with these records. */
+/** One record: when this plugin was first started with this document store. */
 export const beginnings = collection<{ readonly at: Time }>()('blobs.sweep')
 
 const beginningId = '0'.repeat(24)
 
-/** Knows since when records are kept that name blobs. */
+/** Records the time from which on blobs are recorded in this document store. */
 export class RecordsBeginning {
   readonly #documents: DocumentStore
   readonly #clock: Clock
@@ -60,19 +60,19 @@ export class RecordsBeginning {
 }
 wire(RecordsBeginning, DocumentStore, Clock)
 
-/** What a sweep found. */
+/** The result of a sweep. */
 export interface SweepReport {
   readonly seen: number
   readonly removed: number
   readonly removedBytes: number
-  /** Unreferenced, and older than the records: not removed. */
+  /** Unreferenced, and older than the records: not deleted. */
   readonly older: number
 }
 
 /**
- * Finds bytes that no record names: an upload stores bytes first and its record after, so a crash in between leaves some.
- * Younger ones than the grace time may belong to an upload under way and stay. Older ones than the records stay too: with records that were lost, or of
- * another installation, nothing in the store would be named.
+ * Finds unreferenced bytes: an upload stores bytes first and its record afterwards, so a crash in between leaves some.
+ * Bytes younger than the grace period may belong to an active upload and are kept. So are bytes older than the records: if the records were lost, or
+ * belong to another installation, nothing in the store would be referenced.
  */
 export class OrphanSweep {
   #graceMs: number
@@ -111,7 +111,7 @@ export class OrphanSweep {
     options: {
       readonly signal?: AbortSignal
       readonly graceMs?: number
-      /** Also those that are older than the records. */
+      /** Includes bytes older than the records. */
       readonly removesOlder?: boolean
       progress?(seen: number): void
     } = {},
@@ -189,10 +189,10 @@ export class SweepCommand implements Command {
 }
 wire(SweepCommand, OrphanSweep)
 
-/** Stores that wait for a disk or a server share the wait. */
+/** Deletions that wait for a disk or a server run concurrently. */
 const atOnce = 50
 
-/** Bytes go last, and only when no other record names them. */
+/** Bytes are deleted last, and only when no other record refers to them. */
 export class DeleteUnreferencedBlobs implements BatchHandler {
   #blobs: BlobStore
   #owners: Contributions<BlobOwner>

@@ -2,11 +2,11 @@ import type { EnvironmentAlias } from 'pounce/sdk'
 
 const withBroker = 'it counts together with RABBITMQ_URI'
 
-/** A host for the transport protocol of old; over HTTP it is port 9200. */
+/** A host for the old transport protocol; over HTTP it is port 9200. */
 const nodeUrl = (text: string): string =>
   /^https?:/.test(text) ? text : `http://${text.replace(/:9300$/, '')}${/:(?!9300$)\d+$/.test(text) ? '' : ':9200'}`
 
-/** The variables of Clowder 1.x's docker-compose.yml: those that mean a setting here, then those that mean nothing. */
+/** The variables of Clowder 1.x's docker-compose.yml: those that map to a setting, then those that are ignored. */
 export const environment: Readonly<Record<string, EnvironmentAlias>> = {
   CLOWDER_ADMINS: { setting: 'admins' },
   CLOWDER_COMMKEY: { setting: 'resources.users.commKey' },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { idOf } from './pending-deliveries.ts'
 
-/** An acknowledgement of an event that was still in its document. */
+/** The acknowledgement of an event that was still embedded in its document. */
 export interface Mark {
   readonly event: string
   readonly consumer: string
@@ -10,19 +10,19 @@ export interface Mark {
 
 interface Kept {
   readonly _id: string
-  /** When it was written, in milliseconds. */
+  /** Time of writing, in milliseconds. */
   readonly at: number
-  /** Event and consumer, as `idOf` writes them. */
+  /** Event and consumer, in the format of `idOf`. */
   readonly done: readonly string[]
 }
 
-/** Records of this age concern no event that is still in its document, once a sweep found none. */
+/** Once a sweep found no embedded events, records older than this are obsolete. */
 const oldMs = 600_000
 
-/** Acknowledgements of events that are still in their documents: one record for many, so that they are durable at once. */
+/** Acknowledgements of events that are still embedded in their documents: one record for many, so that they are durable at once. */
 export class AcknowledgedEvents {
   readonly #server: MongodbConnection
-  /** Records of this kernel, with the events in them that are still in their documents. */
+  /** Records of this kernel, each with its events that are still embedded in documents. */
   readonly #open = new Map<string, Set<string>>()
   #closed: string[] = []
 
@@ -45,7 +45,7 @@ export class AcknowledgedEvents {
     this.#open.set(_id, new Set(marks.map(({ event }) => event)))
   }
 
-  /** These events have left their documents. */
+  /** Marks events as removed from their documents. */
   left(events: readonly string[]): void {
     for (const [id, waiting] of this.#open) {
       for (const event of events) waiting.delete(event)
@@ -55,7 +55,7 @@ export class AcknowledgedEvents {
     }
   }
 
-  /** Removes records whose events have all left their documents. */
+  /** Deletes records whose events have all been removed from their documents. */
   async tidy(): Promise<void> {
     const ids = this.#closed.slice(0, 1000)
     if (ids.length === 0) return
@@ -63,12 +63,12 @@ export class AcknowledgedEvents {
     this.#closed = this.#closed.slice(ids.length)
   }
 
-  /** Removes what dead kernels left. Called when a sweep has found nothing. */
+  /** Deletes the records of dead kernels. Called when a sweep has found nothing. */
   async tidyOld(now: number): Promise<void> {
     await this.#server.use(() => this.#kept().deleteMany({ at: { $lt: now - oldMs } }))
   }
 
-  /** Acknowledgements of events that may still be in their documents, as `event/consumer`. */
+  /** Acknowledgements of events that may still be embedded in their documents, as `event/consumer`. */
   async all(): Promise<ReadonlySet<string>> {
     const found = await this.#server.use(() =>
       this.#kept()
@@ -78,7 +78,7 @@ export class AcknowledgedEvents {
     return new Set(found.flatMap(({ done }) => done))
   }
 
-  /** Drops the list of this kernel's records; `tidyOld` removes them later. */
+  /** Clears the list of this kernel's records; `tidyOld` deletes them later. */
   clear(): void {
     this.#open.clear()
   }

@@ -1,13 +1,13 @@
 import { type Change, keysOf } from 'pounce/sdk/store-kit'
 import { collectionOf, idOf } from './mongodb-writer.ts'
 
-/** At most so many changes are sent side by side. */
+/** Maximum number of changes sent concurrently. */
 const most = 64
 
 interface Claims {
-  /** What no other change of a batch may claim. */
+  /** What no other change in a batch may claim. */
   readonly own: readonly string[]
-  /** The collection, when the change may give a unique key away or take one that cannot be distinguished from the change. */
+  /** The collection, when the change may free a unique key or claim one that cannot be compared with those of other changes. */
   readonly whole?: string
   readonly collection: string
 }
@@ -19,7 +19,7 @@ const uniqueKeys = (change: Change): readonly string[] => {
       index.unique ? keysOf(index, change.insert).map(key => `${change.into.name} ${name} ${JSON.stringify(key)}`) : [],
     )
   } catch {
-    // It will be refused for what it is, and takes no key.
+    // It will be rejected, and claims no key.
     return []
   }
 }
@@ -51,8 +51,8 @@ class Batch<T> {
 }
 
 /**
- * Changes cut into runs, each of which can be sent side by side without making a difference: of two changes of one document, or two
- * that may meet in a unique key, the earlier comes first.
+ * Splits changes into batches whose changes can be sent concurrently: of two changes that affect the same document or may conflict
+ * on a unique key, the earlier one is in an earlier batch.
  */
 export const batchesOf = <T extends { readonly change: Change }>(items: readonly T[]): readonly (readonly T[])[] => {
   const batches: Batch<T>[] = []

@@ -3,7 +3,7 @@ import type { Collection, Find, Where } from 'pounce/sdk'
 import { conjunctsOf, type Index, indexesOf, isScalar, type Scalar } from 'pounce/sdk/store-kit'
 import { afterPrefix, encode, encodeText, fieldOf, type Kept, type RecordFormat } from './record-format.ts'
 
-/** A condition in MongoDB's words: it holds for every document that fits, and when it is exact for no other. */
+/** A condition as a MongoDB filter: it matches every document that fits and, when exact, no others. */
 export interface Translated {
   readonly filter: Filter<Kept>
   readonly isExact: boolean
@@ -16,7 +16,7 @@ const nothing: Translated = { filter: { _id: { $in: [] } }, isExact: true }
 interface Field {
   readonly name: string
   readonly isArray: boolean
-  /** True when the field holds what the path reaches, save that it has null for an object. */
+  /** True when the field holds the value at the path, except that objects are stored as null. */
   accepts(value: Scalar): boolean
 }
 
@@ -60,7 +60,7 @@ const beginning = (field: Field, text: string): Translated => {
   return within(field, { $gte: encoded, $lt: afterPrefix(encoded) }, true)
 }
 
-/** All conditions at once. */
+/** Combines all conditions with AND. */
 export const translateAll = (format: RecordFormat, all: readonly Where[]): Translated => {
   const parts = all.map(where => translate(format, where))
   const filters = parts.map(({ filter }) => filter).filter(filter => Object.keys(filter).length > 0)
@@ -85,8 +85,8 @@ const negated = ({ filter, isExact }: Translated): Translated => {
 }
 
 /**
- * The part of a condition that MongoDB can evaluate on index fields. User text only ever becomes a value that is compared.
- * The rest is left out, so that documents are checked again unless the translation is exact.
+ * The part of a condition that MongoDB can evaluate on index fields. User text is only ever used as a value to compare with.
+ * The rest is omitted, so documents are checked again unless the translation is exact.
  */
 export const translate = (format: RecordFormat, where: Where): Translated => {
   switch (where.op) {
@@ -121,13 +121,13 @@ const ofField = (field: Field, where: Exclude<Where, { op: 'and' | 'or' | 'not' 
   }
 }
 
-/** More alternatives than this are requested in one query, whatever order the server finds them in. */
+/** With more alternatives than this, a single query is sent, whatever order the server returns the documents in. */
 const most = 8
 
 const fixedPaths = (conjuncts: readonly Where[]): ReadonlySet<string> =>
   new Set(conjuncts.flatMap(where => (where.op === 'eq' || where.op === 'in' ? [where.field] : [])))
 
-/** How many conditions an index makes use of while it yields the order; 0 when it does not yield it. */
+/** How many conditions an index can use while it yields the order; 0 when it does not yield it. */
 const strengthOf = ({ on }: Index, fixed: ReadonlySet<string>, by: string): number => {
   const before = on.slice(0, on.indexOf(by))
   return on.includes(by) && before.every(path => fixed.has(path)) ? before.length + 1 : 0
@@ -141,8 +141,8 @@ const strongest = (indexes: readonly Index[], conjuncts: readonly Where[], by: s
 const flat = (where: Where): readonly Where[] => (where.op === 'or' ? where.any.flatMap(flat) : [where])
 
 /**
- * The conditions of the queries whose answers, merged, are the page: one for each alternative of an `or` when indexes that the query
- * names yield each of them in order and make more use of the conditions than one index for all; else a single one.
+ * The conditions of the queries whose merged results are the page. One for each alternative of an `or`, when the indexes named by the
+ * query yield each of them in order and use more of the conditions than one index for all would; otherwise a single one.
  */
 export const alternativesOf = (from: Collection<object>, { using, where, sort }: Find): readonly (readonly Where[])[] => {
   const conjuncts = conjunctsOf(where)

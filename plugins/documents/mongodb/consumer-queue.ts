@@ -7,7 +7,7 @@ export interface Held {
   readonly id: string
   readonly subject: string
   readonly event: AnyEvent
-  /** Which try comes next, or continues. */
+  /** The number of the next or current attempt. */
   readonly attempt: number
 }
 
@@ -15,21 +15,21 @@ interface Leased extends Held {
   readonly until: number
 }
 
-/** How many events a kernel holds for a consumer before it leaves them where any kernel can take them. */
+/** Maximum number of events that a kernel holds for a consumer; the rest stay where any kernel can claim them. */
 const most = 10_000
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
-/** What this kernel holds for one consumer: events that only it may deliver, and those it has delivered. */
+/** What this kernel holds for one consumer: events that only this kernel may deliver, and those it has delivered. */
 export class ConsumerQueue {
   readonly name: string
-  /** All pending events of this consumer are held here, as far as this kernel has seen: new events need not queue behind others. */
+  /** As far as this kernel can tell, it holds all pending events of this consumer: new events need not queue behind others. */
   isLive = false
-  /** When to look at what waits elsewhere, of the monotonic clock. */
+  /** When to check for events stored elsewhere, by the monotonic clock. */
   lookAt = 0
-  /** When someone last claimed here, of the monotonic clock. */
+  /** Time of the last claim by this kernel, by the monotonic clock. */
   claimedAt = Number.NEGATIVE_INFINITY
-  /** Raised when events were left elsewhere, so that a look that began before proves nothing. */
+  /** Incremented when events are left elsewhere, which invalidates any check that began before. */
   leftElsewhere = 0
   #pending: Held[] = []
   readonly #pendingIds = new Set<string>()
@@ -53,7 +53,7 @@ export class ConsumerQueue {
     return this.#leases.has(id) || this.#pendingIds.has(id)
   }
 
-  /** Holds a new event, unless no consumer here handles it or older ones wait elsewhere. */
+  /** Holds a new event, unless this kernel does not run the consumer or older events wait elsewhere. */
   offer(event: AnyEvent): boolean {
     if (!this.isLive || this.#pending.length >= most) {
       this.leave()
@@ -66,14 +66,14 @@ export class ConsumerQueue {
     return true
   }
 
-  /** Takes note that events for this consumer wait elsewhere. */
+  /** Records that events for this consumer wait elsewhere. */
   leave(): void {
     this.isLive = false
     this.leftElsewhere++
     this.lookAt = 0
   }
 
-  /** A failed event is due again then, elsewhere. */
+  /** Records that a failed event, stored elsewhere, is due again at that time. */
   retryAt(due: number): void {
     this.#retries.push(due)
   }
@@ -82,12 +82,12 @@ export class ConsumerQueue {
     return this.#retries.some(due => due <= now)
   }
 
-  /** Everything that was due has been looked at. */
+  /** Marks everything that was due as checked. */
   retried(now: number): void {
     this.#retries = this.#retries.filter(due => due > now)
   }
 
-  /** Leases that ended: their events wait again. */
+  /** Requeues events whose leases have expired. */
   expire(now: number): void {
     const ended = [...this.#leases.values()].filter(({ until }) => until <= now)
     if (ended.length === 0) return
@@ -103,7 +103,7 @@ export class ConsumerQueue {
     return new Set([...this.#leases.values()].map(({ subject }) => subject))
   }
 
-  /** The oldest events whose subjects no one deals with, of what is held and of these others. */
+  /** The oldest events, held here or given, whose subjects are not being processed. */
   choose<T extends { readonly id: string; readonly subject: string }>(others: readonly T[], limit: number): readonly (Held | T)[] {
     const busy = this.busySubjects
     const all = others.length > 0 ? [...this.#pending, ...others].sort(byId) : this.#pending
@@ -115,7 +115,7 @@ export class ConsumerQueue {
     return chosen
   }
 
-  /** Hands events out until then. */
+  /** Leases events until that time. */
   lease(chosen: readonly Held[], until: number): readonly Delivery[] {
     const ids = new Set(chosen.map(({ id }) => id))
     for (const held of chosen) {
@@ -126,22 +126,22 @@ export class ConsumerQueue {
     return chosen.map(({ event, attempt }) => ({ event, attempt }))
   }
 
-  /** Which try of an event continues; 1 for one that is not held. */
+  /** The number of the current attempt at an event; 1 for one that is not held. */
   attemptOf(id: string): number {
     return (this.#leases.get(id) ?? this.#pending.find(held => held.id === id))?.attempt ?? 1
   }
 
-  /** True when it was delivered and its lease is valid. */
+  /** True when the event was delivered and its lease is valid. */
   isLeased(id: string): boolean {
     return this.#leases.has(id)
   }
 
-  /** No longer holds an event. */
+  /** Stops holding an event. */
   drop(id: string): void {
     if (!this.#leases.delete(id) && this.#pendingIds.delete(id)) this.#pending = this.#pending.filter(held => held.id !== id)
   }
 
-  /** Holds nothing any more: others may have taken it. */
+  /** Drops everything: other kernels may have claimed it. */
   clear(): void {
     this.#pending = []
     this.#pendingIds.clear()

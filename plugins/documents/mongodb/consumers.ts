@@ -6,21 +6,21 @@ import type { PendingDeliveries } from './pending-deliveries.ts'
 interface Kept {
   readonly _id: string
   readonly types: readonly string[] | '*'
-  /** When a kernel last said that it has this consumer, in milliseconds. */
+  /** When a kernel last reported that it runs this consumer, in milliseconds. */
   readonly at: number
 }
 
-/** A consumer that no kernel has had for so long is absent; kernels say every 5 s that they have theirs. */
+/** A consumer that no kernel has reported for this long is absent; kernels report theirs every 5 s. */
 const absentAfterMs = 60_000
 
-/** Who consumes what: this kernel's consumers and those that other kernels have, for each keeps events for all. */
+/** The consumers of this kernel and of other kernels: each kernel keeps events for all of them. */
 export class Consumers {
   readonly #server: MongodbConnection
   readonly #deliveries: PendingDeliveries
   #own: readonly Consumer[] = []
   #others: readonly Consumer[] = []
   readonly #audiences = new Map<string, readonly string[]>()
-  /** The times that this kernel wrote, one of which the server has: an answer may have been lost. */
+  /** The times that this kernel wrote. The server has one of them, but a response may have been lost. */
   #writtenAt: readonly number[] = []
   #sharedAt = Number.NEGATIVE_INFINITY
 
@@ -29,12 +29,12 @@ export class Consumers {
     this.#deliveries = deliveries
   }
 
-  /** Another kernel that consumes, too, was seen within the last minute. */
+  /** Another kernel with consumers was seen within the last minute. */
   get areShared(): boolean {
     return performance.now() - this.#sharedAt < absentAfterMs
   }
 
-  /** Names of the consumers that an event of this type is kept for. */
+  /** Names of the consumers that events of this type are kept for. */
   audienceOf(type: string): readonly string[] {
     let audience = this.#audiences.get(type)
     if (audience === undefined) {
@@ -52,7 +52,7 @@ export class Consumers {
     await this.refresh(now)
   }
 
-  /** Says that this kernel's consumers are there, and is notified of the others'. Those that no kernel has continue getting events. */
+  /** Reports this kernel's consumers and reads those of others. Consumers that no kernel runs still get events. */
   async refresh(now: number): Promise<void> {
     const before = await this.#server.use(() => this.#kept().find({}).toArray())
     const isOwn = ({ _id }: Kept): boolean => this.#own.some(({ name }) => name === _id)
@@ -68,13 +68,13 @@ export class Consumers {
     this.#audiences.clear()
   }
 
-  /** This kernel ends: who else has its consumers says so within 5 s. */
+  /** Called when this kernel stops: others that run the same consumers report so within 5 s. */
   async leave(): Promise<void> {
     const names = this.#own.map(({ name }) => name)
     if (names.length > 0) await this.#server.use(() => this.#kept().updateMany({ _id: { $in: names } }, { $set: { at: 0 } }))
   }
 
-  /** Consumers that no kernel declares now, also removed ones for which an event came late. */
+  /** Consumers that no kernel declares, including removed ones that an event arrived for afterwards. */
   async absent(now: number): Promise<readonly AbsentConsumer[]> {
     const [kept, waitedFor] = await Promise.all([this.#server.use(() => this.#kept().find({}).toArray()), this.#deliveries.consumers()])
     const present = new Set([

@@ -13,29 +13,29 @@ export interface Deferred {
   readonly consumers: readonly string[]
   /** IDs of the earlier events. */
   readonly earlier: readonly string[]
-  /** Consumers that earlier events of the same subjects wait for elsewhere. */
+  /** Consumers that have earlier events of the same subjects waiting elsewhere. */
   readonly findBusy: () => Promise<ReadonlySet<string>>
-  /** Hands the events to their consumers, to busy ones where the earlier events wait. */
+  /** Delivers the events to their consumers; for busy consumers, they are stored where the earlier events wait. */
   readonly deliver: (busy: ReadonlySet<string>) => void
 }
 
 const pollMs = 10
 const retryMs = 500
-/** How long events that left the document unsettled block those behind them: a slow or failing consumer must not stop all others. */
+/** How long unsettled events that left the document block later ones: a slow or failing consumer must not stop the others. */
 const maxUnsettledMs = 2000
-/** Events beyond this number are not deferred. */
+/** Maximum number of deferred events. */
 const maxDeferred = 10_000
 
 /**
- * Events whose document still has earlier ones of another kernel. They stay in the document until those are settled, so that every consumer
- * receives the events of a document in commit order. The sweep takes care of earlier events of a kernel that died.
+ * Events whose document still has earlier events of another kernel. They stay in the document until those are settled, so that each consumer
+ * receives the events of a document in commit order. The sweep handles earlier events of a kernel that died.
  */
 export class DeferredEvents {
   readonly #server: MongodbConnection
   readonly #deliveries: PendingDeliveries
   readonly #log: Log
   readonly #consumersOf = new Map<string, readonly string[]>()
-  /** The last deferral of each document. */
+  /** The last deferral for each document. */
   readonly #last = new Map<string, Promise<void>>()
   #stopped = new AbortController()
 
@@ -53,7 +53,7 @@ export class DeferredEvents {
     return this.#consumersOf.size >= maxDeferred
   }
 
-  /** Whether events of a document wait here: later ones wait behind them. */
+  /** Whether events of a document are deferred: later ones must wait behind them. */
   hasAnyOf(collection: string, document: string): boolean {
     return this.#last.has(keyOf({ collection, document }))
   }
@@ -70,7 +70,7 @@ export class DeferredEvents {
     const turn = (this.#last.get(key) ?? Promise.resolve()).then(async () => {
       await this.#earlierSettled(deferred, signal)
       const busy = await deferred.findBusy()
-      // From here on nothing is awaited: a commit either finds this turn and waits behind it, or comes after its events.
+      // Nothing is awaited from here on: a commit either finds this deferral and waits behind it, or comes after its events.
       if (deferred.ids.every(id => this.#consumersOf.delete(id))) deferred.deliver(busy)
       if (this.#last.get(key) === turn) this.#last.delete(key)
     })
@@ -84,7 +84,7 @@ export class DeferredEvents {
     await Promise.all(this.#last.values())
   }
 
-  /** Drops everything from memory: a sweep finds it in the documents. */
+  /** Drops everything from memory: a sweep will find it in the documents. */
   clear(): void {
     this.#consumersOf.clear()
     this.#last.clear()
@@ -104,10 +104,10 @@ export class DeferredEvents {
           if (performance.now() - leftAt > maxUnsettledMs || !(await this.#deliveries.hasAny(earlier, consumers))) return
         }
       } catch (error) {
-        this.#log.debug('Failed to look for earlier events of a document; will be retried', { collection, error })
+        this.#log.debug('Failed to read earlier events of a document; will be retried', { collection, error })
         waitMs = retryMs
       }
-      // Rejects only when the wait is to end.
+      // Rejects only on shutdown.
       await pause(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }

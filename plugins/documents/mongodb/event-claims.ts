@@ -5,12 +5,12 @@ import type { ConsumerQueue, Held } from './consumer-queue.ts'
 import type { EventRelay } from './event-relay.ts'
 import type { Kept, PendingDeliveries } from './pending-deliveries.ts'
 
-/** How long a lease on the server is valid without renewal; the events of a dead kernel wait for this time. */
+/** How long a lease on the server is valid without renewal; events of a dead kernel wait this long. */
 export const holdMs = 20_000
-/** How often `_deliveries` is read when nothing is known to wait there. */
+/** How often `_deliveries` is polled when nothing is known to wait there. */
 const lookMs = 1000
 
-/** The event of its stored text; frozen, for several consumers share it. */
+/** Parses an event's stored text; frozen, since several consumers share it. */
 export const eventOf = (text: string): AnyEvent => deepFreeze(JSON.parse(text) as AnyEvent)
 
 /** An event in `_deliveries`. */
@@ -31,7 +31,7 @@ export class EventClaims {
     this.#relay = relay
   }
 
-  /** Claims of one consumer run one at a time, so that a subject's events are not delivered to two workers at once. */
+  /** Claims of one consumer run one at a time, so that two workers never get events of the same subject at once. */
   claim(
     queue: ConsumerQueue,
     how: { readonly limit: number; readonly leaseMs: number; readonly now: number; readonly me: string },
@@ -60,7 +60,7 @@ export class EventClaims {
     return queue.lease(all, now + leaseMs)
   }
 
-  /** Events in `_deliveries` that may be claimed. */
+  /** Events in `_deliveries` that can be claimed. */
   async #look(queue: ConsumerQueue, now: number, limit: number, me: string): Promise<readonly Candidate[]> {
     const { leftElsewhere } = queue
     await this.#relay.moveToDeliveries(this.#relay.idsFor(queue.name).filter(id => !queue.holds(id)))

@@ -4,7 +4,7 @@ import type { MongodbConnection } from './mongodb-connection.ts'
 import type { NewDelivery, PendingDeliveries } from './pending-deliveries.ts'
 import type { Kept } from './record-format.ts'
 
-/** An event that is still in the document it came with. */
+/** An event that is still embedded in the document it was committed with. */
 export interface Fresh {
   readonly id: string
   readonly subject: string
@@ -12,15 +12,15 @@ export interface Fresh {
   readonly collection: string
   /** `_id` of the document. */
   readonly document: string
-  /** The document is a tombstone, which is deleted with its last event. */
+  /** The document is a tombstone, deleted together with its last event. */
   readonly isGone: boolean
   /** Consumers that have not acknowledged it. */
   readonly left: Set<string>
-  /** When it is moved to `_deliveries` at the latest, by the monotonic clock. */
+  /** When it must be moved to `_deliveries`, by the monotonic clock. */
   readonly until: number
 }
 
-/** How a delivery is stored when its event leaves the document: leased to this kernel, with the tries so far, or free. */
+/** How a delivery is stored when its event leaves the document: leased to this kernel, with the attempts so far, or unleased. */
 export type Describe = (fresh: Fresh, consumer: string) => Pick<NewDelivery, 'tries' | 'lease'>
 
 interface Tools {
@@ -32,7 +32,7 @@ interface Tools {
   readonly log: Log
 }
 
-/** How long an event stays in its document: when all its consumers acknowledge it by then, its removal is the only write it costs. */
+/** How long an event stays in its document. If all its consumers acknowledge it by then, removing it is the only write it costs. */
 export const maxWaitMs = 1000
 const retryMs = 500
 const mostAtOnce = 500
@@ -66,7 +66,7 @@ export class EventRelay {
     return [...this.#fresh.values()].filter(({ left }) => left.has(consumer)).map(({ id }) => id)
   }
 
-  /** Adds events of a commit. */
+  /** Adds the events of a commit. */
   add(fresh: readonly Fresh[]): void {
     for (const one of fresh) {
       this.#fresh.set(one.id, one)
@@ -74,7 +74,7 @@ export class EventRelay {
     }
   }
 
-  /** Acknowledges events for a consumer. Resolves once that is durable. */
+  /** Acknowledges events for a consumer. Resolves once the acknowledgement is durable. */
   async settle(consumer: string, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     for (const event of ids) if (this.#fresh.get(event)?.left.delete(consumer)) this.#marks.push({ event, consumer })
@@ -96,7 +96,7 @@ export class EventRelay {
     await this.moveToDeliveries([...this.#fresh.keys()])
   }
 
-  /** Runs something while no events are moved from documents to `_deliveries`, so that counting both counts each event once. */
+  /** Runs a function while no events are moved from documents to `_deliveries`, so that counting both counts each event once. */
   async whileIdle<R>(work: () => Promise<R>): Promise<R> {
     for (;;) {
       while (this.#running) await this.#running.catch(() => undefined)
@@ -106,7 +106,7 @@ export class EventRelay {
     }
   }
 
-  /** Drops everything from memory: a sweep finds it in the documents. */
+  /** Drops everything from memory: a sweep will find it in the documents. */
   clear(): void {
     this.#fresh.clear()
     this.#marks = []
@@ -177,7 +177,7 @@ export class EventRelay {
       stored.map(({ one, consumer }) => ({ consumer, id: one.id, subject: one.subject, text: one.text, ...describe(one, consumer) })),
     )
     await Promise.all([...Map.groupBy(ready, ({ collection }) => collection)].map(([name, some]) => this.#clear(name, some)))
-    // Acknowledged while their records were written.
+    // Acknowledged while their records were being written.
     const late = Map.groupBy(
       stored.filter(({ one, consumer }) => !one.left.has(consumer)),
       ({ consumer }) => consumer,

@@ -11,7 +11,7 @@ const { test: live, url } = liveTests(test, 'MONGODB')
 
 const settings = { timeoutMs: 4000 }
 
-/** What every kind of call does while the server is unavailable, and how long it takes. */
+/** What each operation does while the server is unavailable, and how long it takes. */
 const callsOf = (store: MongodbDocuments): Readonly<Record<string, () => Promise<unknown>>> => ({
   get: () => store.get(notes, 'a'),
   getMany: () => store.getMany(notes, ['a']),
@@ -29,7 +29,7 @@ const callsOf = (store: MongodbDocuments): Readonly<Record<string, () => Promise
   health: () => store.health(),
 })
 
-/** Calls until one succeeds. */
+/** Retries until a call succeeds. */
 const back = async (call: () => Promise<unknown>): Promise<void> => {
   for (;;) {
     try {

@@ -9,20 +9,20 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** So many are sent in one call at most. */
+/** Maximum number of documents in one call. */
 const most = 100
 
-/** Errors of single documents of a call that was otherwise carried out. */
+/** Errors of single documents in a call that otherwise succeeded. */
 const errorsOf = (error: unknown): ReadonlyMap<number, WriteError> | undefined => {
   if (!(error instanceof Error) || !('writeErrors' in error) || codeOf(error) === undefined) return undefined
   const { writeErrors, result } = error as MongoBulkWriteError
-  // Then nothing is known to be durable.
+  // In that case nothing is known to be durable.
   if (result?.getWriteConcernError()) return undefined
   const all = Array.isArray(writeErrors) ? writeErrors : [writeErrors]
   return all.length > 0 ? new Map(all.map(one => [one.index, one])) : undefined
 }
 
-/** Sends the inserts of one turn of the event loop in one call for each collection; each succeeds or fails by itself. */
+/** Sends the inserts of one turn of the event loop in one call per collection; each succeeds or fails on its own. */
 export class InsertBatcher {
   readonly #server: MongodbConnection
   readonly #waiting = new Map<string, Waiting[]>()

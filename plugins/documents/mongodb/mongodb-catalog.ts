@@ -5,10 +5,10 @@ import type { MongodbConnection } from './mongodb-connection.ts'
 import { codeOf, isDuplicate } from './problems.ts'
 import { fieldOf, type Kept, memberOf, partsOf, type RecordFormat, recordFormatOf, uniqueMember } from './record-format.ts'
 
-/** What a collection's documents were last brought to. */
+/** The format that a collection's documents were last converted to. */
 interface Described {
   readonly _id: string
-  /** Every document has the fields that these indexes need: see `RecordFormat.filling`. */
+  /** Every document has the fields required by these indexes: see `RecordFormat.filling`. */
   readonly filled: string
 }
 
@@ -20,7 +20,7 @@ interface IndexSpec {
 
 const filledAtOnce = 200
 
-/** Indexes over the same fields are one index, for MongoDB refuses a second. */
+/** Indexes over the same fields are merged, since MongoDB rejects a second one. */
 const specOf = ({ on }: Index): IndexSpec => ({
   name: on.map(memberOf).join(','),
   key: Object.fromEntries([...on.map(fieldOf), '_id'].map(field => [field, 1])),
@@ -36,7 +36,7 @@ const specsOf = (format: RecordFormat): readonly IndexSpec[] => {
   return [...plain.values(), ...unique, { name: 'events', key: { 'ev.at': 1 } }]
 }
 
-/** Which collections there are, and the making, filling and dropping of their indexes. */
+/** The declared collections; creates, fills and drops their indexes. */
 export class MongodbCatalog {
   readonly #server: MongodbConnection
   readonly #formats = new Map<string, RecordFormat>()
@@ -46,7 +46,7 @@ export class MongodbCatalog {
     this.#server = server
   }
 
-  /** Names of the collections that were declared. */
+  /** Names of the declared collections. */
   get names(): readonly string[] {
     return [...this.#formats.keys()]
   }
@@ -58,14 +58,14 @@ export class MongodbCatalog {
     return format
   }
 
-  /** As `formatOf`, also while documents are still being brought to a new format. */
+  /** Like `formatOf`, but also while documents are still being converted to a new format. */
   formatForWriting(collection: Collection<object>): RecordFormat {
     return this.#written.get(collection.name) ?? this.recordFormatOf(collection)
   }
 
   /**
-   * Makes what is new, drops indexes that are gone, and gives old documents the fields that new indexes need. What an earlier run
-   * did not finish is done again. Throws `Taken` for a new unique index over documents that share a key.
+   * Creates new indexes, drops those no longer declared, and adds the fields that new indexes need to existing documents. Work that an
+   * earlier run did not finish is repeated. Throws `Taken` for a new unique index over documents that share a key.
    */
   async declare(collections: readonly Collection<object>[]): Promise<void> {
     for (const collection of collections) checkCollection(collection)
@@ -86,7 +86,7 @@ export class MongodbCatalog {
   async #declare(format: RecordFormat, filled: string | undefined): Promise<void> {
     const isFilled = filled === format.filling
     if (!isFilled) {
-      // Before the filling, for what is filled in need not suit an old unique index.
+      // Before filling, since the new values need not satisfy an old unique index.
       await this.#dropIndexes(format)
       await this.#fill(format)
     }
@@ -116,7 +116,7 @@ export class MongodbCatalog {
     }
   }
 
-  /** Goes over the documents until none is left in an old format: some may be written in it while the first round runs. */
+  /** Repeats until no document has an old format: some may be written in it during the first pass. */
   async #fill(format: RecordFormat): Promise<void> {
     while ((await this.#fillRound(format)) > 0);
   }
@@ -141,7 +141,7 @@ export class MongodbCatalog {
   }
 }
 
-/** A collection is made with its first index or document. */
+/** A collection is created with its first index or document. */
 const noneIfNew = (error: unknown): readonly { readonly name?: string }[] => {
   if (codeOf(error) === 26) return []
   throw error

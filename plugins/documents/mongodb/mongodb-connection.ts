@@ -6,13 +6,13 @@ import { Config, type Settings } from './settings.ts'
 
 const setting = 'documents.mongodb.uri'
 
-/** User and password of an address, as they are written in it; it ends at the last `@`, for a password may hold one by mistake. */
+/** The userinfo of a connection string. It ends at the last `@`, since a password may contain an unescaped one. */
 const credentialsOf = (uri: string): string | undefined => /^[a-z+]+:\/\/(.*)@/s.exec(uri)?.[1]
 
-/** The hosts of an address, without user and password. */
+/** The hosts of a connection string, without the userinfo. */
 const hostsOf = (uri: string): string => /^[a-z+]+:\/\/(?:.*@)?([^/?]+)/s.exec(uri)?.[1] ?? 'the given URL'
 
-/** The server's own words. The driver repeats an address that it cannot read, so what is secret in it is taken out. */
+/** The server's error message. The driver quotes a connection string that it cannot parse, so secrets are removed. */
 const wordsOf = (error: unknown, uri: string): string => {
   const text = error instanceof Error ? error.message : String(error)
   const credentials = credentialsOf(uri)
@@ -21,7 +21,7 @@ const wordsOf = (error: unknown, uri: string): string => {
   return secrets.reduce((words, secret) => words.replaceAll(secret, '…'), text)
 }
 
-/** Why the server cannot be used, in words that name the setting. */
+/** An error for why the server cannot be used; names the setting. */
 export const refusalOf = (error: unknown, uri: string, database: string): Error => {
   const where = hostsOf(uri)
   const say = (what: string, cause: unknown = error) => new Error(`${setting}: ${what}: ${wordsOf(cause, uri)}`)
@@ -32,7 +32,7 @@ export const refusalOf = (error: unknown, uri: string, database: string): Error 
   return say('invalid connection string')
 }
 
-/** How long a check of a server may take besides the driver's own time-outs, in milliseconds. */
+/** Margin for a server check beyond the driver's own timeouts, in milliseconds. */
 const graceMs = 1000
 
 interface CheckLimits {
@@ -41,10 +41,10 @@ interface CheckLimits {
 }
 
 /**
- * Calls `onHang`, once, when the driver no longer checks a server: a check neither succeeded nor failed within the driver's own time-outs.
+ * Calls `onHang`, once, when the driver no longer checks a server: no check succeeded or failed within the driver's own timeouts.
  *
  * That happens when a connection ends just as a check begins. `Connection.writeCommand` of mongodb 7.9 then waits for `drain` on a socket
- * that is destroyed already, without a time-out; the monitor checks nothing any more, and no server can be selected until the client is replaced.
+ * that is already destroyed, without a timeout; the monitor stops, and no server can be selected until the client is replaced.
  */
 const watchMonitors = (client: MongoClient, { connectTimeoutMS, heartbeatFrequencyMS }: CheckLimits, onHang: () => void): void => {
   const checks = new Map<string, NodeJS.Timeout>()
@@ -70,11 +70,11 @@ const watchMonitors = (client: MongoClient, { connectTimeoutMS, heartbeatFrequen
   client.on('serverClosed', ({ address }) => end(address))
 }
 
-/** The connection to the database. Every call ends within the time-out, and its errors are those for callers. */
+/** The connection to the database. Every call ends within the timeout, and errors are converted for callers. */
 export class MongodbConnection {
   readonly #settings: Settings
   readonly #log: Log
-  /** Clients that were replaced, until what they still do has ended. */
+  /** Replaced clients whose pending work has not ended. */
   readonly #replaced = new Map<MongoClient, NodeJS.Timeout>()
   #client: MongoClient | undefined
   #db: Db | undefined
@@ -84,7 +84,7 @@ export class MongodbConnection {
     this.#log = log
   }
 
-  /** Connects and sees that the database can be written. Throws an Error that names the setting. */
+  /** Connects and checks that the database is writable. Throws an Error that names the setting. */
   async open(): Promise<void> {
     const { uri, database } = this.#settings
     try {
@@ -149,7 +149,7 @@ export class MongodbConnection {
     return this.database.collection<T>(name)
   }
 
-  /** Waits for the server, no longer than the time-out, and says what its errors mean to callers: see `problemOf`. */
+  /** Calls the server with the timeout, and converts errors for callers: see `problemOf`. */
   async use<R>(work: (database: Db) => Promise<R>): Promise<R> {
     try {
       return await this.#limited(work(this.database))
@@ -158,7 +158,7 @@ export class MongodbConnection {
     }
   }
 
-  /** As `use`, for what takes the server as long as it takes, such as making an index. */
+  /** Like `use`, but without a timeout, for slow operations such as creating an index. */
   async withoutTimeLimit<R>(work: (database: Db) => Promise<R>): Promise<R> {
     try {
       return await work(this.database)
@@ -167,7 +167,7 @@ export class MongodbConnection {
     }
   }
 
-  /** Waits for a piece of work that may take several calls, no longer than the time-out; `isOver` says when no one waits any more. */
+  /** Runs work that may take several calls, with one timeout for all; `isOver` becomes true once the caller no longer waits. */
   within<R>(work: (isOver: () => boolean) => Promise<R>): Promise<R> {
     const until = performance.now() + this.#settings.timeoutMs
     return this.#limited(work(() => performance.now() >= until))
@@ -183,7 +183,7 @@ export class MongodbConnection {
   }
 }
 
-/** Where records are kept, for the status page. */
+/** The storage location, for the status page. */
 export class MongodbStatus implements StatusPart {
   readonly name = 'mongo'
   readonly isPlain = true

@@ -31,7 +31,7 @@ interface Item {
 
 export { config }
 
-/** Documents in MongoDB, one conditional write for each commit, with its events inside the document until they are delivered. */
+/** Documents in MongoDB: one conditional write per commit, with its events embedded in the document until they are delivered. */
 export class MongodbDocuments implements DocumentStore {
   readonly outbox: Outbox
   readonly #server: MongodbConnection
@@ -61,7 +61,7 @@ export class MongodbDocuments implements DocumentStore {
     await this.#server.use(database => database.command({ ping: 1 }))
   }
 
-  /** Ends what is under way, then disconnects. Later calls reject with `Unavailable`. */
+  /** Waits for pending operations, then disconnects. Later calls reject with `Unavailable`. */
   async dispose(): Promise<void> {
     if (!this.#server.isOpen) return
     await this.#mutex.ended()
@@ -72,7 +72,7 @@ export class MongodbDocuments implements DocumentStore {
     }
   }
 
-  /** Stops at once, as a kernel that is killed does: nothing is delivered or released. For tests. */
+  /** Stops at once, like a killed kernel: nothing is delivered or released. For tests. */
   abandon(): Promise<void> {
     return this.#outbox.abandon()
   }
@@ -136,7 +136,7 @@ export class MongodbDocuments implements DocumentStore {
     return results
   }
 
-  /** Changes of one document take turns here, so that they do not make each other fail. */
+  /** Changes of one document run one at a time in this kernel, so that they do not conflict with each other. */
   #commit(change: Change, events: readonly NewEvent[]): Promise<Stored> {
     const collection = collectionOf(change).name
     const id = idOf(change)

@@ -48,10 +48,10 @@ class CommitNotifier {
 
 const maintenanceMs = 5000
 
-/** After this time without a renewal other kernels may have claimed what this one holds. */
+/** After this time without renewal, other kernels may have claimed what this one holds. */
 const fenceMs = 15_000
 
-/** A consumer that has not claimed for this time is assumed to run on another kernel. */
+/** A consumer that has not claimed for this long is assumed to run on another kernel. */
 const idleMs = 5000
 
 /** The dependencies of the outbox. */
@@ -63,7 +63,7 @@ export interface OutboxWiring {
   readonly log: Log
 }
 
-/** Where an event is. */
+/** Where an event is stored. */
 interface SortPosition {
   readonly collection: string
   readonly document: string
@@ -72,7 +72,7 @@ interface SortPosition {
 
 /**
  * Events are written into the document of their commit, delivered to the consumers of this kernel at once, and removed from the document
- * soon after: once all consumers have acknowledged them; else with a record in `_deliveries`, which every kernel can claim, for each remaining consumer.
+ * soon after: once all consumers have acknowledged them, or with a record in `_deliveries`, which any kernel can claim, for each remaining consumer.
  */
 export class MongodbOutbox implements Outbox {
   readonly #wiring: OutboxWiring
@@ -122,7 +122,7 @@ export class MongodbOutbox implements Outbox {
     this.#me = randomUUID()
   }
 
-  /** Moves what is still in documents to `_deliveries`, and releases the leases. */
+  /** Moves events that are still in documents to `_deliveries`, and releases the leases. */
   async dispose(): Promise<void> {
     await this.#maintenance.stop()
     await this.#deferred.flush()
@@ -142,7 +142,7 @@ export class MongodbOutbox implements Outbox {
     for (const { name } of consumers) if (!this.#queues.has(name)) this.#queues.set(name, new ConsumerQueue(name))
   }
 
-  /** Completes new events. Events without a consumer are left out. */
+  /** Completes new events. Events without consumers are dropped. */
   make(events: readonly NewEvent[]): readonly KeptEvent[] {
     const now = this.#wiring.clock.now()
     return events.flatMap(event => {
@@ -153,14 +153,14 @@ export class MongodbOutbox implements Outbox {
     })
   }
 
-  /** The mark of a tombstone, by which a sweep finds it. */
+  /** The marker of a tombstone, by which a sweep finds it. */
   tombstoneMark(): KeptEvent {
     return { id: this.#wiring.ids.next(), at: this.#now(), e: '', to: [] }
   }
 
   /**
    * Delivers the events of a durable commit. `earlier`: IDs of events that the document had before; undefined when this kernel
-   * made the change before, or there was none.
+   * made the previous change, or there was none.
    */
   committed(kept: readonly KeptEvent[], position: SortPosition, earlier: readonly string[] | undefined): void {
     if (kept.length === 0) return
@@ -292,7 +292,7 @@ export class MongodbOutbox implements Outbox {
     return this.#notifier.listen(listener)
   }
 
-  /** After a long outage of the server other kernels may have claimed what this one holds, so it is dropped here. */
+  /** After a long outage of the server, other kernels may have claimed what this one holds, so it is dropped here. */
   #fence(): void {
     if (performance.now() - this.#renewedAt < fenceMs) return
     this.#wiring.log.warn('Event leases expired before renewal; the events are claimed again')

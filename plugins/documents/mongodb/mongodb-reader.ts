@@ -6,18 +6,18 @@ import { type SortOrder, sortOf } from './places.ts'
 import { type DocumentRow, living, MergedSource, type QueryRead, QuerySource } from './query-source.ts'
 import { encode, encodeText, fieldOf, type Kept, type RecordFormat } from './record-format.ts'
 
-/** What `count` takes. */
+/** Arguments of `count`. */
 export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }
 
-/** What `seek` takes. */
+/** Arguments of `seek`. */
 export type Seek = Pick<Find, 'using' | 'where' | 'sort'> & { readonly position: number }
 
-/** How many documents a scan reads at a time. */
+/** Batch size of a scan, in documents. */
 const scanned = 200
 
 const parse = <T>(kept: Kept): (T & Stored) | undefined => (kept.d === undefined ? undefined : (JSON.parse(kept.d) as T & Stored))
 
-/** Runs queries. The server filters as far as it can; documents are checked here once more. */
+/** Runs queries. The server filters as far as it can; documents are then checked again here. */
 export class MongodbReader {
   readonly #server: MongodbConnection
   readonly #formatOf: (collection: Collection<object>) => RecordFormat
@@ -75,7 +75,7 @@ export class MongodbReader {
     return { items }
   }
 
-  /** Documents of all alternatives in order, more than fit. */
+  /** Documents of all alternatives in order; may be more than fit. */
   async *#rows(
     from: Collection<object>,
     alternatives: readonly (readonly Where[])[],

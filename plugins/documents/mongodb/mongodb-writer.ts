@@ -7,21 +7,21 @@ import type { MongodbConnection } from './mongodb-connection.ts'
 import { isDuplicate } from './problems.ts'
 import { encodeText, freeKeysOf, type Kept, type KeptEvent, partsOf, type RecordFormat, uniqueMember } from './record-format.ts'
 
-/** A change that was carried out. */
+/** A completed change. */
 export interface WriteResult {
   readonly document: Stored
-  /** Events that are in the document now. */
+  /** Events that are now in the document. */
   readonly left: readonly KeptEvent[]
-  /** The document is gone; when events are left, its tombstone is still there. */
+  /** The document is deleted; while it has events left, its tombstone remains. */
   readonly isGone: boolean
-  /** IDs of events that were in the document before, as it was read; undefined when the change before was made here, or there was none. */
+  /** IDs of events that the document had when read; undefined when the previous change was made by this kernel, or there was none. */
   readonly earlier?: readonly string[]
 }
 
-/** The collection a change is about. */
+/** The collection of a change. */
 export const collectionOf = (change: Change): Collection<object> => ('insert' in change ? change.into : change.in)
 
-/** Id of the document that a change is about. */
+/** The ID of the document that a change is about. */
 export const idOf = (change: Change): string => {
   if ('insert' in change) return change.insert.id
   if ('replace' in change) return change.replace.id
@@ -30,26 +30,26 @@ export const idOf = (change: Change): string => {
 
 type Guarded = Extract<Change, { update: string } | { tombstone: string }>
 
-/** Makes the events of a change again for each try, so that their ids rise with the revisions. A tombstone's end with its mark. */
+/** Creates the events of a change again for each attempt, so that their IDs rise with the revisions. A tombstone's end with its marker. */
 export type MakeEvents = () => readonly KeptEvent[]
 
-/** Maximum number of documents whose newest state is cached, and of the characters of each. */
+/** Maximum number of documents whose latest state is cached, and maximum characters of each. */
 const remembered = { documents: 500, characters: 32_768 }
 
 interface State {
   readonly birth: string
   readonly revision: number
   readonly text: string
-  /** IDs of events that the document had when it was read. */
+  /** IDs of events that the document had when read. */
   readonly earlier?: readonly string[]
 }
 
-/** Maximum attempts of a change that conflicts with other kernels: at each conflict another change succeeded. */
+/** Maximum attempts of a change that conflicts with other kernels: each conflict means that another change succeeded. */
 const mostTries = 100
 
 /**
- * Carries out changes, each with one conditional write: a change is computed here on the document as it was, and applied only while that
- * has its revision. The last written state is cached, so that the next change of the same document need not read it.
+ * Applies changes, each with one conditional write: a change is computed here from the current document, and applied only if that
+ * still has the same revision. The last written state is cached, so that the next change of the same document need not read it.
  */
 export class MongodbWriter {
   readonly #server: MongodbConnection
@@ -85,7 +85,7 @@ export class MongodbWriter {
     return { document, left: events, isGone: false, ...(earlier && { earlier }) }
   }
 
-  /** Undefined when a tombstone that was in the place has gone meanwhile. */
+  /** Undefined when a tombstone with this ID has been deleted meanwhile. */
   async #insertOnce(
     format: RecordFormat,
     id: string,
@@ -104,7 +104,7 @@ export class MongodbWriter {
     return (await this.#replaceTombstone(format, id, parts, events)) ? 'replaced' : undefined
   }
 
-  /** A tombstone stays in its place until its events are delivered; they are kept. False when there is none. */
+  /** A tombstone stays until its events are delivered. Returns false when there is none. */
   async #replaceTombstone(
     format: RecordFormat,
     id: string,
@@ -132,7 +132,7 @@ export class MongodbWriter {
   async #guarded(format: RecordFormat, change: Guarded, makeEvents: MakeEvents): Promise<WriteResult> {
     const id = idOf(change)
     const known = this.#states.get(stateKey(format, id))
-    // The cached state may be old: only success proves that it was not.
+    // The cached state may be stale: only success proves that it was current.
     const first = known && (await this.#attempt(format, change, known, makeEvents).catch(unlessRefused))
     if (first) return first
     for (let tries = 1; tries <= mostTries; tries++) {
@@ -142,7 +142,7 @@ export class MongodbWriter {
     throw new Unavailable(`${format.name} ${id} changes too often`)
   }
 
-  /** Undefined when the document has another revision by now. */
+  /** Undefined when the document has a different revision. */
   async #attempt(
     format: RecordFormat,
     change: Guarded,
@@ -163,12 +163,12 @@ export class MongodbWriter {
     const left = makeEvents()
     const isDone = await this.#rewrite(format, { r: revision, b: birth }, { document, text, events: left })
     if (!isDone) return undefined
-    // Events of this change wait for the earlier ones, and those of the next change for them.
+    // Events of this change wait for the earlier ones, and those of the next change wait for these.
     this.#remember(format, document.id, { birth, revision: document.revision, text, ...(left.length === 0 && earlier && { earlier }) })
     return { document: JSON.parse(text) as Stored, left, isGone: false, ...(earlier && { earlier }) }
   }
 
-  /** False when the document has another revision, or does not exist. */
+  /** False when the document has a different revision or does not exist. */
   async #rewrite(
     format: RecordFormat,
     state: { readonly r: number; readonly b?: string },
@@ -184,7 +184,7 @@ export class MongodbWriter {
     }
   }
 
-  /** Without events to keep the document goes at once; else it stays as a tombstone that no read and no unique key sees. */
+  /** Without pending events the document is deleted at once; otherwise it becomes a tombstone, invisible to reads and unique keys. */
   async #remove(format: RecordFormat, document: Stored, birth: string, events: readonly KeptEvent[]): Promise<WriteResult | undefined> {
     const { id, revision } = document
     this.#states.delete(stateKey(format, id))
@@ -216,7 +216,7 @@ export class MongodbWriter {
     return { birth: kept.b ?? '', revision: kept.r, text: kept.d, earlier: kept.ev.map(one => one.id) }
   }
 
-  /** IDs of the events that the document has before these, which were added without reading it. */
+  /** IDs of the events that the document had before these, which were added without reading it. */
   async #before(format: RecordFormat, id: string, events: readonly KeptEvent[]): Promise<readonly string[]> {
     if (events.length === 0) return []
     const options = { projection: { 'ev.id': 1 } }
@@ -244,18 +244,18 @@ export class MongodbWriter {
 const process = randomBytes(6).toString('hex')
 let births = 0
 
-/** Unique among all kernels. */
+/** Unique across all kernels. */
 const newBirth = (): string => `${process}${(++births).toString(36)}`
 
 const stateKey = ({ name }: RecordFormat, id: string): string => `${name}/${id}`
 
-/** A conflict with the cached state is no result; any other error is. */
+/** A conflict with the cached state is retried; any other error is final. */
 const unlessRefused = (error: unknown): undefined => {
   if (error instanceof CommitConflict || (error instanceof Error && error.name === 'Invalid')) return undefined
   throw error
 }
 
-/** The unique index that a duplicate key is in; undefined when it is the id. */
+/** The unique index of a duplicate key; undefined when it is the ID. */
 const takenBy = (format: RecordFormat, error: unknown): Taken | undefined => {
   const index = / index: (.+?) dup key: /.exec(error instanceof Error ? error.message : '')?.[1]
   const found = format.unique.find(one => uniqueMember(...one) === index)

@@ -3,43 +3,43 @@ import type { DeadLetter } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { isDuplicate } from './problems.ts'
 
-/** An event that waits for one consumer, once it has left the document it came with. */
+/** An event that waits for one consumer, after it has left the document it was committed with. */
 export interface Kept {
   /** The event's id, a slash and the consumer. */
   readonly _id: string
   /** Consumer. */
   readonly c: string
-  /** Event id: the order. */
+  /** Event ID, which defines the order. */
   readonly o: string
   /** Subject. */
   readonly s: string
   /** The event as JSON text. */
   readonly e: string
-  /** When it may be taken, in milliseconds: 0 at once; the end of its lease; when a failed one is due; `never` while it is parked. */
+  /** When it can be claimed, in milliseconds: 0 for at once, the end of its lease, the retry time of a failed one, or `never` while dead-lettered. */
   readonly t: number
-  /** Tries so far. */
+  /** Attempts so far. */
   readonly n: number
-  /** Who leased it; null for no one. */
+  /** The owner of the lease; null when unleased. */
   readonly by: string | null
-  /** The claim that took it, so that of two concurrent claims each finds its own. */
+  /** The claim that took it, so that two concurrent claims each find their own. */
   readonly take?: string
   readonly parkedAt?: string
   readonly error?: string
 }
 
-/** When a parked event may be taken. */
+/** The `due` of a dead letter. */
 export const never = Number.MAX_SAFE_INTEGER
 
 export const subjectOf = ({ subject }: AnyEvent): string => `${subject.kind}/${subject.id}`
 
-/** What is to be stored of an event for one consumer. */
+/** What is stored of an event for one consumer. */
 export interface NewDelivery {
   readonly consumer: string
   readonly id: string
   readonly subject: string
   readonly text: string
   readonly tries: number
-  /** Leased until then by this kernel. */
+  /** End of this kernel's lease. */
   readonly lease?: { readonly by: string; readonly until: number }
 }
 
@@ -48,7 +48,7 @@ export const idOf = (event: string, consumer: string): string => `${event}/${con
 const counted = 100_000
 const countedOfAbsent = 10_000
 
-/** Events that wait outside of documents, one record for each consumer that has not dealt with one. */
+/** Events stored outside of documents, one record for each consumer that has not settled one. */
 export class PendingDeliveries {
   readonly #server: MongodbConnection
 
@@ -65,7 +65,7 @@ export class PendingDeliveries {
     for (const key of keys) await this.#server.withoutTimeLimit(() => this.#kept().createIndex({ ...key }))
   }
 
-  /** Those that exist already stay as they are. */
+  /** Existing records are left unchanged. */
   async add(deliveries: readonly NewDelivery[]): Promise<void> {
     for (let at = 0; at < deliveries.length; at += 500) {
       const some = deliveries.slice(at, at + 500).map(({ consumer, id, subject, text, tries, lease }) => ({
@@ -86,7 +86,7 @@ export class PendingDeliveries {
     }
   }
 
-  /** Those of a consumer that may be taken, oldest first, up to a limit of each kind: waiting ones, and those that are due again. */
+  /** Claimable events of a consumer, oldest first, up to a limit of each kind: new ones, and retries that are due. */
   async available(
     consumer: string,
     now: number,
@@ -106,7 +106,7 @@ export class PendingDeliveries {
     return { fresh, due }
   }
 
-  /** Subjects of a consumer that others have leased events of. */
+  /** Subjects of a consumer whose events are leased by others. */
   async busySubjects(consumer: string, subjects: readonly string[], now: number, me: string): Promise<ReadonlySet<string>> {
     const filter = { c: consumer, s: { $in: [...subjects] }, by: { $nin: [null, me] }, t: { $gt: now, $lt: never } }
     const found = await this.#server.use(() =>
@@ -117,19 +117,19 @@ export class PendingDeliveries {
     return new Set(found.map(({ s }) => s))
   }
 
-  /** Whether any of these events waits for one of these consumers. */
+  /** Whether any of these events is pending for any of these consumers. */
   async hasAny(events: readonly string[], consumers: readonly string[]): Promise<boolean> {
     const ids = events.flatMap(event => consumers.map(consumer => idOf(event, consumer)))
     return (await this.#server.use(() => this.#kept().countDocuments({ _id: { $in: ids }, t: { $lt: never } }, { limit: 1 }))) > 0
   }
 
-  /** Which of some consumers events of these subjects wait for, other than those that this kernel has leased. */
+  /** Which of these consumers have pending events of these subjects, not counting those leased by this kernel. */
   async waitingOf(consumers: readonly string[], subjects: readonly string[], me: string): Promise<ReadonlySet<string>> {
     const filter = { c: { $in: [...consumers] }, s: { $in: [...subjects] }, by: { $ne: me }, t: { $lt: never } }
     return new Set(await this.#server.use(() => this.#kept().distinct('c', filter)))
   }
 
-  /** Takes a lease of those that are still free; returns the ids of the deliveries it got. */
+  /** Leases those that are still unleased; returns the IDs of the deliveries it got. */
   async take(
     ids: readonly string[],
     now: number,
@@ -149,12 +149,12 @@ export class PendingDeliveries {
     return new Set(mine.map(({ _id }) => _id))
   }
 
-  /** Leases of a kernel continue. */
+  /** Renews the leases of a kernel. */
   async renew(by: string, until: number): Promise<void> {
     await this.#server.use(() => this.#kept().updateMany({ by, t: { $gt: 0, $lt: never } }, { $set: { t: until } }))
   }
 
-  /** Frees all that a kernel has leased. */
+  /** Releases all leases of a kernel. */
   async release(by: string): Promise<void> {
     await this.#server.use(() => this.#kept().updateMany({ by }, { $set: { by: null, t: 0 } }))
   }
@@ -174,7 +174,7 @@ export class PendingDeliveries {
     await this.#server.use(() => this.#kept().updateOne({ _id: idOf(event, consumer) }, { $set: set }))
   }
 
-  /** True when it was parked and is due now. */
+  /** True when it was dead-lettered and is now due. */
   async retryDeadLetters(consumer: string, event: string): Promise<boolean> {
     const filter = { _id: idOf(event, consumer), t: never }
     const update = { $set: { t: 0, n: 0, by: null }, $unset: { parkedAt: true as const, error: true as const } }
@@ -203,17 +203,17 @@ export class PendingDeliveries {
     }))
   }
 
-  /** How many wait for a consumer, up to 100,000. */
+  /** Number of events pending for a consumer, up to 100,000. */
   async waiting(consumer: string): Promise<number> {
     return this.#server.use(() => this.#kept().countDocuments({ c: consumer, t: { $lt: never } }, { limit: counted }))
   }
 
-  /** Names of the consumers that something waits for, or is parked for. */
+  /** Names of the consumers with pending events or dead letters. */
   async consumers(): Promise<readonly string[]> {
     return this.#server.use(() => this.#kept().distinct('c'))
   }
 
-  /** How many wait for a consumer that no one claims for, up to 10,000, and when the oldest of them was committed. */
+  /** Number of events pending for a consumer that no kernel claims for, up to 10,000, and when the oldest of them was committed. */
   async kept(consumer: string): Promise<{ readonly waiting: number; readonly oldest: string | null }> {
     const filter = { c: consumer, t: { $lt: never } }
     const [waiting, first] = await this.#server.use(() =>
@@ -227,7 +227,7 @@ export class PendingDeliveries {
     return { waiting, oldest: first === null ? null : (JSON.parse(first.e) as AnyEvent).at }
   }
 
-  /** Drops all that waits for a consumer. */
+  /** Deletes everything pending for a consumer. */
   async forget(consumer: string): Promise<void> {
     await this.#server.withoutTimeLimit(() => this.#kept().deleteMany({ c: consumer }))
   }

@@ -2,25 +2,25 @@ import type { Document, Filter } from 'mongodb'
 import type { Scalar } from 'pounce/sdk/store-kit'
 import type { Kept } from './record-format.ts'
 
-/** An order of documents: by these fields, the id last, all in one direction. */
+/** A sort order of documents: by these fields, then the ID, all in one direction. */
 export interface SortOrder {
-  /** MongoDB's names of fields that hold no arrays, without `_id`. */
+  /** MongoDB's names of fields that contain no arrays, without `_id`. */
   readonly fields: readonly string[]
   readonly isDescending: boolean
 }
 
-/** Where to continue: the encoded values of the order's fields and of the id. */
+/** Where to continue: the encoded values of the sort fields and of the ID. */
 export type SortPosition = readonly Scalar[]
 
 export const sortOf = ({ fields, isDescending }: SortOrder): Document =>
   Object.fromEntries([...fields, '_id'].map(field => [field, isDescending ? -1 : 1]))
 
-/** Each type but null as a stretch, for MongoDB compares only values of one type. */
+/** Each type except null as a range, since MongoDB compares only values of the same type. */
 const types = [{ $gte: Number.NEGATIVE_INFINITY }, { $gte: '' }, { $gte: false }]
 
 const rankOf = (value: Scalar): number => (value === null ? 0 : typeof value === 'number' ? 1 : typeof value === 'string' ? 2 : 3)
 
-/** What comes after a value: first those of its own type, then those of the types beyond. */
+/** Ranges after a value: the rest of its own type, then the types beyond. */
 const beyond = (field: string, value: Scalar, isDescending: boolean): readonly Filter<Kept>[] => {
   const rank = rankOf(value)
   const same: Filter<Kept>[] = value === null ? [] : [{ [field]: { [isDescending ? '$lt' : '$gt']: value } }]
@@ -33,8 +33,8 @@ const beyond = (field: string, value: Scalar, isDescending: boolean): readonly F
 }
 
 /**
- * What comes after a place, as stretches to be read one after the other, each of which is one seek in an index over the order's
- * fields: first what is level with the place but for the id, then what differs in the last field, and so on.
+ * What comes after a position, as ranges to be read one after the other, each of which is one seek in an index over the sort
+ * fields: first the rows equal to the position in all fields, then those that differ in the last field, and so on.
  */
 export const stretchesAfter = ({ fields, isDescending }: SortOrder, place: SortPosition | undefined): readonly Filter<Kept>[] => {
   if (place === undefined) return [{}]

@@ -5,16 +5,16 @@ import type { MongodbConnection } from './mongodb-connection.ts'
 import { type SortOrder, type SortPosition, sortOf, stretchesAfter } from './places.ts'
 import { encode, type Kept } from './record-format.ts'
 
-/** A document as it is read. */
+/** A document as read. */
 export interface DocumentRow {
   readonly document: Stored
-  /** What it is sorted by, encoded; the id last. */
+  /** Encoded sort values; the ID is last. */
   readonly place: SortPosition
   /** Length of its JSON. */
   readonly characters: number
 }
 
-/** What of which collection is read in which order. */
+/** A read: the collection, filter and order. */
 export interface QueryRead {
   readonly server: MongodbConnection
   readonly collection: string
@@ -23,18 +23,18 @@ export interface QueryRead {
   /** Paths of the order's fields in documents. */
   readonly paths: readonly string[]
   readonly after: SortPosition | undefined
-  /** How many are read at first; later pieces grow. */
+  /** Size of the first batch; later ones grow. */
   readonly first: number
-  /** A piece ends early once it has so many. */
+  /** A batch ends early once it has this many characters. */
   readonly maxCharacters?: number | undefined
 }
 
 const largestPiece = 500
 
-/** Tombstoned documents have no revision. */
+/** Tombstones have no revision. */
 const live: Filter<Kept> = { r: { $gt: 0 } }
 
-/** Documents that exist and fit. */
+/** Documents that exist and match. */
 export const living = (filter: Filter<Kept>): Filter<Kept> => (Object.keys(filter).length === 0 ? live : { $and: [filter, live] })
 
 const scalarAt = (document: unknown, path: string): Scalar => {
@@ -42,7 +42,7 @@ const scalarAt = (document: unknown, path: string): Scalar => {
   return typeof value === 'object' ? null : encode(value as Scalar)
 }
 
-/** The documents of one query in order, read in pieces by position, so that the server keeps nothing between them. */
+/** The documents of one query in order, read in batches by position, so that the server keeps no state between them. */
 export class QuerySource {
   readonly #reading: QueryRead
   #stretches: readonly Filter<Kept>[]
@@ -65,7 +65,7 @@ export class QuerySource {
     this.#at++
   }
 
-  /** Reads on when nothing is left of what was read. */
+  /** Reads the next batch when the last one is used up. */
   async fill(): Promise<void> {
     while (this.#at >= this.#rows.length && this.#stretches.length > 0) await this.#load()
   }
@@ -100,7 +100,7 @@ export class QuerySource {
   }
 }
 
-/** The order of places. */
+/** Compares two positions. */
 const compare = (a: SortPosition, b: SortPosition): number => {
   for (const [at, value] of a.entries()) {
     const difference = compareScalars(value, b[at] ?? null)
@@ -109,7 +109,7 @@ const compare = (a: SortPosition, b: SortPosition): number => {
   return 0
 }
 
-/** Documents of several sources in their common order, each once. */
+/** Merges the documents of several sources in their common order, each once. */
 export class MergedSource {
   readonly #sources: readonly QuerySource[]
   readonly #sign: number

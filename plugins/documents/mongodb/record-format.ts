@@ -12,65 +12,65 @@ const encodePart = (part: string): string => {
 }
 
 /**
- * Text as it is stored where order counts: by code point on servers that compare UTF-8 bytes and on those that compare UTF-16 units
- * alike. Text below U+D800 stays as it is. Half a surrogate pair, which UTF-8 cannot hold, becomes something of its own.
+ * Text as stored for sorting: ordered by code point both on servers that compare UTF-8 bytes and on those that compare UTF-16 units.
+ * Text below U+D800 is unchanged. Lone surrogates, which UTF-8 cannot represent, are escaped.
  */
 export const encodeText = (text: string): string => (high.test(text) ? text.replace(parts, encodePart) : text)
 
 /** A scalar as it is stored in a key. */
 export const encode = (value: Scalar): Scalar => (typeof value === 'string' ? encodeText(value) : value)
 
-/** Above every text that has this one, encoded, as its beginning. */
+/** The upper bound of all texts with this encoded prefix. */
 export const afterPrefix = (encoded: string): string => `${encoded}\ue003`
 
-/** A document as MongoDB holds it. A tombstoned one with undelivered events has none of `r`, `b`, `f`, `d` and `k`. */
+/** A document as stored in MongoDB. A tombstone with undelivered events has none of `r`, `b`, `f`, `d` and `k`. */
 export interface Kept {
   readonly _id: string
   /** Revision. */
   readonly r?: number
-  /** Created by each insert, so that a document is distinguished from one of the same id and revision that it replaced. */
+  /** Created by each insert; distinguishes a document from one with the same ID and revision that it replaced. */
   readonly b?: string
   /** The document as JSON text. */
   readonly d?: string
-  /** Which indexes `k` and `u` were made for: see `fillingOf`. */
+  /** Which indexes `k` and `u` were computed for: see `fillingOf`. */
   readonly f?: string
-  /** What indexes are made of: a field for each indexed path, null when absent, an array when the path may hold one. */
+  /** Index fields: one for each indexed path, null when absent, an array when the path may hold one. */
   readonly k?: Readonly<Record<string, Scalar | readonly Scalar[]>>
-  /** A field for each unique index: the key as text, or one that no one else has when a part of it is null. */
+  /** One field for each unique index: the key as text, or a random unique value when part of it is null. */
   readonly u: Readonly<Record<string, string>>
   /** Undelivered events. */
   readonly ev: readonly KeptEvent[]
   readonly gone?: boolean
 }
 
-/** An event inside the document that it came with. */
+/** An event embedded in the document it was committed with. */
 export interface KeptEvent {
   readonly id: string
-  /** When it was committed, in milliseconds: a sweep looks for stale ones. */
+  /** Commit time, in milliseconds: a sweep looks for stale ones. */
   readonly at: number
-  /** The event as JSON text; empty for the mark of a tombstone. */
+  /** The event as JSON text; empty for a tombstone's marker. */
   readonly e: string
   /** The consumers that were declared for it. */
   readonly to: readonly string[]
 }
 
-/** What a collection's indexes make of its documents. */
+/** What a collection's indexes derive from its documents. */
 export interface RecordFormat {
   readonly name: string
   readonly indexes: Readonly<Record<string, Index>>
-  /** Indexed paths and whether each may hold an array. */
+  /** Indexed paths and whether each may contain an array. */
   readonly paths: ReadonlyMap<string, boolean>
   readonly unique: readonly (readonly [name: string, index: Index])[]
-  /** Names what documents must hold for these indexes; another one means that they must be filled again. */
+  /** Identifies the fields that these indexes need; when it differs, documents must be filled again. */
   readonly filling: string
 }
 
 const escaped = (character: string): string => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`
 
-/** The name of a path's field: MongoDB gives dots and dollar signs a meaning. */
+/** The field name of a path: dots and dollar signs are special to MongoDB. */
 export const memberOf = (path: string): string => path.replace(/[%/$\u0000]/g, escaped).replaceAll('.', '/')
 
-/** The field that holds what a path reaches: `places.dataset` is `k.places/dataset`. */
+/** The field with the value at a path: `places.dataset` is `k.places/dataset`. */
 export const fieldOf = (path: string): string => `k.${memberOf(path)}`
 
 const fillingOf = (paths: RecordFormat['paths'], unique: RecordFormat['unique']): string => {
@@ -98,10 +98,10 @@ const membersOf = (format: RecordFormat, document: unknown): Record<string, Scal
   return members
 }
 
-/** The name of a unique index's field below `u`, and of the index: another one when it is defined otherwise. */
+/** The field name of a unique index below `u`, and the index name; it changes with the definition. */
 export const uniqueMember = (name: string, { on }: Index): string => `${memberOf(name)}:${on.map(memberOf).join(',')}`
 
-/** A key that is free: no other document's can be equal, for a key is the text of an array. */
+/** A key that no other document can have, since ordinary keys are the text of an array. */
 const freeKey = (id: string): string => `-${id}`
 
 const uniqueKeysOf = (format: RecordFormat, document: Stored): Record<string, string> => {
@@ -113,11 +113,11 @@ const uniqueKeysOf = (format: RecordFormat, document: Stored): Record<string, st
   return keys
 }
 
-/** The unique keys of a document that is gone. */
+/** The unique keys of a deleted document. */
 export const freeKeysOf = (format: RecordFormat, id: string): Record<string, string> =>
   Object.fromEntries(format.unique.map(([name, index]) => [uniqueMember(name, index), freeKey(id)]))
 
-/** The parts that say what a document is; throws `Invalid` for one that the indexes cannot take. */
+/** The fields derived from a document; throws `Invalid` for one that the indexes cannot take. */
 export const partsOf = (format: RecordFormat, document: Stored, text: string): Required<Pick<Kept, 'r' | 'f' | 'd' | 'k' | 'u'>> => ({
   r: document.revision,
   f: format.filling,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from 'pounce/sdk'
 
-/** Does something again and again, one run after the other; a run that fails is logged. */
+/** Runs a task repeatedly, one run at a time; a failed run is logged. */
 export class RepeatingTask {
   readonly #run: () => Promise<void>
   readonly #everyMs: number
@@ -19,7 +19,7 @@ export class RepeatingTask {
     this.#loop = this.#go()
   }
 
-  /** Begins no other run, and waits for the one that is under way. */
+  /** Starts no further run, and waits for the current one. */
   async stop(): Promise<void> {
     this.#stopped.abort()
     await this.#loop
@@ -28,7 +28,7 @@ export class RepeatingTask {
   async #go(): Promise<void> {
     const { signal } = this.#stopped
     while (!signal.aborted) {
-      // It rejects only when it is stopped.
+      // It rejects only when stopped.
       await pause(this.#everyMs, undefined, { signal, ref: false }).catch(() => undefined)
       if (signal.aborted) return
       try {

@@ -5,7 +5,7 @@ import type { MongodbConnection } from './mongodb-connection.ts'
 import { idOf, type NewDelivery, type PendingDeliveries, subjectOf } from './pending-deliveries.ts'
 import type { Kept, KeptEvent } from './record-format.ts'
 
-/** Events of this age belong to a kernel that died, or to a commit whose result was lost. */
+/** Events older than this belong to a kernel that died, or to a commit whose result was lost. */
 const ageMs = 20_000
 const mostDocuments = 200
 

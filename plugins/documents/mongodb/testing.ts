@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts'
 const nothing = (): void => undefined
 const noMetrics: Metrics = { count: nothing, gauge: nothing, observe: nothing }
 
-/** A database that is deleted with the test. */
+/** A database that is dropped at the end of the test. */
 export const testDatabase = (t: TestContext, uri: string): string => {
   const database = `pounce-${randomUUID().slice(0, 13)}`
   t.teardown(async () => {
@@ -21,14 +21,14 @@ export const testDatabase = (t: TestContext, uri: string): string => {
 
 interface Opening {
   readonly uri: string
-  /** Where the database is dropped, when that is another address. */
+  /** Where the database is dropped, when that is a different address. */
   readonly server?: string
   readonly database?: string
   readonly tools?: Pick<StoreTools, 'ids'> & { readonly clock: Clock }
   readonly settings?: Partial<Settings>
 }
 
-/** A clock that goes, and ids that no other store makes. */
+/** A running clock, and IDs that no other store creates. */
 export const realTools = () => {
   let last = 0
   const kernel = randomBytes(5).toString('hex')
@@ -39,7 +39,7 @@ export const realTools = () => {
   }
 }
 
-/** A started store; closed with the test. */
+/** A started store, closed at the end of the test. */
 export const openStore = async (t: TestContext, { uri, server = uri, database, tools, settings }: Opening): Promise<MongodbDocuments> => {
   const { clock, ids } = tools ?? { clock: new FixedClock(), ids: countingIds() }
   const all: Settings = {

@@ -3,7 +3,7 @@ import type { PreparedWrite, WriteRequest } from './group-commit.ts'
 import type { OutboxConsumer } from './outbox-consumer.ts'
 import * as tables from './outbox-tables.ts'
 
-/** What became of one event. */
+/** The outcome of one event. */
 export type DeliveryOutcome =
   | { readonly id: string; readonly how: 'done' }
   | { readonly id: string; readonly how: 'retry'; readonly error: string; readonly due: number }
@@ -13,17 +13,17 @@ export type DeliveryOutcome =
 export interface Ledger {
   connection(): Connection
   consumer(name: string): OutboxConsumer | undefined
-  /** Id of the newest durable event. */
+  /** ID of the newest durable event. */
   newest(): string
   prunedTo(): string
-  /** Drops events that all consumers have passed, this one up to `low`; returns up to where. */
+  /** Deletes events that all consumers have passed, this one up to `low`; returns the new lower bound. */
   prune(consumer: OutboxConsumer, low: string): string
   pruned(to: string): void
-  /** The settlement takes no more outcomes. */
+  /** No more outcomes are accepted. */
   begun(name: string): void
 }
 
-/** All that one consumer settles in one turn of the event loop: one piece of work of a transaction. */
+/** All outcomes of one consumer in one turn of the event loop: one write request of a transaction. */
 export class AckWork implements WriteRequest {
   #name: string
   #ledger: Ledger
@@ -66,7 +66,7 @@ export class AckWork implements WriteRequest {
     }
   }
 
-  /** True of an event that this consumer has not settled; those not yet in memory are read from the file. */
+  /** True for an event that this consumer has not settled; those not yet in memory are read from the file. */
   #waits(consumer: OutboxConsumer, id: string): boolean {
     if (consumer.leases.has(id) || consumer.retries.has(id) || consumer.isPending(id)) return true
     if (consumer.isLive || id <= consumer.loadedTo || consumer.passed.has(id)) return false

@@ -3,19 +3,19 @@ import type { SqlValue } from 'pounce/sdk/sqlite'
 import { compareScalars, type Scalar } from 'pounce/sdk/store-kit'
 import { encode } from './table.ts'
 
-/** An end of a stretch of keys. */
+/** A bound of a key range. */
 export interface Bound {
   readonly value: SqlValue
   readonly isIncluded: boolean
 }
 
-/** A stretch of keys of one type. */
+/** A range of keys of one type. */
 export interface KeyRange {
   readonly lower: Bound
   readonly upper: Bound
 }
 
-/** What all conditions of an `and` say about fields that an index could use, and which condition said it. */
+/** What all conditions of an `and` require of fields that an index could use, and which condition requires it. */
 export interface Constraints {
   readonly values: ReadonlyMap<string, { readonly values: readonly Scalar[]; readonly by: Where }>
   readonly bounds: ReadonlyMap<string, { readonly bounds: KeyRange; readonly by: Where }>
@@ -24,11 +24,11 @@ export interface Constraints {
 const past = (value: SqlValue): Bound => ({ value, isIncluded: false })
 const from = (value: SqlValue): Bound => ({ value, isIncluded: true })
 
-/** Ends of the numbers and of the texts: null lies before the numbers, booleans after the texts. */
+/** Bounds of the numbers and of the texts: null sorts before numbers, booleans after texts. */
 const numbers: KeyRange = { lower: past(Number.NEGATIVE_INFINITY), upper: from(Number.POSITIVE_INFINITY) }
 const texts: KeyRange = { lower: from(''), upper: past(new Uint8Array(0)) }
 
-/** The least text that no text with this prefix reaches. */
+/** The least text above all texts with this prefix. */
 const afterPrefix = (text: string): Bound => {
   const points = [...text]
   while (points.length > 0) {
@@ -50,7 +50,7 @@ const boundsOf = (where: Where): KeyRange | undefined => {
   return typeof lower.value === typeof given || typeof upper.value === typeof given ? { lower, upper } : undefined
 }
 
-/** Reads the constraints out of conditions that must all hold; values are in order. Of two about one field the narrower counts: an array can meet both. */
+/** Extracts the constraints from conditions that must all hold; values are sorted. Of two on one field only the narrower is used: an array can meet both. */
 export const constraintsOf = (conjuncts: readonly Where[]): Constraints => {
   const values = new Map<string, { values: readonly Scalar[]; by: Where }>()
   const bounds = new Map<string, { bounds: KeyRange; by: Where }>()

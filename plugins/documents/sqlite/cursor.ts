@@ -7,14 +7,14 @@ export interface StreamRead {
   readonly db: Connection
   readonly table: CollectionTable
   readonly isDescending: boolean
-  /** Rows carry the document's text. */
+  /** Rows include the document's text. */
   readonly documents: boolean
-  /** How many rows are read at first and at most at a time. */
+  /** Number of rows in the first batch, and maximum per batch. */
   readonly first: number
   readonly most: number
 }
 
-/** One stream read in growing pieces. */
+/** One stream, read in growing batches. */
 class Cursor {
   #stream: IndexStream
   #reading: StreamRead
@@ -52,7 +52,7 @@ class Cursor {
   }
 }
 
-/** Rows of several streams in their common order, each document once. */
+/** Merges the rows of several streams in their common order, each document once. */
 export class MergedCursor {
   #cursors: Cursor[]
   #compare: (a: Row, b: Row) => number
@@ -84,7 +84,7 @@ export class MergedCursor {
     return this.#cursors.length === 0
   }
 
-  /** Cursors are kept with the next one last, so that taking it moves few. */
+  /** Cursors are sorted with the next one last, so that advancing it moves few. */
   #take(): Row | undefined {
     const cursor = this.#cursors.pop()
     if (cursor === undefined) return undefined

@@ -2,23 +2,23 @@ import { Unavailable } from 'pounce/sdk'
 import { Connection, type Opening, replaceInDoubt } from 'pounce/sdk/sqlite'
 import { isBroken, namingDamage, problemOf } from './problems.ts'
 
-/** The form of the file that this program writes. */
+/** The file format version that this program writes. */
 const version = 1
 
-/** The one connection that writes; it is replaced after an error that leaves its memory of the file in doubt, such as a failed fsync. */
+/** The only writing connection. It is replaced after an error that makes its view of the file unreliable, such as a failed fsync. */
 export class Database {
   #opening: Opening
   #connection: Connection | undefined
   #isOpen = false
   #isBroken = false
-  /** Called when the file was reopened: what the last connection was said to have failed to write may be there after all. */
+  /** Called when the file was reopened: a write that was reported as failed may have been stored after all. */
   onReopened: () => void = () => undefined
 
   constructor(opening: Opening) {
     this.#opening = opening
   }
 
-  /** Opens the file, which is made when absent. Throws for a file that a newer program wrote. */
+  /** Opens the file, creating it when absent. Throws for a file written by a newer program. */
   open(): void {
     this.#isOpen = true
     const connection = this.connection()
@@ -38,7 +38,7 @@ export class Database {
     return this.#connection
   }
 
-  /** A transaction whose COMMIT failed is made sure to be undone before anything is read from or written to the new connection. */
+  /** After a failed COMMIT, ensures that the transaction is rolled back before the new connection reads or writes anything. */
   #reopen(): void {
     const broken = this.#connection
     if (broken?.isInDoubt) this.#connection = replaceInDoubt(broken, this.#opening)
@@ -55,7 +55,7 @@ export class Database {
     }
   }
 
-  /** Does something with the connection and says what its errors mean to callers: see `problemOf`. */
+  /** Uses the connection, and converts errors for callers: see `problemOf`. */
   use<R>(work: (connection: Connection) => R): R {
     try {
       return work(this.connection())
@@ -65,7 +65,7 @@ export class Database {
     }
   }
 
-  /** Takes note of an error; after some of them the next call reopens the file, which recovers it from its log. */
+  /** Records an error; after some kinds the next call reopens the file, which recovers it from its log. */
   failed(error: unknown): void {
     this.#isBroken ||= isBroken(error)
   }
@@ -74,7 +74,7 @@ export class Database {
     return this.#isBroken
   }
 
-  /** The error for callers of a failed transaction: after one that broke the connection the file is reopened first, so that it is known whether it was kept. */
+  /** The error for callers of a failed transaction. After one that broke the connection the file is reopened first, to find out whether it was stored. */
   outcomeOf(error: unknown): Error {
     this.failed(error)
     const isInDoubt = this.#connection?.isInDoubt === true

@@ -6,7 +6,7 @@ import { countingIds, FixedClock, type Note, notes } from 'pounce/sdk/testing'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { tempFolder } from '../../../test/support/temp-folder.ts'
 
-/** Runs the writing child until it has acknowledged this many, then kills it without notice. Resolves to what it acknowledged. */
+/** Runs the writing child until it has acknowledged this many, then kills it with SIGKILL. Resolves to what it acknowledged. */
 const killAfter = (folder: string, round: number, acknowledged: number): Promise<readonly string[]> => {
   const script = fileURLToPath(new URL('./crash-child.ts', import.meta.url))
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, folder, `r${round}`], {
@@ -23,7 +23,7 @@ const killAfter = (folder: string, round: number, acknowledged: number): Promise
   })
 }
 
-test('what was acknowledged before a SIGKILL is there, with its index entries and its event, and nothing is there by halves', async t => {
+test('documents acknowledged before a SIGKILL survive with their index entries and events, and none is stored in part', async t => {
   const folder = await tempFolder(t)
   const acknowledged: string[] = []
   for (const round of [1, 2, 3]) acknowledged.push(...(await killAfter(folder, round, 40 * round)))
@@ -103,7 +103,7 @@ test('a file that a newer program wrote is refused', async t => {
   await t.throwsAsync(openStore(t, { settings: { folder } }), { message: /newer version/ })
 })
 
-test('the outbox goes on where it stood: leases are void, failures and parked events stay, ids go on rising', async t => {
+test('after a restart the outbox continues: leases are void, failures and parked events stay, ids keep rising', async t => {
   const folder = await tempFolder(t)
   const clock = new FixedClock()
   const consumers = [

@@ -26,7 +26,7 @@ const statementsOf = ({ table, index }: IndexTable): Statements => {
   return statements
 }
 
-/** Adds a document's entries to an index table; those that exist stay. */
+/** Adds a document's entries to an index table; existing ones are left unchanged. */
 export const addEntries = (db: Connection, to: IndexTable, keys: readonly Key[], id: string, row: number): void => {
   const { add } = statementsOf(to)
   for (const key of keys) db.run(add, ...key.map(encode), id, row)
@@ -38,12 +38,12 @@ export const removeEntries = (db: Connection, from: IndexTable, keys: readonly K
   for (const key of keys) db.run(remove, ...key.map(encode), id)
 }
 
-/** The id of a document that has the key; none for a key with a null part, which is free. */
+/** The ID of a document with the key; undefined for a key with a null part, which is never taken. */
 export const keyHolder = (db: Connection, index: IndexTable, key: Key): string | undefined => {
   if (key.includes(null)) return undefined
   const row = db.get(statementsOf(index).holder, ...key.map(encode))
   return row === undefined ? undefined : String(row[0])
 }
 
-/** True of keys with the same values. */
+/** True for keys with the same values. */
 export const sameKey = (a: Key, b: Key): boolean => a.every((value, at) => compareScalars(value, b[at] ?? null) === 0)

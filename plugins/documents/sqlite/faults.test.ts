@@ -14,7 +14,7 @@ import { SqliteOutbox } from './sqlite-outbox.ts'
 const large = 'x'.repeat(200_000)
 const ioError = Object.assign(new Error('disk I/O error'), { errcode: 1034 })
 
-test('a full disk is said so, harms nothing that was acknowledged, and writing goes on once there is space', async t => {
+test('a full disk is reported, harms nothing that was acknowledged, and writing continues once there is space', async t => {
   const store = await openStore(t, { settings: { maxSizeMiB: 2 } })
   await store.declare([notes])
   const stored: string[] = []
@@ -120,7 +120,7 @@ test('after an error that leaves the file in doubt the work is refused and the f
   )
 })
 
-test('events that were stored although their commit was said to have failed come all the same', async t => {
+test('events that were stored although their commit was reported as failed are delivered', async t => {
   const database = new Database({ file: `${await tempFolder(t)}/x.db`, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 })
   database.open()
   t.teardown(() => database.close())
@@ -145,14 +145,14 @@ test('events that were stored although their commit was said to have failed come
   }
   await leave('d0')
   t.deepEqual(await hear(), ['d0'])
-  // Written and synced, but the system says that the sync failed.
+  // Written and synced, but the system reports that the sync failed.
   database.connection().transaction(() => record('d1'))
   database.failed(ioError)
   await leave('d2')
   t.deepEqual(await outbox.waiting(), { 'test/all': 2 })
   t.deepEqual(await hear(), ['d1', 'd2'])
   t.deepEqual(await outbox.waiting(), { 'test/all': 0 })
-  // So with what settles an event.
+  // The same for acknowledgements.
   await leave('d3')
   const [claimed] = await outbox.claim('test/all', { limit: 10, leaseMs: 1000, owner: 'test' })
   const id = claimed?.event.id ?? ''

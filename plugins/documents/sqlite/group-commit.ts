@@ -2,32 +2,32 @@ import { Unavailable } from 'pounce/sdk'
 import type { Database } from './database.ts'
 import { isDatabaseError } from './problems.ts'
 
-/** What one caller wants written. */
+/** One caller's write. */
 export interface WriteRequest {
-  /** Checks against the data as it stands, in the open transaction; throws the error for the caller. Writes nothing. */
+  /** Checks conditions against the current data, in the open transaction; throws the error for the caller. Writes nothing. */
   plan(): PreparedWrite
   refuse(error: Error): void
 }
 
-/** WriteRequest whose conditions hold. */
+/** A write request whose conditions hold. */
 export interface PreparedWrite {
   write(): void
   /** After COMMIT. */
   finish(): void
 }
 
-/** How many pieces of work share one transaction at most: a few milliseconds of the main thread. */
+/** Maximum number of requests that share one transaction: a few milliseconds of the main thread. */
 const largest = 256
 
-/** How long work may wait for more of it, in milliseconds. */
+/** How long requests may wait for more, in milliseconds. */
 const maxGatherMs = 2
 
 /** Called after each transaction, with its number of commits and its duration. */
 export type TransactionObserver = (pieces: number, seconds: number) => void
 
 /**
- * Writes all work of a few turns of the event loop in one transaction, so that one fsync serves all of it: it waits as long as each turn brings more.
- * Nothing is answered before COMMIT; work whose conditions fail is left out without harm to the rest.
+ * Writes all requests of a few turns of the event loop in one transaction, so that they share one fsync: it waits as long as each turn adds more.
+ * Callers get no result before COMMIT; requests whose conditions fail are left out and do not affect the rest.
  */
 export class GroupCommit {
   #database: Database
@@ -50,7 +50,7 @@ export class GroupCommit {
     this.#schedule()
   }
 
-  /** Writes what is queued and takes no more. */
+  /** Writes what is queued and accepts no more. */
   close(): void {
     while (this.#queue.length > 0) this.#flush()
     this.#isClosed = true
@@ -98,7 +98,7 @@ export class GroupCommit {
   }
 }
 
-/** Plans and writes one piece; returns how to answer once the transaction is durable. Only errors of the database get out. */
+/** Checks and writes one request; returns a function that reports the result once the transaction is durable. Throws only errors of the database. */
 const attempt = (work: WriteRequest): (() => void) => {
   let prepared: PreparedWrite
   try {

@@ -47,7 +47,7 @@ test('a new index on old documents answers for all of them, those changed while 
   )
 })
 
-test('the filling of an index goes on after an interruption', async t => {
+test('filling an index continues after an interruption', async t => {
   const folder = await tempFolder(t)
   const first = await openStore(t, { settings: { folder } })
   await first.declare([bare])

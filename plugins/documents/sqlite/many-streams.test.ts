@@ -17,7 +17,7 @@ const filled = async (t: Parameters<typeof openStore>[0]) => {
   for (let from = 0; from < count; from += 1000) {
     const items = Array.from({ length: 1000 }, (_, n) => {
       const rank = from + n
-      // The first forty alone are in spaces that someone belongs to.
+      // Only the first forty are in spaces that have a member.
       const spaces = rank < 40 ? [`mine${rank}`, `mine${(rank * 7) % 40}`] : [`other${rank % 500}`]
       return { change: { insert: { id: `n${rank}`, name: rank % 1000 === 0 ? 'own' : 'n', rank, spaces }, into: notes } }
     })
@@ -26,7 +26,7 @@ const filled = async (t: Parameters<typeof openStore>[0]) => {
   return store
 }
 
-/** Of so many spaces, of which only forty hold anything. */
+/** A query over this many spaces, of which only forty contain anything. */
 const member = (spaces: number): Where =>
   or(
     eq('name', 'own'),
@@ -42,7 +42,7 @@ const expectedOf = (spaces: number): readonly string[] =>
     .map(rank => `n${rank}`)
 
 for (const spaces of [30, 300, 2500, 20_000])
-  test(`pages for somebody in ${spaces} spaces miss nothing and repeat nothing, wherever what they see lies`, async t => {
+  test(`pages for a member of ${spaces} spaces neither miss nor repeat documents, wherever these are`, async t => {
     const store = await filled(t)
     const seen: string[] = []
     let after: After | undefined
@@ -54,7 +54,7 @@ for (const spaces of [30, 300, 2500, 20_000])
     t.deepEqual(seen, expectedOf(spaces))
   })
 
-test('somebody in so many spaces that they are merged elsewhere blocks nobody', async t => {
+test('a query over so many spaces that it runs in a reader thread blocks no other', async t => {
   const store = await filled(t)
   let isListed = false
   const listing = store.find(notes, { using, where: member(50_000), sort: newest, limit: 12 }).finally(() => {

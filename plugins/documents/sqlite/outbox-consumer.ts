@@ -5,11 +5,11 @@ export interface Entry {
   readonly id: string
   readonly event: AnyEvent
   readonly attempt: number
-  /** Two events of one subject are never leased at once. */
+  /** Two events of one subject are never leased at the same time. */
   readonly subject: string
 }
 
-/** A new event as it waits: one object for all its consumers. */
+/** A new, waiting event: one object shared by all its consumers. */
 export const entryOf = (event: AnyEvent, attempt = 1): Entry => ({
   ...{ id: event.id, event, attempt },
   subject: `${event.subject.kind}/${event.subject.id}`,
@@ -17,7 +17,7 @@ export const entryOf = (event: AnyEvent, attempt = 1): Entry => ({
 
 interface Lease extends Entry {
   readonly until: number
-  /** True of an event that failed before: the low mark has passed it. */
+  /** True for an event that failed before: the low mark has passed it. */
   readonly isRetry: boolean
 }
 
@@ -27,7 +27,7 @@ export interface Retry {
   readonly due: number
 }
 
-/** How many events a consumer has in memory before it reads them from the file when their turn comes. */
+/** Maximum number of a consumer's events in memory; the rest are read from the file when their turn comes. */
 export const inMemory = 2000
 
 const none: ReadonlySet<string> = new Set()
@@ -35,8 +35,8 @@ const none: ReadonlySet<string> = new Set()
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
 /**
- * Where one consumer stands, in memory: leases last as long as the process does. The file holds the low mark below which nothing waits,
- * the ids passed beyond it, and the failed ones.
+ * The position of one consumer, in memory: leases last as long as the process does. The file holds the low mark below which nothing waits,
+ * the IDs passed beyond it, and the failed events.
  */
 export class OutboxConsumer {
   readonly id: number
@@ -48,7 +48,7 @@ export class OutboxConsumer {
   readonly passed = new Set<string>()
   readonly retries = new Map<string, Retry>()
   readonly leases = new Map<string, Lease>()
-  /** Events up to this id have been read into memory; when `isLive`, all have. */
+  /** Events up to this ID have been read into memory; when `isLive`, all have. */
   loadedTo = ''
   isLive = false
   waiting = 0
@@ -73,25 +73,25 @@ export class OutboxConsumer {
     return this.#pending.some(entry => entry.id === id)
   }
 
-  /** Nothing waits that could be leased. */
+  /** No event can be leased. */
   get isIdle(): boolean {
     return this.isLive && this.#pending.length === 0 && this.retries.size === 0
   }
 
-  /** Takes a new event, in the order of ids, unless it was passed already. */
+  /** Adds a new event, in the order of IDs, unless it was passed already. */
   push(entry: Entry): void {
     if (!this.passed.has(entry.id)) this.#pending.push(entry)
     this.loadedTo = entry.id
   }
 
-  /** A committed event: kept in memory while there is room, else left to be read later. */
+  /** Adds a committed event: kept in memory while there is room, otherwise read later. */
   committed(entry: Entry): void {
     this.waiting++
     if (this.isLive && this.#pending.length < inMemory) this.push(entry)
     else this.isLive = false
   }
 
-  /** Leases that ended: their events wait again. */
+  /** Requeues events whose leases have expired. */
   expire(now: number): void {
     let isUnsorted = false
     for (const { id, event, attempt, isRetry, until } of this.leases.values()) {
@@ -115,7 +115,7 @@ export class OutboxConsumer {
 
   /**
    * Leases up to `limit` of the due events, oldest first. An event waits while another one of its subject is leased,
-   * so that two who claim never deal with one subject at once.
+   * so that two workers never process events of one subject at the same time.
    */
   lease(retries: readonly AnyEvent[], limit: number, until: number): readonly Entry[] {
     const busy = new Set<string>()
@@ -136,8 +136,8 @@ export class OutboxConsumer {
   }
 
   /**
-   * Where the low mark will be once `settled` are passed; `last` is the newest durable event's id. It never passes events that were not read yet: some
-   * may wait between those that are leased.
+   * The low mark once `settled` are passed; `last` is the newest durable event's ID. It never passes events that were not read yet: some
+   * may be waiting between those that are leased.
    */
   lowAfter(last: string, settled: ReadonlySet<string> = none): string {
     let lowest = `${this.isLive && last > this.loadedTo ? last : this.loadedTo}+`
@@ -147,7 +147,7 @@ export class OutboxConsumer {
     return lowest > this.low ? lowest : this.low
   }
 
-  /** Which try of an event is going on, or has just ended. */
+  /** The number of the current or last attempt at an event. */
   attemptOf(id: string): number {
     return this.leases.get(id)?.attempt ?? (this.retries.get(id)?.attempts ?? 0) + 1
   }

@@ -4,8 +4,8 @@ import { type Consumer, type DeadLetter, deepFreeze } from 'pounce/sdk/store-kit
 import { OutboxConsumer } from './outbox-consumer.ts'
 
 /**
- * The outbox's tables. `audience` lists the ids of the consumers that were declared for the event's type. `absent` is 1 of a consumer that is not
- * declared now: its events stay, anyone who else has passed them.
+ * The outbox's tables. `audience` lists the IDs of the consumers that were declared for the event's type. `absent` is 1 for a consumer that
+ * is currently not declared: its events stay until it is removed, even when all others have passed them.
  */
 const outboxDefinitions = `
 CREATE TABLE IF NOT EXISTS outbox_consumers(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, low TEXT NOT NULL,
@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS outbox_failed(
   PRIMARY KEY(event, consumer)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS outbox_parked ON outbox_failed(parked_at) WHERE parked_at IS NOT NULL;`
 
-/** Makes the tables, and brings those of older versions up to date. */
+/** Creates the tables, and upgrades those of older versions. */
 export const prepareTables = (db: Connection): void => {
   db.exec(outboxDefinitions)
   const columns = db.all("SELECT name FROM pragma_table_info('outbox_consumers')").map(([name]) => name)
@@ -26,13 +26,13 @@ export const prepareTables = (db: Connection): void => {
   db.exec('CREATE INDEX IF NOT EXISTS outbox_absent ON outbox_consumers(low) WHERE absent = 1')
 }
 
-/** True in SQL of an event that no one has to see any more, when all declared consumers have passed it. */
+/** SQL condition for an event that is no longer needed once all declared consumers have passed it. */
 const isSpent = `NOT EXISTS (SELECT 1 FROM outbox_failed WHERE event = outbox_events.id)
   AND NOT EXISTS (SELECT 1 FROM outbox_consumers c WHERE c.absent = 1 AND c.low <= outbox_events.id
     AND outbox_events.audience LIKE '%,' || c.id || ',%'
     AND NOT EXISTS (SELECT 1 FROM outbox_passed WHERE consumer = c.id AND event = outbox_events.id))`
 
-/** A failure as stored; `parkedAt` is null while it will be tried again. */
+/** A failure as stored; `parkedAt` is null while it will be retried. */
 export interface DeliveryFailure {
   readonly consumer: number
   readonly event: string
@@ -42,14 +42,14 @@ export interface DeliveryFailure {
   readonly parkedAt: string | null
 }
 
-/** The event of its stored text; frozen, for several consumers share it. */
+/** Parses an event's stored text; frozen, since several consumers share it. */
 export const eventOf = (text: unknown): AnyEvent => deepFreeze(JSON.parse(String(text)) as AnyEvent)
 
 export const insertEvent = (db: Connection, id: string, audience: string, text: string): void => {
   db.run('INSERT INTO outbox_events(id, audience, event) VALUES (?, ?, ?)', id, audience, text)
 }
 
-/** True when a consumer is of an audience, which is a list of ids between commas. */
+/** True when a consumer belongs to an audience, which is a list of IDs between commas. */
 export const isFor = (audience: string, consumer: number): boolean => audience.includes(`,${consumer},`)
 
 export const readEvent = (db: Connection, id: string): AnyEvent | undefined => {
@@ -57,7 +57,7 @@ export const readEvent = (db: Connection, id: string): AnyEvent | undefined => {
   return row && eventOf(row[0])
 }
 
-/** Events after an id, oldest first, with their audience. */
+/** Events after an ID, oldest first, with their audience. */
 export const eventsAfter = (db: Connection, id: string, limit: number): readonly { event: AnyEvent; audience: string }[] =>
   db
     .all('SELECT event, audience FROM outbox_events WHERE id > ? ORDER BY id LIMIT ?+0', id, limit)
@@ -68,14 +68,14 @@ export const audienceOf = (db: Connection, id: string): string | undefined => {
   return row && String(row[0])
 }
 
-/** The newest id that an event has or that a consumer has passed: new ids lie beyond it, even when the clock was set back. */
+/** The newest ID that an event has or that a consumer has passed: new IDs are above it, even when the clock was set back. */
 export const newestMark = (db: Connection): string => {
   const [event, low] =
     db.get("SELECT (SELECT coalesce(max(id), '') FROM outbox_events), (SELECT coalesce(max(low), '') FROM outbox_consumers)") ?? []
   return [String(low).replace('+', ''), String(event)].sort().at(-1) ?? ''
 }
 
-/** How many events from an id on have which audience. */
+/** Number of events from an ID on, by audience. */
 export const countFrom = (db: Connection, id: string): readonly { audience: string; events: number }[] =>
   db
     .all('SELECT audience, count(*) FROM outbox_events WHERE id >= ? GROUP BY audience', id)
@@ -113,7 +113,7 @@ export const retriesOf = (db: Connection, consumer: number): readonly { event: s
 export const isDeadLetter = (db: Connection, consumer: number, event: string): boolean =>
   db.get('SELECT 1 FROM outbox_failed WHERE event = ? AND consumer = ? AND parked_at IS NOT NULL', event, consumer) !== undefined
 
-/** DeadLetter events, newest first. */
+/** Dead letters, newest first. */
 export const readDeadLetters = (db: Connection, limit: number): readonly DeadLetter[] => {
   const sql = `SELECT e.event, c.name, f.attempts, f.error, f.parked_at
     FROM outbox_failed f JOIN outbox_events e ON e.id = f.event JOIN outbox_consumers c ON c.id = f.consumer
@@ -127,12 +127,12 @@ export const readDeadLetters = (db: Connection, limit: number): readonly DeadLet
   }))
 }
 
-/** Drops events in `[from, to)` that no failure names and no absent consumer has still to see. */
+/** Deletes events in `[from, to)` that have no failures and that no absent consumer still needs. */
 export const pruneEvents = (db: Connection, from: string, to: string): void => {
   db.run(`DELETE FROM outbox_events WHERE id >= ? AND id < ? AND ${isSpent}`, from, to)
 }
 
-/** Drops a consumer and its failures; its events go when they are pruned. */
+/** Deletes a consumer and its failures; its events are deleted by pruning. */
 export const forgetConsumer = (db: Connection, id: number): void => {
   db.run('DELETE FROM outbox_consumers WHERE id = ?', id)
   db.run('DELETE FROM outbox_passed WHERE consumer = ?', id)
@@ -141,13 +141,13 @@ export const forgetConsumer = (db: Connection, id: number): void => {
 
 const typesOf = (text: unknown): readonly string[] | '*' => JSON.parse(String(text)) as readonly string[] | '*'
 
-/** Makes the consumers that are new, standing at `end`; those that are not named are absent. */
+/** Creates new consumers, positioned at `end`; those that are not named become absent. */
 export const declareConsumers = (
   db: Connection,
   consumers: readonly Consumer[],
   end: string,
 ): { readonly declared: Map<string, OutboxConsumer>; readonly absent: Map<string, OutboxConsumer> } => {
-  // A consumer that has dealt with everything may have passed events beyond its low mark that were pruned since: they must not be counted.
+  // A consumer that is up to date may have passed events beyond its low mark that were pruned since: they must not be counted.
   db.run('DELETE FROM outbox_passed WHERE NOT EXISTS (SELECT 1 FROM outbox_events WHERE id = outbox_passed.event)')
   const known = new Map(db.all('SELECT name, id, low, types FROM outbox_consumers').map(row => [String(row[0]), row]))
   const declared = new Map<string, OutboxConsumer>()

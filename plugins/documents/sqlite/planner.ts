@@ -4,30 +4,30 @@ import { type Constraints, combinations, constraintsOf } from './constraints.ts'
 import type { IndexStream, StreamShape } from './stream.ts'
 import type { CollectionTable, IndexTable } from './table.ts'
 
-/** Streams that together hold everything that fits, and maybe more. */
+/** Streams that together contain all matching documents, and perhaps others. */
 export interface QueryPlan {
   readonly streams: readonly IndexStream[]
-  /** Each stream comes in the wanted order by itself; else SQLite must sort it whole. */
+  /** Each stream yields the requested order by itself; otherwise SQLite must sort it in full. */
   readonly isOrdered: boolean
-  /** Everything in the streams fits. */
+  /** All documents in the streams match. */
   readonly isExact: boolean
-  /** How many conditions the streams make use of. */
+  /** How many conditions the streams use. */
   readonly strength: number
 }
 
-/** More streams than this are not worth merging; the conditions behind them are then checked on each document. */
+/** Merging more streams than this does not pay; the remaining conditions are then checked on each document. */
 const mostStreams = 2000
 
-/** One list can make this many streams of a page: even someone in very many spaces would else make the store look at every document there is. */
+/** Maximum number of streams that one list of values can make for a page: otherwise a user in very many spaces would cause a full scan. */
 const mostOfOneList = 100_000
 
-/** What a plan is made for: pages in the order of a field or of the id, or in whatever order the index has. */
+/** The purpose of a plan: pages in the order of a field or of the ID, or in the order of the index. */
 export interface Goal {
   readonly sort: Find['sort'] | undefined
   readonly isOrderFree: boolean
 }
 
-/** How many of the first paths have given values, as long as these do not make too many streams. */
+/** How many of the leading paths have fixed values, as long as these do not make too many streams. */
 const fixedCount = (on: readonly string[], values: Constraints['values'], { isOrderFree }: Goal): number => {
   let streams = 1
   for (const [at, path] of on.entries()) {
@@ -41,7 +41,7 @@ const fixedCount = (on: readonly string[], values: Constraints['values'], { isOr
 
 const unbounded = new WeakMap<IndexTable, StreamShape[]>()
 
-/** One object for all queries of a shape without bounds: statements are kept by shape, and writing one takes longer than a short page. */
+/** Shared by all queries of a shape without bounds: statements are cached by shape, and creating one takes longer than a short page. */
 const shapeOf = (shape: StreamShape & { readonly index: IndexTable }): StreamShape => {
   if (shape.bounds) return shape
   let shapes = unbounded.get(shape.index)
@@ -60,7 +60,7 @@ const shapeOf = (shape: StreamShape & { readonly index: IndexTable }): StreamSha
   return shape
 }
 
-/** The streams of one index under constraints; undefined when it does not have the requested order, or not every document that may fit. */
+/** The streams of one index under constraints; undefined when it lacks the requested order, or some document that may match. */
 const streamsOf = (
   index: IndexTable,
   { values, bounds }: Constraints,
@@ -86,7 +86,7 @@ const streamsOf = (
   }
 }
 
-/** All documents by id. Created each time: a shape caches its statements, which name the table of one collection. */
+/** All documents by ID. Created each time: a shape caches its statements, which contain the table name of one collection. */
 const byId = (): QueryPlan => ({
   streams: [{ shape: { index: undefined, fixed: 0, bounds: undefined, order: [], repeats: false }, fixed: [] }],
   isOrdered: true,
@@ -98,7 +98,7 @@ const better = (a: QueryPlan, b: QueryPlan | undefined): boolean =>
   b === undefined ||
   (a.isOrdered !== b.isOrdered ? a.isOrdered : a.strength !== b.strength ? a.strength > b.strength : a.streams.length < b.streams.length)
 
-/** Every plan that needs no `or`, one per index that is able. */
+/** Every plan without an `or`, one per suitable index. */
 const plansFor = (indexes: readonly IndexTable[], conjuncts: readonly Where[], goal: Goal): readonly QueryPlan[] => {
   const constraints = constraintsOf(conjuncts)
   return indexes.flatMap(index => {
@@ -109,7 +109,7 @@ const plansFor = (indexes: readonly IndexTable[], conjuncts: readonly Where[], g
   })
 }
 
-/** Objects are indexed as null, so that key alone says too little. */
+/** Objects are indexed as null, so the key alone is not sufficient. */
 const asksForNull = (by: Where): boolean => (by.op === 'eq' && by.value === null) || (by.op === 'in' && by.values.includes(null))
 
 const best = (plans: readonly QueryPlan[]): QueryPlan | undefined =>
@@ -117,7 +117,7 @@ const best = (plans: readonly QueryPlan[]): QueryPlan | undefined =>
 
 const alternativesOf = (where: Where): readonly Where[] => (where.op === 'or' ? where.any.flatMap(alternativesOf) : [where])
 
-/** The plan that serves each alternative of an `or` by the streams that suit it; undefined when one has none in order. */
+/** The plan that serves each alternative of an `or` with its own streams; undefined when one alternative has none in order. */
 const expanded = (indexes: readonly IndexTable[], conjuncts: readonly Where[], at: Where, goal: Goal): QueryPlan | undefined => {
   if (at.op !== 'or') return undefined
   const others = conjuncts.filter(by => by !== at)
@@ -142,7 +142,7 @@ const named = (table: CollectionTable, using: Find['using']): readonly IndexTabl
 const cannotAnswer = (table: CollectionTable, using: Find['using']): Error =>
   new Error(`No index in ${namesOf(using).join(', ')} of ${table.collection} can answer this query`)
 
-/** The streams of the first index, which one after the other give its order. */
+/** The streams of the first index, which concatenated yield its order. */
 export const streamsInOrder = (table: CollectionTable, using: Find['using'], where: Where | undefined): readonly IndexStream[] => {
   const [plan] = plansFor(named(table, using).slice(0, 1), conjunctsOf(where), { sort: undefined, isOrderFree: true })
   if (plan === undefined) throw cannotAnswer(table, using)
@@ -150,8 +150,8 @@ export const streamsInOrder = (table: CollectionTable, using: Find['using'], whe
 }
 
 /**
- * Plans to try in turn: maybe a walk along the order that is given up when few documents on the way fit, then the plan that
- * makes most use of the conditions. Throws for a name in `using` that was not declared.
+ * Plans to try in order: possibly a walk along the order, abandoned when few documents on the way match, then the plan that
+ * uses the most conditions. Throws for a name in `using` that was not declared.
  */
 export const plansOf = (
   table: CollectionTable,
@@ -170,5 +170,5 @@ export const plansOf = (
   return walk === undefined || main.streams.length <= 24 ? { main } : { walk, main }
 }
 
-/** A query counts what it reads in vain in rows of about half a kilobyte: counted, not timed, so that a busy machine changes no plan. */
+/** The effort of a query is measured in non-matching rows of about half a kilobyte: counted, not timed, so that load does not change plans. */
 export const effortOf = (text: string): number => 1 + text.length / 512

@@ -1,13 +1,13 @@
 import { NoSpace, Unavailable } from 'pounce/sdk'
 import { sqliteCodeOf as codeOf, sqliteCodes as codes } from 'pounce/sdk/sqlite'
 
-/** True of an error of the database itself, as against one that a caller's change brought about. */
+/** True for an error of the database itself, as opposed to one caused by a caller's change. */
 export const isDatabaseError = (error: unknown): boolean => codeOf(error) !== undefined
 
-/** True when what the connection holds in memory can no longer be relied on, such as after a failed fsync. */
+/** True when the connection's in-memory state is no longer reliable, such as after a failed fsync. */
 export const isBroken = (error: unknown): boolean => codeOf(error) === codes.ioError || codeOf(error) === codes.cannotOpen
 
-/** The error for a caller: `NoSpace` for a full disk, `Unavailable` for one that fails or is locked; other errors as they are. */
+/** The error for a caller: `NoSpace` for a full disk, `Unavailable` for one that fails or is locked; other errors are returned unchanged. */
 export const problemOf = (error: unknown): Error => {
   const cause = error instanceof Error ? error : new Error(String(error))
   switch (codeOf(error)) {
@@ -24,7 +24,7 @@ export const problemOf = (error: unknown): Error => {
   }
 }
 
-/** Of an error that a damaged file throws, one with its name and what to do; other errors as they are. */
+/** For an error caused by a damaged file: an error with the file's name and advice. Other errors are returned unchanged. */
 export const namingDamage = (file: string, error: unknown): unknown =>
   codeOf(error) === codes.corrupt || codeOf(error) === codes.notDatabase
     ? new Error(
@@ -33,7 +33,7 @@ export const namingDamage = (file: string, error: unknown): unknown =>
       )
     : error
 
-/** The same at the start, and for a file that may not be read or written. */
+/** The same at startup, and for a file without read or write permission. */
 export const namingFile = (file: string, error: unknown): unknown => {
   const { cause } = error as { readonly cause?: unknown }
   const code = codeOf(error) ?? codeOf(cause)

@@ -5,7 +5,7 @@ import { type ScanPart, type ScanPlace, scanPart } from './scanning.ts'
 import { type Count, countFitting, findPage, type Seek, seekPlace } from './sqlite-reader.ts'
 import type { CollectionTable } from './table.ts'
 
-/** A read that may be long, as data, so that it can be sent to a reader thread. */
+/** A potentially long read, as data, so that it can be sent to a reader thread. */
 export type Query =
   | { readonly kind: 'find'; readonly table: CollectionTable; readonly find: Find }
   | { readonly kind: 'count'; readonly table: CollectionTable; readonly count: Count }
@@ -13,7 +13,7 @@ export type Query =
   | LineQuery
   | { readonly kind: 'scan'; readonly table: CollectionTable; readonly scan: Pick<Find, 'using' | 'where'>; readonly from: ScanPlace }
 
-/** What a reader thread answers to each kind. */
+/** The result of each kind. */
 export interface Results {
   readonly find: { readonly texts: readonly string[]; readonly next?: After }
   readonly count: number
@@ -22,7 +22,7 @@ export interface Results {
   readonly lines: LinePart
 }
 
-/** Carries a query out; undefined when that takes more than this effort, see `effortOf`. */
+/** Runs a query; undefined when that takes more than this effort, see `effortOf`. */
 export const carryOut = (db: Connection, query: Query, effort: number): Results[Query['kind']] | undefined => {
   switch (query.kind) {
     case 'find': {

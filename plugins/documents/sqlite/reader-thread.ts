@@ -3,7 +3,7 @@ import { WorkerClient } from 'pounce/sdk/kit'
 import type { Opening } from 'pounce/sdk/sqlite'
 import type { Query, Results } from './queries.ts'
 
-/** What it reads it reads once, and most of it is garbage at once: neither a large cache nor a large nursery makes it faster. */
+/** Most data is read once and becomes garbage at once: neither a large cache nor a large young generation makes it faster. */
 const cacheMiB = 2
 const resourceLimits = { maxYoungGenerationSizeMb: 3 }
 
@@ -17,12 +17,12 @@ export class ReaderThread {
     this.#thread = new WorkerClient({ start, timeoutMs, name: 'The reader of the document store' })
   }
 
-  /** Rejects with `Unavailable` after the time-out, waiting included, when the thread dies, and once it is closed. */
+  /** Rejects with `Unavailable` after the timeout, including queueing time, when the thread dies, and once it is closed. */
   run<K extends Query['kind']>(query: Extract<Query, { kind: K }>): Promise<Results[K]> {
     return this.#thread.run(query) as Promise<Results[K]>
   }
 
-  /** Rejects what waits and ends the thread. */
+  /** Rejects pending queries and ends the thread. */
   close(): Promise<void> {
     return this.#thread.close()
   }

@@ -5,11 +5,11 @@ import { documentLine, type FoundDocument, printCell, shownIn } from 'pounce/sdk
 import { type ScanPlace, scanPart } from './scanning.ts'
 import type { CollectionTable } from './table.ts'
 
-/** Texts of documents of one layout: the same members in the same order. What a group holds is JSON text. */
+/** Documents with the same layout: the same members in the same order. Groups capture JSON text. */
 interface Pattern {
-  /** From the beginning of a text to its end. Strings that it catches have no escapes. */
+  /** Matches a whole document text. Captured strings have no escapes. */
   readonly regex: RegExp
-  /** Which group holds what stands at a path, and how many steps of the path lead there: the rest is inside. Absent: nothing stands there. */
+  /** Which group contains the value at a path, and how many steps of the path lead to it; the rest is inside the captured value. Undefined when absent. */
   readonly groups: ReadonlyMap<string, { readonly group: number; readonly steps: number }>
 }
 
@@ -21,7 +21,7 @@ const scalar = `(?:${text}|${other})`
 
 const caught = `("[^"\\\\]*"|${other})`
 
-/** Each character starts one alternative at most, so nothing is tried twice. */
+/** Each character can start only one alternative, so there is no backtracking. */
 const flatArray = `\\[(?:[^\\]"\\[]|${text})*\\]`
 
 const caughtArray = '(\\[(?:[^\\]"\\[]|"[^"\\\\]*")*\\])'
@@ -33,7 +33,7 @@ const literal = (name: string): string => JSON.stringify(name).replace(/[\\^$.*+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The pattern of texts that look like this document's, with what stands at the paths in groups. */
+/** A pattern for texts with the layout of this document, with the values at the paths in groups. */
 export const patternOf = (document: object, paths: readonly string[]): Pattern => {
   const groups = new Map<string, { group: number; steps: number }>()
   let last = 0
@@ -58,18 +58,18 @@ export const patternOf = (document: object, paths: readonly string[]): Pattern =
   return { regex: new RegExp(`^${membersOf(document as Readonly<Record<string, unknown>>, paths, 0)}$`), groups }
 }
 
-/** Layouts of a collection that are distinguished: documents differ in what they lack. */
+/** Maximum number of layouts per collection: documents differ in their optional members. */
 const mostPatterns = 4
 
-/** Of longer texts most is lists, in which a regular expression is slower than parsing, and in the end out of its stack. */
+/** Longer texts mostly consist of lists, for which a regular expression is slower than parsing and may overflow its stack. */
 const longest = 65_536
 
-/** Cells that are made once for each text they come from: names of people, lists of parents. */
+/** Cache of formatted cells by source text: names of people, lists of parents. */
 const remembered = 10_000
 
 type MakeCell = (text: string) => string
 
-/** A line's way from the groups of a pattern: what stands before each cell, and the cell. */
+/** How a line is made from the groups of a pattern: the text before each cell, and the cell. */
 interface Recipe {
   readonly regex: RegExp
   readonly parts: readonly { readonly before: string; readonly group: number; readonly make: MakeCell }[]
@@ -82,7 +82,7 @@ const plain = /^"[\w.][\w:.+-]*"$/
 
 const number = /^[-0-9]/
 
-/** As many digits as every whole number has that is exact. */
+/** As many digits as any exact integer can have. */
 const whole = /^[0-9]{1,15}$/
 
 const quote = 34
@@ -90,7 +90,7 @@ const quote = 34
 const pathOf = (cell: LineCell): string | undefined =>
   'is' in cell ? undefined : 'at' in cell ? cell.at : 'of' in cell ? cell.of : cell.each
 
-/** A document that holds one value at the first steps of a path. */
+/** A document that contains one value at the first steps of a path. */
 const around = (path: string, steps: number, value: unknown): unknown =>
   path
     .split('.')
@@ -98,7 +98,7 @@ const around = (path: string, steps: number, value: unknown): unknown =>
     .reduceRight<unknown>((inner, step) => ({ [step]: inner }), value)
 
 /**
- * Writes the texts of documents as lines without parsing them, wherever their layout is one that came before: a string without escapes is the
+ * Formats document texts as lines without parsing them, where their layout is already known: a string without escapes is the
  * same in JSON and in a quoted CSV cell. All others are parsed. The lines are those of `documentLine`.
  */
 export class RowFormatter {
@@ -124,7 +124,7 @@ export class RowFormatter {
     return documentLine(this.#lines, document, this.#found)
   }
 
-  /** A layout whose own pattern does not fit, such as one with lists in lists, would be tried in vain. */
+  /** A layout that its own pattern does not match, such as one with nested lists, need not be tried. */
   #learn(document: object, text: string): void {
     const pattern = patternOf(document, this.#paths)
     if (pattern.regex.test(text)) this.#recipes = [...this.#recipes, this.#recipeOf(pattern)]
@@ -173,10 +173,10 @@ const written = ({ parts, end }: Recipe, match: RegExpExecArray): string => {
   return line + end
 }
 
-/** A copy: what a regular expression caught keeps the whole text in memory that it is a part of. */
+/** A copy: a substring captured by a regular expression keeps the whole text in memory. */
 const apart = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le')
 
-/** Lines that follow each other often have the same owner and parents. */
+/** Consecutive lines often have the same owner and parents. */
 const remembering = (make: MakeCell): MakeCell => {
   const known = new Map<string, string>()
   let lastText: string | undefined
@@ -195,30 +195,30 @@ const remembering = (make: MakeCell): MakeCell => {
   }
 }
 
-/** Some of the documents to be written as lines: those of some rows, or the next of a scan. Only a reader thread is requested it. */
+/** Documents to be formatted as lines: those of some rows, or the next ones of a scan. Only for reader threads. */
 export interface LineQuery {
   readonly kind: 'lines'
-  /** The same for all parts of a report, so that layouts of its documents are reused. */
+  /** The same for all parts of a report, so that layouts are reused. */
   readonly report: string
   readonly lines: Lines
   readonly table: CollectionTable
-  /** The tables of the collections that lines point at, by name. */
+  /** The tables of collections that lines refer to, by name. */
   readonly others: Readonly<Record<string, string>>
   readonly of:
     | { readonly after: number; readonly upTo: number }
     | { readonly scan: Pick<Find, 'using' | 'where'>; readonly from: ScanPlace }
 }
 
-/** Lines in UTF-8; without `next` the last of a scan. */
+/** Lines in UTF-8; without `next`, the last part of a scan. */
 export interface LinePart {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly next?: ScanPlace
 }
 
-/** Parts of a scan that make one part of lines. */
+/** Number of scan parts per part of lines. */
 const scanParts = 4
 
-/** Reports whose makers are kept. */
+/** Maximum number of reports whose formatters are cached. */
 const mostReports = 8
 
 const makers = new WeakMap<Connection, Map<string, RowFormatter>>()
@@ -252,7 +252,7 @@ const textsOf = (db: Connection, { table, of }: LineQuery): { readonly texts: re
   return next ? { texts, next } : { texts }
 }
 
-/** Writes some of the documents as lines. */
+/** Formats some of the documents as lines. */
 export const linePart = (db: Connection, query: LineQuery): LinePart => {
   const { texts, next } = textsOf(db, query)
   const maker = makerOf(db, query)

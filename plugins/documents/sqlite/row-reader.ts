@@ -7,14 +7,14 @@ import type { LinePart, LineQuery } from './row-formatter.ts'
 import type { ScanPlace } from './scanning.ts'
 import type { SqliteCatalog } from './sqlite-catalog.ts'
 
-/** Rows of one part: a millisecond of a thread. More of them leave more garbage at a time. */
+/** Rows per part: one millisecond of a thread. Larger parts leave more garbage at a time. */
 const rows = 400
-/** Parts that each thread works on or has ready: a slow client blocks a report, not memory. */
+/** Maximum number of parts that each thread has in progress or ready: a slow client blocks its report and does not fill memory. */
 const ahead = 2
 /** Bytes that come from a thread, and those that are sent with what stands between two parts. */
 const copies = 2
 
-/** Writes documents as lines in the reader threads, so that the main thread has little to do with it. */
+/** Formats documents as lines in the reader threads, so that the main thread does little work. */
 export class RowReader {
   readonly #database: Database
   readonly #catalog: SqliteCatalog
@@ -43,7 +43,7 @@ export class RowReader {
     }
   }
 
-  /** Parts of a whole table do not depend on each other, so that several threads can work on them. */
+  /** Parts of a whole table are independent, so several threads can work on them. */
   async *#all(asked: Omit<LineQuery, 'of'>): AsyncGenerator<LinePart> {
     const last = Number(this.#database.use(db => db.get(`SELECT max(r) FROM ${asked.table.table}`))?.[0] ?? 0)
     const waiting: Promise<LinePart>[] = []
@@ -52,7 +52,7 @@ export class RowReader {
       while (after < last && waiting.length < ahead * this.#threads.length) {
         const thread = this.#threads[number++ % this.#threads.length] as ReaderThread
         const part = thread.run({ ...asked, of: { after, upTo: after + rows } })
-        // No one may wait for it when one before it fails.
+        // It may never be awaited when an earlier one fails.
         part.catch(() => undefined)
         waiting.push(part)
         after += rows

@@ -6,13 +6,13 @@ import { effortOf, streamsInOrder } from './planner.ts'
 import { documentText, type IndexStream, type RowPosition, rowsOf } from './stream.ts'
 import { type CollectionTable, compareColumns, encode } from './table.ts'
 
-/** Where a scan in the order of its index stands. */
+/** The position of a scan in the order of its index. */
 export interface ScanPlace {
   readonly stream: number
   readonly after: RowPosition | undefined
 }
 
-/** Part of a scan; without `next` it was the last. */
+/** Part of a scan; without `next`, the last one. */
 export interface ScanPart {
   readonly texts: readonly string[]
   readonly next?: ScanPlace
@@ -39,7 +39,7 @@ const holds = ({ shape, fixed }: IndexStream, key: readonly SqlValue[]): boolean
   fixed.every((value, at) => compareColumns(value, key[at]) === 0) &&
   (shape.bounds === undefined || isWithin(key[shape.fixed] as SqlValue, shape.bounds))
 
-/** Of the entries that a document has in the streams the first one stands for it, so that it comes once. */
+/** Of a document's entries in the streams only the first is used, so that each document is returned once. */
 const isFirst = (streams: readonly IndexStream[], { shape, fixed }: IndexStream, row: Row, document: unknown): boolean => {
   if (shape.index?.index.array === undefined) return true
   const entry = [...fixed, ...row.slice(0, shape.order.length)]
@@ -77,7 +77,7 @@ const readPiece = (
   return { texts, effort, after: rows.length < piece ? undefined : (rows.at(-1)?.slice(0, -2) as RowPosition) }
 }
 
-/** The next documents in the order of the first index; undefined when finding any takes more than this effort. */
+/** The next documents in the order of the first index; undefined when finding them takes more than this effort. */
 export const scanPart = (
   db: Connection,
   table: CollectionTable,

@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS indexes(
 
 interface StoredIndex extends IndexTable {
   readonly id: number
-  /** The table of the collection's documents. */
+  /** The table with the collection's documents. */
   readonly documents: string
   /** Row up to which documents are indexed; null once all are. */
   readonly filledTo: number | null
@@ -26,19 +26,19 @@ interface StoredTable extends CollectionTable {
   readonly indexes: readonly StoredIndex[]
 }
 
-/** Which tables hold which collection, and the making, filling and dropping of index tables. */
+/** Maps collections to tables; creates, fills and drops index tables. */
 export class SqliteCatalog {
   #database: Database
-  /** With every index, also those that are still being filled. */
+  /** With every index, including those still being filled. */
   #written = new Map<string, CollectionTable>()
-  /** With the indexes that are complete. */
+  /** With complete indexes only. */
   #read = new Map<string, CollectionTable>()
 
   constructor(database: Database) {
     this.#database = database
   }
 
-  /** Makes the tables that this class works with. */
+  /** Creates the tables used by this class. */
   load(): void {
     this.#database.use(db => db.transaction(() => db.exec(definitions)))
   }
@@ -50,13 +50,13 @@ export class SqliteCatalog {
     return table
   }
 
-  /** The table with every index that a change must keep right. */
+  /** The table with every index that a change must update. */
   forWriting(collection: Collection<object>): CollectionTable {
     return this.#written.get(collection.name) ?? this.tableOf(collection)
   }
 
   /**
-   * Makes what is new, drops indexes that are gone, and fills new ones a batch at a time; continues where an earlier run stopped.
+   * Creates new indexes, drops those no longer declared, and fills new ones in batches; continues where an earlier run stopped.
    * Throws `Taken` for a new unique index over documents that share a key.
    */
   async declare(collections: readonly Collection<object>[]): Promise<void> {
@@ -83,7 +83,7 @@ export class SqliteCatalog {
 }
 
 /**
- * Makes the tables of collections and indexes that are new; drops those of indexes that are gone or defined otherwise. All tables are made and dropped at
+ * Creates the tables of new collections and indexes; drops those of indexes that were removed or changed. All tables are created and dropped at
  * the end, because SQLite recompiles each statement after its schema has changed.
  */
 const define = (db: Connection, collections: readonly Collection<object>[]): readonly StoredTable[] => {
@@ -108,11 +108,11 @@ const define = (db: Connection, collections: readonly Collection<object>[]): rea
   return tables
 }
 
-/** Definitions compare as the JSON they are stored as. */
+/** Definitions are compared as the JSON that they are stored as. */
 const isSame = (a: Index | undefined, b: Index): boolean =>
   a !== undefined && sameJson(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)))
 
-/** Returns what drops the index's table. */
+/** Returns a function that drops the index's table. */
 const dropIndex = (db: Connection, { id, table }: StoredIndex): string => {
   db.run('DELETE FROM indexes WHERE id = ?', id)
   return `DROP TABLE ${table}`

@@ -208,7 +208,7 @@ export class SqliteDocuments implements DocumentStore {
 }
 wire(SqliteDocuments, Config, Installation, Ids, Clock, Log, Metrics)
 
-/** A new folder survives a power cut only once the folder it is in is on disk; so do those on the way up to the first old one. */
+/** A new folder survives a power failure only once its parent has been synced; the same holds for all its new ancestors. */
 const makeDurable = async (made: string, old: string): Promise<void> => {
   for (let folder = made; folder !== old; ) {
     folder = dirname(folder)

@@ -9,10 +9,10 @@ import * as tables from './outbox-tables.ts'
 import { readEvent } from './outbox-tables.ts'
 import { change, settlingDeadLetter } from './writer.ts'
 
-/** The id before a low mark: what comes after it is at or beyond the mark. */
+/** The ID before a low mark: events after it are at or beyond the mark. */
 const justBelow = (low: string): string => (low.endsWith('+') ? low.slice(0, -1) : (BigInt(`0x${low}`) - 1n).toString(16).padStart(24, '0'))
 
-/** Reads where a consumer stands; leases that this process gave out continue. */
+/** Reads the position of a consumer; leases granted by this process remain valid. */
 const resume = (db: Connection, consumer: OutboxConsumer, former: OutboxConsumer | undefined): void => {
   for (const id of tables.passedBy(db, consumer.id)) consumer.passed.add(id)
   for (const { event, attempts, due } of tables.retriesOf(db, consumer.id)) consumer.retries.set(event, { attempts, due })
@@ -27,7 +27,7 @@ const resume = (db: Connection, consumer: OutboxConsumer, former: OutboxConsumer
   }
 }
 
-/** Reads events that are not in memory yet, until there are enough to choose from. */
+/** Reads events that are not yet in memory, until there are enough to choose from. */
 const loadMore = (db: Connection, consumer: OutboxConsumer, limit: number): void => {
   while (!consumer.isLive && consumer.pendingCount < Math.min(limit + consumer.leases.size, inMemory)) {
     const events = tables.eventsAfter(db, consumer.loadedTo, 500)
@@ -41,7 +41,7 @@ const loadMore = (db: Connection, consumer: OutboxConsumer, limit: number): void
 
 const isAbsent = 10_000
 
-/** What is kept for a consumer that is not declared. */
+/** The stored state of a consumer that is not declared. */
 const absentOf = (db: Connection, { id, name, low }: OutboxConsumer): AbsentConsumer => {
   const sql = `SELECT count(*), min(event) FROM (
     SELECT e.id AS event FROM outbox_events e WHERE e.id >= ? AND e.audience LIKE ?
@@ -55,8 +55,8 @@ const absentOf = (db: Connection, { id, name, low }: OutboxConsumer): AbsentCons
 const countedTo = 100_000
 
 /**
- * The outbox in the documents' own database. An event is one row, however many consumers it has; what a consumer has dealt with is one
- * low mark and the few ids beyond it, so that settling a batch costs one small write. Leases are kept in memory and end with the process.
+ * The outbox in the documents' own database. An event is one row, however many consumers it has; a consumer's progress is one
+ * low mark and the few IDs beyond it, so that settling a batch costs one small write. Leases are kept in memory and end with the process.
  */
 export class SqliteOutbox implements Outbox {
   #wiring: OutboxWiring
@@ -68,12 +68,12 @@ export class SqliteOutbox implements Outbox {
   #listeners = new Set<(consumers: ReadonlySet<string>) => void>()
   #settlements = new Map<string, AckWork>()
   #last = ''
-  /** The newest event that is durable: those of the open transaction lie beyond it, and no one has passed them. */
+  /** The newest durable event: those of the open transaction are newer, and no consumer has passed them. */
   #announced = ''
   #prunedTo = ''
-  /** A consumer that had not passed the oldest event the last time. */
+  /** A consumer that had not passed the oldest event at the last check. */
   #slowest: OutboxConsumer | undefined
-  /** Consumers with new events, of whom listeners do not know yet. */
+  /** Consumers with new events whose listeners have not been notified. */
   #due = new Set<string>()
 
   constructor(wiring: OutboxWiring) {
@@ -105,7 +105,7 @@ export class SqliteOutbox implements Outbox {
     this.#slowest = undefined
   }
 
-  /** Reads everything again: events of a commit that was said to have failed may be there, and so may what settled others. */
+  /** Reloads everything: events of a commit that was reported as failed may be stored, and so may acknowledgements. */
   #reload(): void {
     const db = this.#wiring.database.connection()
     this.#takeNote(tables.newestMark(db))
@@ -120,12 +120,12 @@ export class SqliteOutbox implements Outbox {
     if (newest > this.#announced) this.#announced = newest
   }
 
-  /** A mark beyond every durable event so far. */
+  /** A mark beyond all currently durable events. */
   #end(): string {
     return `${this.#announced}+`
   }
 
-  /** Gives new events their id and time. Called while a transaction is open; `announce` follows once it is durable. */
+  /** Assigns IDs and times to new events. Called while a transaction is open; `announce` follows once it is durable. */
   record(db: Connection, events: readonly NewEvent[]): readonly AnyEvent[] {
     const at = this.#wiring.clock.now().toISOString()
     const recorded: AnyEvent[] = []
@@ -140,7 +140,7 @@ export class SqliteOutbox implements Outbox {
     return recorded
   }
 
-  /** Ids rise even when the clock was set back since the last start. */
+  /** IDs rise even when the clock was set back since the last start. */
   #nextId(): string {
     const id = this.#wiring.ids.next()
     this.#last = id > this.#last ? id : (BigInt(`0x${this.#last}`) + 1n).toString(16).padStart(24, '0')
@@ -205,7 +205,7 @@ export class SqliteOutbox implements Outbox {
     known.expire(now)
     if (known.isIdle) return []
     return this.#wiring.database.use(db => {
-      // Not `known`: when the file was reopened for this, all consumers were read again.
+      // Not `known`: when the file was reopened for this, all consumers were reloaded.
       const consumer = this.#declared(name)
       loadMore(db, consumer, limit)
       const due = consumer.dueRetries(now).slice(0, limit)
@@ -237,7 +237,7 @@ export class SqliteOutbox implements Outbox {
     return this.#settle(name, [{ id: eventId, how: 'retry', error: outcome.error, due: now.getTime() + outcome.retryInMs }])
   }
 
-  /** What one consumer settles in one turn is one piece of work of the next transaction. */
+  /** All outcomes of one consumer in one turn are one write request of the next transaction. */
   async #settle(name: string, outcomes: readonly DeliveryOutcome[]): Promise<void> {
     if (!this.#consumers.has(name) || outcomes.length === 0) return
     let settlement = this.#settlements.get(name)
@@ -263,11 +263,11 @@ export class SqliteOutbox implements Outbox {
     begun: name => this.#settlements.delete(name),
   }
 
-  /** Drops the events that every consumer has passed, counting one of them as being at `low`; returns up to where. */
+  /** Deletes the events that every consumer has passed, assuming that one of them is at `low`; returns the new lower bound. */
   #prune(db: Connection, moved?: OutboxConsumer, low = ''): string {
     const lowOf = (consumer: OutboxConsumer): string => (consumer === moved ? low : consumer.lowAfter(this.#announced))
     const isBehind = (consumer: OutboxConsumer): boolean => lowOf(consumer) <= this.#prunedTo
-    // Who was behind the last time mostly still is: then there is nothing to drop.
+    // The consumer that was behind at the last check mostly still is: then nothing can be deleted.
     if (moved) {
       if (!this.#slowest || !isBehind(this.#slowest)) this.#slowest = [...this.#consumers.values()].find(isBehind)
       if (this.#slowest) return ''
@@ -327,7 +327,7 @@ export class SqliteOutbox implements Outbox {
   }
 }
 
-/** What the outbox works with. */
+/** The outbox's dependencies. */
 export interface OutboxWiring {
   readonly database: Database
   readonly commits: GroupCommit

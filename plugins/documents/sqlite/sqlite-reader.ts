@@ -18,26 +18,26 @@ interface Found {
   readonly next?: After
 }
 
-/** The most effort that a walk is worth, see `effortOf`. */
+/** Maximum effort of a walk, see `effortOf`. */
 const mostWalked = 1000
 
-/** Rows that a scan reads before it is decided whether it pays. */
+/** Rows that a scan reads before its cost is assessed. */
 const stride = 32
 
-/** A document that is looked at costs as much as the heads of so many streams. */
+/** Reading a document costs as much as the heads of this many streams. */
 const headsPerRow = 2.5
 
-/** True when going on along the order would cost more than merging so many streams. */
+/** True when continuing along the order would cost more than merging this many streams. */
 const isSparse = (examined: number, hits: number, wanted: number, streams: number): boolean =>
   examined % stride === 0 && examined * (wanted - hits) * headsPerRow > hits * streams
 
-/** How many rows of each stream are read at first: of very many streams few are needed beyond their head. */
+/** Initial batch size for each stream: of very many streams little is needed beyond the heads. */
 const headOf = ({ streams, isOrdered }: QueryPlan, limit: number): number => {
   if (!isOrdered) return 10_000
   return streams.length === 1 ? limit + 1 : streams.length > 24 ? 1 : 8
 }
 
-/** `insteadOf`: how many streams would have to be merged otherwise; what is found is given up when those cost less. */
+/** `insteadOf`: how many streams would otherwise have to be merged; the walk is abandoned when that costs less. */
 const readPage = (
   db: Connection,
   table: CollectionTable,
@@ -96,7 +96,7 @@ const areShort = (db: Connection, table: CollectionTable, { streams }: QueryPlan
 export const findPage = (db: Connection, table: CollectionTable, query: Find, effort: number): Found | undefined => {
   const { walk, main } = plansOf(table, query.using, query.where, { sort: query.sort, isOrderFree: false })
   const streams = main.streams.length
-  // For what has to be sorted first a longer scan pays, of unknown length.
+  // Where results must be sorted first, a longer scan of unknown length is worthwhile.
   const instead = main.isOrdered ? streams : query.limit * 10
   const walked = walk && readPage(db, table, walk, query, Math.max(query.limit * 4, Math.min(streams, mostWalked)), instead)
   if (walked) return walked
@@ -105,13 +105,13 @@ export const findPage = (db: Connection, table: CollectionTable, query: Find, ef
   return readPage(db, table, main, query, effort)
 }
 
-/** What `seek` takes. */
+/** Arguments of `seek`. */
 export type Seek = Pick<Find, 'using' | 'where' | 'sort'> & { readonly position: number }
 
-/** Index entries are counted this much faster than documents are read. */
+/** Index entries are counted this many times faster than documents are read. */
 const entriesPerRow = 10
 
-/** Where a match stands; null when there are fewer, undefined when finding it takes more than this effort, see `effortOf`. */
+/** The position of a match; null when there are fewer, undefined when finding it takes more than this effort, see `effortOf`. */
 export const seekPlace = (db: Connection, table: CollectionTable, query: Seek, effort: number): After | null | undefined => {
   const { using, where, sort, position } = query
   const { main } = plansOf(table, using, where, { sort, isOrderFree: false })
@@ -131,10 +131,10 @@ export const seekPlace = (db: Connection, table: CollectionTable, query: Seek, e
   return row ? afterOf(row, query) : null
 }
 
-/** What `count` takes. */
+/** Arguments of `count`. */
 export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }
 
-/** How many documents fit, up to `upTo`; undefined when counting them takes more than this effort, see `effortOf`. */
+/** Number of matching documents, up to `upTo`; undefined when counting them takes more than this effort, see `effortOf`. */
 export const countFitting = (db: Connection, table: CollectionTable, { using, where, upTo }: Count, effort: number): number | undefined => {
   const { main } = plansOf(table, using, where, { sort: undefined, isOrderFree: true })
   const [only] = main.streams
@@ -167,15 +167,15 @@ export const countFitting = (db: Connection, table: CollectionTable, { using, wh
   return count
 }
 
-/** How many documents a scan reads at a time. */
+/** Batch size of a scan, in documents. */
 const scanned = 200
 
-/** Characters of documents that are kept in each of two generations. */
+/** Characters of documents cached in each of two generations. */
 const maxKept = 1_000_000
-/** Longer documents are read each time. */
+/** Longer documents are not cached. */
 const maxKeptText = 8_000
 
-/** The text of a document until it is read again, and from then on what it says, frozen: all readers get the same. */
+/** The text of a document until the next read; after that the parsed document, frozen and shared by all readers. */
 interface Recent {
   kept: string | Stored
   readonly characters: number
@@ -184,8 +184,8 @@ interface Recent {
 type Generation = Map<string, Map<string, Recent>>
 
 /**
- * The documents that were read lately, by table and id. This process is the only one that writes the file, and drops a document in the
- * transaction that changes it. What is in the elder generation and not read meanwhile goes when the younger is full.
+ * Recently read documents, by table and ID. This process is the only writer of the file, and drops a document in the
+ * transaction that changes it. An old-generation entry that is not read is dropped when the young generation is full.
  */
 export class RecentDocuments {
   #young: Generation = new Map()
@@ -210,11 +210,11 @@ export class RecentDocuments {
   }
 
   /**
-   * What a durable change left, undefined of a document that is gone: the next request or a consumer of the event mostly reads it at once.
-   * Not of collections whose documents nobody reads by id, such as logs.
+   * Caches the result of a durable change, undefined for a deleted document: the next request or an event consumer mostly reads it at once.
+   * Not for collections whose documents are never read by ID, such as logs.
    */
   written(table: string, id: string, text: string | undefined): void {
-    // An earlier change of the same transaction may have left something.
+    // An earlier change of the same transaction may have added an entry.
     this.forget(table, id)
     if (text !== undefined && (this.#young.has(table) || this.#old.has(table))) this.keep(table, id, text)
   }
@@ -238,7 +238,7 @@ export class RecentDocuments {
 
 const parse = <T>(text: string): T & Stored => JSON.parse(text) as T & Stored
 
-/** Answers reads here as long as they are short, and by the reader thread when they turn out not to be. */
+/** Runs short reads here; those that turn out to be long are passed to the reader thread. */
 export class SqliteReader {
   #database: Database
   #catalog: SqliteCatalog

@@ -2,30 +2,30 @@ import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
 import type { KeyRange } from './constraints.ts'
 import { type CollectionTable, compareColumns, type IndexTable } from './table.ts'
 
-/** What the streams of one index in one query have in common; their statements are written once for all of them. */
+/** What the streams of one index in one query have in common; they share their prepared statements. */
 export interface StreamShape {
-  /** Without an index: the documents by id. */
+  /** Undefined for the documents by ID. */
   readonly index: IndexTable | undefined
-  /** How many of the first columns have a fixed value. */
+  /** How many of the leading columns have a fixed value. */
   readonly fixed: number
-  /** Of the column behind the fixed ones. */
+  /** Bounds of the column after the fixed ones. */
   readonly bounds: KeyRange | undefined
-  /** Columns the rows are ordered by, before the id. */
+  /** Columns that the rows are sorted by, before the ID. */
   readonly order: readonly number[]
   /** True when a document can have several entries in a stream. */
   readonly repeats: boolean
 }
 
-/** Entries of one index whose first columns have these values. Rows are `[...order columns, id, r]`. */
+/** Entries of one index whose leading columns have these values. Rows are `[...order columns, id, r]`. */
 export interface IndexStream {
   readonly shape: StreamShape
   readonly fixed: readonly SqlValue[]
 }
 
-/** Where to continue: the order columns and the id of the last row. */
+/** Where to continue: the order columns and the ID of the last row. */
 export type RowPosition = readonly SqlValue[]
 
-/** Which conditions and columns a statement has, besides those of its shape. */
+/** The conditions and columns of a statement, in addition to those of its shape. */
 interface Variant {
   readonly lower: boolean
   readonly upper: boolean
@@ -39,14 +39,14 @@ export interface StreamSlice {
   readonly after: RowPosition | undefined
   readonly isDescending: boolean
   readonly limit: number
-  /** Each row ends with the document's text, or with null where that is large: so a piece holds large ones only when they are wanted. */
+  /** Each row ends with the document's text, or null where that is large: a batch then contains large texts only when they are needed. */
   readonly documents: boolean
 }
 
-/** A bare parameter here would have SQLite prepare the statement again at each call (measured: 5 µs each), for it looks at a limit's value. */
+/** With a bare parameter, SQLite would prepare the statement again at each call (measured: 5 µs each), since it inspects the value of a limit. */
 const bound = '?+0'
 
-/** Order columns that have no fixed value: those that statements compare and sort by. */
+/** Order columns without a fixed value: those that statements compare and sort by. */
 const freeColumns = ({ order, fixed }: StreamShape): readonly number[] => order.filter(column => column >= fixed)
 
 const conditions = (shape: StreamShape, { lower, upper, after, isDescending }: Omit<Variant, 'documents'>): string => {
@@ -60,14 +60,14 @@ const conditions = (shape: StreamShape, { lower, upper, after, isDescending }: O
   return clauses.length > 0 ? ` WHERE ${clauses.join(' AND ')}` : ''
 }
 
-/** True when rows of different entries look alike because the columns that distinguish them are not selected. */
+/** True when rows of different entries may be equal because the distinguishing columns are not selected. */
 const isFolded = ({ repeats, index, fixed, order }: StreamShape): boolean =>
   repeats && index !== undefined && order.length < index.index.on.length - fixed
 
-/** Bytes of a text that is read along with its row. */
+/** Maximum size of a text that is read with its row, in bytes. */
 const largeText = 64 * 1024
 
-/** SQLite has the length of a text in bytes without reading it. */
+/** SQLite gets the byte length of a text without reading it. */
 const smallText = (column: string): string => `CASE WHEN octet_length(${column}) <= ${largeText} THEN ${column} END`
 
 const writeSql = (table: CollectionTable, shape: StreamShape, variant: Variant): string => {
@@ -101,7 +101,7 @@ const sqlOf = (table: CollectionTable, shape: StreamShape, variant: Variant): st
   return sql
 }
 
-/** How a stream's fixed order columns lie to a place: all of its rows before it, beyond it, or level with it as far as those go. */
+/** Compares a stream's fixed order columns with a position: all of its rows are before it, after it, or equal to it in these columns. */
 const lie = ({ shape, fixed }: IndexStream, after: RowPosition, isDescending: boolean): 'before' | 'level' | 'beyond' => {
   for (const [at, column] of shape.order.entries()) {
     if (column >= shape.fixed) return 'level'
@@ -126,7 +126,7 @@ export const rowsOf = (
   let lower = false
   let upper = false
   if (shape.bounds) {
-    // SQLite seeks by one condition for each end, so an end that the place implies is left out.
+    // SQLite seeks by one condition for each bound, so a bound that the position implies is left out.
     const reached = place && shape.order[0] === shape.fixed ? place[0] : undefined
     lower = reached === undefined || isDescending || compareColumns(reached, shape.bounds.lower.value) < 0
     upper = reached === undefined || !isDescending || compareColumns(reached, shape.bounds.upper.value) > 0
@@ -141,17 +141,17 @@ export const rowsOf = (
   return row ? [row] : []
 }
 
-/** The document of a row that was read with documents; undefined when it has gone since. */
+/** The document of a row that was read with documents; undefined when it has been deleted since. */
 export const documentText = (db: Connection, table: CollectionTable, row: Row): string | undefined => {
   const text = row.at(-1) as string | null
   return text ?? textAt(db, table, row.at(-2) as number)
 }
 
-/** The document at a row number of the table; undefined when it has gone. */
+/** The document at a row number of the table; undefined when it has been deleted. */
 export const textAt = (db: Connection, table: CollectionTable, at: number): string | undefined =>
   db.get(`SELECT doc FROM ${table.table} WHERE r = ?`, at)?.[0] as string | undefined
 
-/** How many entries a stream has, up to a number. */
+/** Number of entries of a stream, up to a limit. */
 export const countRows = (db: Connection, table: CollectionTable, { shape, fixed }: IndexStream, upTo: number): number => {
   const bounds = shape.bounds ? [shape.bounds.lower.value, shape.bounds.upper.value] : []
   const isBounded = bounds.length > 0
@@ -160,7 +160,7 @@ export const countRows = (db: Connection, table: CollectionTable, { shape, fixed
   return Number(db.get(sql, ...fixed, ...bounds, upTo)?.[0])
 }
 
-/** The row at a position of a stream, the first one being 1; undefined when it has fewer. SQLite passes over entries without reading their documents. */
+/** The row at a position of a stream, starting at 1; undefined when it has fewer. SQLite skips entries without reading their documents. */
 export const rowAt = (
   db: Connection,
   table: CollectionTable,

@@ -5,19 +5,19 @@ const boolean = /^(?:true|false)$/i
 const date = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
 const longestTyped = 40
 
-/** What a column holds. `missing` only when something is; ranges only of numbers and dates. */
+/** Statistics of a column. `missing` only when cells are missing; ranges only for numbers and dates. */
 export interface ColumnFacts {
   readonly name: string
   readonly type: 'integer' | 'number' | 'date' | 'boolean' | 'text' | 'empty'
   readonly missing?: number
   readonly min?: number
   readonly max?: number
-  /** As they are written in the table. */
+  /** As written in the table. */
   readonly earliest?: string
   readonly latest?: string
 }
 
-/** Narrows a column's type value by value and keeps its range. One value of another type makes it text. */
+/** Narrows a column's type value by value and tracks its range. A single value of another type makes it text. */
 export class ColumnSummary {
   readonly name: string
   #decimalComma: boolean
@@ -29,7 +29,7 @@ export class ColumnSummary {
   #earliest: readonly [number, string] = [Infinity, '']
   #latest: readonly [number, string] = [-Infinity, '']
 
-  /** With `decimalComma` `3,5` is a number too. */
+  /** With `decimalComma`, `3,5` is also a number. */
   constructor(name: string, decimalComma: boolean) {
     this.name = name
     this.#decimalComma = decimalComma
@@ -83,7 +83,7 @@ export class ColumnSummary {
   }
 }
 
-/** True of a cell that a heading hardly ever is: a number or a date. */
+/** True for a cell that is unlikely to be a heading: a number or a date. */
 export const isData = (cell: string): boolean => {
   const value = cell.trim()
   return value.length <= longestTyped && (decimal.test(value) || date.test(value))

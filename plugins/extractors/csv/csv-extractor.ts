@@ -1,6 +1,6 @@
 import type { Extractor, ExtractorInfo } from 'pounce/sdk'
 
-/** Tables as text: what their columns hold, and how they begin. */
+/** Tables as text: column statistics, and the first rows. */
 export class CsvExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 60 * 60_000

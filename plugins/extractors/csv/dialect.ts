@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** How a table is written. */
+/** The format of a table. */
 export interface Dialect {
   /** Names of the WHATWG Encoding Standard. */
   readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
   readonly delimiter: Delimiter
-  /** True when lines that start with `#` stand before the table. */
+  /** True when lines that start with `#` precede the table. */
   readonly hasComments: boolean
 }
 
@@ -16,7 +16,7 @@ const sampleBytes = 64 << 10
 const sampleLines = 200
 const delimiters: readonly Delimiter[] = [',', '\t', ';', '|']
 
-/** Guesses from the first bytes how a table is written. Throws when they are no text. */
+/** Detects the format of a table from its first bytes. Throws when they are not text. */
 export async function readDialect(path: string, contentType: string): Promise<Dialect> {
   await using file = await open(path)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0)
@@ -52,7 +52,7 @@ function shapeOf(text: string, contentType: string): Pick<Dialect, 'delimiter' |
   return { delimiter: best.delimiter, hasComments: first.startsWith('#') && first.split(best.delimiter).length - 1 !== best.usual }
 }
 
-/** Lines outside quotation marks, with what stands within them left out. The last one may be cut and is only taken if it is alone. */
+/** Lines outside quotation marks, without quoted text. The last one may be truncated and is only used if it is the only one. */
 function linesOf(text: string): string[] {
   const lines = text
     .replace(/"[^"]*"/g, '')

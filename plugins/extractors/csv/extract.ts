@@ -8,7 +8,7 @@ const mostColumns = 50
 
 const longestCell = 200
 
-/** The first rows of a table as an HTML page of its own, everything in it escaped. */
+/** The first rows of a table as a separate HTML page, with everything escaped. */
 function tablePage(table: ParsedTable): string {
   const names = table.columns.slice(0, mostColumns).map(column => `<th>${escaped(column.name)}</th>`)
   const rows = table.firstRows.map(row => {

@@ -10,10 +10,10 @@ const mostProblems = 5
 const previewRows = 20
 const longestName = 200
 
-/** What was found while a table was read once, from top to bottom. */
+/** The result of one pass over a table. */
 export class ParsedTable {
   readonly columns: ColumnSummary[] = []
-  /** Rows as they stand in the table, without the heading; at most 20. */
+  /** Rows in the order of the table, without the heading; at most 20. */
   readonly firstRows: string[][] = []
   readonly problems: string[] = []
   hasHeader = false
@@ -23,7 +23,7 @@ export class ParsedTable {
   brokenRows = 0
   isComplete = true
 
-  /** Takes the next row; the first one decides about the columns. */
+  /** Adds the next row; the first one determines the columns. */
   add(row: string[], decimalComma: boolean): void {
     if (this.columnCount === 0) {
       this.#begin(row, decimalComma)
@@ -45,7 +45,7 @@ export class ParsedTable {
   }
 }
 
-/** Reads a table of any length. Broken rows are left out and counted; a row without end stops the reading. */
+/** Reads a table of any length. Malformed rows are skipped and counted; an endless row stops the reading. */
 export async function readTable(input: ExtractorInput, dialect: Dialect): Promise<ParsedTable> {
   const table = new ParsedTable()
   const stop = new AbortController()
@@ -87,7 +87,7 @@ export async function readTable(input: ExtractorInput, dialect: Dialect): Promis
 const feed = 10
 const carriage = 13
 
-/** The line where a broken row begins: the parser counts lines within quotation marks twice where they end with CR and LF. */
+/** The line where a malformed row begins: the parser counts lines within quotation marks twice where they end with CR and LF. */
 async function lineOf(error: CsvError, { path, signal }: ExtractorInput, { encoding }: Dialect): Promise<number> {
   let left = Number(error['bytes'])
   let line = 1
@@ -97,7 +97,7 @@ async function lineOf(error: CsvError, { path, signal }: ExtractorInput, { encod
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at] ?? 0
       const isBreak = byte === feed || byte === carriage
-      // Empty lines are no rows.
+      // Empty lines are not rows.
       if (at >= left && !isBreak) return line
       if (byte === carriage || (byte === feed && last !== carriage)) line++
       last = byte

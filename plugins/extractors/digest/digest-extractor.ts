@@ -1,10 +1,10 @@
 import type { Extractor, ExtractorInfo } from 'pounce/sdk'
 
-/** Checksums of any file, for those who compare with a list made elsewhere. */
+/** Checksums of any file, for comparison with a list made elsewhere. */
 export class DigestExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 60 * 60_000
-  // As those of text, CSV and ZIP: files that these read can be hashed in the same process.
+  // The same as for text, CSV and ZIP, so that their files can be hashed in the same process.
   readonly memoryMb = 256
   readonly info: ExtractorInfo = {
     name: 'pounce.digest',

@@ -5,7 +5,7 @@ import type { ExtractorInput, ExtractorOutput } from 'pounce/sdk'
 const algorithms = ['sha256', 'sha512', 'md5'] as const
 const progressEveryBytes = 1 << 30
 
-/** Hashes a file of any size in one pass. Throws when fewer or more bytes can be read than the file is said to have. */
+/** Hashes a file of any size in one pass. Throws when its length differs from the recorded one. */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   const hashes = algorithms.map(algorithm => createHash(algorithm))
   let sizeBytes = 0

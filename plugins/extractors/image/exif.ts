@@ -30,7 +30,7 @@ const cameraTags = [
   'GPSSpeed',
   'GPSDateStamp',
 ]
-/** Each date's tag with the tag of its zone. */
+/** Each date's tag with the tag of its time zone. */
 const offsetTags: Readonly<Record<string, string>> = {
   DateTimeOriginal: 'OffsetTimeOriginal',
   CreateDate: 'OffsetTimeDigitized',
@@ -38,14 +38,14 @@ const offsetTags: Readonly<Record<string, string>> = {
 }
 const placeTags = ['GPSLatitudeRef', 'GPSLatitude', 'GPSLongitudeRef', 'GPSLongitude', 'GPSAltitudeRef', 'GPSAltitude']
 
-/** What a camera wrote into an image, under names that may be searched. */
+/** EXIF data of an image, under searchable names. */
 export interface ExifFacts {
-  /** ISO 8601; without a zone where the camera gave none. */
+  /** ISO 8601; without a zone where the camera recorded none. */
   readonly takenAt?: string
   /** Degrees, south and west negative; metres, below the sea negative. */
   readonly location?: Place
   readonly exif?: Readonly<Record<string, unknown>>
-  /** Why there is no EXIF, when it is there but damaged. */
+  /** Why EXIF could not be read, when it is present but damaged. */
   readonly exifProblem?: string
 }
 
@@ -57,7 +57,7 @@ interface Place {
 
 type Tags = Readonly<Record<string, unknown>>
 
-/** Reads EXIF from an EXIF block or a TIFF file. Damaged EXIF is not an error: the image is worth describing without it. */
+/** Reads EXIF from an EXIF block or a TIFF file. Damaged EXIF is not an error: the image can be described without it. */
 export async function readExif(source: Buffer | string | undefined): Promise<ExifFacts> {
   if (source === undefined || source.length > mostExifBytes) return {}
   let tags: Tags
@@ -88,7 +88,7 @@ async function parse(source: Buffer | string): Promise<Tags> {
   return (await exifr.parse(block, { pick, reviveValues: false })) ?? {}
 }
 
-/** A tag's value as JSON: clean text, finite numbers, short lists of them. Anything else is left out. */
+/** A tag's value as JSON: clean text, finite numbers, short lists of these. Anything else is omitted. */
 function plain(value: unknown): string | number | number[] | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value === 'string') {

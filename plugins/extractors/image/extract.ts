@@ -5,10 +5,10 @@ import type { Metadata, Sharp } from 'sharp'
 import { readExif } from './exif.ts'
 import { loadSharp, type OpenImage, openImage, readable, type SharpModule } from './source.ts'
 
-/** True of one-channel measurements of more than eight bits: few use the whole range, so most would come out black. */
+/** True for one-channel measurements of more than eight bits: few use the whole range, so most would come out black. */
 const needsStretching = (facts: Metadata): boolean => facts.channels === 1 && facts.depth !== 'uchar'
 
-/** The sized image with its smallest value black and its largest white. Values that are not finite come out black. */
+/** The resized image, scaled so that its smallest value is black and its largest white. Non-finite values are black. */
 async function stretchedGrey(sharp: SharpModule, sized: Sharp, facts: Metadata): Promise<Sharp> {
   const { data, info } = await sized.toColourspace(facts.space).raw({ depth: 'float' }).toBuffer({ resolveWithObject: true })
   const values = new Float32Array(data.buffer, data.byteOffset, info.width * info.height)

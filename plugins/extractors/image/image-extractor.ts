@@ -1,6 +1,6 @@
 import type { Extractor, ExtractorInfo, ExtractorNeeds } from 'pounce/sdk'
 
-/** Images: what they are, when and where they were taken, and how they look. */
+/** Images: properties, time and place, preview and thumbnail. */
 export class ImageExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 2 * 60_000

@@ -4,7 +4,7 @@ import type { Metadata, Sharp } from 'sharp'
 
 export type SharpModule = typeof import('sharp').default
 
-/** An image whose header was read. */
+/** An image whose header has been read. */
 export interface OpenImage {
   readonly facts: Metadata
   /** A new pipeline over the image's first page. */
@@ -17,7 +17,7 @@ const mostSvgBytes = 5 << 20
 const readableTypes = /^image\/(jpe?g|pjpeg|png|webp|gif|tiff|avif|svg\+xml)\s*(;|$)/i
 
 // The content decides which loader runs, whatever the file is called. SVG is read from memory only: then it has no
-// folder, and no reference in it leads to another stored file. All other loaders stay shut.
+// folder, and no reference in it leads to another stored file. All other loaders are disabled.
 const loaders = [
   'VipsForeignLoadJpegFile',
   'VipsForeignLoadPngFile',
@@ -32,11 +32,11 @@ const loaders = [
 
 let restricted: SharpModule | undefined
 
-/** The image library, or why it does not exist. It is an optional dependency with native code. */
+/** The image library, or the reason why it is not available. It is an optional dependency with native code. */
 export async function loadSharp(load = () => import('sharp')): Promise<{ readonly sharp: SharpModule } | { readonly missing: string }> {
   try {
     const { default: sharp } = await load()
-    // Once: between the two calls, images that are read at the same time by other threads would be refused.
+    // Called once: between the two calls, images that other threads read at the same time would be rejected.
     if (restricted !== sharp) {
       sharp.block({ operation: ['VipsForeignLoad'] })
       sharp.unblock({ operation: loaders })
@@ -50,12 +50,12 @@ export async function loadSharp(load = () => import('sharp')): Promise<{ readonl
   }
 }
 
-/** Reads the header. Throws when the bytes are no image although their type says so. */
+/** Reads the header. Throws when the bytes are not an image despite their type. */
 export async function openImage(sharp: SharpModule, input: ExtractorInput): Promise<OpenImage | { readonly skipped: string }> {
   const isSvg = await looksLikeSvg(input)
   if (isSvg && input.sizeBytes > mostSvgBytes) return { skipped: `SVG drawings above ${mostSvgBytes >> 20} MiB are not drawn.` }
   const source = isSvg ? await readFile(input.path) : input.path
-  // What is packed is not bounded by the size of the file.
+  // The size of the file does not limit its uncompressed content.
   if (Buffer.isBuffer(source) && source.subarray(0, 2).equals(gzipMark)) return { skipped: 'Compressed SVG drawings are not drawn.' }
   const pipeline = () => sharp(source, { limitInputPixels: mostPixels, failOn: 'error', sequentialRead: true }).timeout({ seconds: 90 })
   try {
@@ -74,7 +74,7 @@ async function looksLikeSvg(input: ExtractorInput): Promise<boolean> {
   return buffer.toString('latin1', 0, bytesRead).trimStart().startsWith('<')
 }
 
-/** The library's error as a sentence for the person who uploaded the file, without the place where the file is stored. */
+/** The library's error as a sentence for the user, without the path of the stored file. */
 export function readable(error: unknown, input: ExtractorInput): Error {
   const said = error instanceof Error ? error.message : String(error)
   const reason = said.replaceAll(input.path, input.filename).replace(/\s+/g, ' ').trim()

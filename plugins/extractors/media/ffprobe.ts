@@ -7,24 +7,24 @@ const timeoutMs = 60_000
 const mostStreams = 50
 const longestText = 1000
 
-// Playlists and image sequences would make ffprobe read what they name: other files, or addresses on the network.
+// Playlists and image sequences would make ffprobe read the files or network addresses that they name.
 const containers = [
   ...['aac', 'ac3', 'aiff', 'amr', 'ape', 'asf', 'au', 'avi', 'caf', 'dsf', 'dv', 'eac3', 'flac', 'flv', 'h264', 'hevc', 'ivf', 'm4v'],
   ...['matroska', 'mov', 'mp3', 'mpeg', 'mpegts', 'mpegvideo', 'mxf', 'nut', 'ogg', 'rm', 'tak', 'tta', 'voc', 'w64', 'wav', 'wv', 'wtv'],
 ]
 
-/** Runs ffprobe. Undefined when it is not installed; throws a message for people when it cannot read the file. */
+/** Runs ffprobe. Undefined when it is not installed; throws a message for users when it cannot read the file. */
 export async function ffprobe(input: ExtractorInput, command: string): Promise<MediaFacts | undefined> {
   const files = ['-protocol_whitelist', 'file', '-format_whitelist', containers.join(','), '-i', `file:${input.path}`]
   const flags = ['-v', 'error', '-hide_banner', '-print_format', 'json', '-show_format', '-show_streams', ...files]
   const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 8 << 20, signal: input.signal } as const
   try {
     const { stdout } = await promisify(execFile)(command, flags, options)
-    // Not by the reader of the SDK: values of the SDK load what the process of an extractor may not use.
+    // Not with the reader of the SDK, which loads modules that an extractor process may not use.
     return factsOf(JSON.parse(stdout))
   } catch (error) {
     if (input.signal.aborted || !(error instanceof Error)) throw error
-    // EACCES is what the system says when a folder of PATH cannot be entered and no other has the program.
+    // The system reports EACCES when a folder in PATH is inaccessible and no other contains the program.
     if ('code' in error && (error.code === 'ENOENT' || error.code === 'EACCES')) return undefined
     if ('killed' in error && error.killed) throw new Error(`ffprobe did not finish within ${timeoutMs / 1000} s.`, { cause: error })
     const said = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : error.message
@@ -32,7 +32,7 @@ export async function ffprobe(input: ExtractorInput, command: string): Promise<M
   }
 }
 
-/** ffprobe's last line, without the place where the file is stored. */
+/** ffprobe's last line, without the path of the stored file. */
 function reasonIn(said: string, input: ExtractorInput): string {
   const line = said.trim().split('\n').at(-1) ?? ''
   return (

@@ -1,6 +1,6 @@
 import type { Extractor, ExtractorInfo, ExtractorNeeds } from 'pounce/sdk'
 
-/** Audio and video: how long they last and what they are made of. */
+/** Audio and video: duration and tracks. */
 export class MediaExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 2 * 60_000

@@ -1,8 +1,8 @@
-/** What an audio or video file is made of. Absent: the file does not say. */
+/** Properties of an audio or video file. Absent when the file does not specify them. */
 export interface MediaFacts {
   readonly container: string
   readonly durationSeconds?: number
-  /** Bits a second, of the whole file. */
+  /** Bits per second of the whole file. */
   readonly bitRate?: number
   readonly streams: readonly MediaStream[]
   readonly title?: string
@@ -11,11 +11,11 @@ export interface MediaFacts {
   readonly comment?: string
   /** ISO 8601. */
   readonly created?: string
-  /** What is wrong with a file that can be read all the same. */
+  /** A problem of a file that is readable nevertheless. */
   readonly problem?: string
 }
 
-/** One track. Codecs are called as ffmpeg calls them. */
+/** One track. Codecs have ffmpeg's names. */
 export interface MediaStream {
   readonly kind: string
   readonly codec: string

@@ -4,10 +4,10 @@ import type { MediaFacts } from './media-facts.ts'
 const mostChunks = 1000
 const extensible = 0xfffe
 
-/** True of bytes that begin as a WAV file does. */
+/** True for bytes that start with a WAV header. */
 export const isWav = (head: Buffer): boolean => /^(RIFF|RF64)[\s\S]{4}WAVE/.test(head.toString('latin1', 0, 12))
 
-/** Reads a WAV file's header. Throws when it makes no sense. */
+/** Reads a WAV file's header. Throws when it is invalid. */
 export async function readWav(path: string, sizeBytes: number): Promise<MediaFacts> {
   await using file = await open(path)
   let format: Buffer | undefined

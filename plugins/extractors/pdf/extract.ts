@@ -13,11 +13,11 @@ interface PdfText {
   readonly text: string
   /** Pages whose text could not be read. */
   readonly brokenPages: number
-  /** False when the document has more text than is taken, or reading it took too long. */
+  /** False when the document exceeds the text limit, or reading it took too long. */
   readonly isComplete: boolean
 }
 
-/** Reads up to a million characters of text, page by page. A page that cannot be read is counted and left out. */
+/** Reads up to a million characters of text, page by page. An unreadable page is counted and skipped. */
 async function readText(document: PdfDocument, input: ExtractorInput): Promise<PdfText> {
   const deadline = performance.now() + mostMs
   const pages: string[] = []
@@ -58,19 +58,19 @@ const mostFileBytes = 256 << 20
 const mostMetadataTextBytes = 100_000
 
 /**
- * Reads a PDF's text and information and draws its first page. Throws when the file is no PDF, is damaged beyond repair or needs a
- * password; a first page that cannot be drawn leaves the text standing.
+ * Reads a PDF's text and information and renders its first page. Throws when the file is not a PDF, is damaged beyond repair or needs a
+ * password; when the first page cannot be rendered, the text is still returned.
  */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   if (input.sizeBytes === 0) throw new Error('The file is empty.')
   if (input.sizeBytes > mostFileBytes) return { skipped: `PDFs above ${mostFileBytes >> 20} MiB are not read.` }
   const damage: unknown[] = []
   const collect = (reason: unknown) => damage.push(reason)
-  // The library leaves rejections unheard where objects of a damaged file depend on each other; they would end the process.
+  // The library has unhandled rejections where objects of a damaged file depend on each other; they would end the process.
   process.on('unhandledRejection', collect)
   try {
     const output = await readAndClose(input)
-    // Rejections count as unheard only after the turn in which they happen.
+    // Rejections are reported as unhandled only after the turn of the event loop in which they happen.
     await turn()
     if (damage.length === 0) return output
     return { ...output, metadata: { ...output.metadata, damage: `Parts of the file are damaged: ${String(damage[0]).slice(0, 300)}` } }
@@ -149,5 +149,5 @@ function isoDate(value: unknown): string | undefined {
   return Number.isNaN(Date.parse(text)) ? undefined : text
 }
 
-/** The beginning of a text that fits, without half a character at its end. */
+/** The longest prefix of a text that fits, without splitting a character. */
 const firstBytes = (text: string, bytes: number): string => new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true })

@@ -5,7 +5,7 @@ import type { DerivedFile } from 'pounce/sdk'
 
 const mostImagePixels = 64_000_000
 
-/** Opens a document. Throws a sentence for the person who uploaded it when that is impossible. */
+/** Opens a document. Throws a sentence for the user when that is impossible. */
 export async function openPdf(path: string) {
   const { getDocument } = await import('pdfjs-dist/legacy/build/pdf.mjs')
   const library = import.meta.resolve('pdfjs-dist/package.json')
@@ -40,7 +40,7 @@ function readable(error: unknown): Error {
   return new Error(`The file is not a PDF or is damaged: ${message}`, { cause: error })
 }
 
-/** The text without the control characters that no database or page wants; line breaks and tabs stay. */
+/** The text without control characters, except line breaks and tabs. */
 export const withoutControls = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '').toWellFormed()
 
 const previewPixels = 1024
@@ -51,14 +51,14 @@ const mostMs = 60_000
 
 const millimetresPerPoint = 25.4 / 72
 
-/** The first page as it was drawn. */
+/** The rendered first page. */
 export interface DrawnPage {
   readonly size: { readonly pageWidthMm: number; readonly pageHeightMm: number }
   readonly preview: DerivedFile
   readonly thumbnail: DerivedFile
 }
 
-/** Draws the first page, or says why it cannot be drawn. The canvas is an optional dependency with native code. */
+/** Renders the first page, or returns why it cannot be rendered. The canvas is an optional dependency with native code. */
 export async function drawFirstPage(
   document: PdfDocument,
   folder: string,

@@ -1,6 +1,6 @@
 import type { Extractor, ExtractorInfo, ExtractorNeeds } from 'pounce/sdk'
 
-/** PDF documents: what they say and how their first page looks. */
+/** PDF documents: text, information and a preview of the first page. */
 export class PdfExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 4 * 60_000

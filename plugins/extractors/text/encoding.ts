@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 /** Names of the WHATWG Encoding Standard. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
 
-/** How a text seems to be written, from its first bytes. */
+/** The apparent encoding of a text, from its first bytes. */
 export interface Guess {
   readonly encoding: Encoding
   readonly hasByteOrderMark: boolean
@@ -12,7 +12,7 @@ export interface Guess {
 
 const sampleBytes = 64 << 10
 
-/** Guesses a text's encoding; undefined when the bytes are no text. UTF-8 is an assumption until all of it was read. */
+/** Detects a text's encoding; undefined when the bytes are not text. UTF-8 is an assumption until everything has been read. */
 export async function guessEncoding(path: string): Promise<Guess | undefined> {
   await using file = await open(path)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0)
@@ -40,7 +40,7 @@ function byZeros(head: Buffer): Encoding | undefined {
   return undefined
 }
 
-/** Streams a file as text. Throws a TypeError at the first bytes that are not in the encoding; windows-1252 takes all bytes. */
+/** Streams a file as text. Throws a TypeError at the first bytes that are invalid in the encoding; windows-1252 accepts all bytes. */
 export async function* decoded(path: string, encoding: Encoding, signal: AbortSignal): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true })
   for await (const chunk of createReadStream(path, { highWaterMark: 256 << 10, signal })) yield decoder.decode(chunk, { stream: true })

@@ -9,7 +9,7 @@ import { TextCounter, type TextCounts } from './text-counter.ts'
 const beginningLength = 64 << 10
 
 /**
- * Counts a text of any size, shows its beginning, and gives that of prose to the search. Bytes that are no text are skipped.
+ * Counts a text of any size, previews its beginning, and indexes the beginning of prose for search. Bytes that are not text are skipped.
  */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   const guess = await guessEncoding(input.path)
@@ -42,7 +42,7 @@ async function readAs(encoding: Encoding, input: ExtractorInput): Promise<ReadTe
       if (beginning.length < beginningLength) beginning += piece.slice(0, beginningLength - beginning.length)
     }
   } catch (error) {
-    // One byte that is not UTF-8 makes the text an older one; windows-1252 gives every byte a character.
+    // A single byte that is not UTF-8 implies a legacy encoding; windows-1252 maps every byte to a character.
     if (!(error instanceof TypeError) || encoding === 'windows-1252') throw error
     return { ...(await readAs('windows-1252', input)), isGuess: true }
   }
@@ -72,17 +72,17 @@ const isMarkdown = ({ contentType, filename }: ExtractorInput): boolean =>
 
 const proseTypes = /^(text\/plain|(text|application)\/x-(la)?tex)\b/
 
-/** Written for readers. Code and data in JSON or XML would fill the index with words that nobody searches for. */
+/** True for prose. Code and data in JSON or XML would fill the index with useless words. */
 const isProse = (input: ExtractorInput): boolean => isMarkdown(input) || proseTypes.test(input.contentType)
 
-/** Markdown as a page of its own, without anything that acts or loads. */
+/** Markdown as a separate page, without active content or external resources. */
 interface MarkdownPage {
   readonly html: string
   /** The text of the first heading. */
   readonly title?: string
 }
 
-/** Formats Markdown. Scripts, styles, images, forms and relative links do not come through. Throws on nesting beyond measure. */
+/** Renders Markdown without scripts, styles, images, forms and relative links. Throws on excessive nesting. */
 async function markdownPage(markdown: string): Promise<MarkdownPage> {
   const [{ marked }, { default: sanitize }] = await Promise.all([import('marked'), import('sanitize-html')])
   const tokens = marked.lexer(markdown, { gfm: true })
@@ -99,7 +99,7 @@ async function markdownPage(markdown: string): Promise<MarkdownPage> {
   }
 }
 
-/** A relative link would lead to some page of this server, which the author did not mean. */
+/** A relative link would lead to a page of this server, which the author did not intend. */
 function outward(href: string | undefined, title: string | undefined): Attributes {
   if (!href || !/^(https?|mailto):/i.test(href)) return {}
   return { href, rel: 'nofollow noopener noreferrer', ...(title && { title }) }

@@ -1,6 +1,6 @@
-/** What was counted in a text. */
+/** Counts of a text. */
 export interface TextCounts {
-  /** Lines that end, and the rest after the last of them. */
+  /** Terminated lines, plus an unterminated last one. */
   readonly lines: number
   /** Runs of anything between white space, as `wc -w` counts them. */
   readonly words: number
@@ -11,7 +11,7 @@ export interface TextCounts {
 
 const [lineFeed, carriageReturn] = [10, 13]
 
-/** Counts a text that comes in pieces of any length. */
+/** Counts a text in pieces of any length. */
 export class TextCounter {
   #words = 0
   #characters = 0
@@ -36,7 +36,7 @@ export class TextCounter {
     }
   }
 
-  /** The counts, once the whole text was added. */
+  /** The counts, once the whole text has been added. */
   counts(): TextCounts {
     const cr = this.#cr + (this.#last === carriageReturn ? 1 : 0)
     const hasRest = this.#last !== -1 && this.#last !== lineFeed && this.#last !== carriageReturn

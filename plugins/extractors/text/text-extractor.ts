@@ -1,6 +1,6 @@
 import type { Extractor, ExtractorInfo } from 'pounce/sdk'
 
-/** Subtypes of `application` that are text, as registered or as servers and browsers send them. */
+/** Text subtypes of `application`, as registered or as sent by servers and browsers. */
 const textual = [
   ...['json', 'ld+json', 'geo+json', 'schema+json', 'manifest+json', 'json5', 'x-ndjson', 'jsonl', 'x-ipynb+json'],
   ...['xml', 'xhtml+xml', 'rdf+xml', 'gpx+xml', 'gml+xml', 'xml-dtd', 'xslt+xml', 'mathml+xml'],
@@ -9,7 +9,7 @@ const textual = [
   ...['n-triples', 'n-quads', 'trig', 'sparql-query', 'x-subrip'],
 ]
 
-/** Text of any size: how it is written, how long it is and how it begins. */
+/** Text of any size: encoding, length and beginning. */
 export class TextExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 30 * 60_000

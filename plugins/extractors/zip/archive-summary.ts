@@ -17,7 +17,7 @@ export interface ListedEntry {
   readonly modified: Date
 }
 
-/** Adds up the directory of an archive, entry by entry, with memory for one short key per entry. All sizes are the archive's own claims. */
+/** Summarizes the directory of an archive, entry by entry, with memory for one short key per entry. All sizes are as declared by the archive. */
 export class ArchiveSummary {
   #files = 0
   #folders = 0
@@ -66,7 +66,7 @@ export class ArchiveSummary {
     if (this.#problems.length < mostProblems) this.#problems.push(problem)
   }
 
-  /** The summary as metadata; `fileBytes` is the archive's real size. */
+  /** The summary as metadata; `fileBytes` is the archive's actual size. */
   metadata(fileBytes: number): Record<string, unknown> {
     if (this.#compressedBytes > fileBytes) this.#warn('the entries claim more compressed bytes than the archive has')
     const kinds = [...this.#kinds].sort(([, a], [, b]) => b - a).slice(0, mostKinds)
@@ -84,7 +84,7 @@ export class ArchiveSummary {
   }
 }
 
-/** Text from an archive as it may be shown: control characters, and those that turn the direction of writing, become U+FFFD. */
+/** Text from an archive, safe for display: control characters, and those that change the text direction, become U+FFFD. */
 export const printable = (text: string): string =>
   text
     .slice(0, mostNameLength)

@@ -7,7 +7,7 @@ import { ArchiveSummary, type ListedEntry, printable } from './archive-summary.t
 const mostEntries = 100_000
 const mostListed = 200
 
-/** Lists a ZIP archive from its directory. Throws when there is none or when it is damaged. */
+/** Lists a ZIP archive from its directory. Throws when it has none or is damaged. */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   if (input.sizeBytes === 0) throw new Error('The file is empty.')
   try {

@@ -6,7 +6,7 @@ const types: readonly string[] = [
   ...['model/obj-zipped', 'model/x3d-zipped', 'model/sfm-zipped', 'imageset/ptmimages-zipped'],
 ]
 
-/** ZIP archives: their directory, totals and what is odd about them. Nothing is unpacked. */
+/** ZIP archives: directory, totals and anomalies. Nothing is unpacked. */
 export class ZipExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 2 * 60_000

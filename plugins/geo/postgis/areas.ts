@@ -2,10 +2,10 @@ import { boxesAcross, type GeoArea, type GeoBox, type GeoPosition } from 'pounce
 import type { SqlParameters } from './conditions.ts'
 import { toWkb } from './wkb.ts'
 
-/** Metres of a degree of latitude, a little less than it has, so that boxes come out larger. */
+/** Metres per degree of latitude, slightly below the true value, so that boxes come out larger. */
 const metresOfDegree = 111_000
 const radians = (degrees: number): number => (degrees * Math.PI) / 180
-/** For rounding. */
+/** Rounding margin. */
 const margin = 1e-6
 
 const boxAround = (positions: readonly GeoPosition[]): GeoBox => {
@@ -13,7 +13,7 @@ const boxAround = (positions: readonly GeoPosition[]): GeoBox => {
   return [Math.min(...longitudes), Math.min(...latitudes), Math.max(...longitudes), Math.max(...latitudes)]
 }
 
-/** A box that may reach beyond the antimeridian, as boxes that do not. */
+/** Splits a box that may cross the antimeridian into boxes that do not. */
 const cut = ([west, south, east, north]: GeoBox): readonly GeoBox[] => {
   if (east - west >= 360) return [[-180, south, 180, north]]
   const left = west < -180 ? west + 360 : west
@@ -29,12 +29,12 @@ const boxesOfCircle = (longitude: number, latitude: number, radiusMetres: number
   const high = radiusMetres / metresOfDegree + margin
   const [south, north] = [latitude - high, latitude + high]
   if (south <= -90 || north >= 90) return [[-180, Math.max(-90, south), 180, Math.min(90, north)]]
-  // The circle is widest where a meridian touches it.
+  // The circle is widest where a meridian is tangent to it.
   const wide = (Math.asin(Math.min(1, Math.sin(radians(high)) / Math.cos(radians(latitude)))) * 180) / Math.PI + margin
   return cut([longitude - wide, south, longitude + wide, north])
 }
 
-/** Boxes, none across the antimeridian, outside of which nothing touches an area. */
+/** Boxes, none across the antimeridian, that contain everything that intersects an area. */
 export const boxesOf = (area: GeoArea): readonly GeoBox[] => {
   if ('circle' in area) return boxesOfCircle(area.circle.longitude, area.circle.latitude, area.circle.radiusMetres)
   if ('polygon' in area) return [boxAround(area.polygon.flat())]
@@ -52,12 +52,12 @@ const ringOf = ([west, south, east, north]: GeoBox): readonly GeoPosition[] => [
 const shapeOf = (rings: readonly (readonly GeoPosition[])[], binds: SqlParameters): string =>
   binds.add(toWkb({ type: 'Polygon', coordinates: rings.map(ring => ring.map(([x = 0, y = 0]) => [x, y])) }), 'geometry')
 
-/** Distance 0 rather than `ST_Intersects`, which fails with an error over shapes that cross themselves. */
+/** Distance 0 rather than `ST_Intersects`, which fails with an error on self-intersecting shapes. */
 const touching = (shape: string): string => `ST_DWithin(shape, ${shape}, 0)`
 
 /**
- * Points are measured over the ground. Of other shapes the place that is nearest on a map that is flat around the centre, and places along them that
- * lie close enough to each other for circles that are too large for such a map.
+ * Points are measured over the ground. For other shapes, the point nearest on a flat map around the centre is used, plus points along them that
+ * are close enough to each other for circles too large for such a map.
  */
 const inCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { circle: object }>['circle'], binds: SqlParameters): string => {
   const centre = binds.add(toWkb({ type: 'Point', coordinates: [longitude, latitude] }), 'geometry')
@@ -70,7 +70,7 @@ const inCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { circ
   return `case when GeometryType(shape) = 'POINT' then ST_DistanceSphere(shape, ${centre}) <= ${radius} else ${far} end`
 }
 
-/** The condition that a shape touches one of these areas, borders included; `isIndexed` when the index over shapes may be used for it. */
+/** The condition that a shape intersects one of these areas, borders included; `isIndexed` when the index on shapes may be used for it. */
 export const areasCondition = (areas: readonly GeoArea[], isIndexed: boolean, binds: SqlParameters): string => {
   const condition = `(${areas.map(area => areaCondition(area, binds)).join(' or ')})`
   return isIndexed ? condition : `${condition} is true`

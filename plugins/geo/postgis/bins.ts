@@ -12,14 +12,14 @@ import {
 import type { RowSource } from './pieces.ts'
 import type { TextRow } from './postgis-connection.ts'
 
-/** What is summed up: points of a filter, by the numbers that have these names, or by all that there are. */
+/** What is aggregated: points of a filter, by the numbers with these names, or by all of them. */
 interface Asked {
   readonly filter: Narrowed
   readonly binning: GeoBinning
   readonly names: readonly string[] | undefined
 }
 
-/** A number as JavaScript writes it: PostgreSQL has another way with exponents. */
+/** A number in JavaScript's notation: PostgreSQL writes exponents differently. */
 const numberText = (value: string): string =>
   `case when abs(${value}::numeric) >= 1e21 or (abs(${value}::numeric) < 1e-6 and ${value}::numeric <> 0) ` +
   `then regexp_replace(${value}::float8::text, 'e([+-])0', 'e\\1') else ${value}::text end`
@@ -32,17 +32,17 @@ const groupText = (name: string): string => {
   )
 }
 
-/** Columns of the values of `groupBy`. */
+/** Columns of the `groupBy` values. */
 const groupsOf = ({ groupBy = [] }: GeoBinning): readonly string[] => groupBy.map((_, at) => `g${at}`)
 
-/** The first span that a point enters and how many more; without spans its own time. */
+/** The first span that contains a point, and how many more do; without spans, its own time. */
 const timesOf = (spans: Spans | undefined): string => {
   if (!spans) return 'start_ms, coalesce(end_ms, start_ms) as last_ms'
   const first = spans.numberAt('start_ms')
   return `${first} as first, case when end_ms > start_ms then ${spans.numberAt('(end_ms - 1)')} - ${first} else 0 end as more`
 }
 
-/** One row for each point that fits, or for each of its values when `from` says so. */
+/** One row for each matching point, or for each of its values when `from` requires it. */
 const pointsStatement = (
   { filter, binning }: Asked,
   spans: Spans | undefined,
@@ -56,11 +56,11 @@ const pointsStatement = (
   const groups = groupBy.map((name, at) => `, ${groupText(binds.add(name, 'text'))} as g${at}`).join('')
   const streams = filter.streams ? [streamsCondition(filter.streams, binds)] : []
   const where = [...streams, ...conditionsOf(filter, binds)].join(' and ') || 'true'
-  // So that nothing is computed or looked up again wherever it is used.
+  // So that nothing is computed or looked up again at each use.
   return `select stream, ${timesOf(spans)}, ${depth} as depth${groups}, ${chosen} from ${from} where ${where} offset 0`
 }
 
-/** Numbers are summed up as the decimals that they are in JSON: no sum is too large. */
+/** Numbers are summed as the decimals that they are in JSON: no sum overflows. */
 const sums: readonly (readonly [column: string, (number: string) => string])[] = [
   ['count', number => `count(${number})`],
   ['sum', number => `sum(${number})`],
@@ -73,7 +73,7 @@ const wholeTime: typeof sums = [
   ['to_ms', number => `max(last_ms) filter (where ${number} is not null)`],
 ]
 
-/** To look at the kind of each value is a fifth of all work, and mostly for nothing: of the streams it is known which names ever had other values. */
+/** Checking the type of each value is a fifth of the work, and mostly unnecessary: streams record which names ever had other values. */
 const numberIn = (value: string, name: string, { streams }: Narrowed, binds: SqlParameters): string => {
   const own = streams ? ` where ${streamsCondition(streams, binds)}` : ''
   const isAlways = `(select bool_and(not coalesce(${name} = any(others), true)) from streams${own})`
@@ -87,8 +87,8 @@ const valuesFrom = ({ properties }: GeoBinning, binds: SqlParameters): string =>
 }
 
 /**
- * By stream, property, depth and groups the sums of those points that enter the same spans: a column says which is the first, another how many more.
- * Without spans the columns are the whole time.
+ * By stream, property, depth and groups, the sums of those points that fall into the same spans: one column is the first span, another the number of
+ * further ones. Without spans, the columns are the whole time.
  */
 const partsStatement = (asked: Asked, spans: Spans | undefined, binds: SqlParameters): string => {
   const { binning, filter, names } = asked
@@ -112,11 +112,11 @@ const partsStatement = (asked: Asked, spans: Spans | undefined, binds: SqlParame
   )
 }
 
-/** Spans of time that are numbered: the number of the one that holds a moment, and where the one of a number begins. */
+/** Numbered time spans: the number of the span that contains a time, and the start of a span by its number. */
 interface Spans {
   readonly numberAt: (ms: string) => string
   readonly startOf: (number: string) => string
-  /** Which spans `n` a point enters, `later` being how many it entered before, when it is not all. */
+  /** Which spans `n` a point falls into; `later` is how many precede it, when not all are included. */
   readonly condition?: string
 }
 
@@ -147,7 +147,7 @@ const months = (length: number, binds: SqlParameters): Spans => {
   }
 }
 
-/** Five a year; the first and the last are its winter, and a point that enters the first does not enter the last. */
+/** Five a year; the first and the last are the same winter, and a point in the first is not in the last. */
 const seasons: Spans = {
   numberAt: ms => {
     const day = dayOf(ms)
@@ -161,7 +161,7 @@ const seasons: Spans = {
   condition: 'not (n % 5 = 4 and later >= 4)',
 }
 
-/** The spans of a way to sum up; undefined when there is one only. */
+/** The spans of an aggregation; undefined when there is only one. */
 const spansOf = (time: GeoBinning['time'], binds: SqlParameters): Spans | undefined => {
   if (typeof time !== 'string') return even(time.everyMs, time.originMs, binds)
   const length = lengths[time]
@@ -173,12 +173,12 @@ const spansOf = (time: GeoBinning['time'], binds: SqlParameters): Spans | undefi
 
 const maxBins = 10_000
 
-/** So that some ten thousand sums are looked up rather than sorted. */
+/** Enough memory that some ten thousand sums are hashed rather than sorted. */
 const memoryMiB = 32
 
 const reason = `A datapoint overlaps more than ${maxBins} bins: use longer ones`
 
-/** Each span `n` of its own. Few points enter several, so few sums are to be spread. */
+/** Each span `n` in a row of its own. Few points are in several spans, so few sums are expanded. */
 const spread = (parts: string, spans: Spans, keys: readonly string[], binds: SqlParameters): string => {
   const [tooLong, tooMany] = [binds.add(reason, 'text'), binds.add(tooManyBins, 'text')]
   const limited = `case when more >= ${maxBins} then refuse(${tooLong}) when further > ${maxFurtherBins} then refuse(${tooMany}) else more end`
@@ -190,7 +190,7 @@ const spread = (parts: string, spans: Spans, keys: readonly string[], binds: Sql
   return `select stream, property, ${times}, ${keys.join(', ')}, ${sums} from (${each}) spread${where} group by stream, property, n, ${keys.join(', ')}`
 }
 
-/** Sums in their order, from the beginning or after one of them. */
+/** Sums in order, from the beginning or after one of them. */
 export const binsSource = (asked: Asked): RowSource => ({
   isQuickAtFirst: false,
   memoryMiB,
@@ -209,7 +209,7 @@ export const binsSource = (asked: Asked): RowSource => ({
   },
 })
 
-/** Later in the order: nulls come first. */
+/** Later in the order: nulls sort first. */
 const afterCondition = (row: TextRow, groups: readonly string[], binds: SqlParameters): string => {
   const [stream, property, from, , depth, ...rest] = row
   const left = ['stream', 'property collate "C"', 'from_ms', 'coalesce(depth, 0)']

@@ -1,11 +1,11 @@
 import type { GeoAttribute, GeoFilter } from 'pounce/sdk/geo'
 import { areasCondition } from './areas.ts'
 
-/** Values of a statement, in their order: what is requested never becomes part of its text. */
+/** Parameters of a statement, in order: input never becomes part of its text. */
 export class SqlParameters {
   readonly values: unknown[] = []
 
-  /** The place of a value in the text, as a type of PostgreSQL. */
+  /** The placeholder of a parameter, cast to a PostgreSQL type. */
   add(value: unknown, type: string): string {
     this.values.push(value)
     return `$${this.values.length}::${type}`
@@ -20,19 +20,19 @@ export class SqlParameters {
   }
 }
 
-/** A statement and its values. */
+/** A statement and its parameters. */
 export interface Statement {
   readonly text: string
   readonly values: readonly unknown[]
 }
 
-/** Texts as PostgreSQL writes an array of them. */
+/** Strings as a PostgreSQL array literal. */
 export const textArray = (values: readonly string[]): string =>
   `{${values.map(value => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
 
 const dayMs = 86_400_000
 
-/** The greatest whole number not above the quotient of two, of which the second is positive. */
+/** The floor of the quotient of two numbers, of which the second is positive. */
 export const floorDivision = (a: string, b: string): string => `((${a} - ((${a}) % ${b} + ${b}) % ${b}) / ${b})`
 
 /** The day in UTC of a time in milliseconds. */
@@ -44,7 +44,7 @@ export const monthOf = (ms: string): string => {
   return `((date_part('year', ${day}) * 12 + date_part('month', ${day}))::bigint - 1)`
 }
 
-/** Two runs of months around the year meet when one begins within the other. */
+/** Two ranges of months around the year overlap when one begins within the other. */
 const monthsCondition = ({ from, to }: NonNullable<GeoFilter['months']>, binds: SqlParameters): string => {
   const [first, last] = [monthOf('start_ms'), monthOf('coalesce(end_ms, start_ms)')]
   const wanted = binds.add(from - 1, 'int')
@@ -53,7 +53,7 @@ const monthsCondition = ({ from, to }: NonNullable<GeoFilter['months']>, binds: 
   return `((${wanted} - ${start} + 12) % 12 <= ${last} - ${first} or (${start} - ${wanted} + 12) % 12 <= ${length})`
 }
 
-/** As a member of an object: by itself an array would contain what is no array. */
+/** As a member of an object: by itself, an array would also contain a non-array. */
 const attributeCondition = ({ key, contains }: GeoAttribute, binds: SqlParameters): string => {
   if (contains === undefined) return `properties ? ${binds.add(key, 'text')}`
   return `properties @> ${binds.add(JSON.stringify(Object.fromEntries([[key, contains]])), 'jsonb')}`
@@ -61,13 +61,13 @@ const attributeCondition = ({ key, contains }: GeoAttribute, binds: SqlParameter
 
 const either = (conditions: readonly string[]): string => `(${conditions.join(' or ')})`
 
-/** A filter whose streams are those that can have points that fit, as far as is known. */
+/** A filter whose streams are those that may have matching points, as far as known. */
 export interface Narrowed extends GeoFilter {
-  /** The streams go no further than the areas do, so that looking points up by their shapes as well is for nothing. */
+  /** The streams do not extend beyond the areas, so that looking points up by shape is unnecessary. */
   readonly areShapesNear?: boolean
 }
 
-/** What holds of the points that fit, but for their streams. */
+/** The conditions on matching points, except those on streams. */
 export const conditionsOf = (filter: Narrowed, binds: SqlParameters): readonly string[] => {
   const { areas, areShapesNear = false, fromMs, beforeMs, untilMs, months, attributes } = filter
   const found: string[] = []
@@ -75,7 +75,7 @@ export const conditionsOf = (filter: Narrowed, binds: SqlParameters): readonly s
   if (beforeMs !== undefined) found.push(`start_ms < ${binds.add(beforeMs, 'bigint')}`)
   if (untilMs !== undefined) {
     const until = binds.add(untilMs, 'bigint')
-    // The start is not after the end, and indexes contain the start.
+    // The start is never after the end, and indexes contain the start.
     found.push(`end_ms <= ${until}`, `start_ms <= ${until}`)
   }
   if (months) found.push(monthsCondition(months, binds))
@@ -84,6 +84,6 @@ export const conditionsOf = (filter: Narrowed, binds: SqlParameters): readonly s
   return found
 }
 
-/** What holds of points in one of these streams. */
+/** The condition that points are in one of these streams. */
 export const streamsCondition = (streams: readonly number[], binds: SqlParameters): string =>
   streams.length === 1 ? `stream = ${binds.add(streams[0], 'bigint')}` : `stream = any(${binds.numbers(streams)})`

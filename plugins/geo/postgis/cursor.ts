@@ -3,13 +3,13 @@ import type { Statement } from './conditions.ts'
 import type { PostgisConnection, Session, TextRow } from './postgis-connection.ts'
 import { fromWkb } from './wkb.ts'
 
-/** How long a cursor keeps its connection, and what the server may use for it. */
+/** How long a cursor keeps its connection, and the server memory that it may use. */
 interface Limits {
   readonly idleMs: number
   readonly memoryMiB: number | undefined
 }
 
-/** The answer of one statement, read piece by piece. It holds a connection, which it releases when nothing is requested for too long. */
+/** The result of one statement, read in batches. It holds a connection, which it releases when not read for too long. */
 export class StatementCursor {
   readonly #session: Session
   readonly #idleMs: number
@@ -40,12 +40,12 @@ export class StatementCursor {
     return this.#isOpen
   }
 
-  /** Resolves when its connection was released. */
+  /** Resolves when its connection has been released. */
   get closed(): Promise<void> {
     return this.#closed.promise
   }
 
-  /** The next rows, fewer at the end. */
+  /** The next rows; fewer at the end. */
   async fetch(size: number): Promise<readonly TextRow[]> {
     clearTimeout(this.#timer)
     this.#isBusy = true
@@ -60,7 +60,7 @@ export class StatementCursor {
     }
   }
 
-  /** Gives the connection back, whatever it is doing. */
+  /** Releases the connection, whatever its state. */
   async close(): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -75,12 +75,12 @@ const yes = (): boolean => true
 
 const no = (): boolean => false
 
-/** Columns of a point that its text is made of. */
+/** Columns that the text of a point is made of. */
 export const pointColumns = 'id, stream, start_ms, end_ms, created_ms, shape, properties'
 
 /**
- * A point as one text, which `PointReader` reads, out of the columns of `table`: of a million rows, taking each column by itself would cost the
- * driver more than all else.
+ * A point as one text, parsed by `PointReader`, built from the columns of `table`: for a million rows, reading each column separately would cost
+ * the driver more than everything else.
  */
 export const pointText = (table: string): string => {
   const [id, stream, start, end, created, shape, properties] = pointColumns.split(', ').map(column => `${table}.${column}`)
@@ -97,10 +97,10 @@ type Parts = readonly [
   properties: Datapoint['properties'],
 ]
 
-/** Longer texts of shapes are not kept, and no more than so many. */
+/** Longer geometry texts are not cached, and at most this many. */
 const most = { characters: 200, shapes: 10_000 }
 
-/** Reads rows of `pointText`. Points at one place share its geometry. */
+/** Parses rows of `pointText`. Points at the same location share its geometry. */
 export class PointReader {
   readonly #shapes = new Map<string, Geometry>()
 

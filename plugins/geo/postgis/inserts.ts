@@ -6,12 +6,12 @@ import { toWkb } from './wkb.ts'
 
 const maxInserted = 5000
 
-/** What one statement takes; larger calls are cut, for all of its values are held several times. */
+/** Maximum per statement; larger calls are split, since all values are held in memory several times. */
 const largest = { points: 1000, characters: 4_000_000 }
 
 /**
- * Points in the order of their ids, then what is known of their streams in the order of those: anyone who waits for another never has what that
- * one waits for. Names are compared under the lock of the stream's row, and written only when one is new.
+ * Locks points in the order of their IDs, then stream rows in the order of theirs, so that two transactions never wait for each other.
+ * Names are compared under the lock of the stream's row, and written only when one is new.
  */
 const text = `
 with input as materialized (
@@ -57,7 +57,7 @@ interface ServerFacts {
 
 const list = (values: readonly (number | null)[]): string => `{${values.map(value => value ?? 'null').join(',')}}`
 
-/** Which names each point has, and which of them are no numbers: points with the same ones share a key, counted from 1. */
+/** The names that each point has, and which of them are not numbers: points with the same ones share a key, counted from 1. */
 const namesOf = (batch: readonly ServerFacts[]) => {
   const known = new Map<string, number>()
   const all: string[] = []
@@ -93,7 +93,7 @@ const valuesOf = (batch: readonly ServerFacts[]): readonly string[] => {
   ]
 }
 
-/** Valid points, in batches made on request, and the results of the others. */
+/** Valid points in batches created on demand, and the results of the others. */
 function* batchesOf(points: readonly Datapoint[], report: PointInserted[]): Iterable<readonly ServerFacts[]> {
   const seen = new Set<number>()
   let batch: ServerFacts[] = []
@@ -132,7 +132,7 @@ const byId = 'select id from points where id = any($1::bigint[]) order by id for
 
 const byStream = `select id from points where id in (select id from points where stream = any($1::bigint[]) limit ${atOnce}) order by id for update`
 
-/** Locks as inserts do: points by id, then streams. */
+/** Locks in the same order as inserts: points by ID, then streams. */
 const removeSome = async (run: RunStatement, chosen: string, list: string): Promise<number> => {
   const removing = `with chosen as materialized (${chosen}), gone as (delete from points p using chosen c where p.id = c.id returning p.stream) select stream, count(*) from gone group by stream`
   const gone = await run(removing, [list])
@@ -150,7 +150,7 @@ const removeSome = async (run: RunStatement, chosen: string, list: string): Prom
   return counts.reduce((sum, [, count]) => sum + count, 0)
 }
 
-/** Removes points, a few thousand at a time, and returns their number. */
+/** Deletes points, a few thousand at a time, and returns their number. */
 export const removePoints = async (
   server: PostgisConnection,
   what: { readonly ids: readonly number[] } | { readonly streams: readonly number[] },
@@ -164,7 +164,7 @@ export const removePoints = async (
   for (let isLeft = true; isLeft; ) {
     const removed = await some(byStream)
     count += removed
-    // Those that were chosen may have gone by someone else's hand.
+    // The selected points may have been deleted by another kernel.
     if (removed < atOnce) isLeft = (await server.query('select from points where stream = any($1::bigint[]) limit 1', [list])).length > 0
   }
   return count

@@ -2,20 +2,20 @@ import type { Statement } from './conditions.ts'
 import { StatementCursor } from './cursor.ts'
 import type { PostgisConnection, TextRow } from './postgis-connection.ts'
 
-/** What is read: rows in a total order. */
+/** A source of rows in a total order. */
 export interface RowSource {
-  /** From the beginning or after one of them, all or so many. */
+  /** From the beginning or after a row; all of them or a maximum number. */
   readonly statement: (after: TextRow | undefined, limit?: number) => Statement
-  /** The first rows cost little by themselves, so a cursor is worth its round trips only when there are more. */
+  /** The first rows are cheap without a cursor, which is worth its round trips only when there are more. */
   readonly isQuickAtFirst: boolean
-  /** Memory that the server may use to sort and to sum up, in MiB, where what it is set up for is too little. */
+  /** Server memory for sorting and aggregating, in MiB, where the server's own setting is lower. */
   readonly memoryMiB?: number
 }
 
 const size = 2000
 const nothing = (): void => undefined
 
-/** How many readers keep a connection at once; others query again for each piece, so that there is always one left for short calls. */
+/** Maximum number of readers that keep a connection; others query again for each batch, so that connections remain for short calls. */
 export class Cursors {
   readonly #most: number
   #open = 0
@@ -35,7 +35,7 @@ export class Cursors {
   }
 }
 
-/** Reads on where it was, with a cursor or without. */
+/** Continues where it stopped, with or without a cursor. */
 class Reading {
   readonly #server: PostgisConnection
   readonly #source: RowSource
@@ -90,7 +90,7 @@ class Reading {
   }
 }
 
-/** The rows of a source in pieces, one of them ahead. Leaving the loop releases its resources, and so does aborting the signal, at once. */
+/** The rows of a source in batches, one of them prefetched. Leaving the loop releases its resources, and so does aborting the signal, at once. */
 export async function* piecesOf(
   server: PostgisConnection,
   source: RowSource,
@@ -109,7 +109,7 @@ export async function* piecesOf(
     while (ahead) {
       const rows: readonly TextRow[] = await Promise.race([ahead, aborted.promise])
       ahead = rows.length < size ? undefined : reading.next()
-      // It is looked at when it is requested, or never.
+      // Its rejection is handled when it is awaited, which may never happen.
       ahead?.catch(nothing)
       if (rows.length > 0) yield rows
     }

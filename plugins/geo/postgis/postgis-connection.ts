@@ -5,7 +5,7 @@ import { isDeadlock, problemOf, stateOf } from './problems.ts'
 import { prepare } from './schema.ts'
 import { Config, checkedUrl, refusalOf, type Settings } from './settings.ts'
 
-/** Checks that the server responds, over a connection of its own, so that slow work and a dead server can be distinguished. */
+/** Checks that the server responds, over a separate connection, so that slow work and a dead server can be distinguished. */
 class HealthProbe {
   readonly #connect: (limitMs: number) => Client
   readonly #limitMs: number
@@ -18,7 +18,7 @@ class HealthProbe {
     this.#limitMs = limitMs
   }
 
-  /** Resolves on any response of the server, and rejects when there is none in time. Concurrent calls share one check. */
+  /** Resolves on any response of the server, and rejects on timeout. Concurrent calls share one check. */
   ask(limitMs = this.#limitMs): Promise<void> {
     this.#asking ??= this.#ask(limitMs).finally(() => {
       this.#asking = undefined
@@ -41,7 +41,7 @@ class HealthProbe {
     if (this.#isClosed) throw new Error('The connection is closed')
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      // What has come by now is looked at before, for this process may have been the slow one.
+      // Pending responses are processed first, since this process may have been the slow one.
       timer = setTimeout(() => setImmediate(() => reject(new Error(`No response within ${limitMs} ms`))), limitMs)
     })
     try {
@@ -49,7 +49,7 @@ class HealthProbe {
       await Promise.race([this.#client.then(client => client.query('select 1')), late])
     } catch (error) {
       void this.#drop()
-      // A server that refuses is one that answers.
+      // A rejection is a response as well.
       if (stateOf(error) === undefined) throw error
     } finally {
       clearTimeout(timer)
@@ -64,30 +64,30 @@ class HealthProbe {
   }
 }
 
-/** What cannot be closed is closed already. */
+/** Errors are ignored: what cannot be closed is closed already. */
 const ended = (): void => undefined
 
-/** The columns of a row as PostgreSQL writes them. */
+/** The columns of a row in PostgreSQL's text format. */
 export type TextRow = readonly (string | null)[]
 
-/** Runs one statement of those that belong together. */
+/** Runs one statement of a transaction. */
 export type RunStatement = (text: string, values?: readonly unknown[], name?: string) => Promise<readonly TextRow[]>
 
 /** A connection that is reserved until it is released. */
 export interface Session {
   readonly run: RunStatement
-  /** Back for others; with `isBroken`, what it was doing is undone by the server. */
+  /** Returns it to the pool; with `isBroken`, the server rolls back what it was doing. */
   giveBack(isBroken: boolean): void
 }
 
-/** How long the first connection and later ones are waited for, how long an answer may be late before the server is requested a sign of life, and how long that may take. */
+/** Timeouts: for the first and later connections, for a response until the server is checked, and for that check. */
 const limits = { startMs: 5000, connectMs: 3000, silenceMs: 500, pulseMs: 1200, roundMs: 1000 }
 
 const asText = { getTypeParser: () => (value: string | Buffer) => String(value) }
 
 const nothing = (): void => undefined
 
-/** The connections to the database. Every call ends within its time-out, or 2 s after the server became unavailable; errors are those for callers. */
+/** The connections to the database. Every call ends within its timeout, or 2 s after the server became unavailable; errors are converted for callers. */
 export class PostgisConnection {
   readonly #settings: Settings
   #pool: Pool | undefined
@@ -107,7 +107,7 @@ export class PostgisConnection {
     return this.#pool !== undefined
   }
 
-  /** Connects, and makes or completes the tables. Throws an Error that names the setting. */
+  /** Connects, and creates or upgrades the tables. Throws an Error that names the setting. */
   async open(): Promise<void> {
     const { url, schema, poolSize, timeoutMs } = this.#settings
     try {
@@ -148,12 +148,12 @@ export class PostgisConnection {
     await Promise.all([pool?.end(), pulse?.close()])
   }
 
-  /** One statement, by itself a transaction. A name keeps its plan on the connection. */
+  /** Runs one statement as its own transaction. A name keeps its plan on the connection. */
   query(text: string, values: readonly unknown[] = [], name?: string): Promise<readonly TextRow[]> {
     return this.#use(client => rowsOf(client, text, values, name))
   }
 
-  /** Statements that count together or not at all. */
+  /** Runs statements in one transaction. */
   transaction<R>(work: (run: RunStatement) => Promise<R>): Promise<R> {
     return this.#use(async client => {
       const run: RunStatement = (text, values = [], name) => rowsOf(client, text, values, name)
@@ -163,7 +163,7 @@ export class PostgisConnection {
         await run('commit')
         return result
       } catch (error) {
-        // After an answer of the server the connection is sound; after anything else it is not used again.
+        // After a response of the server the connection is intact; after anything else it is not reused.
         if (stateOf(error) !== undefined) await run('rollback')
         throw error
       }
@@ -180,7 +180,7 @@ export class PostgisConnection {
       },
     }
     this.#sessions.add(session)
-    // It may have come while the store was being closed.
+    // It may have been established while the store was being closed.
     if (!this.isOpen) session.giveBack(true)
     return session
   }
@@ -217,7 +217,7 @@ export class PostgisConnection {
     }
   }
 
-  /** Waits while the server is alive, and no longer than a statement may take. */
+  /** Waits while the server responds, and at most for the statement timeout. */
   async #watched<R>(work: () => Promise<R>): Promise<R> {
     const pulse = this.#pulse
     const until = performance.now() + this.#settings.timeoutMs + limits.connectMs
@@ -250,7 +250,7 @@ export class PostgisConnection {
   }
 }
 
-/** True of an error after which the connection can be used again: an answer of the server, or one of our own. */
+/** True for an error after which the connection can be reused: a response of the server, or one of our own. */
 const isSound = (error: unknown): boolean => {
   const cause = error instanceof Error ? (error.cause ?? error) : error
   const state = stateOf(cause)
@@ -262,7 +262,7 @@ const rowsOf = async (client: PoolClient, text: string, values: readonly unknown
   return rows as TextRow[]
 }
 
-/** Where datapoints are kept, for the status page. */
+/** The storage location, for the status page. */
 export class PostgisStatus implements StatusPart {
   readonly name = 'postgis'
   readonly isPlain = true
@@ -282,7 +282,7 @@ wire(PostgisStatus, Config, GeoStore)
 
 const maxTries = 5
 
-/** Does a piece of work again that the server undid in favour of another. */
+/** Retries work that the server rolled back in favour of another transaction. */
 export const withRetry = async <R>(work: () => Promise<R>): Promise<R> => {
   for (let tries = 1; ; tries++) {
     try {

@@ -18,10 +18,10 @@ import { PostgisConnection } from './postgis-connection.ts'
 import { ascending, countStatement, narrowed, pointsStatement, readStatistics } from './queries.ts'
 import { Config, config, type Settings } from './settings.ts'
 
-/** Of more names it is cheaper to look at what each point has than to look for each of them in it. */
+/** With more names it is cheaper to read all properties of each point than to look up each name. */
 const most = 16
 
-/** The names of all properties that are to be summed up; undefined when they are many. */
+/** The names of all properties to be aggregated; undefined when they are many. */
 const namesToSum = async (
   server: PostgisConnection,
   { streams }: Narrowed,
@@ -40,7 +40,7 @@ const namesToSum = async (
 
 export { config }
 
-/** Datapoints in PostgreSQL with PostGIS: one table of points, and one of what is known of each stream, kept by the statement that inserts. */
+/** Datapoints in PostgreSQL with PostGIS: one table of points, and one of stream statistics, maintained by the inserting statement. */
 export class PostgisPoints implements GeoStore {
   readonly #server: PostgisConnection
   readonly #cursors: Cursors
@@ -60,7 +60,7 @@ export class PostgisPoints implements GeoStore {
     await this.#server.query('select 1')
   }
 
-  /** Ends what is under way, then disconnects; readers in the middle fail. Later calls reject with `Unavailable`. */
+  /** Waits for pending operations, then disconnects; active readers fail. Later calls reject with `Unavailable`. */
   dispose(): Promise<void> {
     return this.#server.close()
   }

@@ -1,8 +1,8 @@
 import { Invalid, NoSpace, Problem, Unavailable } from 'pounce/sdk'
 
-/** Classes of SQLSTATE (PostgreSQL manual, appendix A) that mean that the server cannot do it now: connections, resources, operator intervention, system errors. */
+/** SQLSTATE classes (PostgreSQL manual, appendix A) of temporary failures: connections, resources, operator intervention, system errors. */
 const awayClasses = /^(?:08|53|57|58)/
-/** Not enough rights, a wrong password, no such database, a read-only server. */
+/** Insufficient rights, a wrong password, a missing database, a read-only server. */
 const denied = /^(?:28|3D|42501|25006)/
 const awayOfSystem = /^E(?:CONN|PIPE|TIMEDOUT|HOST|NET|AI_)/
 const awayMessages =
@@ -13,23 +13,23 @@ const codeOfAny = (error: unknown): string => {
   return typeof code === 'string' ? code : ''
 }
 
-/** The SQLSTATE of an error that the server sent; undefined for any other. */
+/** The SQLSTATE of an error sent by the server; undefined for any other. */
 export const stateOf = (error: unknown): string | undefined => {
   const code = codeOfAny(error)
   return error instanceof Error && 'severity' in error && code.length === 5 ? code : undefined
 }
 
-/** True when the server was not there, not in time, or not in the state to answer. */
+/** True when the server was unreachable, timed out, or was in no state to answer. */
 export const isUnavailable = (error: unknown): boolean => {
   const state = stateOf(error)
   if (state !== undefined) return awayClasses.test(state)
   return awayOfSystem.test(codeOfAny(error)) || (error instanceof Error && awayMessages.test(error.message))
 }
 
-/** True when the server refuses this user, or does not let it do this. */
+/** True when the server rejects this user or denies it the operation. */
 export const isDenied = (error: unknown): boolean => denied.test(stateOf(error) ?? '')
 
-/** True of a transaction that was chosen to end so that another can continue; trying again is right. */
+/** True for a transaction that was aborted so that another could continue; it should be retried. */
 export const isDeadlock = (error: unknown): boolean => /^40(?:P01|001)$/.test(stateOf(error) ?? '')
 
 /** The error for a caller: `Unavailable` when the server is unavailable or too slow, `NoSpace` for a full disk. */
@@ -39,7 +39,7 @@ export const problemOf = (error: unknown): Error => {
   const state = stateOf(error)
   if (state === '53100' || /no space left on device/i.test(cause.message)) return new NoSpace(undefined, { cause })
   if (state === '57014') return new Unavailable('The query of the datapoint store timed out: request less data', { cause })
-  // Raised by our own function, and by sums beyond what a number holds.
+  // Raised by our own function, and by sums outside the range of a number.
   if (state === 'GEO01') return new Invalid(cause.message, { cause })
   if (state === '22003') return new Invalid('The matching numbers are too large or too small to aggregate', { cause })
   if (isUnavailable(error) || isDenied(error)) return new Unavailable('The datapoint store is unavailable', { cause })

@@ -4,13 +4,13 @@ import { conditionsOf, type Narrowed, SqlParameters, type Statement, streamsCond
 import { pointColumns, pointText } from './cursor.ts'
 import { type PostgisConnection, type TextRow, withRetry } from './postgis-connection.ts'
 
-/** More streams than this are not looked for by their boxes, and not each by itself. */
+/** More streams than this are not selected by their boxes, nor queried one by one. */
 const most = { candidates: 1000, apart: 100 }
 
-/** How many times as wide and high as an area the box of a stream can be for which its points need no looking up by shape. */
+/** Maximum ratio of a stream's box to an area, in width and height, at which its points need no lookup by shape. */
 const nearby = 2
 
-/** The filter with the streams that can have points that fit; undefined when none can. */
+/** The filter with the streams that may have matching points; undefined when none can. */
 export const narrowed = async (server: PostgisConnection, filter: GeoFilter): Promise<Narrowed | undefined> => {
   checkGeoFilter(filter)
   const { streams, areas } = filter
@@ -45,7 +45,7 @@ const afterCondition = ({ by, order }: GeoSort, after: GeoAfter, binds: SqlParam
 
 export const ascending: GeoSort = { by: 'start', order: 'ascending' }
 
-/** Points that fit, in order, perhaps after one of them, perhaps so many. */
+/** Matching points in order, optionally after one of them and with a limit. */
 export const pointsStatement = (filter: Narrowed, sort: GeoSort, after?: GeoAfter, limit?: number): Statement => {
   const binds = new SqlParameters()
   const { streams } = filter
@@ -54,9 +54,9 @@ export const pointsStatement = (filter: Narrowed, sort: GeoSort, after?: GeoAfte
     .map(column => `${column} ${sort.order === 'ascending' ? 'asc' : 'desc'}`)
     .join(', ')}`
   const end = limit === undefined ? '' : ` limit ${binds.add(limit, 'bigint')}`
-  // Texts are made of what is left when it was sorted and cut.
+  // Texts are built only from the rows left after sorting and limiting.
   const printed = (found: string): Statement => ({ text: `select ${pointText('p')} from (${found}) p ${order}`, values: binds.values })
-  // The first of each stream are found in its index; those of many streams at once would all be read and sorted.
+  // The first points of each stream are found in its index; those of many streams at once would all be read and sorted.
   if (streams && limit !== undefined && sort.by === 'start' && streams.length > 1 && streams.length <= most.apart) {
     const where = ['stream = s.number', ...conditions].join(' and ')
     const each = `select ${pointColumns} from points where ${where} ${order}${end}`
@@ -68,14 +68,14 @@ export const pointsStatement = (filter: Narrowed, sort: GeoSort, after?: GeoAfte
   return printed(`select ${pointColumns} from points${where} ${order}${end}`)
 }
 
-/** How many points fit, up to a number. */
+/** Number of matching points, up to a limit. */
 export const countStatement = (filter: Narrowed, upTo: number): Statement => {
   const binds = new SqlParameters()
   const { streams } = filter
   const conditions = conditionsOf(filter, binds)
   const own = streams ? [streamsCondition(streams, binds)] : []
   const where = [...own, ...conditions].join(' and ') || 'true'
-  // Without further conditions it is known already.
+  // Without further conditions it is already known.
   if (conditions.length === 0) return { text: `select coalesce(sum(count), 0) from streams where ${where}`, values: binds.values }
   const text = `select count(*) from (select from points where ${where} limit ${binds.add(upTo, 'bigint')}) found`
   return { text, values: binds.values }
@@ -94,7 +94,7 @@ const statisticsOf = ([, count, first, last, west, south, east, north, , names]:
   box: [Number(west), Number(south), Number(east), Number(north)],
 })
 
-/** Reads the points of a stream of which some were removed. While it locks the stream's row, no insert is seen half. */
+/** Recomputes the statistics of a stream after a removal. The lock on the stream's row keeps inserts from being seen in part. */
 const refresh = (server: PostgisConnection, stream: string): Promise<void> =>
   server.transaction(async run => {
     const stale = await run('select from streams where stream = $1::bigint and is_stale for update', [stream])
@@ -110,7 +110,7 @@ const refresh = (server: PostgisConnection, stream: string): Promise<void> =>
     )
   })
 
-/** What is known of streams that have points. */
+/** Statistics of streams that have points. */
 export const readStatistics = async (
   server: PostgisConnection,
   streams: readonly number[],

@@ -1,17 +1,17 @@
 import type { Client } from 'pg'
 import { PostgisUnusable } from './settings.ts'
 
-/** What the server is, and how connections to it are set up. */
+/** Properties of the server, and how its connections are set up. */
 export interface ServerFacts {
   readonly engine: string
-  /** Settings of a connection as its start packet takes them. */
+  /** Connection settings in the format of the startup packet. */
   readonly options: string
 }
 
-/** Any number that no other program is likely to lock: one for each of our schemas. */
+/** Arbitrary lock numbers that no other program is likely to use: one for each of our schemas. */
 const lockSpace = 0x706f7563
 
-/** The tables, step by step; a step that was released is never changed. */
+/** The migrations of the tables; a released step is never changed. */
 const steps: readonly string[] = [
   `
   create table points (
@@ -61,7 +61,7 @@ const single = async (client: Client, text: string, values: readonly unknown[] =
   return value === null || value === undefined ? undefined : String(value)
 }
 
-/** Name and version of the extension, and the schema it is in. */
+/** Name and version of the extension, and its schema. */
 const extensionOf = async (client: Client): Promise<{ readonly version: string; readonly home: string }> => {
   const text = `select e.extversion || ' ' || n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'postgis'`
   const found = await single(client, text)
@@ -74,24 +74,24 @@ const extensionOf = async (client: Client): Promise<{ readonly version: string; 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /**
- * Makes the schema and its tables, or completes those of an older version, one kernel at a time and all or nothing. Throws `PostgisUnusable` when PostGIS
- * is missing, or when a newer version was here.
+ * Creates the schema and its tables, or upgrades those of an older version, one kernel at a time and in one transaction. Throws `PostgisUnusable`
+ * when PostGIS is missing, or when the schema was written by a newer version.
  */
 export const prepare = async (client: Client, schema: string): Promise<ServerFacts> => {
   if ((await single(client, `select current_setting('server_encoding')`)) !== 'UTF8')
     throw new PostgisUnusable('the encoding of this database must be UTF8')
   const { version, home } = await extensionOf(client)
   const path = [schema, home, 'public'].map(quoted).join(',')
-  // What fails is undone when the connection ends.
+  // On failure it is rolled back when the connection closes.
   await client.query('begin')
   await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, schema])
   await migrate(client, schema, path)
   await client.query('commit')
   const server = Number(await single(client, `select current_setting('server_version_num')`))
   const engine = `PostGIS ${version} (PostgreSQL ${await single(client, `select split_part(current_setting('server_version'), ' ', 1)`)})`
-  // Sums of some thousand points are done before code for them would be compiled.
+  // Aggregating some thousand points is faster than JIT-compiling code for it.
   const settings = [`search_path=${path}`, 'jit=off', 'cursor_tuple_fraction=1']
-  // So that a statement whose caller disconnected ends too; PostgreSQL 13 does not support it.
+  // So that a statement whose caller disconnected ends too; not supported by PostgreSQL 13.
   if (server >= 140_000) settings.push('client_connection_check_interval=2s')
   return { engine, options: settings.map(each => `-c ${each.replaceAll(' ', '\\ ')}`).join(' ') }
 }

@@ -40,13 +40,13 @@ export type Settings = s.Static<typeof config>
 
 const setting = 'geo.postgis.url'
 
-/** User and password of an address, as they are written in it; it ends at the last `@`, for a password may hold one by mistake. */
+/** The userinfo of a connection string. It ends at the last `@`, since a password may contain an unescaped one. */
 const credentialsOf = (url: string): string | undefined => /^[a-z+]+:\/\/(.*)@/s.exec(url)?.[1]
 
-/** Host, port and database of an address, without user, password and parameters. */
+/** Host, port and database of a connection string, without userinfo and parameters. */
 const placeOf = (url: string): string => /^[a-z+]+:\/\/(?:.*@)?([^?]+)/s.exec(url)?.[1] ?? 'the given URL'
 
-/** The error's own words, without what is secret in the address. */
+/** The error's message, without the secrets of the connection string. */
 const wordsOf = (error: unknown, url: string): string => {
   const text = error instanceof Error ? error.message || error.constructor.name : String(error)
   const credentials = credentialsOf(url)
@@ -58,7 +58,7 @@ const wordsOf = (error: unknown, url: string): string => {
 /** A reason of our own why the database cannot be used. */
 export class PostgisUnusable extends Error {}
 
-/** The address itself. Throws `PostgisUnusable` for one that is none of PostgreSQL's, or that does not look at certificates. */
+/** Validates the connection string. Throws `PostgisUnusable` when it is not a PostgreSQL one, or does not verify certificates. */
 export const checkedUrl = (url: string): string => {
   if (!/^postgres(?:ql)?:\/\//.test(url)) throw new PostgisUnusable('expected a URL like postgres://user:password@host:port/database')
   if (/[?&]sslmode=(?!disable\b|verify-full\b)/.test(url) || /[?&]uselibpqcompat=/.test(url))
@@ -66,7 +66,7 @@ export const checkedUrl = (url: string): string => {
   return url
 }
 
-/** Why the database cannot be used, in words that name the setting. */
+/** An error for why the database cannot be used; names the setting. */
 export const refusalOf = (error: unknown, url: string, schema: string): Error => {
   const place = placeOf(url)
   const say = (what: string) => new Error(`${setting}: ${what}: ${wordsOf(error, url)}`, { cause: error })

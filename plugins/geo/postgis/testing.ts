@@ -4,7 +4,7 @@ import type { TestContext } from 'pounce/sdk/testing'
 import { PostgisPoints } from './postgis-points.ts'
 import type { Settings } from './settings.ts'
 
-/** Runs statements on a connection of their own. */
+/** Runs statements on a separate connection. */
 export const onServer = async <R>(url: string, work: (client: pg.Client) => Promise<R>): Promise<R> => {
   const client = new pg.Client(url)
   await client.connect()
@@ -15,7 +15,7 @@ export const onServer = async <R>(url: string, work: (client: pg.Client) => Prom
   }
 }
 
-/** The name of a schema that is deleted with the test. */
+/** The name of a schema that is dropped at the end of the test. */
 export const testSchema = (t: TestContext, url: string): string => {
   const schema = `pounce_${randomUUID().slice(0, 13).replaceAll('-', '_')}`
   t.teardown(() => onServer(url, client => client.query(`drop schema if exists "${schema}" cascade`)))
@@ -24,13 +24,13 @@ export const testSchema = (t: TestContext, url: string): string => {
 
 interface Opening {
   readonly url: string
-  /** Where the schema is dropped, when that is another address. */
+  /** Where the schema is dropped, when that is a different address. */
   readonly server?: string
   readonly schema?: string
   readonly settings?: Partial<Settings>
 }
 
-/** A started store; closed with the test. */
+/** A started store, closed at the end of the test. */
 export const openStore = async (t: TestContext, { url, server = url, schema, settings }: Opening): Promise<PostgisPoints> => {
   const all: Settings = {
     url,

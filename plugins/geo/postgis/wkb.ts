@@ -1,6 +1,6 @@
 import type { Geometry, GeoPosition } from 'pounce/sdk/geo'
 
-/** Extended well-known binary as PostGIS reads and writes it: numbers of WGS 84, little endian, doubles as they are. */
+/** Extended well-known binary as PostGIS reads and writes it: WGS 84, little endian, unmodified doubles. */
 const types = ['Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon', 'GeometryCollection'] as const
 const zFlag = 0x80000000
 const sridFlag = 0x20000000
@@ -15,7 +15,7 @@ const hasAltitude = (geometry: Geometry): boolean => {
   return Array.isArray(first) && first.length > 2
 }
 
-/** The simple geometries that a multiple one is made of. */
+/** The simple geometries that a multi-geometry consists of. */
 const membersOf = (geometry: Geometry): readonly Geometry[] => {
   switch (geometry.type) {
     case 'MultiPoint':
@@ -148,5 +148,5 @@ class Reader {
 /** A valid geometry as hexadecimal text that PostgreSQL casts to `geometry`. */
 export const toWkb = (geometry: Geometry): string => new Writer().geometry(geometry, hasAltitude(geometry), true).hex
 
-/** What `toWkb` was given, number by number. */
+/** The input of `toWkb`, restored exactly. */
 export const fromWkb = (hex: string): Geometry => new Reader(hex).geometry()

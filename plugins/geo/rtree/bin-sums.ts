@@ -18,7 +18,7 @@ interface Bucket {
   readonly depth: number | null
   readonly group: readonly (string | null)[]
   readonly byName: Map<string, Growing>
-  /** The bins of the columns of a shape, in their order; undefined of those that are not wanted. */
+  /** The bins of a shape's columns, in order; undefined for those not requested. */
   readonly byShape: (readonly (Growing | undefined)[])[]
 }
 
@@ -39,7 +39,7 @@ const compareBins = (one: GeoBin, other: GeoBin): number => {
   return compareTexts(one.property, other.property) || one.fromMs - other.fromMs || (one.depth ?? 0) - (other.depth ?? 0) || groups()
 }
 
-/** Sums up rows of one stream. */
+/** Aggregates rows of one stream. */
 class BinSums implements Sink {
   readonly #stream: number
   readonly #binning: GeoBinning
@@ -66,24 +66,24 @@ class BinSums implements Sink {
     this.#limit = limit
   }
 
-  /** Rows are many more where they enter many bins. */
+  /** Rows cost more when they fall into many bins. */
   get room(): number {
     return this.#turnFurther < turnEffort ? Number.POSITIVE_INFINITY : 0
   }
 
-  /** Numbers that entered bins after their first. */
+  /** Numbers added to bins after their first. */
   get further(): number {
     return this.#further
   }
 
-  /** How many of them came since it was last asked. */
+  /** How many were added since the last call. */
   takeTurn(): number {
     const count = this.#turnFurther
     this.#turnFurther = 0
     return count
   }
 
-  /** How many bins there are. */
+  /** Number of bins. */
   get size(): number {
     return this.#bins.length
   }
@@ -113,7 +113,7 @@ class BinSums implements Sink {
     this.#turnFurther += further + 1
   }
 
-  /** Anyone who groups by nothing mostly enters the bucket of the row before. Returns how many numbers entered. */
+  /** When rows are not grouped, they mostly fall into the bucket of the previous row. Returns how many numbers were added. */
   #enter(span: TimeSpan, depth: number | null, row: PointRow): number {
     const isPlain = this.#groupBy.length === 0 && this.#binning.time !== 'all'
     const isLast = isPlain && span === this.#span && this.#last?.depth === depth
@@ -189,7 +189,7 @@ class BinSums implements Sink {
     return bin
   }
 
-  /** Takes out bins that no later row can enter, in order; rows have come by start. */
+  /** Removes bins that no later row can fall into, in order; rows arrive sorted by start. */
   takeFinished(): readonly GeoBin[] {
     if (this.#binning.time === 'all') return []
     const [finished, open] = [this.#bins.filter(bin => bin.toMs <= this.#lastStart), this.#bins.filter(bin => bin.toMs > this.#lastStart)]
@@ -213,13 +213,13 @@ const sum = (bin: Growing, value: number, { fromMs, toMs }: TimeSpan): void => {
   if (toMs > bin.toMs) bin.toMs = toMs
 }
 
-/** With more bins than this a stream is summed up property by property, so that bins can go as soon as time has passed them. */
+/** With more bins than this a stream is aggregated property by property, so that bins can be released as soon as time has passed them. */
 const mostInMemory = 50_000
 
-/** With more names it is not, for each takes a walk through the stream. */
+/** With more names than this it is not, since each name requires a pass over the stream. */
 const mostNames = 64
 
-/** Sums, stream after stream. */
+/** Aggregates, one stream after another. */
 export function* binTurns(known: Known, { filter, binning }: Extract<ReadQuestion, { ask: 'bins' }>): Turns<readonly GeoBin[]> {
   const plan = planFor(known, filter, longBounds)
   const range = { isDescending: false, fromMs: plan.fromMs, untilMs: plan.untilMs, after: undefined }
@@ -241,11 +241,11 @@ export function* binTurns(known: Known, { filter, binning }: Extract<ReadQuestio
   if (ready.length > 0) yield ready
 }
 
-/** What was done since others had their turn; many small streams share one. */
+/** Work done since the last yield; many small streams share one slice. */
 class Turn {
   #spent = 0
 
-  /** Fills some more; true when it is time to let others continue. */
+  /** Fills some more; true when it is time to yield. */
   fill(source: PointSource, sums: BinSums): boolean {
     this.#spent += 1 + source.fill(sums, turnEffort - this.#spent) + sums.takeTurn()
     if (this.#spent < turnEffort) return false
@@ -254,7 +254,7 @@ class Turn {
   }
 }
 
-/** What the streams of one question have in common. */
+/** What the streams of one query have in common. */
 interface BinWork {
   readonly binning: GeoBinning
   readonly limit: BinLimit

@@ -23,7 +23,7 @@ const killAfter = (folder: string, first: number, acknowledged: number): Promise
   })
 }
 
-test('what was acknowledged before a SIGKILL is there, with its statistics and its place, and nothing is there by halves', async t => {
+test('points acknowledged before a SIGKILL survive with their statistics and places, and none is stored in part', async t => {
   const folder = await testFolder(t)
   const acknowledged: number[] = []
   for (const [round, count] of [50, 100, 150].entries()) acknowledged.push(...(await killAfter(folder, 1 + round * 1_000_000, count)))

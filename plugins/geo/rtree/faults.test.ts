@@ -13,7 +13,7 @@ const fileIn = (folder: string): string => `${folder}/geo/points.sqlite`
 const opened = (file: string, readOnly = false): Connection => new Connection({ file, readOnly, cacheMiB: 1, maxSizeMiB: 0 })
 const note = 'x'.repeat(2000)
 
-test('a full disk is said so, harms nothing that was acknowledged, and inserting goes on once there is space', async t => {
+test('a full disk is reported, harms nothing that was acknowledged, and inserting continues once there is space', async t => {
   const store = await openGeo(t, await testFolder(t), { maxSizeMiB: 2 })
   const batch = (from: number): Datapoint[] =>
     Array.from({ length: 100 }, (_, n) => pointAt(from + n, { properties: { v: n, note: `${from + n}${note}` } }))

@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises'
 
-/** The form of the file that this program writes. */
+/** The file format version that this program writes. */
 export const fileFormat = 1
-/** Where the form of a file stands in its first page, and what a file begins with (SQLite, Database File Format). */
+/** Offset of the version in the first page, and the magic bytes of a file (SQLite, Database File Format). */
 const formAt = 60
 const beginning = 'SQLite format 3\0'
 
-/** Throws for a file that a newer program wrote, or that is none of SQLite. */
+/** Throws for a file written by a newer program, or one that is not a SQLite file. */
 export const checkFile = async (file: string): Promise<void> => {
   const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
@@ -19,6 +19,6 @@ export const checkFile = async (file: string): Promise<void> => {
   if (form > fileFormat) throw new Error(newerFormat(file, form, fileFormat))
 }
 
-/** Says that a file was written by a newer program. */
+/** The message for a file that was written by a newer program. */
 export const newerFormat = (file: string, form: number, known: number): string =>
   `${file} was written by a newer version of this program (form ${form}, known up to ${known})`

@@ -9,12 +9,12 @@ import { RtreeReader } from './rtree-reader.ts'
 import { migrate } from './schema.ts'
 import { isBroken } from './told-errors.ts'
 
-/** How long to wait for a process that is ending to release the file. */
+/** How long to wait for a terminating process to release the file. */
 const waitMs = 1000
 
 /**
- * Keeps other processes from the file of points while this one has it open: their caches of places and shapes would become wrong. The system
- * releases it when the process ends, for any reason.
+ * Locks the datapoints file against other processes while this one has it open: their caches of places and shapes would become stale. The
+ * operating system releases the lock when the process ends for any reason.
  */
 class FileLock {
   readonly #db: DatabaseSync
@@ -23,7 +23,7 @@ class FileLock {
     this.#db = db
   }
 
-  /** Throws `Unavailable` while another process has it. */
+  /** Throws `Unavailable` while another process holds it. */
   static take(file: string): FileLock {
     const db = new DatabaseSync(`${file}.lock`, { timeout: waitMs })
     try {
@@ -43,7 +43,7 @@ class FileLock {
   }
 }
 
-/** The file of points as the main thread has it: made and opened at the first use, read by short queries. */
+/** The datapoints file on the main thread: created and opened at the first use, read by short queries. */
 export class GeoFile {
   readonly #opening: Opening
   #opened: Promise<RtreeReader> | undefined
@@ -55,7 +55,7 @@ export class GeoFile {
     this.#opening = opening
   }
 
-  /** Does something with the reader and says what its errors mean to callers: see `problemOf`. */
+  /** Uses the reader, and converts errors for callers: see `problemOf`. */
   async use<T>(epoch: number, work: (reader: RtreeReader) => T): Promise<T> {
     try {
       this.#opened ??= this.#open()
@@ -68,7 +68,7 @@ export class GeoFile {
     }
   }
 
-  /** Makes the file if there is none. */
+  /** Creates the file when absent. */
   async ready(epoch: number): Promise<void> {
     await this.use(epoch, () => undefined)
   }
@@ -104,7 +104,7 @@ export class GeoFile {
   }
 }
 
-/** A new folder survives a power cut only once the folder it is in is on disk; so do those on the way up to the first old one. */
+/** A new folder survives a power failure only once its parent has been synced; the same holds for all its new ancestors. */
 const makeDurable = async (made: string, old: string): Promise<void> => {
   for (let folder = made; folder !== old; ) {
     folder = dirname(folder)

@@ -8,12 +8,12 @@ import type { FromThread, ToThread } from './task-thread.ts'
 import { isBroken, tell } from './told-errors.ts'
 import type { Turns } from './turns.ts'
 
-/** A thread that reads or writes. Its tasks take turns of some milliseconds each. */
+/** A thread that reads or writes. Its tasks run in slices of some milliseconds each. */
 
 interface Task {
   readonly question: ThreadTask
   readonly turns: Turns<unknown>
-  /** Pieces that were requested and not sent. */
+  /** Pieces that were requested and not yet sent. */
   wanted: number
 }
 

@@ -9,18 +9,18 @@ import type { StreamChanges } from './stream-changes.ts'
 /** Maximum number of streams whose places are cached. */
 const mostStreams = 20_000
 
-/** A place that a stream has, or the box of a geometry that stands with its point alone. */
+/** A place of a stream, or the box of a geometry stored with its point only. */
 type Placed = { readonly place: number } | { readonly place: undefined; readonly box: GeoBox }
 
 const keyOf = (geometry: string): string => (geometry.length <= 64 ? geometry : hash('sha256', geometry, 'base64'))
 
-/** Numbers of places for the one connection that writes. Drop it when a transaction is rolled back. */
+/** IDs of places, for the writing connection. Discard it when a transaction is rolled back. */
 class PlaceIds {
   readonly #db: Connection
   readonly #mostPlaces: number
   readonly #streams = new Map<number, Map<string, number>>()
 
-  /** Whatever moves on beyond `mostPlaces` has geometries of its own. */
+  /** Points of a stream beyond `mostPlaces` store their own geometries. */
   constructor(db: Connection, mostPlaces: number) {
     this.#db = db
     this.#mostPlaces = mostPlaces
@@ -61,22 +61,22 @@ class PlaceIds {
 /** The shape of points without numbers in columns. */
 const bareShape = 1
 
-/** More are not kept; what points have then stands with each of them. */
+/** More are not stored; the properties are then stored with each point. */
 const mostShapes = 10_000
 
-/** Of the same names: a text that differs from point to point is no shape. */
+/** For the same names: a text that differs from point to point is not a shape. */
 const mostOfNames = 256
 
 const longestRest = 1000
 
-/** How a point is kept: its shape, and what it has besides. */
+/** How a point is stored: its shape, and its own properties. */
 interface Kept {
   readonly shape: number
   readonly isBare: boolean
   readonly rest: string | null
 }
 
-/** Numbers of shapes for the one connection that writes. Drop it when a transaction is rolled back. */
+/** IDs of shapes, for the writing connection. Discard it when a transaction is rolled back. */
 class ShapeIds {
   readonly #db: Connection
   readonly #known = new Map<string, number>()
@@ -119,7 +119,7 @@ const marks = Array.from({ length: 7 + valueColumns + 2 }, () => '?').join(', ')
 
 const noValues: readonly null[] = Array.from({ length: valueColumns }, () => null)
 
-/** Places and shapes cached by the one connection that writes. */
+/** Places and shapes cached by the writing connection. */
 export interface Books {
   readonly places: PlaceIds
   readonly shapes: ShapeIds
@@ -130,7 +130,7 @@ export const openBooks = (db: Connection, placesPerStream: number): Books => ({
   shapes: new ShapeIds(db),
 })
 
-/** Inserts points in the open transaction. The answer has 1 for each that is new, 0 for one whose id was there. */
+/** Inserts points in the open transaction. The result has 1 for each new point, 0 for one whose ID existed. */
 export const insertPoints = (db: Connection, books: Books, packed: PackedPoints, changes: StreamChanges): Uint8Array => {
   const { count, numbers, values, geometries, shapes } = packed
   const kept: (Kept | undefined)[] = []

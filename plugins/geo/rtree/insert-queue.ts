@@ -11,10 +11,10 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** Points that share one transaction at most: some tens of milliseconds of the thread. */
+/** Maximum number of points that share one transaction: some tens of milliseconds of the thread. */
 const mostPoints = 10_000
 
-/** Sends batches to the thread that writes: those that come while one transaction is being written share the next one. */
+/** Sends batches to the writing thread: those that arrive while one transaction is being written share the next one. */
 export class InsertQueue {
   readonly #thread: TaskThread
   #waiting: Waiting[] = []
@@ -24,7 +24,7 @@ export class InsertQueue {
     this.#thread = thread
   }
 
-  /** Resolves when the points are durable: 1 for each that is new, 0 for one that was there. */
+  /** Resolves when the points are durable: 1 for each new one, 0 for one that existed. */
   add(batch: PackedPoints): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ batch, resolve, reject })
@@ -34,7 +34,7 @@ export class InsertQueue {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true
-    // What comes in the same turn of the event loop goes together.
+    // Calls of the same turn of the event loop share a batch.
     await setImmediate()
     while (this.#waiting.length > 0) await this.#write(this.#next())
     this.#isWriting = false

@@ -1,6 +1,6 @@
 import { idOf, type PointRow, type PointSource, type Sink, seekEffort, startOf, textLengthOf } from './scans.ts'
 
-/** One source after the other. Each is made when its turn comes. */
+/** Concatenates sources. Each is created when its turn comes. */
 export class ConcatSource implements PointSource {
   readonly #makers: Iterator<() => PointSource>
   #current: PointSource | undefined
@@ -29,12 +29,12 @@ export class ConcatSource implements PointSource {
   }
 }
 
-/** Rows that a merge keeps in memory. */
+/** Maximum rows that a merge buffers. */
 const rowsInHeads = 50_000
-/** Characters of texts that it keeps of one source, but for the last row. */
+/** Maximum characters of texts buffered per source, except for the last row. */
 const lengthInHead = 10_000
 
-/** The next rows of one source, read a few at a time, more each time. */
+/** The next rows of one source, read in growing batches. */
 class Head implements Sink {
   readonly source: PointSource
   #rows: PointRow[] = []
@@ -77,10 +77,10 @@ class Head implements Sink {
   }
 }
 
-/** Merges sources that are each in order by start and id. */
+/** Merges sources that are each sorted by start and ID. */
 export class MergeSource implements PointSource {
   readonly #sign: 1 | -1
-  /** A heap: each comes before the two at twice its place. */
+  /** A binary heap. */
   readonly #heap: Head[] = []
   #toLoad: Head[]
 

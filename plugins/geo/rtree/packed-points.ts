@@ -2,20 +2,20 @@ import type { Json } from 'pounce/sdk'
 import type { Datapoint, Geometry } from 'pounce/sdk/geo'
 import { valueColumns } from './schema.ts'
 
-/** Names of the properties that are numbers in columns, in their order, and the JSON text of the object of all others; '' when there are none. */
+/** Names of the numeric properties stored in columns, in order, and the JSON text of the object of all others; '' when there are none. */
 export interface PointShape {
   readonly names: readonly string[]
   readonly rest: string
 }
 
-/** Numbers of each point in `numbers`, in this order. No end is NaN. */
+/** Numbers of each point in `numbers`, in this order. NaN means no end. */
 export const cells = { id: 0, stream: 1, start: 2, end: 3, created: 4, geometry: 5, shape: 6, rest: 7 } as const
 export const cellsEach = 8
 
 /**
- * Points as they go from one thread to another: a few arrays and few texts instead of many objects. `geometry` and `shape` count in
- * `geometries` and `shapes`, of which each piece of a series brings the ones that are new. A `geometry` below 0 is `own[-1 - geometry]`;
- * a `rest` of 0 or more is the text `own[rest]`, which then stands for that of the shape. `values` has the numbers of each point in the order of its shape.
+ * Points as transferred between threads: a few arrays and strings instead of many objects. `geometry` and `shape` are indexes into
+ * `geometries` and `shapes`; each piece of a series contains those that are new. A `geometry` below 0 is `own[-1 - geometry]`;
+ * a `rest` of 0 or more is the text `own[rest]`, which then replaces that of the shape. `values` has the numbers of each point in the order of its shape.
  */
 export interface PackedPoints {
   readonly count: number
@@ -32,7 +32,7 @@ export const buffersOf = ({ numbers, values }: PackedPoints): ArrayBuffer[] => [
 /** Longer names have no columns. */
 const longestName = 100
 
-/** Packs points that `checkDatapoint` lets through; each piece stands for itself. */
+/** Packs points that pass `checkDatapoint`; each piece is self-contained. */
 export const packPoints = (points: readonly Datapoint[]): PackedPoints => {
   const numbers = new Float64Array(points.length * cellsEach)
   const values: number[] = []
@@ -48,7 +48,7 @@ export const packPoints = (points: readonly Datapoint[]): PackedPoints => {
   return { count: points.length, numbers, values: Float64Array.from(values), geometries: geometries.all, shapes: shapes.all, own: [] }
 }
 
-/** Gives what it meets numbers from 0 on. */
+/** Assigns numbers from 0 on to distinct values. */
 class Numbered<T> {
   readonly all: T[] = []
   readonly #numbers = new Map<string, number>()
@@ -63,7 +63,7 @@ class Numbered<T> {
   }
 }
 
-/** What there is besides numbers in columns, whose values are appended. `__proto__` is a name that only JSON can be trusted with. */
+/** The properties besides numbers in columns, whose values are appended. Only JSON handles the name `__proto__` safely. */
 const shapeOf = (properties: Datapoint['properties'], values: number[]): PointShape => {
   const names: string[] = []
   let rest = ''
@@ -81,7 +81,7 @@ type Properties = Datapoint['properties']
 type Growing = { [key: string]: Json }
 const noNames: Properties = {}
 
-/** A shape with its text read. */
+/** A shape with its text parsed. */
 export interface ReadShape extends PointShape {
   readonly others: Properties
 }
@@ -93,15 +93,15 @@ export const readShape = ({ names, rest }: PointShape): ReadShape => ({
 })
 
 /**
- * Points are copies of this. For literals V8 records that they outlive its young generation, because some of them do, and allocates
- * all of them old: reading 444,000 then left 110 MB in the old generation, and takes a tenth less time like this.
+ * Points are copies of this. With literals, V8 learns that some of them outlive its young generation, and allocates
+ * all of them in the old one: reading 444,000 then left 110 MB there. This also takes a tenth less time.
  */
 const blank: Datapoint = {
   ...{ id: 0, stream: 0, startMs: 0, endMs: null, createdMs: 0 },
   ...{ geometry: { type: 'Point', coordinates: [] }, properties: noNames },
 }
 
-/** Reads a series of pieces. Points share what they have in common, which no one changes. */
+/** Reads a series of pieces. Points share common parts, which must not be modified. */
 export class Unpacker {
   readonly #geometries: Geometry[] = []
   readonly #shapes: ReadShape[] = []

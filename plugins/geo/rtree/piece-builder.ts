@@ -3,10 +3,10 @@ import type { PlaceCache, ShapeCache } from './place-cache.ts'
 import { at, type PointRow, type Sink, textLengthOf } from './scans.ts'
 import { valueColumns } from './schema.ts'
 
-/** Characters of texts that a piece has at most, but for its last row. */
+/** Maximum characters of texts per piece, except for its last row. */
 const mostLength = 4_000_000
 
-/** Room at first: most pages are short. */
+/** Initial capacity: most pages are short. */
 const fewRows = 64
 
 /** Packs rows of points for their reader, piece by piece. */
@@ -14,7 +14,7 @@ export class PieceBuilder implements Sink {
   readonly #shapes: ShapeCache
   readonly #places: PlaceCache
   readonly #size: number
-  /** Where places and shapes stand in the series. */
+  /** Indexes of places and shapes in the series. */
   readonly #placeAt = new Map<number, number>()
   readonly #shapeAt = new Map<number, number>()
   #numbers: Float64Array
@@ -72,7 +72,7 @@ export class PieceBuilder implements Sink {
     this.#values = values
   }
 
-  /** Undefined of a place that is gone, and its points with it. */
+  /** Undefined for a place that was deleted together with its points. */
   #geometryAt(row: PointRow): number | undefined {
     const own = row[at.geometry] as string | null
     if (own !== null) return -this.#own.push(own)

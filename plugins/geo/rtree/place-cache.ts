@@ -4,7 +4,7 @@ import type { Connection } from 'pounce/sdk/sqlite'
 import { type ReadShape, readShape } from './packed-points.ts'
 import { boxesOf } from './plan.ts'
 
-/** Which places an area has, and which streams have points at them. */
+/** The places in an area, and the streams with points there. */
 export interface ChosenPlaces {
   readonly places: ReadonlySet<number>
   readonly streams: ReadonlySet<number>
@@ -14,11 +14,11 @@ export interface ChosenPlaces {
 interface Choosing {
   readonly places: Set<number>
   readonly streams: Set<number>
-  /** How many places it has looked at. */
+  /** How many places it has checked. */
   upTo: number
 }
 
-/** Places of fixed points in memory, some 100 bytes each, so that an area chooses its streams without a query. */
+/** Places of fixed points in memory, some 100 bytes each, so that the streams of an area are found without a query. */
 export class PlaceCache {
   readonly #db: Connection
   #ids: number[] = []
@@ -26,7 +26,7 @@ export class PlaceCache {
   #isPoint: boolean[] = []
   #longitudes: number[] = []
   #latitudes: number[] = []
-  /** What it costs to compare all up to each with one position. */
+  /** The cost of comparing all of them with one position. */
   #efforts: number[] = []
   #allStreams = new Set<number>()
   #choices = new Map<string, Choosing>()
@@ -38,7 +38,7 @@ export class PlaceCache {
     this.#db = db
   }
 
-  /** Reads those that came since, at most so many; all of them again when streams were removed meanwhile. True when it has all. */
+  /** Reads new places, up to a limit; all of them again when streams were removed meanwhile. True when complete. */
   refresh(epoch: number, most = Number.MAX_SAFE_INTEGER): boolean {
     if (epoch !== this.#epoch) this.#forget(epoch)
     const sql = 'SELECT id, stream, is_point, west, south, octet_length(geometry) FROM places WHERE id > ? ORDER BY id LIMIT ?'
@@ -67,7 +67,7 @@ export class PlaceCache {
     return this.#allStreams
   }
 
-  /** How many positions have to be compared with how many to choose these areas. */
+  /** How many comparisons of positions are needed to evaluate these areas. */
   effortOf(areas: readonly GeoArea[]): number {
     const upTo = this.#choices.get(JSON.stringify(areas))?.upTo ?? 0
     const positions = areas.reduce((sum, area) => sum + ('polygon' in area ? area.polygon.flat().length : 4), 0)
@@ -89,7 +89,7 @@ export class PlaceCache {
     return { places: choosing.places, streams: choosing.streams, isAll: choosing.places.size === this.#ids.length }
   }
 
-  /** True of most places that an area does not touch, without creating an object for each of them. */
+  /** True for most places outside an area, without creating an object for each of them. */
   #isAside(index: number, boxes: readonly GeoBox[]): boolean {
     if (!this.#isPoint[index]) return false
     const longitude = this.#longitudes[index] as number
@@ -108,7 +108,7 @@ export class PlaceCache {
     return text !== undefined && touches(JSON.parse(text) as Geometry, area)
   }
 
-  /** Undefined when it is gone with its points. */
+  /** Undefined when it was deleted together with its points. */
   geometry(place: number): { readonly text: string; readonly altitude: number } | undefined {
     const known = this.#geometries.get(place)
     if (known) return known
@@ -125,7 +125,7 @@ export class PlaceCache {
   }
 }
 
-/** Shapes by their number. They are few, and none ever changes or goes. */
+/** Shapes by number. They are few, and never changed or deleted. */
 export class ShapeCache {
   readonly #db: Connection
   readonly #shapes: ReadShape[] = []
@@ -135,7 +135,7 @@ export class ShapeCache {
     this.#db = db
   }
 
-  /** Reads those that came since. To be called in the transaction that reads points. */
+  /** Reads new shapes. To be called in the transaction that reads points. */
   refresh(): void {
     for (const [id, names, rest] of this.#db.all('SELECT id, names, rest FROM shapes WHERE id >= ? ORDER BY id', this.#shapes.length)) {
       const shape = readShape({ names: JSON.parse(String(names)) as string[], rest: String(rest) })
@@ -148,7 +148,7 @@ export class ShapeCache {
     return this.#shapes[id] as ReadShape
   }
 
-  /** How many columns of numbers any point has. */
+  /** Maximum number of numeric columns of any point. */
   get mostNames(): number {
     return this.#mostNames
   }

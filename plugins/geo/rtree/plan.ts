@@ -16,13 +16,13 @@ import {
   streamOf,
 } from './scans.ts'
 
-/** Less than a degree of latitude is long anywhere, in metres. */
+/** Fewer metres than a degree of latitude has anywhere. */
 const degreeMetres = 111_000
 
 const circleBoxes = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { circle: object }>['circle']): readonly GeoBox[] => {
   const high = radiusMetres / degreeMetres + 0.001
   const [south, north] = [latitude - high, latitude + high]
-  // A circle around a pole reaches every longitude.
+  // A circle around a pole includes every longitude.
   if (south <= -89 || north >= 89) return [[-180, Math.max(-90, south), 180, Math.min(90, north)]]
   const wide = high / Math.cos((Math.max(Math.abs(south), Math.abs(north)) * Math.PI) / 180)
   if (wide >= 180) return [[-180, south, 180, north]]
@@ -31,23 +31,23 @@ const circleBoxes = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { c
   return east > 180 ? boxesAcross([west, south, east - 360, north]) : [[west, south, east, north]]
 }
 
-/** Boxes that do not cross the antimeridian and hold the whole area. */
+/** Boxes that do not cross the antimeridian and contain the whole area. */
 export const boxesOf = (area: GeoArea): readonly GeoBox[] => {
   if ('circle' in area) return circleBoxes(area.circle)
   if ('polygon' in area) return [boxAround(area.polygon.flat())]
   return boxesAcross(area.box)
 }
 
-/** Thrown where a query may take longer than anyone who else waits for this thread should wait. */
+/** Thrown where a query may take longer than other users of this thread should wait. */
 export class QueryTooLong extends Error {}
 
-/** How much may be done at once. Threads have no bounds but for what must fit into memory. */
+/** Limits per query. Reader threads are only limited by memory. */
 export interface ScanLimits {
-  /** Positions compared with positions. */
+  /** Maximum comparisons of positions. */
   readonly compared: number
-  /** Streams that move. */
+  /** Maximum number of moving streams. */
   readonly moving: number
-  /** Points that the R*Tree may find; with more of them the streams that move are walked. */
+  /** Maximum points found by the R*Tree; with more of them, the moving streams are scanned. */
   readonly hits: number
   readonly isFinal: boolean
 }
@@ -56,18 +56,18 @@ const dayMs = 86_400_000
 
 const [firstMs, lastMs] = [-62_135_596_800_000, 253_402_300_799_999]
 
-/** Which rows have to be looked at for a filter, and what to look for. */
+/** The candidate rows of a filter, and the conditions to check. */
 export interface ScanPlan {
-  /** Streams whose rows are looked at; undefined: those of all streams. */
+  /** Streams whose rows are candidates; undefined: those of all streams. */
   readonly streams: ReadonlySet<number> | undefined
-  /** Rows of other streams that the R*Tree found, in no order. */
+  /** Rows of other streams found by the R*Tree, unordered. */
   readonly hits: readonly GeoAfter[]
   readonly places: PlaceCache
-  /** How many streams there are. */
+  /** Number of streams. */
   readonly all: number
   readonly fromMs: number
   readonly untilMs: number
-  /** True when every row of the streams between these starts fits. */
+  /** True when every row of the streams between these starts matches. */
   readonly isWhole: boolean
   readonly reading: ScanContext
 }
@@ -78,7 +78,7 @@ export interface Known {
   readonly places: PlaceCache
 }
 
-/** Chooses streams by their places first; whatever moves on is found in the R*Tree, or by walking its stream where that finds too much. */
+/** Selects streams by their places first; other points are found in the R*Tree, or by scanning their streams where it finds too many. */
 export const planFor = (known: Known, filter: GeoFilter, bounds: ScanLimits): ScanPlan => {
   const { db, shapes, places } = known
   const { fromMs = firstMs, beforeMs = lastMs + 1, areas } = filter
@@ -122,7 +122,7 @@ interface Moving {
   readonly count: number
 }
 
-/** Streams with points that have geometries of their own near these areas. */
+/** Streams with points that have their own geometries near these areas. */
 const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: ScanLimits): readonly Moving[] => {
   const most = bounds.isFinal ? -1 : bounds.moving + 1
   const rows = db.all(
@@ -140,12 +140,12 @@ const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: ScanLi
 /** Fewer rows are scanned without the R*Tree. */
 const fewRows = 1000
 
-/** Finding a row by its key, against walking over it. */
+/** Cost of finding a row by its key, relative to scanning it. */
 const hitShare = 1 / 5
 
 /**
- * What the R*Tree finds; undefined when walking through the streams costs less. It holds 32-bit floats that are rounded outwards, so all of it is
- * looked at again.
+ * The rows found by the R*Tree; undefined when scanning the streams costs less. It holds 32-bit floats rounded outwards, so all results are
+ * checked again.
  */
 const hitsIn = (
   db: Connection,
@@ -172,30 +172,30 @@ const hitsIn = (
         return true
       },
     )
-    // Where there are many a walk soon meets some; if not, it takes too long, and a thread will request more hits.
+    // Where there are many, a scan soon finds some; if not, it takes too long, and a thread will request more hits.
     if (seen > most) return undefined
   }
   return [...hits.values()]
 }
 
-/** What is wanted of the rows of a plan. */
+/** What is requested of the rows of a plan. */
 interface Wanted {
   readonly sort: GeoSort
   readonly after: GeoAfter | undefined
   readonly limit: number
-  /** Rather some milliseconds more than a walk through all rows when there are few that fit. */
+  /** Some milliseconds more are better than a scan of all rows when few match. */
   readonly isPatient: boolean
 }
 
-/** More are not merged: each keeps rows in memory. */
+/** More are not merged: each buffers rows in memory. */
 const mostMerged = 2000
 
-/** Of anyone who wants all rows. */
+/** For callers that want all rows. */
 export const manyRows = 1_000_000_000
 
 const compare = (one: GeoAfter, other: GeoAfter): number => one.startMs - other.startMs || one.id - other.id
 
-/** The way to the rows of a plan, in order, that probably looks at the fewest. */
+/** The access path to the rows of a plan, in order, that probably reads the fewest. */
 export const sourceFor = (plan: ScanPlan, { sort, after, limit, isPatient }: Wanted): PointSource => {
   const isDescending = sort.order === 'descending'
   const range: StartRange = { isDescending, fromMs: plan.fromMs, untilMs: plan.untilMs, after }
@@ -219,7 +219,7 @@ const byStart = (plan: ScanPlan, range: StartRange, limit: number, isPatient: bo
   return only && more.length === 0 ? only : new MergeSource(sources, range.isDescending, limit)
 }
 
-/** Merging seeks in each stream and reads a few rows of it; walking reads keys of all streams, and then each row that is wanted. */
+/** Merging seeks in each stream and reads a few of its rows; scanning reads keys of all streams, and then each requested row. */
 const isMerged = (count: number, all: number, limit: number, isPatient: boolean): boolean => {
   if (count > mostMerged || (limit >= manyRows && count > all / 2)) return false
   return isPatient || count * (2 * seekEffort) < limit * (seekEffort + (keyEffort * all) / count)
@@ -244,13 +244,13 @@ const byStream = (plan: ScanPlan, range: StartRange): PointSource => {
   )
 }
 
-/** How to get the rows of one stream, as often as they are needed. */
+/** How to read the rows of one stream, as often as needed. */
 export interface OfStream {
   readonly stream: number
   rows(range: StartRange): PointSource
 }
 
-/** The streams of a plan by their numbers. */
+/** The streams of a plan by number. */
 export function* perStream({ streams, hits, reading, places }: ScanPlan): Generator<OfStream> {
   const hitsOf = Map.groupBy(hits, ({ stream }) => stream)
   for (const stream of Float64Array.from([...(streams ?? places.streams), ...hitsOf.keys()]).sort()) {

@@ -1,7 +1,7 @@
 import { Invalid, NoSpace, Problem, Unavailable } from 'pounce/sdk'
 import { type ToldError, tell } from './told-errors.ts'
 
-/** The error that a thread reported, as an instance of its class. */
+/** Converts the error of a thread to an instance of its class. */
 export const heard = ({ problem, message, stack }: ToldError): Error => {
   const cause = Object.assign(new Error(message), { stack })
   if (problem === 'invalid') return new Invalid(message)
@@ -10,7 +10,7 @@ export const heard = ({ problem, message, stack }: ToldError): Error => {
   return cause
 }
 
-/** The error for a caller: `NoSpace` for a full disk, `Unavailable` for a file that is unavailable, locked or damaged; other errors as they are. */
+/** The error for a caller: `NoSpace` for a full disk, `Unavailable` for a file that is unavailable, locked or damaged; other errors are returned unchanged. */
 export const problemOf = (error: unknown): Error => {
   if (error instanceof Problem) return error
   const told = tell(error)

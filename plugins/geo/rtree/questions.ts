@@ -8,11 +8,11 @@ export type FindQuery = Parameters<GeoStore['find']>[0]
 
 /** How a thread opens the file. */
 export interface GeoOpening extends Opening {
-  /** Places that the points of a stream share. */
+  /** Maximum number of places shared by the points of a stream. */
   readonly placesPerStream: number
 }
 
-/** Requests to a reading thread. Each is answered in pieces; `epoch` grows when streams go. */
+/** Requests to a reading thread. Each is answered in pieces; `epoch` is incremented when streams are removed. */
 export type ReadQuestion = { readonly epoch: number } & (
   | { readonly ask: 'find'; readonly query: FindQuery }
   | { readonly ask: 'read'; readonly filter: GeoFilter; readonly sort: GeoSort }

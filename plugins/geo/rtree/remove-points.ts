@@ -5,7 +5,7 @@ import { later, StreamChanges } from './stream-changes.ts'
 const columns = 'stream, start, id, span, place, shape, rest, geometry IS NOT NULL'
 const piece = 1000
 
-/** How many points there were, and how many streams have none any more. */
+/** Number of points removed, and of streams left without points. */
 export interface Removed {
   readonly count: number
   readonly gone: number
@@ -39,7 +39,7 @@ export const removeFirst = (db: Connection, books: Books, stream: number, most: 
   return settle(db, books, rows)
 }
 
-/** Takes what is gone from the other tables. */
+/** Deletes the removed points from the other tables. */
 const settle = (db: Connection, books: Books, rows: readonly Row[]): Removed => {
   const changes = new StreamChanges()
   const losses = new Map<number, Loss>()
@@ -68,7 +68,7 @@ const take = (db: Connection, books: Books, stream: number, { count, lastEnd, mo
     for (const table of ['streams', 'places', 'uses', 'names']) db.run(`DELETE FROM ${table} WHERE stream = ?`, stream)
     return true
   }
-  // Places stay: they record that the stream exists.
+  // Places are kept: they record that the stream exists.
   for (const table of ['uses', 'names']) db.run(`DELETE FROM ${table} WHERE stream = ? AND count = 0`, stream)
   db.run(
     `UPDATE streams SET count = count - ?, first = ?, moving = moving - ?, is_stale = max(is_stale, ?), changes = changes + 1 WHERE stream = ?`,
@@ -99,14 +99,14 @@ const lastEndOf = (db: Connection, stream: number, longest: number): number | nu
   return best
 }
 
-/** The box of all geometries that points of a stream have of their own, and which state of the stream it is of. */
+/** The box of all own geometries of a stream's points, and the stream version it was computed for. */
 export interface TrackBox {
   readonly stream: number
   readonly changes: number
   readonly box: readonly number[]
 }
 
-/** Keeps a box that was found by looking at all points, unless the stream has changed meanwhile. */
+/** Stores a box computed from all points, unless the stream has changed meanwhile. */
 export const settleBox = (db: Connection, { stream, changes, box }: TrackBox): void => {
   const sql = 'UPDATE streams SET west = ?, south = ?, east = ?, north = ?, is_stale = 0 WHERE stream = ? AND changes = ? AND moving > 0'
   db.run(sql, ...box, stream, changes)

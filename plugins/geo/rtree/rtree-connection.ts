@@ -14,24 +14,24 @@ import { TaskThread } from './task-thread.ts'
 import type { FoundStatistics, PackedPage } from './turns.ts'
 
 const maxInserted = 5000
-/** Points that are checked and packed in one go: a millisecond. */
+/** Points that are checked and packed in one slice: a millisecond. */
 const packedAtOnce = 500
-/** Statistics of more streams are a thread's. */
+/** Statistics of more streams are computed by a thread. */
 const fewStreams = 100
 /** Number of removed streams after which readers drop their cached places. */
 const forgottenAtOnce = 1000
-/** What a thread reads it mostly reads once, and most of its objects are garbage at once. */
+/** A thread mostly reads data once, and most of its objects become garbage at once. */
 const threadCacheMiB = 16
 const resourceLimits = { maxYoungGenerationSizeMb: 16 }
 
-/** A store in use: single points and short pages are read on the main thread, everything longer by threads; one thread writes. */
+/** An open store: single points and short pages are read on the main thread, everything longer by threads; one thread writes. */
 export class RtreeConnection implements Omit<GeoStore, 'engine'> {
   readonly #file: GeoFile
   readonly #writer: TaskThread
   readonly #readers: readonly TaskThread[]
   readonly #inserts: InsertQueue
   readonly #inserting = new Set<Promise<unknown>>()
-  /** Incremented when readers should drop removed places, which do no harm but take memory. */
+  /** Incremented when readers should drop removed places, which are harmless but take memory. */
   #epoch = 0
   #gone = 0
   #isOpen = true
@@ -49,7 +49,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     await this.#file.use(this.#epoch, reader => reader.statistics(this.#epoch, [1]))
   }
 
-  /** Writes what is queued, ends the threads and closes the file. Later calls reject with `Unavailable`, reads that continue fail. */
+  /** Writes what is queued, ends the threads and closes the file. Later calls reject with `Unavailable`, active readers fail. */
   async dispose(): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -81,7 +81,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
       if (at > 0) await setImmediate()
       pieces.push(this.#insertPiece(points.slice(at, at + packedAtOnce)))
     }
-    // All are waited for, so that none fails unheard.
+    // All are awaited, so that no rejection is unhandled.
     const settled = await Promise.allSettled(pieces)
     const failed = settled.find(each => each.status === 'rejected')
     if (failed) throw failed.reason
@@ -132,7 +132,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     })
   }
 
-  /** The one with the least to do. */
+  /** The thread with the least work. */
   #reader(): TaskThread {
     return this.#readers.reduce((one, other) => (other.load < one.load ? other : one))
   }
@@ -145,7 +145,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     await this.#file.ready(this.#epoch)
     for await (const piece of this.#reader().pieces({ ...question, epoch: this.#epoch }, [], signal)) {
       yield piece
-      // Messages of a thread that has the next piece ready are dealt with before anything else is: others must have their turn.
+      // A thread that has its next piece ready would be processed before anything else: yield to other tasks.
       await setImmediate()
     }
   }

@@ -36,7 +36,7 @@ const Config = configPort(config)
 const checkpointPages = 4000
 
 /**
- * Datapoints in one SQLite file with an R*Tree for what moves. The file is opened, threads are made and most of the code is loaded at the first use.
+ * Datapoints in one SQLite file with an R*Tree for moving sensors. The file is opened, threads are started and most code is loaded at the first use.
  */
 export class RtreeGeo implements GeoStore {
   readonly engine = `SQLite ${process.versions['sqlite'] ?? ''}`.trim()
@@ -51,7 +51,7 @@ export class RtreeGeo implements GeoStore {
     this.#file = join(resolve(settings.folder ?? join(installation.dataFolder, 'geo')), 'points.sqlite')
   }
 
-  /** Looks whether the file is one of ours, without opening it. */
+  /** Checks that the file is one of ours, without opening it. */
   async start(): Promise<void> {
     await checkFile(this.#file)
     this.#isOpen = true

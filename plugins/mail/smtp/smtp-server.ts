@@ -3,13 +3,13 @@ import { Invalid, Log, type Mailer, Problem, type StatusPart, Unavailable, wire 
 import { checkMail, type Mail } from 'pounce/sdk/kit'
 import { Config, type SmtpConfig } from './config.ts'
 
-/** What nodemailer says of a failure, as far as it is looked at. */
+/** The fields used here of a nodemailer error. */
 interface Failure {
   readonly code?: unknown
   readonly responseCode?: unknown
 }
 
-/** 502: the mail server will not take this message, today or tomorrow. */
+/** 502: the mail server rejects this message permanently. */
 export class MailRefused extends Problem {
   constructor(answer: number, options: { readonly cause: unknown }) {
     super(502, 'mail-refused', `The mail server refused the message for good, with ${answer}`, options)
@@ -18,11 +18,11 @@ export class MailRefused extends Problem {
 
 const isRefusedForGood = (status: unknown): status is number => typeof status === 'number' && status >= 500 && status < 600
 
-/** The failure of a delivery in the words of the SDK. */
+/** Converts the failure of a delivery to an error of the SDK. */
 function asProblem(error: unknown): Error {
   if (error instanceof Problem) return error
   const { code, responseCode }: Failure = typeof error === 'object' && error !== null ? error : {}
-  // A password that is not taken is for an admin to repair; the mail itself is fine.
+  // An admin has to fix rejected credentials; the message itself is fine.
   if (isRefusedForGood(responseCode) && code !== 'EAUTH') return new MailRefused(responseCode, { cause: error })
   return new Unavailable(
     code === 'EAUTH' ? 'The mail server rejects mail.smtp.user and mail.smtp.password' : 'The mail server is unreachable',
@@ -30,10 +30,10 @@ function asProblem(error: unknown): Error {
   )
 }
 
-/** So many messages at once; more wait their turn in the process, and behind it in the outbox. */
+/** Maximum number of concurrent messages; further ones wait in the process, and then in the outbox. */
 const maxConnections = 2
 
-/** Refuses settings that cannot work, with a message that names the setting. */
+/** Rejects unusable settings, with a message that names the setting. */
 const checkConfig = ({ host, from, fromName, user, password }: SmtpConfig): void => {
   if (host === undefined) throw new Invalid('mail.smtp.host is required, such as `smtp.example.org`')
   if (from === undefined) throw new Invalid('mail.smtp.from is required: the sender address, such as `data@example.org`')
@@ -41,7 +41,7 @@ const checkConfig = ({ host, from, fromName, user, password }: SmtpConfig): void
   if ((user === undefined) !== (password === undefined)) throw new Invalid('mail.smtp.user and mail.smtp.password must be set together')
 }
 
-/** A few connections to the mail server, opened when there is something to send and kept while there is. */
+/** A pool of a few connections to the mail server, opened on demand and kept while in use. */
 export class SmtpServer {
   readonly #config: SmtpConfig
   #transport: Transporter | undefined
@@ -50,7 +50,7 @@ export class SmtpServer {
     this.#config = config
   }
 
-  /** The server itself may be away: mails wait in the outbox. */
+  /** The server itself may be unavailable: mails wait in the outbox. */
   async start(): Promise<void> {
     checkConfig(this.#config)
     const { host = '', port: ownPort, user, password, security, timeoutMs } = this.#config
@@ -64,7 +64,7 @@ export class SmtpServer {
       ignoreTLS: security === 'none',
       ...(user !== undefined && password !== undefined ? { auth: { user, pass: password } } : {}),
       maxConnections,
-      // The outbox repeats; a message must not come twice because two repeat.
+      // Retries are left to the outbox: with two components retrying, a message could be sent twice.
       maxRequeues: 0,
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
@@ -75,12 +75,12 @@ export class SmtpServer {
     })
   }
 
-  /** Resolves while the server greets us and takes our password. */
+  /** Resolves when the server responds and accepts our credentials. */
   async health(): Promise<void> {
     await this.call(transport => transport.verify())
   }
 
-  /** Fails in the words of the SDK. */
+  /** Converts errors to those of the SDK. */
   async call<T>(make: (transport: Transporter) => Promise<T>): Promise<T> {
     if (!this.#transport) throw new Error('mail.smtp was not started')
     return make(this.#transport).catch((error: unknown) => {
@@ -94,7 +94,7 @@ export class SmtpServer {
 }
 wire(SmtpServer, Config)
 
-/** Whether the mail server answers, for the status page. */
+/** Whether the mail server responds, for the status page. */
 export class SmtpStatus implements StatusPart {
   readonly name = 'mail'
   readonly details: Readonly<Record<string, string>>
@@ -111,7 +111,7 @@ export class SmtpStatus implements StatusPart {
 }
 wire(SmtpStatus, Config, SmtpServer)
 
-/** Hands messages to the mail server. */
+/** Sends messages to the mail server. */
 export class SmtpMailer implements Mailer {
   readonly #from: { readonly name: string; readonly address: string }
   readonly #server: SmtpServer
@@ -127,7 +127,7 @@ export class SmtpMailer implements Mailer {
     checkMail(mail)
     const { to, subject, text } = mail
     const { rejected = [] } = await this.#server.call(transport => transport.sendMail({ from: this.#from, to: [...to], subject, text }))
-    // Sending again would reach those who have it a second time, and be refused as well.
+    // A retry would reach the accepted recipients a second time, and be rejected again.
     if (rejected.length > 0) this.#log.warn('The mail server rejected some recipients of an email', { refused: rejected, subject })
   }
 }

@@ -4,19 +4,19 @@ import { type SMTPServerOptions, SMTPServer as Stand } from 'smtp-server'
 import type { SmtpConfig } from './config.ts'
 import { SmtpMailer, SmtpServer } from './smtp-server.ts'
 
-/** A message as a mail server took it. */
+/** A message as received by a mail server. */
 export interface Taken {
   readonly from: string
   readonly to: readonly string[]
   readonly text: string
 }
 
-/** Ends what was started: a test, or a whole file of them. */
+/** Where cleanup is registered: a test, or a whole test file. */
 interface Ending {
   teardown(end: () => unknown): void
 }
 
-/** A real mail server on this machine that keeps what it takes. */
+/** A real mail server on this machine that stores what it receives. */
 export const mailServer = async (t: Ending, options: SMTPServerOptions = {}) => {
   const taken: Taken[] = []
   const server = new Stand({
@@ -34,14 +34,14 @@ export const mailServer = async (t: Ending, options: SMTPServerOptions = {}) => 
     },
     ...options,
   })
-  // A client that turns its back on our certificate is what a test is about.
+  // Clients that reject our certificate are expected: tests cover that.
   server.on('error', () => undefined)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => new Promise<void>(resolve => server.close(() => resolve())))
   return { taken, port: (server.server.address() as AddressInfo).port }
 }
 
-/** A mailer for the server on that port, without encryption unless `config` says otherwise. */
+/** A mailer for the server on that port, without encryption by default. */
 export const mailerFor = async (t: Ending, port: number, config: Partial<SmtpConfig> = {}, log = silent) => {
   const whole: SmtpConfig = {
     ...{ host: '127.0.0.1', port, security: 'none', from: 'data@example.org', fromName: 'Pounce', timeoutMs: 10_000 },

@@ -6,7 +6,7 @@ import { configPort, type Fetch, Forbidden, Invalid, Problem, s, TooLarge, Unrea
 import { isPrivateAddress } from 'pounce/sdk/kit'
 import { counting, limited, RequestDeadline } from './request-deadline.ts'
 
-/** How often a path is decoded to see what may become of it on its way. */
+/** How many times a path is decoded to detect what later decoding may turn it into. */
 const decodings = 5
 
 const isPlainPath = (path: string): boolean => {
@@ -16,7 +16,7 @@ const isPlainPath = (path: string): boolean => {
   return !/[\\\p{Cc}]/u.test(path) && !isEmptyInside && !segments.some(isStep)
 }
 
-/** True of a path that stays where it is, also when someone on the way decodes it once more. */
+/** True for a path that stays below its base, even when it is decoded again on its way. */
 const staysBelow = (path: string): boolean => {
   let now = path
   for (let time = 0; time < decodings; time++) {
@@ -35,8 +35,8 @@ const staysBelow = (path: string): boolean => {
 }
 
 /**
- * The address of something below a server's own address. `path` is empty or begins with a slash, `search` is empty or begins with a question mark,
- * both as sent. Throws `Invalid` for a path that might lead out: with `.` or `..`, empty segments, backslashes or control characters, in whatever disguise.
+ * A URL below a server's base URL. `path` is empty or begins with a slash, `search` is empty or begins with a question mark,
+ * both as sent. Throws `Invalid` for a path that might lead outside: with `.` or `..`, empty segments, backslashes or control characters, however encoded.
  */
 const addressBelow = (server: string, path: string, search: string): URL => {
   const base = new URL(server)
@@ -58,7 +58,7 @@ const listOf = (networks: readonly (readonly [string, number])[]): BlockList => 
   return list
 }
 
-/** Which hosts and addresses may be reached: public ones, and those on the list (`files.example.org`, `10.1.0.0/16`). */
+/** The hosts and addresses that may be contacted: public ones, and those on the list (`files.example.org`, `10.1.0.0/16`). */
 export class AllowedAddresses {
   readonly #hosts: ReadonlySet<string>
   readonly #networks: BlockList
@@ -74,7 +74,7 @@ export class AllowedAddresses {
     )
   }
 
-  /** True when this address of this host may be connected to; false for what is no address. */
+  /** True when this address of this host may be connected to; false for an invalid address. */
   has(host: string, address: string): boolean {
     if (isIP(address) === 0) return false
     if (this.#hosts.has(host.toLowerCase())) return true
@@ -114,7 +114,7 @@ export const config = s.Object({
 
 const Config = configPort(config)
 
-/** The only way to send requests to other servers. What a name resolves to is checked, and the checked address is the one connected to. */
+/** The only way to send requests to other servers. The addresses that a name resolves to are checked, and only a checked address is connected to. */
 export class GuardedFetch implements Fetch {
   readonly #allowed: AllowedAddresses
   readonly #resolve: typeof resolveName
@@ -153,7 +153,7 @@ export class GuardedFetch implements Fetch {
     try {
       return await this.#post(url, options, send, agent)
     } catch (error) {
-      // The other side may close a connection at the moment in which it is used again, and those that are kept beside it as well.
+      // The other side may close a connection just as it is reused, and other idle ones with it.
       if (error instanceof StaleConnection) return this.#post(url, options, send, false)
       throw error
     }
@@ -233,7 +233,7 @@ export class GuardedFetch implements Fetch {
       if (error) return callback(error, '', 0)
       const usable = addresses.filter(({ address }) => this.#allowed.has(hostname, address))
       const [first] = usable
-      // One private address among public ones is how rebinding looks: the whole name is refused, like one that does not exist: the difference would
+      // A private address among public ones indicates rebinding: the whole name is rejected, like one that does not exist, since the difference would
       // reveal which names the internal network has.
       if (!first || usable.length < addresses.length) return callback(refused(hostname), '', 0)
       if (options.all) callback(null, usable)
@@ -248,13 +248,13 @@ export class GuardedFetch implements Fetch {
 }
 wire(GuardedFetch, Config)
 
-/** A connection was closed by the other side before the request got through. */
+/** The other side closed the connection before the request was sent. */
 class StaleConnection extends Error {}
 
-/** Connections per host, and all together. */
+/** Maximum connections per host, and in total. */
 const [maxSockets, maxTotalSockets] = [32, 256]
 
-/** Connections that are kept open for the next request. Each was made to an address that was checked. */
+/** Connections kept open for the next request. Each was made to a checked address. */
 const keptConnections = (lookup: LookupFunction) => {
   const [http, https] = [process.getBuiltinModule('node:http'), process.getBuiltinModule('node:https')]
   const options = { keepAlive: true, maxSockets, maxTotalSockets, maxFreeSockets: maxSockets, timeout: 60_000, lookup }
@@ -282,7 +282,7 @@ interface Sending {
 
 const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal, body }: Sending): Promise<Asked> =>
   new Promise((resolve, reject) => {
-    // Imported here, because an ES import of either would load Node's own fetch at each start.
+    // Imported here, because a static import of either would load Node's own fetch at each start.
     const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
     const length = body?.sizeBytes === undefined ? {} : { 'content-length': body.sizeBytes }
     const request: ClientRequest = send(url, {
@@ -313,7 +313,7 @@ const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal,
     }
     body.stream.once('error', fails)
     counter.once('error', fails)
-    // The request reports its end, unless a response arrived before all was sent: then the body no longer matters.
+    // The request reports its end, unless a response arrived before everything was sent: then the body no longer matters.
     pipeline(body.stream, counter, request, () => undefined)
   })
 

@@ -3,7 +3,7 @@ import { type Readable, Transform } from 'node:stream'
 import { TooLarge, Unreachable } from 'pounce/sdk'
 import { youngGarbage } from 'pounce/sdk/kit'
 
-/** The two clocks of one request: for all of it, and for silence. */
+/** The two timeouts of a request: total and idle. */
 export class RequestDeadline {
   readonly #whole: NodeJS.Timeout
   readonly #silence: NodeJS.Timeout | undefined
@@ -13,7 +13,7 @@ export class RequestDeadline {
     this.#silence = silenceMs === undefined ? undefined : setTimeout(giveUp, silenceMs)
   }
 
-  /** Something came. */
+  /** Called when data arrives. */
   heard(): void {
     this.#silence?.refresh()
   }
@@ -24,7 +24,7 @@ export class RequestDeadline {
   }
 }
 
-/** Counts bytes and fails beyond a limit. */
+/** Counts bytes and fails above a limit. */
 export const counting = (maxBytes: number, deadline: RequestDeadline, tooLong: string): Transform => {
   let seen = 0
   return new Transform({
@@ -38,7 +38,7 @@ export const counting = (maxBytes: number, deadline: RequestDeadline, tooLong: s
   })
 }
 
-/** The body of an answer: it ends with an error beyond a limit, or when it breaks off. */
+/** The body of a response: it ends with an error above a limit, or when the connection is interrupted. */
 export const limited = (source: IncomingMessage, maxBytes: number, deadline: RequestDeadline): Readable => {
   const counter = counting(maxBytes, deadline, `The answer is longer than ${maxBytes} bytes`)
   counter.on('close', () => {

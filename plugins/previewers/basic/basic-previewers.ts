@@ -12,14 +12,14 @@ const previewer = (name: string, { summary, mediaTypes, onlyPreviews }: Shows): 
     readonly showsFiles = !onlyPreviews
   }
 
-/** What comes with Pounce; each has a script of its name in the browser. */
+/** The built-in previewers; each has a browser script of the same name. */
 export const basicPreviewers: readonly Class<Previewer>[] = [
   previewer('Image', { summary: 'Shows an image', mediaTypes: ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] }),
   previewer('PDF', { summary: 'Shows a PDF', mediaTypes: ['application/pdf'] }),
-  // In a sandboxed frame, and only what an extractor made of Markdown or a table: never HTML as it was uploaded.
+  // In a sandboxed frame, and only what an extractor made from Markdown or a table: never HTML as uploaded.
   previewer('HTML', { summary: 'Shows formatted text or a table', mediaTypes: ['text/html'], onlyPreviews: true }),
   previewer('Text', { summary: 'Shows plain text', mediaTypes: ['text/*', 'application/json', 'application/xml'] }),
-  // Deep Zoom: too large to be loaded whole, in the tiles that an extractor made.
+  // Deep Zoom: too large to be loaded whole, so shown as the tiles that an extractor made.
   previewer('Zoom', { summary: 'Shows a large image in tiles', mediaTypes: ['application/dzi'], onlyPreviews: true }),
   previewer('Video', { summary: 'Plays video', mediaTypes: ['video/mp4', 'video/webm', 'video/ogg'] }),
   previewer('Audio', {

@@ -4,7 +4,7 @@ import { type ScanResult, Semaphore } from 'pounce/sdk/kit'
 import { type ClamdAddress, ClamdConnection } from './clamd-connection.ts'
 import { type ClamavConfig, Config } from './config.ts'
 
-/** The name under which files that are too large to be scanned are in quarantine. */
+/** The quarantine name of files that are too large to be scanned. */
 const tooLarge = 'Pounce.TooLargeToScan'
 
 type Options = NonNullable<Parameters<MalwareScan['scan']>[1]>
@@ -34,12 +34,12 @@ export class ClamavScan implements MalwareScan {
     this.#log = log
   }
 
-  /** The server itself may be down: files wait for it. */
+  /** The server itself may be unavailable: files wait for it. */
   start(): void {
     clamdAddress(this.#config.socket)
   }
 
-  /** Resolves while clamd answers. */
+  /** Resolves when clamd responds. */
   async health(): Promise<void> {
     await this.#ping()
   }
@@ -50,7 +50,7 @@ export class ClamavScan implements MalwareScan {
   }
 
   async scan(bytes: Readable, { sizeBytes, signal }: Options = {}): Promise<ScanResult> {
-    // A reader gets the error; at other times it is ignored.
+    // A reader gets the error; otherwise it is ignored.
     bytes.on('error', () => undefined)
     try {
       signal?.throwIfAborted()
@@ -81,7 +81,7 @@ export class ClamavScan implements MalwareScan {
     } catch (error) {
       if (counted.isTooLarge) return this.#larger()
       if (!timeout.aborted || signal?.aborted) throw error
-      // One that does not even answer is down; one that does has met a file that takes too long.
+      // If it does not even respond to this, it is down; otherwise the file takes too long to scan.
       await this.#ping(signal)
       throw new Problem(504, 'scan-timeout', `The scan took longer than scan.clamav.scanTimeoutMs (${scanTimeoutMs} ms)`, { cause: error })
     }
@@ -121,7 +121,7 @@ export class ClamavScan implements MalwareScan {
 }
 wire(ClamavScan, Config, Log)
 
-/** Bytes that end with an error as soon as there are more than may be scanned. */
+/** Bytes that end with an error as soon as they exceed the scan limit. */
 class CountedBytes implements AsyncIterable<Uint8Array> {
   readonly #bytes: AsyncIterable<Uint8Array>
   readonly #maxBytes: number

@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Problem, Unavailable } from 'pounce/sdk'
 
-/** Where clamd listens. */
+/** Address of clamd. */
 export type ClamdAddress = { readonly path: string } | { readonly host: string; readonly port: number }
 
-/** Answers of clamd are one line; anything longer is no clamd. */
+/** clamd's responses are one line; anything longer is not clamd. */
 const maxReplyBytes = 8192
 
 const endOfStream = Buffer.alloc(4)
 
-/** One command on a connection of its own: clamd closes it after the reply. */
+/** One command on a separate connection: clamd closes it after the reply. */
 export class ClamdConnection {
   readonly #socket: Socket
   readonly #reply: Promise<string>
@@ -19,15 +19,15 @@ export class ClamdConnection {
   private constructor(socket: Socket) {
     this.#socket = socket
     this.#reply = this.#read()
-    // Whoever sends looks at it afterwards.
+    // The sender checks it afterwards.
     this.#reply.catch(() => undefined)
   }
 
-  /** `Unavailable` unless clamd accepts in time. */
+  /** Throws `Unavailable` unless clamd accepts the connection in time. */
   static async open(address: ClamdAddress, signal: AbortSignal): Promise<ClamdConnection> {
     signal.throwIfAborted()
     const socket = connect(address)
-    // Kept for the socket's life: an error after the reply says nothing new.
+    // Kept for the socket's lifetime: an error after the reply is irrelevant.
     socket.on('error', () => undefined)
     const stop = (): void => {
       socket.destroy()
@@ -43,13 +43,13 @@ export class ClamdConnection {
     return new ClamdConnection(socket)
   }
 
-  /** A command without bytes, and its reply. */
+  /** Sends a command without data, and returns its reply. */
   async ask(command: 'PING' | 'VERSION'): Promise<string> {
     this.#socket.write(`z${command}\0`)
     return this.#reply
   }
 
-  /** Sends bytes to be scanned, no faster than clamd takes them. It may answer before it has all of them. */
+  /** Sends bytes to be scanned, no faster than clamd reads them. It may reply before it has all of them. */
   async scan(bytes: AsyncIterable<Uint8Array>): Promise<string> {
     this.#socket.write('zINSTREAM\0')
     for await (const piece of bytes) {

@@ -8,13 +8,13 @@ interface Ending {
   teardown(end: () => unknown): void
 }
 
-/** How the stand-in for clamd behaves; it speaks z commands, as its manual has them. */
+/** The behaviour of the fake clamd; it implements the z commands of clamd's manual. */
 export interface FakeClamdOptions {
   readonly maxStreamBytes?: number
-  /** Instead of what it would say of a stream; undefined: it says nothing and keeps the connection. */
+  /** Replaces its reply to a stream; undefined: it does not reply and keeps the connection open. */
   readonly streamReply?: (bytes: Buffer) => string | undefined
   readonly pingReply?: string | undefined
-  /** Ends the connection after so many bytes of a stream, without a word. */
+  /** Closes the connection after this many bytes of a stream, without a reply. */
   readonly dropsAfter?: number
 }
 
@@ -82,7 +82,7 @@ class FakeSession {
   }
 }
 
-/** A stand-in for clamd on a free port of this machine, or on `path`. */
+/** A fake clamd on a free port of this machine, or on `path`. */
 export const fakeClamd = async (t: Ending, options: FakeClamdOptions & { readonly path?: string } = {}) => {
   const sockets = new Set<Socket>()
   const most = { now: 0, ever: 0 }
@@ -109,7 +109,7 @@ export const fakeClamd = async (t: Ending, options: FakeClamdOptions & { readonl
   return { socket: typeof address === 'object' && address ? `tcp://127.0.0.1:${address.port}` : String(address), most, stop }
 }
 
-/** The plugin's scanner for a clamd. */
+/** The plugin's scanner, connected to a clamd. */
 export const scannerAt = (socket: string, config: Partial<ClamavConfig> = {}): ClamavScan =>
   new ClamavScan(
     {

@@ -8,8 +8,8 @@ const mostWrites = 1000
 const sliceMs = 8
 
 /**
- * Makes entries of changes, in portions of the size that one request should have. Only one portion is in memory at a time, and other work of
- * the event loop gets its turn.
+ * Serializes changes, in portions of the size of one request. Only one portion is in memory at a time, and the event loop can run other
+ * tasks in between.
  */
 export async function* bodiesOf(changes: Iterable<IndexChange> | AsyncIterable<IndexChange>): AsyncGenerator<readonly Write[]> {
   let body: Write[] = []

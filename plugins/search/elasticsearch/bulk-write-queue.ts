@@ -10,7 +10,7 @@ interface Waiting {
 
 const mostTogether = 1000
 
-/** Collects changes from all callers and writes them in shared batches, one after the other, in the order in which they came. */
+/** Collects changes from all callers and writes them in shared batches, one after the other, in the order of arrival. */
 export class BulkWriteQueue {
   readonly #write: (changes: readonly IndexChange[]) => Promise<void>
   readonly #everyMs: number
@@ -32,7 +32,7 @@ export class BulkWriteQueue {
     })
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when nothing is pending. */
   async settled(): Promise<void> {
     await this.#run
   }
@@ -53,7 +53,7 @@ export class BulkWriteQueue {
       await this.#write(batch.flatMap(({ changes }) => changes))
       for (const each of batch) each.resolve()
     } catch (error) {
-      // When the server is unavailable each of the others would wait as long for the same error.
+      // When the server is unavailable, each of the others would wait as long for the same error.
       const failed = error instanceof Unavailable ? [...batch, ...this.#waiting.splice(0)] : batch
       for (const each of failed) each.reject(error)
     }

@@ -5,13 +5,13 @@ import type { ElasticsearchConnection } from './elasticsearch-connection.ts'
 import type { ElasticsearchIndexes } from './elasticsearch-indexes.ts'
 import type { IndexNames } from './index-names.ts'
 
-/** A change as it is sent. */
+/** A change as sent. */
 export interface Write {
   readonly id: string
   readonly version: number
   /** JSON of the entry. */
   readonly source: string
-  /** JSON of an entry that only has rights and kind, for when the server cannot take the whole one. */
+  /** JSON of an entry with rights and kind only, for when the server rejects the whole one. */
   readonly bare: string
 }
 
@@ -27,9 +27,9 @@ interface BulkAnswer {
 }
 
 interface Outcome {
-  /** The index that was written to does not exist any more, or not yet. */
+  /** The target index no longer exists, or does not exist yet. */
   readonly isMissing: boolean
-  /** A rebuild fills another index, to which the changes must go too. */
+  /** A rebuild is filling another index, which must get the changes too. */
   readonly isBuilding: boolean
   readonly refused: readonly { readonly write: Write; readonly reason: string }[]
 }
@@ -45,8 +45,8 @@ interface Target {
 const mostTries = 10
 
 /**
- * Sends changes in bulk. Each request also finds out whether a rebuild is running on any kernel: the server resolves all names of one request
- * at the same moment, so what is written while it says no is older than any rebuild, which then reads it from the store.
+ * Sends changes in bulk. Each request also detects whether a rebuild is running on any kernel: the server resolves all names of one request
+ * at the same moment, so what is written while none is running is older than any rebuild, which then reads it from the store.
  */
 export class BulkWriter {
   readonly #server: ElasticsearchConnection
@@ -69,7 +69,7 @@ export class BulkWriter {
     this.#onRefused = onRefused
   }
 
-  /** Writes to the index in use and to the one that is being built, if any; visible when it resolves. */
+  /** Writes to the index in use and to the one being built, if any; visible when it resolves. */
   async write(changes: readonly IndexChange[]): Promise<void> {
     for await (const writes of bodiesOf(changes)) await this.#writeBody(writes)
   }
@@ -85,13 +85,13 @@ export class BulkWriter {
       }
       if (!inUse.isBuilding) return
       const next = await this.#send(writes, { alias: building, versions: 'external_gte', isRefreshed: true, asksForBuilding: false })
-      // Gone: it took the place of the index in use just now, or was given up.
+      // Gone: it has just replaced the index in use, or was abandoned.
       if (!next.isMissing) return
     }
     throw new Unavailable('The search index is replaced too often')
   }
 
-  /** Writes what a rebuild read; any other write of the same revision is newer. False when the index is gone. */
+  /** Writes what a rebuild read; any other write of the same revision is newer. False when the index no longer exists. */
   async fill(alias: string, writes: readonly Write[]): Promise<boolean> {
     const { isMissing } = await this.#send(writes, { alias, versions: 'external', isRefreshed: false, asksForBuilding: false })
     return !isMissing
@@ -138,7 +138,7 @@ export class BulkWriter {
 const isIndexMissing = ({ error }: ItemResult): boolean =>
   error?.type === 'index_not_found_exception' || error?.type === 'index_closed_exception'
 
-/** Why the server cannot take this entry, however often it is sent. Throws `Unavailable` for what may go well another time. */
+/** Why the server rejects this entry permanently. Throws `Unavailable` for temporary errors. */
 function refusalOf(result: ItemResult | undefined): string | undefined {
   if (!result) throw new Unavailable('The search server sent an incomplete response')
   const { status, error } = result

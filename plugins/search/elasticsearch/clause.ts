@@ -1,12 +1,12 @@
 import { beginningOf, isPattern } from 'pounce/sdk/search'
 
-/** A query of the server. Text of people is only ever a value in it. */
+/** A query of the server. User text is only ever a value in it. */
 export type Clause = Readonly<Record<string, unknown>>
 
 export const everything: Clause = { match_all: {} }
 export const nothing: Clause = { match_none: {} }
 
-/** All of them hold. Conditions inside each other are made one where they can: the server takes 30 levels. */
+/** AND. Nested conditions are flattened where possible: the server accepts 30 levels. */
 export function allOf(clauses: readonly Clause[]): Clause {
   if (clauses.includes(nothing)) return nothing
   const all = clauses.flatMap(clause => partsOf(clause, 'filter')).filter(clause => clause !== everything)
@@ -26,7 +26,7 @@ export function not(clause: Clause): Clause {
   return negated[0] !== clause && negated.length === 1 ? (negated[0] as Clause) : { bool: { must_not: [clause] } }
 }
 
-/** What a condition that is only a list of this kind consists of; otherwise itself. */
+/** The members of a condition that is only a list of this kind; otherwise the condition itself. */
 function partsOf(clause: Clause, kind: 'filter' | 'should' | 'must_not'): readonly Clause[] {
   const { bool } = clause as { readonly bool?: Readonly<Record<string, readonly Clause[]>> }
   const parts = bool?.[kind]
@@ -38,20 +38,20 @@ export const terms = (field: string, values: readonly string[]): Clause => ({ te
 export const prefix = (field: string, value: string): Clause => ({ prefix: { [field]: { value } } })
 export const regexp = (field: string, value: string): Clause => ({ regexp: { [field]: { value, flags: 'NONE' } } })
 
-/** Words next to each other, in one value of the field. They have no blanks in them. */
+/** Words next to each other, in one value of the field. They contain no blanks. */
 export const phrase = (field: string, words: readonly string[]): Clause =>
   words.length === 1
     ? term(field, words[0] as string)
     : { match_phrase: { [field]: { query: words.join(' '), analyzer: 'whitespace', slop: 0 } } }
 
-/** The same, where the last one may continue. */
+/** The same, with the last word as a prefix. */
 export const phraseBegins = (field: string, words: readonly string[]): Clause => {
   const last = { span_multi: { match: { prefix: { [field]: { value: words.at(-1) } } } } }
   const clauses = [...words.slice(0, -1).map(word => ({ span_term: { [field]: word } })), last]
   return { span_near: { clauses, slop: 0, in_order: true } }
 }
 
-/** A word of the field that begins so, or that the pattern fits. `before` stands before each word of the field. */
+/** A word of the field with this prefix, or matching the pattern. `before` is the prefix of each word of the field. */
 export function pieceIn(field: string, piece: string, before = ''): Clause {
   const begin = isPattern(piece) ? beginningOf(piece) : piece
   return begin === undefined ? { wildcard: { [field]: { value: before + piece } } } : prefix(field, before + begin)

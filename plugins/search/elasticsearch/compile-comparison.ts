@@ -8,17 +8,17 @@ type Comparison = ComparisonOperator | 'equals'
 type Value = string | number | Date
 
 const signs = { less: 'lt', atMost: 'lte', more: 'gt', atLeast: 'gte' } as const
-/** Comes after every text that begins with what stands before it: UTF-8 has no character beyond this one. */
+/** Sorts after every text with the same beginning: UTF-8 has no character beyond this one. */
 const afterAll = '\u{10ffff}'
 
-/** A comparison with the time of creation. Throws `Invalid` when the value is no time. */
+/** A comparison with the creation time. Throws `Invalid` when the value is not a time. */
 export function createdIs(is: Comparison, value: Value): Clause {
   const span = createdSpan(value)
   if (!span) throw new Invalid(`created must be compared with a date such as 2026-01-31, not with ${String(value).slice(0, 100)}`)
   return { range: { created: inTime(is, span) } }
 }
 
-/** A comparison with typed metadata; `key` is its field's. `equals` is here for dates only. */
+/** A comparison with typed metadata; `key` is the field key. `equals` is used for dates only. */
 export function metadataIs(key: string, is: Comparison, value: Value): Clause {
   const { text, number, span } = readingOf(value)
   const clauses: Clause[] = []
@@ -30,7 +30,7 @@ export function metadataIs(key: string, is: Comparison, value: Value): Clause {
   return anyOf(clauses)
 }
 
-/** Sorts by the values of a metadata field, whatever their type; documents without any come last. */
+/** Sorts by the values of a metadata field, whatever their type; documents without values come last. */
 export const sortByValue = (key: string, order: 'asc' | 'desc'): Clause => {
   const types: readonly FieldType[] = ['number', 'date']
   const nested = { path: 'values', filter: anyOf(types.map(type => term('values.field', typedKey(key, type)))) }
@@ -49,7 +49,7 @@ const valueIs = (key: string, range: Readonly<Record<string, number>>): Clause =
   nested: { path: 'values', query: { bool: { filter: [term('values.field', key), { range: { 'values.number': range } }] } } },
 })
 
-/** A text that was cut is equal to every other one that is cut to the same: what follows in its term does not count. */
+/** A truncated text equals every other one with the same truncation: the rest of its term is ignored. */
 function textIs(key: string, is: ComparisonOperator, text: string): Clause {
   const last = text.length < comparedChars ? text : `${text}\u0000${afterAll}`
   const bounds = {

@@ -6,10 +6,10 @@ import { type ComparisonOperator, createdIs, metadataIs } from './compile-compar
 import { numberToken, textToken } from './entry.ts'
 import { type FieldType, type FixedField, fixedFields, fixedKey, isFixedField, metadataPath, pathKey, typedKey } from './field-keys.ts'
 
-/** A query in the terms of the server. */
+/** A query in the server's query language. */
 export interface CompiledQuery {
   readonly condition: Clause
-  /** What a hit is scored by: the words that were looked for and not excluded. */
+  /** What hits are scored by: the words searched for and not negated. */
   readonly scored: readonly Clause[]
 }
 
@@ -20,13 +20,13 @@ type Place = 'in' | 'resource_type'
 
 const types: readonly FieldType[] = ['text', 'number', 'date']
 const placeFields = { in: 'within', resource_type: 'kind' } as const
-/** How much a hit in a field counts; words of metadata, and of long texts, count once. */
+/** Weights of the fields; words of metadata, and of long texts, have weight one. */
 const weights = { name: 10, tags: 6, description: 4, created_as: 2, comments: 2, any: 1 } as const
 
 const isPlace = (field: string): field is Place => Object.hasOwn(placeFields, field)
 const isRange = (is: FieldQuery['is']): is is ComparisonOperator => is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast'
 
-/** Translates a query. Throws `Invalid` for what cannot be queried. */
+/** Translates a query. Throws `Invalid` for an unsupported one. */
 export function compileQuery(query: SearchQuery): CompiledQuery {
   const compiler = new QueryCompiler()
   return { condition: compiler.compile(query, true), scored: compiler.scored }
@@ -67,7 +67,7 @@ class QueryCompiler {
     }
   }
 
-  /** A hit counts by the fields that it is in. */
+  /** Hits are weighted by the fields that match. */
   #score(isPositive: boolean, clauseIn: (field: string) => Clause, fields = Object.keys(weights)): void {
     if (!isPositive) return
     for (const field of fields) {
@@ -87,7 +87,7 @@ class QueryCompiler {
     return allOf(pieces.map(piece => (isAnything(piece) ? everything : pieceIn('any', piece))))
   }
 
-  /** The very word counts by how rare it is, others that begin so a little. */
+  /** An exact word is scored by how rare it is, other words with the same beginning only slightly. */
   #scorePiece(piece: string, isPositive: boolean, fields?: string[]): void {
     this.#score(isPositive, field => pieceIn(field, piece), fields)
     if (!isPattern(piece)) this.#score(isPositive, field => term(field, piece), fields)
@@ -164,7 +164,7 @@ class QueryCompiler {
   }
 }
 
-/** What words of a field begin with, in each type that its values may have. */
+/** The term prefixes of a field, for each type that its values may have. */
 const keysOf = (field: string): readonly string[] =>
   isFixedField(field) ? [typedKey(fixedKey(field), 'text')] : types.map(type => typedKey(pathKey(metadataPath(field)), type))
 
@@ -172,7 +172,7 @@ const keysOf = (field: string): readonly string[] =>
 const piecesIn = (keys: readonly string[], pieces: readonly string[]): Clause =>
   pieces.length === 0 ? nothing : allOf(pieces.map(piece => anyOf(keys.map(key => pieceIn('word', piece, key)))))
 
-/** Whole values of metadata that have one of these types: numbers and texts as they are, dates by their span. */
+/** Whole metadata values of one of these types: exact numbers and texts, dates by their span. */
 function equals(field: string, value: Value, among: readonly FieldType[]): Clause {
   const key = pathKey(metadataPath(field))
   const { text, number, span } = readingOf(value)
@@ -190,7 +190,7 @@ function exists(field: string): Clause {
   return term('has', isFixedField(field) ? fixedKey(field) : pathKey(metadataPath(field)))
 }
 
-/** What kind a resource is, or what it is in. */
+/** The kind of a resource, or its container. */
 function placeIs(field: Place, value: string, is: 'contains' | 'equals'): Clause {
   if (field !== 'resource_type') return term(placeFields[field], value.toWellFormed())
   if (is === 'equals') return term('kind', foldValue(value).toWellFormed())
@@ -198,7 +198,7 @@ function placeIs(field: Place, value: string, is: 'contains' | 'equals'): Clause
   return pieces.length === 0 ? nothing : allOf(pieces.map(piece => pieceIn('kind', piece)))
 }
 
-/** Metadata under a path that has a number or a date: by what results can be sorted. */
+/** Metadata under a path with a number or a date, which results can be sorted by. */
 export const sortable = (field: string): Clause => {
   const key = pathKey(metadataPath(field))
   return anyOf([term('has', typedKey(key, 'number')), term('has', typedKey(key, 'date'))])

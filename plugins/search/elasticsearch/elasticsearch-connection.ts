@@ -19,7 +19,7 @@ export interface ServerRequest {
   /** Lines of JSON. */
   readonly bulk?: string
   readonly limitMs: number
-  /** Failures that the caller deals with. */
+  /** Failures that the caller handles. */
   readonly expect?: readonly number[]
   /** True for requests that may be repeated when a server does not respond. */
   readonly isRepeatable?: boolean
@@ -27,7 +27,7 @@ export interface ServerRequest {
 
 const startLimitMs = 5000
 
-/** The connection to the cluster. Every call ends within its limit. Rejects with what the client throws: see `problems.ts`. */
+/** The connection to the cluster. Every call ends within its limit. Rejects with the client's errors: see `problems.ts`. */
 export class ElasticsearchConnection {
   readonly #settings: Settings
   readonly #log: Log
@@ -38,7 +38,7 @@ export class ElasticsearchConnection {
     this.#log = log
   }
 
-  /** Looks whether the server can be used, and throws where a setting is wrong. One that is only away is looked for again with every call. */
+  /** Checks whether the server is usable, and throws where a setting is wrong. An unavailable one is tried again with every call. */
   async start(): Promise<void> {
     try {
       this.#client = await this.#connect()
@@ -89,7 +89,7 @@ wire(ElasticsearchConnection, Config, Log)
 
 const limitMs = 1500
 
-/** Which server searches, for the status page. */
+/** The server in use, for the status page. */
 export class ElasticsearchStatus implements StatusPart {
   readonly name = 'elasticsearch'
   readonly details: Readonly<Record<string, string>>

@@ -7,10 +7,10 @@ type Described = Readonly<Record<string, { readonly mappings?: { readonly _meta?
 type Aliases = Readonly<Record<string, { readonly aliases: Readonly<Record<string, unknown>> }>>
 
 const adminLimitMs = 20_000
-/** Making all that a rebuild wrote visible takes a while. */
+/** Making everything that a rebuild wrote visible takes a while. */
 const refreshLimitMs = 300_000
 
-/** The indexes of this installation on the server: the one in use, and what is beside it. */
+/** The indexes of this installation on the server: the one in use, and others beside it. */
 export class ElasticsearchIndexes {
   readonly #server: ElasticsearchConnection
   readonly #names: IndexNames
@@ -23,7 +23,7 @@ export class ElasticsearchIndexes {
     this.#shards = shards
   }
 
-  /** Resolves when there is an index in use; makes an empty one where there is none. */
+  /** Resolves when there is an index in use; creates an empty one when there is none. */
   ready(): Promise<void> {
     this.#ready ??= this.#prepare().catch((error: unknown) => {
       this.#ready = undefined
@@ -32,12 +32,12 @@ export class ElasticsearchIndexes {
     return this.#ready
   }
 
-  /** The index in use turned out to be gone: the next `ready` looks again. */
+  /** The index in use no longer exists: the next `ready` checks again. */
   lost(): void {
     this.#ready = undefined
   }
 
-  /** False while documents are missing that a rebuild would bring. */
+  /** False while documents are missing that a rebuild would add. */
   async isComplete(): Promise<boolean> {
     const { status, body } = await this.#server.call<Described>({
       method: 'GET',
@@ -61,23 +61,23 @@ export class ElasticsearchIndexes {
     return status === 404 ? [] : Object.keys(body)
   }
 
-  /** Makes an index that changes reach beside the one in use, until `use` or `drop`. */
+  /** Creates an index that receives changes alongside the one in use, until `use` or `drop`. */
   async makeNext(): Promise<string> {
     const index = this.#names.unused()
     await this.#make(index, { isComplete: false, aliases: { [this.#names.building]: {}, [this.#names.fillOf(index)]: {} } })
-    // What a rebuild writes is seen by no one before the end.
+    // What a rebuild writes is invisible until it is complete.
     await this.#put(`/${index}/_settings`, { index: { refresh_interval: -1 } })
     return index
   }
 
-  /** Makes an empty index without an alias. */
+  /** Creates an empty index without an alias. */
   async makeEmpty(): Promise<string> {
     const index = this.#names.unused()
     await this.#make(index, { isComplete: true, aliases: {} })
     return index
   }
 
-  /** In one step the index takes the place of the one in use, which is deleted. */
+  /** Atomically replaces the index in use, which is deleted. */
   async use(index: string): Promise<void> {
     const { live, building } = this.#names
     await this.#put(`/${index}/_settings`, { index: { refresh_interval: refreshInterval } })
@@ -97,12 +97,12 @@ export class ElasticsearchIndexes {
     await this.#server.call({ method: 'DELETE', path: `/${index}`, limitMs: adminLimitMs, expect: [404] })
   }
 
-  /** Deletes what rebuilds left that no one ended. Only for who holds the lock of rebuilds. */
+  /** Deletes what interrupted rebuilds left. Requires the rebuild lock. */
   async dropLeftovers(): Promise<void> {
     await this.#dropUnused(index => this.#names.formatOf(index) === indexFormat)
   }
 
-  /** Deletes the indexes of programs older than this one, once they are not needed any more. */
+  /** Deletes the indexes of older program versions, once they are no longer needed. */
   async dropOlderForms(): Promise<void> {
     await this.#dropUnused(index => (this.#names.formatOf(index) ?? indexFormat) < indexFormat)
   }
@@ -124,7 +124,7 @@ export class ElasticsearchIndexes {
     if (found.length > 1 && found.includes(first)) await this.drop(first)
   }
 
-  /** Several kernels may do this at once: one makes it, the others find it made. */
+  /** Several kernels may do this concurrently: one creates it, the others find it created. */
   async #makeFirst(): Promise<void> {
     const { live, first } = this.#names
     try {

@@ -5,17 +5,17 @@ import type { Write } from './bulk-writer.ts'
 import { above, endsOf, type FieldType, type FixedField, fixedKey, pathKey, typedKey } from './field-keys.ts'
 import { maxTermLength } from './index-format.ts'
 
-/** No put comes after a removal: its version is above all revisions. */
+/** No put succeeds after a removal: its version is above all revisions. */
 const lastVersion = Number.MAX_SAFE_INTEGER
-/** Bounds of one entry, beyond what the makers of documents keep to. */
+/** Limits of one entry, in addition to those of the documents. */
 const mostNumbers = 5000
 const mostWords = 300_000
 
-/** What the server keeps of a resource, by the names in the mapping. */
+/** The stored fields of a resource, by their names in the mapping. */
 interface Entry {
   readonly has: Set<string>
   readonly is: Set<string>
-  /** The words of each value, each after the key of its field. */
+  /** The words of each value, each prefixed with the key of its field. */
   readonly word: string[]
   readonly any: string[]
   readonly fields: Set<string>
@@ -25,7 +25,7 @@ interface Entry {
   wordCount: number
 }
 
-/** A change as it is sent. */
+/** A change as sent. */
 export function toWrite(change: IndexChange): Write {
   if ('remove' in change) return unfindable(change.remove, lastVersion)
   const { id, revision, isListed } = change.put
@@ -40,7 +40,7 @@ function unfindable(id: string, version: number): Write {
   return { id, version, source, bare: source }
 }
 
-/** What decides who may find it and in what order. */
+/** What decides access and order. */
 const rightsOf = ({ id, kind, created, creator, isPublic, spaces, childOf }: SearchDocument) => ({
   key: id,
   kind,
@@ -135,7 +135,7 @@ function addMetadata(entry: Entry, path: string, value: MetadataValue['value']):
   addSuggestions(entry, keys, asText(value))
 }
 
-/** What a suggestion shows is kept apart, because upper and lower case are one value. */
+/** The displayed form of a suggestion is stored separately, since upper and lower case are one value. */
 function addSuggestions(entry: Entry, keys: readonly string[], text: string): void {
   const folded = comparableText(text)
   for (const key of keys) entry.suggested.add(key + folded)
@@ -149,7 +149,7 @@ function addWords(entry: Entry, key: string, found: readonly string[]): void {
   entry.word.push(found.map(word => key + word).join(' '))
 }
 
-/** The type that decides what a value is compared with; undefined of what is no value. */
+/** The type by which a value is compared; undefined when it is not a value. */
 function typeOf(value: MetadataValue['value']): FieldType | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? 'number' : undefined
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : 'date'
@@ -166,7 +166,7 @@ const words = (text: string): string => wordsOf(text).join(' ')
 /** The term of a number in a field. */
 export const numberToken = (key: string, value: number): string => `${typedKey(key, 'number')}${value}`
 
-/** The term of a whole text in a field; of a long one the beginning, by which texts are put in order, and a digest. */
+/** The term of a whole text in a field; for a long one the beginning, by which texts are sorted, and a digest. */
 export function textToken(key: string, value: string): string {
   const folded = foldValue(value).toWellFormed()
   const beginning = comparableText(value)

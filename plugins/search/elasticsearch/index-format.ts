@@ -1,10 +1,10 @@
-/** Raised when the mapping or the way entries are made change: indexes of another form are not used, and rebuilt. */
+/** Incremented when the mapping or the entries change: indexes of another format are not used, and are rebuilt. */
 export const indexFormat = 3
 
 const words = { type: 'text', analyzer: 'whitespace' } as const
 const tokens = { type: 'keyword', doc_values: false, norms: false } as const
 
-/** Elasticsearch refuses terms of more than 32,766 bytes; a UTF-16 unit is at most three. */
+/** Elasticsearch rejects terms of more than 32,766 bytes; a UTF-16 unit takes at most three. */
 export const maxTermLength = 10_000
 /** Beginnings up to this length are terms of their own. */
 export const indexedPrefixChars = 2
@@ -41,13 +41,13 @@ const mapping = {
   },
 } as const
 
-/** Changes are made visible as they are written; this is for those whose writer was cut off. */
+/** Changes are made visible as they are written; this is for those whose writer was interrupted. */
 export const refreshInterval = '1s'
 
-/** What an index says of itself. */
+/** The metadata of an index. */
 export const metaOf = (isComplete: boolean) => ({ form: indexFormat, isComplete })
 
-/** What an index is made with. A complete one misses nothing that a rebuild would bring. */
+/** The definition of a new index. A complete one contains everything that a rebuild would add. */
 export const indexSettings = ({ isComplete, shards }: { readonly isComplete: boolean; readonly shards: number }) => ({
   settings: {
     number_of_shards: shards,

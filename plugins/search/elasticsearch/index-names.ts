@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { indexFormat } from './index-format.ts'
 
 /**
- * Names on the server. A dot, which `index` in the settings cannot have, keeps installations apart; the number of the form keeps programs of
- * different versions apart that run at the same time.
+ * Names on the server. A dot, which the setting `index` cannot contain, separates installations; the format number separates concurrently
+ * running programs of different versions.
  */
 export class IndexNames {
   /** Alias of the index that is searched. */
   readonly live: string
-  /** Alias of the index that a rebuild fills; changes go there too. */
+  /** Alias of the index that a rebuild fills; it also receives changes. */
   readonly building: string
-  /** The index that is made when there is none: a fixed name, so that only one kernel makes it. */
+  /** The first index has a fixed name, so that only one kernel creates it. */
   readonly first: string
-  /** All indexes of this installation, those of other forms as well. */
+  /** All indexes of this installation, including those of other formats. */
   readonly all: string
   readonly #prefix: string
 
@@ -24,17 +24,17 @@ export class IndexNames {
     this.#prefix = `${prefix}.`
   }
 
-  /** A name that no index has had. */
+  /** A name that was never used. */
   unused(): string {
     return `${this.live}.${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
   }
 
-  /** Alias that only this index ever has: a write to it cannot land elsewhere, nor make an index. */
+  /** An alias of this index only: a write to it cannot reach another one, nor create an index. */
   fillOf(index: string): string {
     return `${index}.fill`
   }
 
-  /** Number of the form that the index is of; undefined when it is none of ours. */
+  /** Format number of an index; undefined when it is not one of ours. */
   formatOf(index: string): number | undefined {
     const number = index.startsWith(this.#prefix) ? /^(\d+)\./.exec(index.slice(this.#prefix.length))?.[1] : undefined
     return number === undefined ? undefined : Number(number)

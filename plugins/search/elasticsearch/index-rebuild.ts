@@ -13,11 +13,11 @@ export interface RebuildOptions {
   progress?(count: number): void
 }
 
-/** Batches on their way while the next one is read. */
+/** Batches being written while the next one is read. */
 const mostOnTheWay = 2
 const triesMs = [500, 1000, 2000, 4000, 8000]
 
-/** Fills a second index while the first one serves, and swaps them. */
+/** Fills a second index while the first one is in use, and swaps them. */
 export class IndexRebuild {
   readonly #indexes: ElasticsearchIndexes
   readonly #names: IndexNames
@@ -31,7 +31,7 @@ export class IndexRebuild {
     this.#lock = lock
   }
 
-  /** Throws `Conflict` when another kernel rebuilds. */
+  /** Throws `Conflict` when another kernel is rebuilding. */
   async run(documents: AsyncIterable<SearchDocument>, { signal, progress }: RebuildOptions): Promise<number> {
     await this.#indexes.ready()
     const lock = await this.#lock.acquire(signal)
@@ -45,7 +45,7 @@ export class IndexRebuild {
     }
   }
 
-  /** Replaces the index by an empty one. */
+  /** Replaces the index with an empty one. */
   async clear(): Promise<void> {
     await this.#indexes.ready()
     const lock = await this.#lock.acquire(undefined)
@@ -70,7 +70,7 @@ export class IndexRebuild {
       await this.#indexes.dropOlderForms()
       return count
     } catch (error) {
-      // Should it stay, the next rebuild removes it.
+      // If it remains, the next rebuild removes it.
       await this.#indexes.drop(index).catch(() => undefined)
       throw error
     }
@@ -103,7 +103,7 @@ export class IndexRebuild {
     return count
   }
 
-  /** A server that is busy or away for a moment does not undo the work so far. */
+  /** A server that is temporarily busy or unavailable does not discard the work so far. */
   async #send(alias: string, writes: readonly Write[], signal: AbortSignal | undefined): Promise<void> {
     for (const waitMs of [...triesMs, undefined]) {
       signal?.throwIfAborted()

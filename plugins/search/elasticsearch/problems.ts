@@ -14,20 +14,20 @@ interface ClientError {
   readonly body?: { readonly error?: ServerError | string }
 }
 
-/** What the client throws when no answer came. */
+/** Errors of the client when it got no response. */
 const silent = new Set(['ConnectionError', 'TimeoutError', 'NoLivingConnectionsError', 'RequestAbortedError'])
-/** Refused credentials or rights, too many requests, and servers that are not well. */
+/** Rejected credentials or rights, too many requests, and server errors. */
 const awayStatus = new Set([401, 403, 408, 429, 502, 503, 504])
 const tooMuch = /too_many|too many|maxClauseCount|determinize|too large|too complex/i
 
-/** HTTP status of a refusal by the server. */
+/** HTTP status of an error response. */
 export const statusOf = (error: unknown): number | undefined =>
   error instanceof Error && 'statusCode' in error ? (error as ClientError).statusCode : undefined
 
-/** True when no server answered. */
+/** True when no server responded. */
 export const isNoAnswer = (error: unknown): boolean => error instanceof Error && silent.has(error.name)
 
-/** The server's own words about a failure, innermost first. */
+/** The server's error messages, innermost first. */
 export function reasonOf(error: unknown): string {
   const { body, message } = error as ClientError
   const told = body?.error
@@ -40,7 +40,7 @@ function innermost(error: ServerError | undefined): ServerError | undefined {
   return error?.caused_by ? innermost(error.caused_by) : error
 }
 
-/** The error for the caller of an error of the client; other errors stay as they are. */
+/** The error for callers for an error of the client; other errors are returned unchanged. */
 export function asProblem(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Problem) return error
   if (isNoAnswer(error)) return new Unavailable('The search server does not respond', { cause: error })
@@ -54,7 +54,7 @@ export function asProblem(error: unknown): unknown {
   return new Error(`Elasticsearch rejected a request: ${reason}`.slice(0, 1000), { cause: error })
 }
 
-/** The setting to look at when the server cannot be used at all; undefined when it may just be away. */
+/** The setting to check when the server cannot be used at all; undefined when it may just be unavailable. */
 export function wrongSetting(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const status = statusOf(error)

@@ -9,21 +9,21 @@ interface Stamp {
   readonly _primary_term: number
 }
 
-/** How often a holder shows that it is alive, and how long without that makes a lock no one's. */
+/** The heartbeat interval of a holder, and the time without one after which a lock expires. */
 export interface LockTimes {
   readonly beatMs: number
   readonly staleMs: number
 }
 
-/** Half of a dozen beats may be late or lost. */
+/** Half a dozen heartbeats may be late or lost. */
 export const lockTimes: LockTimes = { beatMs: 1500, staleMs: 9000 }
 
 const id = '!rebuild'
 const limitMs = 8000
 
 /**
- * Only one kernel at a time rebuilds: it holds a document in the index in use, and writes it again and again. Who wants the lock of a holder
- * that is silent takes it over; no clocks are compared.
+ * Only one kernel at a time rebuilds: it holds a document in the index in use, and rewrites it at intervals. A lock whose holder
+ * is silent can be taken over; no clocks are compared.
  */
 export class RebuildLock {
   readonly #server: ElasticsearchConnection
@@ -36,7 +36,7 @@ export class RebuildLock {
     this.#times = times
   }
 
-  /** True when someone holds the lock. Looks for a while at one that exists. */
+  /** True when the lock is held. Observes an existing one for a while. */
   async isHeld(): Promise<boolean> {
     const found = await this.#read()
     return found !== undefined && (await this.#isAlive(found, undefined))
@@ -78,7 +78,7 @@ export class RebuildLock {
     return status === 404 ? undefined : body
   }
 
-  /** Writes the document over the version that was seen last. Throws `Conflict` when that is not the last one. */
+  /** Writes the document over the version last seen. Throws `Conflict` when that is not the current one. */
   async #write(over: Stamp | undefined): Promise<Stamp> {
     const condition = over ? { if_seq_no: over._seq_no, if_primary_term: over._primary_term } : { op_type: 'create' }
     const query = { ...condition, require_alias: true }
@@ -97,7 +97,7 @@ export class RebuildLock {
   }
 }
 
-/** The lock while one has it. */
+/** A lock that is held. */
 export class HeldLock {
   readonly #lost = new AbortController()
   readonly #remove: (stamp: Stamp) => Promise<void>
@@ -111,18 +111,18 @@ export class HeldLock {
     this.#beating = this.#beat(write, beatMs)
   }
 
-  /** Aborted when another kernel took the lock over. */
+  /** Aborted when another kernel has taken the lock over. */
   get lost(): AbortSignal {
     return this.#lost.signal
   }
 
-  /** Stops showing that one is alive, and resolves when nothing is under way. */
+  /** Stops the heartbeat, and resolves when no request is pending. */
   async stop(): Promise<void> {
     this.#stopped.abort()
     await this.#beating
   }
 
-  /** Gives the lock back. */
+  /** Releases the lock. */
   async release(): Promise<void> {
     await this.stop()
     await this.#remove(this.#stamp)
@@ -135,7 +135,7 @@ export class HeldLock {
       try {
         this.#stamp = await write(this.#stamp)
       } catch (error) {
-        // No answer is no loss: the next beat may arrive.
+        // A missing response is not a loss: the next heartbeat may arrive.
         if (error instanceof Conflict) this.#lost.abort(error)
       }
     }

@@ -1,24 +1,24 @@
 /** A value bound to a statement. */
 export type Parameter = string | number
 
-/** A comparison of the values of metadata fields: what can be read off an index of values. */
+/** A comparison of metadata values that an index of values can evaluate. */
 export interface ValueRange {
-  /** Numbers of the fields, for SQL's IN. */
+  /** IDs of the fields, for SQL's IN. */
   readonly fields: string
   /** Such as `v > ?`. */
   readonly fits: string
   readonly parameters: readonly Parameter[]
-  /** No document has several values, so that two comparisons are about the same one. */
+  /** No document has several values, so that two comparisons concern the same one. */
   readonly isSingle: boolean
 }
 
-/** A statement that lists row numbers under the name `doc`, some perhaps twice. */
+/** A statement that lists row numbers under the name `doc`, possibly with duplicates. */
 export interface Rows {
   readonly sql: string
   readonly parameters: readonly Parameter[]
 }
 
-/** A condition on the row number `$rid` in SQL. With `range` or `rows` the rows that fulfil it can be listed as well. */
+/** A condition on the row number `$rid` in SQL. With `range` or `rows`, the matching rows can also be listed. */
 export interface SqlCondition {
   readonly sql: string
   readonly parameters: readonly Parameter[]
@@ -32,13 +32,13 @@ const rowsIn = ({ fields, fits, parameters }: ValueRange): Rows => ({
   parameters,
 })
 
-/** A way to list the rows that fulfil some of the conditions, which then need not be looked at again. */
+/** A way to list the rows that match some of the conditions, which then need not be checked again. */
 export interface Listing {
   readonly rows: Rows
   readonly fulfilled: readonly SqlCondition[]
 }
 
-/** Ways to list all rows that fulfil the conditions, and others: both ends of an interval are one. */
+/** Ways to list a superset of the matching rows: both bounds of an interval are one. */
 export function waysToList(conditions: readonly SqlCondition[]): readonly Listing[] {
   const merged = new Map<string, { readonly range: ValueRange; readonly fulfilled: readonly SqlCondition[] }>()
   for (const [at, condition] of conditions.entries()) {
@@ -65,14 +65,14 @@ export type Condition = { readonly fts: string } | SqlCondition
 
 export const isFts = (condition: Condition): condition is { readonly fts: string } => 'fts' in condition
 
-/** Words made of letters and digits, or made-up ones: quoted, they are never syntax. */
+/** Words of letters and digits, or synthetic ones: quoted, they are never syntax. */
 export const quote = (...words: readonly string[]): string => `"${words.join(' ').replaceAll('"', '')}"`
 
-/** What every entry, and what none, fulfils. */
+/** Conditions that are true for every entry and for none. */
 export const everything: Condition = { fts: quote('_all') }
 export const nothing: Condition = { fts: quote('_none') }
 
-/** One of these ids, of an entry that may be found at all: the table of documents has others too. */
+/** One of these IDs, of a searchable entry: the table of documents has others too. */
 export function hasId(ids: readonly string[]): Condition {
   if (ids.length === 0) return nothing
   const rows = {
@@ -86,8 +86,8 @@ export const anyOf = (expressions: readonly string[]): string =>
   expressions.length === 0 ? quote('_none') : expressions.length === 1 ? (expressions[0] as string) : `(${expressions.join(' OR ')})`
 
 /**
- * The same for very many. FTS5 looks at every branch of an OR for each row, and makes one OR of nested ones; the NOT that takes nothing
- * away keeps them apart, so that a row costs about two square roots of their number.
+ * The same for very many. FTS5 evaluates every branch of an OR for each row, and flattens nested ones; a NOT without effect
+ * prevents that, so that a row costs about two square roots of their number.
  */
 export function anyOfMany(expressions: readonly string[]): string {
   if (expressions.length < 16) return anyOf(expressions)
@@ -99,7 +99,7 @@ export function anyOfMany(expressions: readonly string[]): string {
 export const allOf = (expressions: readonly string[]): string =>
   expressions.length === 1 ? (expressions[0] as string) : `(${expressions.join(' AND ')})`
 
-/** The condition in SQL, whatever it was. */
+/** The condition in SQL, whatever its kind. */
 export const asSql = (condition: Condition): SqlCondition =>
   isFts(condition) ? { sql: '$rid IN (SELECT f.rowid FROM fts AS f WHERE f.fts MATCH ?)', parameters: [condition.fts] } : condition
 

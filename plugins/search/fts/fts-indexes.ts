@@ -12,7 +12,7 @@ import type { WriteFailure, WriteTask } from './write-task.ts'
 const writeLimitMs = 60_000
 const resourceLimits = { maxYoungGenerationSizeMb: 4 }
 
-/** A thread with a connection of its own to the index: many changes at once are written there, which under load takes some 7 % off the main thread. */
+/** A thread with a connection of its own to the index: large batches are written there, which takes some 7 % of the load off the main thread. */
 class WriteThread {
   readonly #thread = new WorkerClient<WriteTask>({
     start: () => new Worker(new URL('./write-worker.ts', import.meta.url), { resourceLimits }),
@@ -20,7 +20,7 @@ class WriteThread {
     name: 'The writer of the search index',
   })
 
-  /** Resolves when the changes are committed, which is not yet durable. Throws what SQLite throws, and `Unavailable` when the thread dies. */
+  /** Resolves when the changes are committed, which is not yet durable. Throws SQLite's errors, and `Unavailable` when the thread dies. */
   async write(path: string, changes: readonly IndexChange[]): Promise<void> {
     const failure = (await this.#thread.run({ path, changes })) as WriteFailure | undefined
     if (failure) throw Object.assign(new Error(failure.message), failure)
@@ -31,7 +31,7 @@ class WriteThread {
   }
 }
 
-/** The index in use, and while a rebuild runs the next one beside it. A damaged index is replaced by an empty one. */
+/** The index in use and, during a rebuild, the next one. A damaged index is replaced by an empty one. */
 export class FtsIndexes {
   readonly #folder: IndexFolder
   readonly #log: Log
@@ -44,7 +44,7 @@ export class FtsIndexes {
     this.#log = log
   }
 
-  /** Opens the index in use or begins an empty one. Says whether a file was opened that was written to and then closed by no one. */
+  /** Opens the index in use or creates an empty one. Returns whether the file was not closed properly after its last change. */
   open(): { readonly isSuspect: boolean } {
     this.#folder.make()
     const name = this.#folder.current()
@@ -58,7 +58,7 @@ export class FtsIndexes {
     return { isSuspect: !found.isClosed }
   }
 
-  /** One that is not known to be whole is checked at the next opening. */
+  /** An index not known to be intact is checked when it is next opened. */
   async close({ isWhole }: { readonly isWhole: boolean }): Promise<void> {
     await this.#thread.close()
     this.dropNext()
@@ -78,7 +78,7 @@ export class FtsIndexes {
     return this.#open.isLargerThan(documents)
   }
 
-  /** False while documents are missing that a rebuild would bring. */
+  /** False while documents are missing that a rebuild would add. */
   get isComplete(): boolean {
     return this.#open.isComplete
   }
@@ -102,7 +102,7 @@ export class FtsIndexes {
     if (this.#next) this.#writeToNext(this.#next, taken)
   }
 
-  /** The same by another thread; once more when another file took the place of the index meanwhile. */
+  /** The same on another thread; repeated when another file replaced the index meanwhile. */
   async writeMany(changes: readonly IndexChange[]): Promise<void> {
     for (let isReplaced = false, path = ''; path !== this.path; ) {
       path = this.path
@@ -118,7 +118,7 @@ export class FtsIndexes {
     }
   }
 
-  /** Not when it is opened: a start would wait for the disk. */
+  /** Not on opening: startup would wait for the disk. */
   #markChanged(): void {
     if (this.#open.isClosed) this.#open.isClosed = false
   }
@@ -128,7 +128,7 @@ export class FtsIndexes {
     await this.#open.sync()
   }
 
-  /** Should it fail, the rebuild does; the index in use has the changes. */
+  /** If it fails, the rebuild does; the index in use has the changes. */
   #writeToNext(next: IndexFile, changes: readonly IndexChange[]): void {
     try {
       applyAll(next, changes)
@@ -146,20 +146,20 @@ export class FtsIndexes {
     this.#use(name, file)
   }
 
-  /** Empties the index because its file is damaged; does nothing when another file took its place meanwhile. */
+  /** Empties the index because its file is damaged; does nothing when another file replaced it meanwhile. */
   replaceDamaged(path: string, error: unknown): void {
     if (path !== this.path) return
     this.#log.error('search index damaged; starting with an empty one, a rebuild is required', { error })
     this.empty({ isComplete: false })
   }
 
-  /** Makes a second index; from now on `write` reaches both. */
+  /** Creates a second index; from now on `write` updates both. */
   beginNext(): IndexFile {
     this.#next = new IndexFile(this.#folder.pathOf(this.#folder.unused()), { isDurable: false })
     return this.#next
   }
 
-  /** The second index takes the place of the first. */
+  /** Replaces the first index with the second. */
   useNext(): void {
     const next = this.#next
     if (!next) throw new Error('There is no second index')
@@ -169,7 +169,7 @@ export class FtsIndexes {
     this.#use(basename(next.path), next)
   }
 
-  /** Gives up the second index. */
+  /** Abandons the second index. */
   dropNext(): void {
     const next = this.#next
     this.#next = undefined

@@ -10,24 +10,24 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** A transaction ends after this long, so that other work of the event loop gets its turn. */
+/** Maximum duration of a transaction, so that other tasks of the event loop can run. */
 const sliceMs = 8
-/** From so many changes on they are worth their way to another thread. */
+/** From this many changes on, it pays to send them to another thread. */
 const many = 8
 
 /** How a queue writes. */
 export interface IndexWrites {
-  /** Puts the changes that it takes into one transaction. */
+  /** Writes the changes that it takes in one transaction. */
   write(changes: Iterable<IndexChange>): void
-  /** Puts all changes into one transaction of another thread. */
+  /** Writes all changes in one transaction on another thread. */
   writeMany(changes: readonly IndexChange[]): Promise<void>
-  /** Makes durable what was written. */
+  /** Makes earlier writes durable. */
   sync(): Promise<void>
 }
 
 /**
- * Collects changes from all callers and writes them in shared transactions: few here and at once, many in another thread. While one is written there or
- * made durable, the next is collected.
+ * Collects changes from all callers and writes them in shared transactions: few here and at once, many on another thread. While one is being written
+ * there or made durable, the next is collected.
  */
 export class FtsWriteQueue {
   readonly #writes: IndexWrites
@@ -46,7 +46,7 @@ export class FtsWriteQueue {
     })
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when nothing is pending. */
   async settled(): Promise<void> {
     await this.#run
   }
@@ -75,7 +75,7 @@ export class FtsWriteQueue {
     return this.#waiting.reduce((sum, { changes, done }) => sum + changes.length - done, 0) >= many
   }
 
-  /** Returns those of whom everything is written now: all that waited, or none. */
+  /** Returns those that are now written completely: all pending ones, or none. */
   async #writeAll(): Promise<readonly Waiting[]> {
     const taken = this.#waiting
     this.#waiting = []
@@ -88,7 +88,7 @@ export class FtsWriteQueue {
     return taken
   }
 
-  /** Returns those of whom everything is written now. */
+  /** Returns those that are now written completely. */
   #writeSlice(): readonly Waiting[] {
     const before = this.#waiting.map(({ done }) => done)
     try {
@@ -124,7 +124,7 @@ const away = [5, 6, 8, 10, 14]
 const codeOfFileSystem = (error: unknown): string | undefined =>
   error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined
 
-/** The error for the caller of an error of the database or file system; others stay as they are. */
+/** The error for callers for an error of the database or file system; others are returned unchanged. */
 function asProblem(error: unknown): unknown {
   const ofFile = codeOfFileSystem(error)
   if (ofFile === 'ENOSPC' || ofFile === 'EDQUOT') return new NoSpace(undefined, { cause: error })

@@ -9,17 +9,17 @@ import { type IndexRow, PreparedStatements } from './prepared-statements.ts'
 import { columns, firstRid, ridsPerMs, schema, schemaVersion } from './schema.ts'
 import { TagCounts } from './tag-counts.ts'
 
-/** So many pieces of work share a transaction while a file is being filled. */
+/** Number of operations that share a transaction while a file is being filled. */
 const filledTogether = 100
 /** Of 4 kB each. */
 const maxSmallPages = 4096
 const knownWordsAtMost = 100_000
-/** What is kept of a document that must not be found: its revision, and nothing to find it by. */
+/** What is stored of an unsearchable document: its revision only. */
 const unlisted: IndexEntry = { texts: [], values: [], fields: [], manyValued: [], words: new Set() }
 
 /**
- * One index in one database file, as its only writer sees it. Writes belong inside `transaction`; they are durable after `sync`, whose wait for the
- * disk is the only one that does not occupy the thread.
+ * One index in one database file, for its only writer. Writes belong inside `transaction`; they are durable after `sync`, the only disk wait that does
+ * not block the thread.
  */
 export class IndexFile {
   readonly path: string
@@ -33,7 +33,10 @@ export class IndexFile {
   readonly #log: LogSync
   readonly #tags: TagCounts
 
-  /** Opens or makes the file; one that is not durable is being filled until `seal`. Throws `OtherIndexVersion`, or what SQLite throws when it is no whole index. */
+  /**
+   * Opens or creates the file; one that is not durable is being filled until `seal`. Throws `OtherIndexVersion`, or SQLite's errors when it is not a
+   * complete index.
+   */
   constructor(path: string, { isDurable }: { readonly isDurable: boolean }) {
     this.path = path
     this.#log = new LogSync(`${path}-wal`, () => this.#checkpoint())
@@ -50,7 +53,7 @@ export class IndexFile {
     }
   }
 
-  /** True when it holds more than this many documents, or so much of few that looking through it takes time. */
+  /** True when it has more than this many documents, or so much data that scanning it takes time. */
   isLargerThan(documents: number): boolean {
     this.#isLarge ||=
       Number(this.#statements.get('PRAGMA page_count')?.['page_count']) > maxSmallPages ||
@@ -67,7 +70,7 @@ export class IndexFile {
     this.#statements.run('REPLACE INTO meta VALUES (?, ?)', 'complete', isIt ? 1 : 0)
   }
 
-  /** False from the first change until the index is closed, and so after a program that had no time to close it. */
+  /** False from the first change until the index is closed, and so after a crash. */
   get isClosed(): boolean {
     return this.#flag('closed')
   }
@@ -76,7 +79,7 @@ export class IndexFile {
     this.#statements.run('REPLACE INTO meta VALUES (?, ?)', 'closed', isIt ? 1 : 0)
   }
 
-  /** What `work` writes stands or falls together; in a file that is being filled, together with much more. */
+  /** Runs `work` atomically; in a file that is being filled, together with many other operations. */
   transaction(work: () => void): void {
     if (!this.#db.isTransaction) this.#db.exec('BEGIN IMMEDIATE')
     try {
@@ -96,12 +99,12 @@ export class IndexFile {
     this.#db.exec('COMMIT')
   }
 
-  /** Applies one change. False when the index has something newer, or the removal of the document. */
+  /** Applies one change. False when the index has a newer revision, or the removal of the document. */
   apply(change: IndexChange): boolean {
     return 'put' in change ? this.#put(change.put) : this.#remove(change.remove)
   }
 
-  /** Ends the filling: all that was written is durable, and so is from now on what is written. */
+  /** Ends the filling: everything written so far is durable, and so are later writes. */
   seal(): void {
     this.#isDurable = true
     if (this.#db.isTransaction) this.#commit()
@@ -110,8 +113,8 @@ export class IndexFile {
   }
 
   /**
-   * Resolves when all that was committed before is durable. Throws what the file system or SQLite throws; what was committed since the last
-   * success is then to be written again. One call at a time.
+   * Resolves when all earlier commits are durable. Throws errors of the file system or SQLite; what was committed since the last
+   * success must then be written again. One call at a time.
    */
   sync(): Promise<void> {
     return this.#log.sync()

@@ -50,7 +50,7 @@ test('a new index needs a rebuild until it had one, or was emptied on purpose', 
   t.is(await total(again), 0)
 })
 
-test('what was applied is there after a restart, without a proper end too', async t => {
+test('applied changes survive a restart, even without a clean shutdown', async t => {
   const { index, folder } = await freshIndex(t)
   await index.rebuild(asStream(5))
   await index.apply([{ remove: searchId(1) }])

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 const synced = promisify(fdatasync)
 
-/** Makes the write-ahead log of a database durable without occupying the thread meanwhile. */
+/** Makes the write-ahead log of a database durable without blocking the thread. */
 export class LogSync {
   readonly #path: string
   readonly #checkpoint: () => void
@@ -17,10 +17,10 @@ export class LogSync {
     this.#checkpoint = checkpoint
   }
 
-  /** Resolves when all that the log holds is durable; throws what the file system or `checkpoint` throws. One call at a time. */
+  /** Resolves when everything in the log is durable; throws errors of the file system or of `checkpoint`. One call at a time. */
   async sync(): Promise<void> {
     if (this.#isInDoubt) {
-      // Linux reports a failed write-back once: only what is written again, into the database itself, can be relied on.
+      // Linux reports a failed write-back once: only what is then written again, into the database itself, is reliable.
       this.#checkpoint()
       this.#isInDoubt = false
       return
@@ -40,7 +40,7 @@ export class LogSync {
     if (file === undefined) return
     this.#file = undefined
     const end = (): void => closeSync(file)
-    // A number that is free may already be another file's when the sync begins.
+    // A closed descriptor's number may be reused for another file before the sync begins.
     this.#syncing.then(end, end)
   }
 }

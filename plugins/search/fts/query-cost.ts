@@ -4,13 +4,13 @@ import type { Ask } from './questions.ts'
 import { isFixedField } from './tokens.ts'
 
 const maxCost = 4
-/** All words that begin with a few letters are merged; whole words and longer beginnings are looked up. */
+/** All words with a short prefix are merged; whole words and longer prefixes are looked up. */
 const [shortWord, longWord, shortChars] = [3, 1, 3]
 const unbounded = Number.POSITIVE_INFINITY
 
 /**
- * True of what a small index answers within some 20 ms whatever is in it: a few words that are looked up. Patterns and expressions go through all
- * words, metadata through all fields of a name, suggestions through all values: these belong in a thread, where there is a time limit.
+ * True when a small index can answer within some 20 ms, whatever its content: a few words that are looked up. Patterns and expressions scan all
+ * words, metadata conditions all fields of a name, suggestions all values: these run in a thread, with a time limit.
  */
 export const isCheap = (ask: Ask): boolean => {
   if (ask.ask === 'names') return costOfWords(ask.request.text) <= maxCost

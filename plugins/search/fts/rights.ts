@@ -3,7 +3,7 @@ import type { SearchScope } from 'pounce/sdk/search'
 import { allOf, anyOf, anyOfMany, quote, type SqlCondition } from './condition.ts'
 import { tokens } from './tokens.ts'
 
-/** What of the index a request is about. */
+/** The scope of a request. */
 export interface Limits {
   readonly permitted: string
   readonly scope: SearchScope
@@ -25,7 +25,7 @@ export function permittedBy(scope: SearchScope): string | undefined {
   return allOf([anyOfMany(permits), ...(within ? [anySpace(within)] : [])])
 }
 
-/** Of what an expression finds, what a caller may view who may view everything but some files in no dataset. */
+/** Restricts an expression to what a caller may view who may view everything except some files outside datasets. */
 export function withoutHidden(expression: string, scope: SearchScope): string {
   if (!scope.all || scope.unplaced === undefined) return expression
   const { author } = scope.unplaced
@@ -41,7 +41,7 @@ const isSome = ({ kinds, spaces }: { readonly kinds: readonly string[]; readonly
 
 const anySpace = (spaces: readonly string[]): string => anyOfMany(spaces.map(space => quote(tokens.space(space))))
 
-/** The same rule, and the kinds, for entries that are looked at one by one; none where everything may be seen. */
+/** The same rule, and the kinds, for entries checked one by one; undefined where everything is visible. */
 export function rightsInSql({ scope, kinds }: Pick<Limits, 'scope' | 'kinds'>): readonly SqlCondition[] {
   const ofKinds = kinds ? [{ sql: isOfKind, parameters: [JSON.stringify(kinds)] }] : []
   if (scope.all) {
@@ -65,12 +65,12 @@ export function rightsInSql({ scope, kinds }: Pick<Limits, 'scope' | 'kinds'>): 
 
 const isOfKind = 'd.kind IN (SELECT value FROM json_each(?))'
 
-/** Which list of spaces of a scope is meant. */
+/** Selects a list of spaces of a scope. */
 const lists = { spaces: 0, within: 1, parts: 2 } as const
 
 /**
- * The function `is_in_scope` of a connection: whether the spaces of an entry, as JSON, have one of a list of spaces of the scope. Many entries
- * have the same spaces, so each is read once per search.
+ * The SQL function `is_in_scope` of a connection: whether the spaces of an entry, as JSON, include one of a scope's list of spaces. Many entries
+ * have the same spaces, so each list is parsed once per search.
  */
 export class ScopeFunction {
   #lists: readonly ReadonlySet<string>[] = []
@@ -80,7 +80,7 @@ export class ScopeFunction {
     db.function('is_in_scope', { deterministic: true }, (spaces, list) => this.#isIn(String(spaces), Number(list)))
   }
 
-  /** From now on the function is about this scope. */
+  /** Sets the scope used by the function. */
   use(scope: SearchScope): void {
     const all = scope.all ? [] : [scope.spaces, scope.within ?? [], ...(scope.inPart ?? []).map(({ spaces }) => spaces)]
     this.#lists = all.map(spaces => new Set(spaces))

@@ -8,20 +8,20 @@ import { rank } from './schema.ts'
 import { fieldToken, isFixedField, isPlace, tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
 
-/** More hits than this are not ranked: the newest come first. */
+/** With more hits than this they are not ranked: newest first. */
 export const maxRanked = 1000
-/** A word that is in more entries than this says too little to be worth scoring. */
+/** A word in more entries than this is too common to be worth scoring. */
 const tellingAtMost = 3000
 const countedAtMost = 10_000
-/** So few rows are looked at one by one, with the words of the query or without; otherwise the full-text index leads. */
+/** This few rows are checked one by one; otherwise the full-text index leads. */
 const listedAtMost = { withWords: 2000, withoutWords: 50_000 } as const
 
-/** Rows that fulfil a request, in SQL. */
+/** Rows that match a request, in SQL. */
 interface Source {
   readonly from: string
   readonly rid: string
   readonly parameters: readonly Parameter[]
-  /** Each row is looked at: listing all of them costs no more than counting them. */
+  /** Each row is read: listing all of them costs no more than counting them. */
   readonly isByRow?: boolean
 }
 
@@ -70,7 +70,7 @@ export class SearchRun {
     return { hits: this.#hits(rids), total, isNewestFirst: by === 'score' && compiled.scored.length > 0 }
   }
 
-  /** Row numbers of what fulfils a request, the newest first. */
+  /** Row numbers of the matches of a request, newest first. */
   newest(request: Pick<SearchRequest, 'query' | 'scope' | 'kinds'>, limit: number): readonly number[] {
     const matching = this.#matching(request)
     return matching ? this.#list(matching.source, limit, 0, false) : []
@@ -87,11 +87,11 @@ export class SearchRun {
     return { source: this.#source(fts, sql, limits), compiled }
   }
 
-  /** Chooses what leads: the words, or a value that few entries have. */
+  /** Chooses the leading condition: the words, or a value that few entries have. */
   #source(fts: readonly string[], sql: readonly SqlCondition[], limits: Limits): Source {
     const words = fts.filter(each => each !== quote(tokens.all))
     const kinds = limits.kinds && anyOf(limits.kinds.map(kind => quote(tokens.kind(kind))))
-    // Every entry has the word for all: beside others it only costs.
+    // Every entry matches the word for all: combined with others it is only a cost.
     const asked = [...words, ...(kinds ? [kinds] : [])]
     const isBeside = words.length > 0 && limits.scope.all
     const whole = isBeside ? withoutHidden(allOf(asked), limits.scope) : allOf([...asked, limits.permitted])
@@ -138,7 +138,7 @@ export class SearchRun {
     return Number(row?.['n'])
   }
 
-  /** Best first; equally good ones and those that only have common words newest first. */
+  /** Best first; hits with equal scores, or with common words only, newest first. */
   #ranked(
     rids: readonly number[],
     { scored, isAllScored }: CompiledQuery,
@@ -155,7 +155,7 @@ export class SearchRun {
     return { rids: [...rids].sort((a, b) => score(a) - score(b) || b - a), isRanked: true }
   }
 
-  /** By a metadata field: walks its values in order as far as needed, then come the entries without it, newest first. */
+  /** By a metadata field: walks its values in order as far as needed, then the entries without a value, newest first. */
   #sorted(source: Source, by: string, isAscending: boolean, from: number, size: number): readonly number[] {
     const isText = isFixedField(by) || isPlace(by)
     const fields = isText ? [] : this.#vocabulary.fields(metadataPath(by)).filter(({ type }) => type !== 'text')

@@ -12,10 +12,10 @@ interface Asked {
 }
 
 const atMost = 2
-/** A thread that starts on a busy machine may take seconds, which is no fault of the question. */
+/** Starting a thread on a busy machine may take seconds, which must not count against the query. */
 const maxStartMs = 15_000
 
-/** What an answer says, or its failure thrown: `Invalid` for a wrong request, `DamagedIndex`, or `Unavailable`. */
+/** Returns the result, or throws the failure: `Invalid` for a wrong request, `DamagedIndex`, or `Unavailable`. */
 export function resultOf(answer: SearchReply): unknown {
   if ('value' in answer) return answer.value
   const { message, isRefusal, code } = answer.failure
@@ -25,7 +25,7 @@ export function resultOf(answer: SearchReply): unknown {
 
 /**
  * Runs queries in worker threads, so that none blocks the event loop. A thread is created when a query finds none idle, and replaced
- * when a question took too long.
+ * when a query times out.
  */
 export class SearchThreads {
   readonly #running = new Map<Worker, Asked | undefined>()

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute } from 'node:path'
 import { failureOf, type Sandbox, type SandboxAccess, type SandboxSlot } from './sandbox.ts'
 
-/** What programs need to run, besides their own files: the linker, shared libraries, and fonts to draw with. */
+/** What programs need to run besides their own files: the linker, shared libraries, and fonts for drawing. */
 const systemFolders = ['/usr/lib', '/usr/lib32', '/usr/lib64', '/usr/libexec', '/usr/local/lib', '/nix/store', '/gnu/store']
 const linkedFolders = ['/lib', '/lib32', '/lib64', '/bin', '/sbin']
 const systemData = [
@@ -20,7 +20,7 @@ const linked = (path: string): readonly string[] => {
   return facts && path.startsWith('/lib') ? ['--ro-bind', path, path] : []
 }
 
-/** Where programs are found that an extractor may start. */
+/** Where programs that an extractor may start are located. */
 const programFolders = (): readonly string[] => [
   ...new Set([...(process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute), '/usr/bin', '/bin']),
 ]
@@ -29,10 +29,10 @@ const programFolders = (): readonly string[] => [
 const walls = ['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL']
 const withoutFurtherNamespaces = ['--unshare-user', '--disable-userns']
 
-/** Nothing is there but what is named. The order counts: a later mount covers an earlier one. */
+/** Only what is listed here is visible. Order matters: a later mount hides an earlier one. */
 function argumentsFor({ readable, input, work, needs }: SandboxAccess, extra: readonly string[]): readonly string[] {
   const system = [...readOnly(systemFolders), ...linkedFolders.flatMap(linked), ...readOnly(systemData)]
-  // A link among them stands for what `/usr/bin` shows already.
+  // A link among them stands for what `/usr/bin` already provides.
   const programs = needs.childProcesses
     ? readOnly(programFolders().filter(path => !lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()))
     : []
@@ -42,7 +42,7 @@ function argumentsFor({ readable, input, work, needs }: SandboxAccess, extra: re
   return [...walls, ...extra, ...system, ...programs, ...network, ...devices, ...own, '--remount-ro', '/', '--chdir', work, '--']
 }
 
-/** Namespaces of Linux by bubblewrap: files that are not named, other processes and the network do not exist for the process. */
+/** Linux namespaces via bubblewrap: unlisted files, other processes and the network are invisible to the process. */
 export class Bubblewrap implements Sandbox {
   readonly kind = 'bubblewrap'
   readonly gaps: readonly string[] = []
@@ -53,7 +53,7 @@ export class Bubblewrap implements Sandbox {
     this.#extra = extra
   }
 
-  /** The sandbox, or why this system has none. */
+  /** The sandbox, or the reason why this system has none. */
   static async probe(): Promise<Bubblewrap | string> {
     if (process.platform !== 'linux') return 'bubblewrap is for Linux only'
     const folder = dirname(process.execPath)

@@ -6,8 +6,8 @@ import { maxOutputCharacters } from './messages.ts'
 export const maxLineCharacters = 2 * maxOutputCharacters + 1000
 
 /**
- * Messages between the server and an extractor process: a line of JSON each, over a pipe. Node's own channel would let the process fill
- * the server's memory with a line without end.
+ * Messages between the server and an extractor process: one line of JSON each, over a pipe. With Node's own channel, the process could
+ * fill the server's memory with an endless line.
  */
 export class Channel {
   readonly #pipe: Duplex
@@ -38,7 +38,7 @@ export class Channel {
     else sent?.()
   }
 
-  /** A line may come in thousands of pieces: only what is new is looked through. */
+  /** A line may arrive in thousands of pieces: only new pieces are scanned. */
   #take(text: string): void {
     let from = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {

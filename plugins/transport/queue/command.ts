@@ -7,7 +7,7 @@ const runner = fileURLToPath(new URL('./runner.ts', import.meta.url))
 const inherited = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'SystemRoot']
 const maxOpenFiles = 512
 
-/** What the command of a process depends on, besides what it may reach. */
+/** What the command of a process depends on, besides its access rights. */
 export interface CommandOptions {
   readonly sandbox: Sandbox
   readonly memoryMb: number
@@ -21,7 +21,7 @@ export function commandFor(cell: SandboxSlot, reach: SandboxAccess, options: Com
   return [...limitsOf(options), ...cell.prefix(reach), ...node]
 }
 
-/** Nothing of the server's but what programs need to run at all. */
+/** Nothing of the server's environment except what programs need to run at all. */
 export function environmentIn(work: string): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { HOME: work, TMPDIR: work }
   for (const name of inherited) if (process.env[name] !== undefined) env[name] = process.env[name]
@@ -30,7 +30,7 @@ export function environmentIn(work: string): NodeJS.ProcessEnv {
 
 const recursively = (path: string): readonly string[] => (statSync(path).isDirectory() ? [path, join(path, '*')] : [path])
 
-/** Node's permission model, from the inside: what JavaScript may do. */
+/** Node's permission model: what JavaScript may do inside the process. */
 function flagsFor({ readable, input, work, needs }: SandboxAccess, { memoryMb, sandbox }: CommandOptions): readonly string[] {
   return [
     `--max-old-space-size=${memoryMb}`,
@@ -42,9 +42,9 @@ function flagsFor({ readable, input, work, needs }: SandboxAccess, { memoryMb, s
     `--allow-fs-write=${join(work, '*')}`,
     ...(needs.nativeAddons ? ['--allow-addons'] : []),
     ...(needs.childProcesses ? ['--allow-child-process'] : []),
-    // For the pipe to the server, on releases whose model includes the network; given up like the thread below.
+    // For the pipe to the server, on releases whose permission model includes the network; dropped like the thread below.
     ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
-    // For the thread that looks for the server; given up before an extractor is loaded.
+    // For the thread that monitors the server; dropped before an extractor is loaded.
     ...(needs.workerThreads || !sandbox.diesWithServer ? ['--allow-worker'] : []),
     '--disable-sigusr1',
     '--disable-warning=SecurityWarning',
@@ -52,7 +52,7 @@ function flagsFor({ readable, input, work, needs }: SandboxAccess, { memoryMb, s
   ]
 }
 
-/** Limits of the system for each process: one file's length, open files, and no image of memory left on disk. Kept by all that it starts. */
+/** System limits for each process, inherited by its children: file size, open files, and no core dumps. */
 function limitsOf({ maxOutputBytes }: CommandOptions): readonly string[] {
   if (process.platform === 'win32') return []
   const blocks = Math.ceil(maxOutputBytes / 512)

@@ -14,16 +14,16 @@ import type { Sandbox, SandboxSlot } from './sandbox.ts'
 
 /** What a new process is given. */
 export interface ProcessOptions {
-  /** Its own, made for it and removed with it. */
+  /** Its own folder, created for it and deleted with it. */
   readonly folder: string
   readonly sandbox: Sandbox
   /** Files and folders that it may read besides its input. */
   readonly readable: readonly string[]
   readonly needs: ExtractorNeeds
   readonly memoryMb: number
-  /** What it may hold beyond its JavaScript heap. */
+  /** Maximum memory beyond its JavaScript heap. */
   readonly nativeMemoryMb: number
-  /** What it may have written at a time. */
+  /** Maximum size of the files that it has written, at any one time. */
   readonly maxOutputBytes: number
   readonly log: Log
 }
@@ -56,9 +56,9 @@ export class ExtractorProcess {
   #isSpent = false
   #isGone = false
   #errors = ''
-  /** V8 says so before a stack that may be longer than what is kept of its words. */
+  /** V8 prints this before a stack trace that may be longer than what is kept of its output. */
   #isOutOfHeap = false
-  /** Why it was ended from here. */
+  /** Why the server ended it. */
   #endedFor: RunFailure | undefined
   #exited: Promise<unknown>
 
@@ -104,7 +104,7 @@ export class ExtractorProcess {
         // A process group of its own, so that its children end with it and a Ctrl-C reaches the server alone.
         detached: true,
       })
-      // Before anything is awaited: it may fail to start at once.
+      // Registered before anything is awaited: the start may fail at once.
       return new ExtractorProcess(child, folder, cell, options)
     } catch (error) {
       cell.release()
@@ -112,14 +112,14 @@ export class ExtractorProcess {
     }
   }
 
-  /** False once it has ended or is about to: another run must not be given to it. */
+  /** False once it has ended or is about to: it must get no further run. */
   get isUsable(): boolean {
     return !this.#isSpent && this.#child.exitCode === null && this.#child.signalCode === null
   }
 
   /**
-   * Runs one extractor to its end. `takeOver` receives the JSON text of its output, not yet checked, and the folder with its files; it has to
-   * copy what it wants to keep. Rejects with a `RunFailure` when the extractor gives no output.
+   * Runs one extractor to its end. `takeOver` receives the JSON text of its output, not yet validated, and the folder with its files; it has
+   * to copy what it wants to keep. Rejects with a `RunFailure` when the extractor returns no output.
    */
   async run<T>(request: RunRequest, limits: RunLimits, takeOver: (output: string, folder: string) => Promise<T>): Promise<T> {
     limits.signal.throwIfAborted()
@@ -145,7 +145,7 @@ export class ExtractorProcess {
     limits.signal.throwIfAborted()
     const within = (ms: number): NodeJS.Timeout => setTimeout(() => this.#end(`It took longer than ${ms / 1000} s and was stopped`), ms)
     let timer = within(this.#isReady ? limits.timeoutMs : startLimitMs)
-    // The time that its process takes to start is not the extractor's.
+    // The startup time of its process does not count towards the extractor's time limit.
     const ready = (): void => {
       clearTimeout(timer)
       timer = within(limits.timeoutMs)
@@ -167,7 +167,7 @@ export class ExtractorProcess {
     }
   }
 
-  /** Ends it at once, with all that it has started. Resolves when it is gone. */
+  /** Kills it at once, with all its children. Resolves when it has ended. */
   async stop(): Promise<void> {
     this.#kill()
     await this.#exited
@@ -187,7 +187,7 @@ export class ExtractorProcess {
     }
   }
 
-  /** Nothing more can be received. Of a process that never got ready, how it ended says more than that its pipe did. */
+  /** Nothing more can be received. For a process that never became ready, its exit says more than the broken pipe. */
   async #broken(error: Error): Promise<void> {
     const wasUsable = this.isUsable
     this.#isSpent = true
@@ -223,11 +223,11 @@ export class ExtractorProcess {
 
   async #left(error?: Error): Promise<void> {
     this.#isGone = true
-    // Its last words may still be on their way; what it started may hold the other end open, so the wait has a limit.
+    // Its last output may still be in transit; a child may hold the other end open, so the wait is limited.
     const { stderr } = this.#child
     if (!error && stderr && !stderr.closed) await Promise.race([new Promise(said => stderr.once('close', said)), pause(lastWordsMs)])
     this.#current?.reject(error ? new RunFailure('fault', 'The extractor process could not be started', { cause: error }) : this.#whyLeft())
-    // What it started may outlive it when it ended by itself.
+    // Its children may outlive a process that ended by itself.
     this.#kill()
     this.#cell.release()
     await this.#folder.remove(this.#log)

@@ -2,7 +2,7 @@ import type { StoredJob } from './jobs.ts'
 import { isUnavailable } from './retry.ts'
 import { type FailureKind, RunFailure } from './run-failure.ts'
 
-/** What becomes of a job after a run. */
+/** What happens to a job after a run. */
 export type FailureDecision =
   | { readonly end: 'done' | 'cancelled' | 'lost' }
   | {
@@ -11,20 +11,20 @@ export type FailureDecision =
       /** False: as if the attempt had not been made. */
       readonly counts: boolean
       readonly error: string | null
-      /** A message for the listener, if there is one. */
+      /** A message for the listener, if any. */
       readonly status?: string
     }
   | { readonly end: 'dead'; readonly error: string; readonly status: string }
 
-/** True of the end of a run that failed, and was not only interrupted. */
+/** True when the run failed, as opposed to being interrupted. */
 export const isFailure = (verdict: FailureDecision): boolean => verdict.end === 'dead' || (verdict.end === 'waiting' && verdict.counts)
 
-/** Runs that a job may have before it is dead-lettered. Killed thrice is not bad luck; parts of the server get more retryPolicy. */
+/** Maximum runs of a job before it is dead-lettered. Being killed three times is no accident; failures of the server get more attempts. */
 const mostRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3, fault: 5 }
 
 const awayDelayMs = 10_000
 
-/** Decides what becomes of a job whose run failed with `error`, or was interrupted. */
+/** Decides what happens to a job whose run failed with `error`, or was interrupted. */
 export function decideOnFailure(
   error: unknown,
   interruption: 'cancelled' | 'stopping' | 'lost' | undefined,
@@ -48,7 +48,7 @@ export function decideOnFailure(
 }
 
 function presentable(error: unknown, paths: ReadonlyMap<string, string>): string {
-  // Other errors come from inside the server; their text is for the log.
+  // Other errors come from inside the server; their text is only logged.
   let text = error instanceof RunFailure ? error.message : 'The result could not be stored'
   for (const [path, name] of paths) text = text.replaceAll(path, name)
   return text.slice(0, 1000)

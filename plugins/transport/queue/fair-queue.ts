@@ -5,13 +5,13 @@ export type ReadLane = (queue: string, limit: number) => Promise<{ readonly jobs
 
 interface Lane {
   readonly queue: string
-  /** Since when jobs of other queues are taken although it has one that is due, for want of a process; in ms. */
+  /** Since when the queue has had a due job passed over for want of a process, in milliseconds. */
   passedOverSince: number | undefined
-  /** In order of `due`. */
+  /** Ordered by `due`. */
   jobs: StoredJob[]
-  /** True when `jobs` holds all waiting jobs, as far as this process has seen. */
+  /** True when `jobs` holds all waiting jobs, as far as this process knows. */
   isAll: boolean
-  /** Something was published that `jobs` lacks. */
+  /** A job was published that `jobs` lacks. */
   hasMissed: boolean
 }
 
@@ -19,12 +19,12 @@ const emptyLane = (queue: string): Lane => ({ queue, passedOverSince: undefined,
 
 const pageSize = 100
 const mostHeld = 1000
-/** To start a process takes some tenths of it. */
+/** Starting a process takes a few tenths of this. */
 const mostPassedOverMs = 1000
 
 /**
- * The heads of the queues that run here, kept in memory so that a job costs no query. Queues take turns: a thousand files for one
- * extractor do not block the others. Those that find a process go first for a while: to start one costs as much as many short runs.
+ * The heads of the queues that run here, kept in memory so that a job costs no query. Queues are served in rotation: a thousand files for
+ * one extractor do not block the others. Queues with an idle process go first for a while: starting a process costs as much as many short runs.
  */
 export class FairQueue {
   #lanes: readonly Lane[]
@@ -36,7 +36,7 @@ export class FairQueue {
     this.#read = read
   }
 
-  /** From now on these queues run here, others no more. */
+  /** Sets the queues that run here. */
   serve(queues: readonly string[]): void {
     if (queues.length === this.#lanes.length && this.#lanes.every(({ queue }, at) => queue === queues[at])) return
     this.#lanes = queues.map(queue => this.#lanes.find(lane => lane.queue === queue) ?? emptyLane(queue))
@@ -55,7 +55,7 @@ export class FairQueue {
     }
   }
 
-  /** Clears the memory, so that jobs of other kernels are read. */
+  /** Clears the cache, so that jobs of other kernels are read. */
   refresh(): void {
     for (const lane of this.#lanes) {
       lane.jobs = []
@@ -64,8 +64,8 @@ export class FairQueue {
   }
 
   /**
-   * Takes the next job that is due and for which `isHeld` is false. While others have jobs, queues for which `hasProcess` is false wait for a second, or
-   * for one run that takes longer.
+   * Takes the next job that is due and for which `isHeld` is false. While others have jobs, queues for which `hasProcess` is false wait for
+   * one second, or for one run that takes longer.
    */
   async next(now: string, isHeld: (id: string) => boolean, hasProcess: (queue: string) => boolean): Promise<StoredJob | undefined> {
     const due: Lane[] = []
@@ -81,7 +81,7 @@ export class FairQueue {
     return chosen.jobs.shift()
   }
 
-  /** When the earliest of the jobs in memory is due. */
+  /** When the earliest cached job is due. */
   get nextDue(): string | undefined {
     const heads = this.#lanes.flatMap(({ jobs }) => jobs[0]?.due ?? [])
     return heads.sort()[0]
@@ -93,7 +93,7 @@ export class FairQueue {
       lane.hasMissed = false
       const { jobs, isAll } = await this.#read(lane.queue, pageSize)
       lane.jobs = jobs.filter(({ id }) => !isHeld(id))
-      // What was published during the read may not be in its answer.
+      // A job published during the read may be missing from the result.
       lane.isAll = isAll && !lane.hasMissed
     }
     const dueAndHeld = (job: StoredJob | undefined): boolean => job !== undefined && job.due <= now && isHeld(job.id)

@@ -8,7 +8,7 @@ import { RunFailure } from './run-failure.ts'
 
 const reserveBytes = 256 * 2 ** 20
 
-/** Where the bytes of an input are, and how large it may be. */
+/** Where the bytes of an input are, and its maximum size. */
 export interface InputSource {
   readonly blob: string
   readonly sizeBytes: number
@@ -16,7 +16,7 @@ export interface InputSource {
 
 /**
  * A path under which an extractor can read a blob: the stored file itself, or a copy at `copyTo` when the store keeps no files.
- * Throws a `RunFailure` when the blob is gone, damaged, longer than it should be, or does not fit.
+ * Throws a `RunFailure` when the blob is missing, corrupt, longer than recorded, or does not fit.
  */
 export async function inputFile(
   blobs: BlobStore,
@@ -45,7 +45,7 @@ export async function ensureSpaceFor(sizeBytes: number, folder: string): Promise
   if (disk.bavail * disk.bsize < sizeBytes + reserveBytes) throw new RunFailure('fault', 'No space left for a copy of the file')
 }
 
-/** Fails as soon as more bytes come than the record says. */
+/** Fails as soon as there are more bytes than recorded. */
 function atMost(sizeBytes: number): Transform {
   let seen = 0
   return new Transform({

@@ -8,7 +8,7 @@ const mostQueues = 1000
 const states: readonly JobState[] = ['waiting', 'running', 'dead']
 const inState = (state: JobState): Where => eq('state', state)
 
-/** Every change of a job's record. Each is one guarded commit, so that of two workers one wins. */
+/** All changes of job records. Each is one conditional commit, so that of two workers only one succeeds. */
 export class JobRepository {
   #documents: DocumentStore
   #now: () => Date
@@ -18,7 +18,7 @@ export class JobRepository {
     this.#now = now
   }
 
-  /** Stores jobs; those that are stored already stay as they are. Returns the new records. */
+  /** Stores jobs; existing ones are left unchanged. Returns the new records. */
   async add(all: readonly Job[]): Promise<readonly StoredJob[]> {
     const now = this.#now().toISOString()
     const fresh = {
@@ -40,14 +40,14 @@ export class JobRepository {
     return added
   }
 
-  /** Waiting jobs of a queue in their order, those not yet due included. */
+  /** Waiting jobs of a queue in order, including those not yet due. */
   async waiting(queue: string, limit: number): Promise<{ readonly jobs: readonly StoredJob[]; readonly isAll: boolean }> {
     const where = and(inState('waiting'), eq('queue', queue))
     const page = await this.#documents.find(jobs, { using: 'due', where, sort: { by: 'due', order: 'ascending' }, limit })
     return { jobs: page.items, isAll: page.items.length < limit }
   }
 
-  /** Takes a waiting job for a worker. Undefined when it was taken, moved or cancelled meanwhile. */
+  /** Claims a waiting job for a worker. Undefined when it has meanwhile been claimed, changed or cancelled. */
   claim(job: StoredJob, owner: string, leaseMs: number): Promise<StoredJob | undefined> {
     return this.#ifHolds({
       update: job.id,
@@ -58,7 +58,7 @@ export class JobRepository {
     })
   }
 
-  /** Prolongs the leases of a worker. Returns the ids that it has lost. */
+  /** Renews the leases of a worker. Returns the IDs of the jobs that it has lost. */
   async renew(ids: readonly string[], owner: string, leaseMs: number): Promise<readonly string[]> {
     const leaseUntil = this.#in(leaseMs)
     const results = await this.#documents.commitEach<JobRecord>(
@@ -75,7 +75,7 @@ export class JobRepository {
     await this.#ifHolds({ tombstone: id, in: jobs, where: heldBy(owner) })
   }
 
-  /** Puts a running job back, due after a while. `counts: false` takes the attempt back. */
+  /** Requeues a running job with a delay. `counts: false` does not count the attempt. */
   putBack(id: string, owner: string, options: { readonly inMs: number; readonly counts: boolean; readonly error: string | null }) {
     return this.#ifHolds({
       update: id,
@@ -92,8 +92,8 @@ export class JobRepository {
   }
 
   /**
-   * Frees jobs whose worker is gone: the lease has ended, or it is this worker, which does not hold the job (any more): it comes from
-   * an earlier life. A job that saw too many ends is dead-lettered once `tell` has reported it: a crash in between reports twice, never not at all.
+   * Requeues jobs whose worker died: the lease has expired, or it is this worker's, which no longer holds the job: it is from
+   * an earlier run of the server. Jobs with too many lost workers are dead-lettered once `tell` has reported them: a crash may cause a second report.
    */
   async recover(options: {
     readonly owner: string
@@ -121,7 +121,7 @@ export class JobRepository {
     }
   }
 
-  /** Removes a job that does not run. */
+  /** Deletes a job that is not running. */
   async remove(id: string): ReturnType<Transport['cancel']> {
     for (;;) {
       const job = await this.#documents.get(jobs, id)
@@ -131,7 +131,7 @@ export class JobRepository {
     }
   }
 
-  /** Makes a dead job wait again, as if it were new. */
+  /** Requeues a dead-lettered job, as if it were new. */
   revive(id: string): Promise<StoredJob | undefined> {
     const now = this.#now().toISOString()
     return this.#ifHolds({ update: id, in: jobs, where: inState('dead'), set: { ...waiting(now), attempts: 0, crashes: 0, error: null } })
@@ -143,7 +143,7 @@ export class JobRepository {
     return page.items.map(job => ({ job: jobOf(job), state: job.state, attempts: job.attempts }))
   }
 
-  /** How many jobs each queue has, for those that have any, and for the given ones. */
+  /** Number of jobs in each queue that has any, and in the given ones. */
   async queues(alsoNamed: readonly string[]): Promise<readonly Omit<QueueFacts, 'consumers'>[]> {
     const names = new Set(alsoNamed)
     for (const state of states) for await (const name of this.#queueNames(state)) names.add(name)

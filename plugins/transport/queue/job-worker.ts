@@ -5,7 +5,7 @@ import { JobRun, type RunContext } from './run.ts'
 
 const mostCrashes = 5
 
-/** Runs the jobs of built-in extractors, as many at once as configured, for as long as it is not disposed of. */
+/** Runs the jobs of built-in extractors, as many concurrently as configured, until it is disposed of. */
 export class JobWorker {
   #around: RunContext
   #metrics: Metrics
@@ -23,7 +23,7 @@ export class JobWorker {
   #refreshAt = 0
   #recoverAt = 0
 
-  /** Begins at once. `extractors` may change while it works. `concurrency` counts running extractors; a few results more may be on their way into the store. */
+  /** Starts at once. `extractors` may change later. `concurrency` limits running extractors; a few more results may be on their way into the store. */
   constructor(extractors: () => ReadonlyMap<string, Extractor>, around: RunContext, metrics: Metrics, concurrency: number) {
     this.#extractors = extractors
     this.#around = around
@@ -36,18 +36,18 @@ export class JobWorker {
     this.#turn()
   }
 
-  /** Called for jobs that were just stored. */
+  /** Called for newly stored jobs. */
   wake(added: readonly StoredJob[]): void {
     this.#lanes.add(added)
     this.#turn()
   }
 
-  /** The run of a job, while it lasts. */
+  /** The current run of a job. */
   running(jobId: string): JobRun | undefined {
     return this.#active.get(jobId)
   }
 
-  /** Ends all runs and hands their jobs back. The surroundings' `stopping` signal must be aborted. */
+  /** Ends all runs and requeues their jobs. The `stopping` signal must have been aborted. */
   async dispose(): Promise<void> {
     clearTimeout(this.#timer)
     clearInterval(this.#renewal)
@@ -56,7 +56,7 @@ export class JobWorker {
     await Promise.all([...this.#active.values()].map(run => run.stop()))
   }
 
-  /** Starts what can be started. Calls during a turn make it go round once more. */
+  /** Starts what can be started. Calls during a pass cause another pass. */
   #turn(): void {
     this.#again = true
     if (this.#isTurning || this.#around.stopping.aborted) return

@@ -1,10 +1,10 @@
 import { collection, type Stored } from 'pounce/sdk'
 import type { Job } from 'pounce/sdk/kit'
 
-/** Where a job stands. A job that is done has no record. */
+/** The state of a job. A job that is done has no record. */
 export type JobState = 'waiting' | 'running' | 'dead'
 
-/** A job as stored. Dates are ISO 8601 texts in UTC. */
+/** A job as stored. Dates are ISO 8601 strings in UTC. */
 export interface JobRecord {
   readonly queue: string
   readonly target: Job['target']
@@ -13,29 +13,29 @@ export interface JobRecord {
   readonly parameters: Job['parameters']
   readonly state: JobState
   readonly published: string
-  /** Not run before this; also its place in the queue. */
+  /** Earliest start; also its position in the queue. */
   readonly due: string
   /** Runs started and not released. */
   readonly attempts: number
-  /** How many of them ended because the server itself did. */
+  /** How many of those runs ended because the server stopped or crashed. */
   readonly crashes: number
-  /** The worker that runs it, and until when that worker may be silent. */
+  /** The worker that runs it, and when its lease expires. */
   readonly owner: string | null
   readonly leaseUntil: string | null
-  /** What the last attempt failed with. */
+  /** Error of the last attempt. */
   readonly error: string | null
 }
 
 export type StoredJob = JobRecord & Stored
 
-/** All jobs not yet done, of every queue. */
+/** All unfinished jobs of every queue. */
 export const jobs = collection<JobRecord>()('transport.jobs', {
   due: { on: ['state', 'queue', 'due'] },
   byTarget: { on: ['target.kind', 'target.id', 'published'] },
   lease: { on: ['state', 'leaseUntil'] },
 })
 
-/** The job inside a record, as its publisher stated it. */
+/** The job in a record, as its publisher submitted it. */
 export const jobOf = ({ id, queue, target, user, message, parameters }: StoredJob): Job => ({
   id,
   queue,

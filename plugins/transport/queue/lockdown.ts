@@ -1,8 +1,8 @@
 import module, { registerHooks, syncBuiltinESMExports } from 'node:module'
 import type { ExtractorNeeds } from 'pounce/sdk'
 
-// What Node's permission model of version 24 leaves open: sockets, `node:sqlite` (it opens any file) and signals to other processes. This closes
-// them for JavaScript. It holds no native code: for that there is the sandbox of the system.
+// What Node 24's permission model does not restrict: sockets, `node:sqlite` (it opens any file) and signals to other processes. This blocks
+// them for JavaScript. It does not restrict native code: that is what the operating system's sandbox is for.
 
 const ofNetwork = /^(net|tls|http|https|http2|dgram|dns|dns\/promises|quic|_http_\w+|_tls_\w+)$/
 const neverLoaded = /^(sqlite|cluster|inspector|inspector\/promises|repl|trace_events|v8)$/
@@ -14,11 +14,11 @@ const refuse = (owner: object, name: string, what: string): void => {
   const value = (): never => {
     throw refusal(what)
   }
-  // Where a property cannot be redefined this throws, and the process does not start: better than one that is half open.
+  // Throws where a property cannot be redefined, and the process does not start: better than one that is only partly restricted.
   if (Reflect.has(owner, name)) Object.defineProperty(owner, name, { value, writable: false, configurable: false })
 }
 
-/** Takes from this process, before it loads an extractor, what the extractor has not declared. It cannot be taken back. */
+/** Removes everything from this process that the extractor has not declared, before the extractor is loaded. Irreversible. */
 export function lockDown({ network = false }: ExtractorNeeds): void {
   const check = (name: string): void => {
     const plain = name.replace(/^node:/, '')
@@ -38,7 +38,7 @@ export function lockDown({ network = false }: ExtractorNeeds): void {
     return builtin(name)
   }
   Object.defineProperty(process, 'getBuiltinModule', { value: checked, writable: false, configurable: false })
-  // Hooks that are registered later run first, and could circumvent these.
+  // Hooks that are registered later run first, and could bypass these.
   for (const name of ['registerHooks', 'register']) refuse(module, name, `module.${name}`)
   for (const name of ['kill', '_kill', '_debugProcess', '_debugEnd', 'binding', '_linkedBinding']) refuse(process, name, `process.${name}`)
   if (!network) for (const name of ['fetch', 'WebSocket', 'EventSource']) refuse(globalThis, name, name)

@@ -12,7 +12,7 @@ export type SandboxMode = 'auto' | 'required' | 'off'
 const everything = 'files, the network and other processes, for native code that a hostile file has taken over'
 const runner = fileURLToPath(new URL('./runner.ts', import.meta.url))
 
-/** No wall of the system: Node's permission model alone. */
+/** No isolation by the operating system: Node's permission model alone. */
 class PermissionModelOnly implements Sandbox {
   readonly kind = 'none'
   readonly gaps = [everything]
@@ -24,7 +24,7 @@ class PermissionModelOnly implements Sandbox {
     this.diesWithServer = prefix.length > 0
   }
 
-  /** `setpriv` of util-linux, where there is one, ends the process with the server and keeps it from set-uid programs. */
+  /** `setpriv` of util-linux, where installed, ends the process with the server and keeps it from set-uid programs. */
   static async probe(): Promise<PermissionModelOnly> {
     const prefix = ['setpriv', '--pdeathsig=KILL', '--no-new-privs', '--']
     const failure = process.platform === 'linux' ? await failureOf([...prefix, process.execPath, '--version']) : 'not Linux'
@@ -43,12 +43,12 @@ export interface SandboxOptions {
   readonly log: Log
 }
 
-/** The best sandbox that this system has. Throws when one is required and there is none without gaps. */
+/** The best sandbox that this system supports. Throws when one is required and none is complete. */
 export async function openSandbox({ mode, firstUid, dataFolder, log }: SandboxOptions): Promise<Sandbox> {
   if (mode === 'off') return PermissionModelOnly.probe()
   const bubblewrap = await Bubblewrap.probe()
   if (typeof bubblewrap !== 'string') return told(bubblewrap, log)
-  // The data folder is the server's alone, and so is this one then.
+  // The data folder is accessible to the server only, and so is this one.
   const folder = join(tmpdir(), `pounce-extractors-${createHash('sha256').update(dataFolder).digest('hex').slice(0, 16)}`)
   const user = await OwnUser.probe({ folder, dataFolder, code: runner, firstUid })
   if (typeof user !== 'string' && user.gaps.length === 0) return told(user, log)

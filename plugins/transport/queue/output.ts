@@ -7,7 +7,7 @@ import { type JsonLimits, parseJson } from 'pounce/sdk/kit'
 import { RunFailure } from './run-failure.ts'
 
 const mostPreviews = 20
-/** What is kept as metadata has the limits of metadata that is sent. */
+/** What is stored as metadata has the same limits as metadata in requests. */
 const limits: JsonLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 64, maxMembers: 100_000, maxLeaves: 500_000 }
 const atOnceBytes = 2 ** 20
 const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(;.*)?$/i
@@ -18,7 +18,7 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 
 const wrong = (what: string): RunFailure => new RunFailure('refused', `Invalid extractor result: ${what}`)
 
-/** Where the files of a result are, where they are copied to under the same names, and how much is taken. */
+/** Where the files of a result are, where they are copied to under the same names, and the maximum size. */
 export interface TakeOver {
   readonly from: string
   readonly to: string
@@ -26,8 +26,8 @@ export interface TakeOver {
 }
 
 /**
- * Checks what an extractor process says it has found, and copies the files that it names: no one may point at a file outside `from`, not even
- * through a link, and the process may live on and change what is there. Throws a `RunFailure` of kind `refused`.
+ * Checks the output of an extractor process, and copies the files that it names. No output may refer to a file outside `from`, not even
+ * through a link, and the process may still be running and changing them. Throws a `RunFailure` of kind `refused`.
  */
 export async function takeOutput(text: string, { from, to, maxOutputBytes }: TakeOver): Promise<ExtractorOutput> {
   const raw = parsed(text)
@@ -64,7 +64,7 @@ function parsed(text: string): unknown {
 
 const plain = ({ path, contentType, title }: DerivedFile): DerivedFile => ({ path, contentType, ...(title !== undefined && { title }) })
 
-/** The path of a file that is described as it should be. */
+/** The path of a file with a valid description. */
 function pathIn(file: unknown): string {
   if (!isObject(file) || !isText(file['path']) || !isText(file['contentType'])) throw wrong('a file has no path or no contentType')
   const { path, contentType, title } = file
@@ -73,11 +73,11 @@ function pathIn(file: unknown): string {
   return path
 }
 
-/** Copies one file and gives its length. What is checked is the open file, for its name may lead elsewhere a moment later. */
+/** Copies one file and returns its length. The checks are made on the open file, since its name may refer to another file a moment later. */
 async function takeFile(path: string, { from, to, maxOutputBytes }: TakeOver): Promise<number> {
   const full = resolve(from, path)
   if (isAbsolute(path) || path.includes('\0') || !full.startsWith(from + sep)) throw wrong('a file is outside the output folder')
-  // Not to wait for the other end of a named pipe.
+  // So as not to block on the other end of a named pipe.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   const missing = 'a file that it names was not written, or is not a regular file'
   await using file = await open(full, flags).catch(() => {
@@ -85,19 +85,19 @@ async function takeFile(path: string, { from, to, maxOutputBytes }: TakeOver): P
   })
   const facts = await file.stat()
   if (!facts.isFile()) throw wrong(missing)
-  // A link to another name of a foreign file would pass as a regular file.
+  // A hard link to a foreign file would pass as a regular file.
   if (facts.nlink > 1 || !(await isOpenAt(file, join(await realpath(from), full.slice(from.length))))) throw wrong('a file is a link')
   if (facts.size > maxOutputBytes) throw wrong(`its files exceed the remaining ${maxOutputBytes} bytes`)
   const copy = join(to, full.slice(from.length))
   await mkdir(dirname(copy), { recursive: true })
   if (facts.size === 0) await writeFile(copy, '')
-  // Not what is written behind the length that was checked.
+  // Not what is written beyond the length that was checked.
   else if (facts.size <= atOnceBytes) await writeFile(copy, await readWhole(file, facts.size))
   else await pipeline(file.createReadStream({ start: 0, end: facts.size - 1, autoClose: false }), createWriteStream(copy))
   return facts.size
 }
 
-/** Fewer bytes when it has been shortened meanwhile. */
+/** Copies fewer bytes when the file has been truncated meanwhile. */
 async function readWhole(file: FileHandle, sizeBytes: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(sizeBytes), 0, sizeBytes, 0)
   return buffer.subarray(0, bytesRead)

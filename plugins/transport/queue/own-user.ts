@@ -4,7 +4,7 @@ import { failureOf, type Sandbox, type SandboxSlot } from './sandbox.ts'
 const namespaces = ['unshare', '--mount', '--mount-proc', '--net', '--ipc', '--pid', '--fork', '--kill-child=SIGKILL', '--']
 const withNetwork = namespaces.filter(word => word !== '--net')
 
-/** Without groups, capabilities and a way to regain them; killed when its parent ends. */
+/** Without groups, capabilities or a way to regain them; killed when its parent ends. */
 const asUser = (uid: number): readonly string[] => [
   ...['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'],
   ...['--pdeathsig=KILL', '--'],
@@ -22,7 +22,7 @@ const look = `
   process.exit(1)
 `
 
-/** A user of its own for each process, for a server that runs as root where there is no bubblewrap. */
+/** A separate user for each process, for a server that runs as root where bubblewrap is not available. */
 export class OwnUser implements Sandbox {
   readonly kind = 'user'
   readonly gaps: readonly string[]
@@ -48,7 +48,7 @@ export class OwnUser implements Sandbox {
     if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'a user of its own needs a server that runs as root on Linux'
     const left = await lstat(folder).catch(() => undefined)
     if (left && (!left.isDirectory() || left.uid !== 0)) return `${folder} belongs to another user`
-    // Of an earlier life that did not end in peace.
+    // Left by an earlier run that did not shut down cleanly.
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
     await mkdir(folder)
     await chmod(folder, 0o711)

@@ -9,13 +9,13 @@ import { removeFolder } from './remove-folder.ts'
 
 const mostEntries = 10_000
 
-/** What a run finds in the folder of its process. */
+/** What a run gets in the folder of its process. */
 export interface Stage {
   readonly path: string
   readonly outputFolder: string
 }
 
-/** The files of one extractor process: `input` to read, `work` to write in. They hold what its present run needs and nothing of others. */
+/** The files of one extractor process: `input` to read, `work` to write to. They contain only what its current run needs. */
 export class ProcessFolder {
   readonly input: string
   readonly work: string
@@ -29,14 +29,14 @@ export class ProcessFolder {
     this.work = join(path, 'work')
   }
 
-  /** Makes it. `uid` is the user of the process, when that is not the server's. */
+  /** Creates it. `uid` is the user of the process, when that is not the server's. */
   static async make(path: string, uid?: number): Promise<ProcessFolder> {
     await mkdir(path, { recursive: true, mode: 0o700 })
     const folder = new ProcessFolder(await realpath(path), uid)
     await mkdir(folder.input, { mode: 0o700 })
     await mkdir(folder.work, { mode: 0o700 })
     if (uid !== undefined) {
-      // To pass through, not to change: what is in them belongs to the server.
+      // Traversable, not writable: the contents belong to the server.
       await chmod(folder.#path, 0o711)
       await chmod(folder.input, 0o711)
       await chown(folder.work, uid, uid)
@@ -44,7 +44,7 @@ export class ProcessFolder {
     return folder
   }
 
-  /** Shows an input to the process, under a name of its own. The process makes its output folder itself. Throws `RunFailure` when there is no space. */
+  /** Makes an input available to the process, under a name of its own. The process creates its output folder. Throws `RunFailure` when there is no space. */
   async stage(source: string, signal: AbortSignal): Promise<Stage> {
     const name = randomUUID()
     const stage: Stage = { path: join(this.input, name), outputFolder: join(this.work, name) }
@@ -52,31 +52,31 @@ export class ProcessFolder {
     return stage
   }
 
-  /** Takes the input of a run away again. What is in `work` the process removes: while it lives, paths in there may lead anywhere. */
+  /** Removes the input of a run. The process itself cleans up `work`: while it is alive, paths in there may lead anywhere. */
   async unstage({ path }: Stage): Promise<void> {
     await unlink(path)
   }
 
-  /** Bytes of the files that the process has written and not removed. */
+  /** Total size of the files that the process has written and not deleted, in bytes. */
   async writtenBytes(): Promise<number> {
     let [bytes, looked] = [0, 0]
     for await (const entry of await opendir(this.work, { recursive: true })) {
-      // A tree without end is too much as well.
+      // An endless tree also exceeds the limit.
       if (++looked > mostEntries) return Number.POSITIVE_INFINITY
       bytes += (await lstat(join(entry.parentPath, entry.name)).catch(() => undefined))?.size ?? 0
     }
     return bytes
   }
 
-  /** Once the process has ended. */
+  /** Called once the process has ended. */
   async remove(log: Log): Promise<void> {
     await removeFolder(this.#path, log)
   }
 
-  /** Another user could not read the server's files, and must not be made their owner. */
+  /** Another user cannot read the server's files, and must not become their owner. */
   async #link(source: string, path: string): Promise<boolean> {
     if (this.#uid !== undefined) return false
-    // Another file system, a file of someone else, a file system without links: there is always the copy.
+    // Another file system, a file of another user, or a file system without links: fall back to a copy.
     return link(await realpath(source), path).then(
       () => true,
       () => false,

@@ -20,7 +20,7 @@ function* upFrom(folder: string): Generator<string> {
 
 const libraries = (folder: string): readonly string[] => [...upFrom(folder)].map(each => join(each, 'node_modules')).filter(existsSync)
 
-/** The folder of a package: the nearest one with a `package.json`, unless that is Pounce itself, which holds more than the extractor. */
+/** The folder of a package: the nearest one with a `package.json`, unless that is Pounce itself, which contains more than the extractor. */
 function ownFolder(module: string): string {
   if (module.startsWith(builtIn + sep)) return builtIn
   const own = dirname(module)
@@ -32,8 +32,8 @@ function ownFolder(module: string): string {
 }
 
 /**
- * Files and folders that running a module needs: its own package, `node_modules` of its own and of Pounce, the SDK and the program that runs it.
- * Neither Pounce's config nor its data, which may lie beside them.
+ * Files and folders that running a module needs: its own package, its `node_modules` and Pounce's, the SDK and the Node executable.
+ * Neither Pounce's config nor its data, which may be in sibling folders.
  */
 export function codeOf(module: URL): readonly string[] {
   // A package has what several modules share in `chunks`.
@@ -46,20 +46,20 @@ export function codeOf(module: URL): readonly string[] {
 
 /** How the pool behaves; see the plugin's config. */
 export interface PoolOptions {
-  /** Processes at most; the caller begins no more runs than that. */
+  /** Maximum number of processes; the caller starts no more runs than that. */
   readonly size: number
   readonly runsPerProcess: number
   readonly idleMs: number
   readonly nativeMemoryMb: number
   readonly maxOutputBytes: number
-  /** What the system holds processes with; found out when the first process starts, perhaps. */
+  /** The sandbox of the processes, which may be detected only when the first one starts. */
   readonly sandbox: () => Promise<Sandbox>
-  /** Where each process gets its own folder, unless the sandbox has another place. */
+  /** Where each process gets its own folder, unless the sandbox specifies another location. */
   readonly folder: string
   readonly log: Log
 }
 
-/** What a process is started for: extractors that may do the same can share one. */
+/** What a process is started for: extractors with the same rights can share one. */
 interface Profile {
   readonly memoryMb: number
   readonly needs: ExtractorNeeds
@@ -74,7 +74,7 @@ interface Idle {
   readonly timer: NodeJS.Timeout
 }
 
-/** Extractor processes, started when needed, used again by extractors with the same limits and rights, ended when idle. */
+/** Extractor processes: started on demand, reused by extractors with the same limits and rights, ended when idle. */
 export class ProcessPool {
   #options: PoolOptions
   /** Longest idle first. */
@@ -104,7 +104,7 @@ export class ProcessPool {
     }
   }
 
-  /** Whether a run would begin without the end of another process. */
+  /** Whether a run could start without ending another process. */
   hasPlaceFor(extractor: Extractor | undefined): boolean {
     if (extractor === undefined) return false
     if (this.#busy.size + this.#idle.length < this.#options.size) return true

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 
-/** What a process and all below it take together. */
+/** The resources used by a process and all its descendants. */
 export interface ProcessUsage {
   readonly residentMb: number
   readonly processes: number
@@ -11,7 +11,7 @@ const maxProcesses = 32
 const maxThreads = 256
 const mostLookedAt = 1000
 
-/** Memory, processes and threads of a process and its descendants; nothing where the system does not report them. */
+/** Memory, processes and threads of a process and its descendants; zero where the system does not report them. */
 export async function usageOf(pid: number): Promise<ProcessUsage> {
   const family = await familyOf(pid)
   const all = await Promise.all(family.map(each => readFile(`/proc/${each}/status`, 'latin1').catch(() => '')))
@@ -23,14 +23,14 @@ export async function usageOf(pid: number): Promise<ProcessUsage> {
   return { residentMb: residentKb / 1024, processes: family.length, threads }
 }
 
-/** In which way a process takes more than it may, if it does. */
+/** Which limit a process exceeds, if any. */
 export function excessOf({ residentMb, processes, threads }: ProcessUsage, maxResidentMb: number): string | undefined {
   if (residentMb > maxResidentMb) return `exceeded ${maxResidentMb} MiB of memory`
   if (processes > maxProcesses) return `started more than ${maxProcesses} processes`
   return threads > maxThreads ? `started more than ${maxThreads} threads` : undefined
 }
 
-/** When the machine runs out of memory the extractor is killed first, not the server. Not every system supports it. */
+/** When the machine runs out of memory, the extractor is killed first, not the server. Not every system supports this. */
 export async function preferForKilling(pid: number): Promise<void> {
   const write = (each: number) => writeFile(`/proc/${each}/oom_score_adj`, '800').catch(() => undefined)
   await Promise.all((await familyOf(pid)).map(write))
@@ -49,7 +49,7 @@ async function familyOf(first: number): Promise<readonly number[]> {
   return found
 }
 
-/** Each thread has the children that it has started itself. */
+/** Each thread lists the children that it started itself. */
 async function childrenOf(pid: number): Promise<readonly number[]> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
   const texts = threads.map(thread => readFile(`/proc/${pid}/task/${thread}/children`, 'latin1').catch(() => ''))

@@ -29,7 +29,7 @@ import type { Sandbox } from './sandbox.ts'
 
 const mostJobs = 1000
 const mostRemembered = 10_000
-/** The start of a server does not share its processor with the programs that are tried. */
+/** Delays the probes, so that they do not compete with the server's startup for the processor. */
 const probeAfterMs = 1000
 
 /** Jobs in the document store. Those of built-in extractors run here, in child processes; all others wait. */
@@ -51,7 +51,7 @@ export class QueueTransport implements Transport {
   #probing: NodeJS.Timeout | undefined
   #known: ReadonlySet<string> = new Set()
   #announcing: Promise<unknown> = Promise.resolve()
-  /** Jobs that ended here lately: a publisher that repeats itself must not run them again. Oldest first. */
+  /** Recently finished jobs: a publisher that repeats itself must not run them again. Oldest first. */
   #over = new Set<string>()
 
   constructor(
@@ -74,14 +74,14 @@ export class QueueTransport implements Transport {
     this.#book = new JobRepository(documents, () => clock.now())
   }
 
-  /** Looks what the system can hold extractors with: at once where a sandbox is required, otherwise a little later or when the first run needs it. */
+  /** Detects the available sandbox: at once where one is required, otherwise a little later or when the first run needs it. */
   async start(): Promise<void> {
     if (!this.#installation.roles.has('worker')) return
     if (this.#config.sandbox === 'required') await this.#openSandbox()
     else this.#probing = setTimeout(() => this.#openSandbox(), probeAfterMs).unref()
   }
 
-  /** Resolves to what is open in the sandbox of extractors, when something is. */
+  /** Resolves to the gaps in the extractor sandbox, if any. */
   async health(): Promise<string | undefined> {
     const isWorker = this.#installation.roles.has('worker')
     const sandbox = this.#config.sandbox === 'off' || !isWorker ? undefined : await this.#openSandbox()
@@ -142,13 +142,13 @@ export class QueueTransport implements Transport {
     const byQueue = new Map<string, Extractor>()
     for (const extractor of this.#extractors.all()) {
       const { name } = extractor.info
-      // Of two of one name the first one is used, as the kernel's warning at the start says.
+      // Of two with the same name the first one is used, as the kernel's startup warning says.
       if (!byQueue.has(name)) byQueue.set(name, extractor)
     }
     return byQueue
   }
 
-  /** The extractors of the plugins that are on now. Those that were not among them before are announced. */
+  /** The extractors of the enabled plugins. New ones are announced. */
   #announced(listener: TransportListener): ReadonlyMap<string, Extractor> {
     const extractors = this.#builtIn()
     for (const [queue, { info, needs }] of extractors) {
@@ -167,7 +167,7 @@ export class QueueTransport implements Transport {
     const root = join(this.#installation.dataFolder, 'transport.queue')
     const [processes, runs] = [join(root, 'processes'), join(root, 'runs')]
     const owner = await ownerOf(root)
-    // Left by an earlier life that did not end in peace.
+    // Left by an earlier run that did not shut down cleanly.
     await Promise.all([removeFolder(processes, log), removeFolder(runs, log)])
     const limits = { size: concurrency, runsPerProcess, idleMs, nativeMemoryMb, maxOutputBytes }
     this.#pool = new ProcessPool({ ...limits, sandbox: () => this.#openSandbox(), folder: processes, log })
@@ -191,7 +191,7 @@ export class QueueTransport implements Transport {
     const { sandbox: mode, sandboxUid: firstUid } = this.#config
     const { dataFolder } = this.#installation
     this.#sandbox ??= openSandbox({ mode, firstUid, dataFolder, log: this.#log })
-    // Anyone who waits for it is notified of a failure; until someone does it is no crash.
+    // Callers that await it get the failure; until then it must not be an unhandled rejection.
     this.#sandbox.catch(() => undefined)
     return this.#sandbox
   }
@@ -216,8 +216,8 @@ export class QueueTransport implements Transport {
 wire(QueueTransport, Config, Installation, DocumentStore, BlobStore, Extractors, Clock, Log, Metrics)
 
 /**
- * The name of this worker in leases. It is kept in the data folder, which only one kernel can have: jobs under this name that run
- * when it starts are left from its earlier life.
+ * The name of this worker in leases. It is stored in the data folder, which only one kernel can use: jobs that run under this name
+ * at startup are left from an earlier run.
  */
 async function ownerOf(root: string): Promise<string> {
   await mkdir(root, { recursive: true, mode: 0o700 })

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Log } from 'pounce/sdk'
 
-/** Removes a folder of temporary files. What cannot be removed is logged, and goes at the next start. */
+/** Deletes a folder of temporary files. A failure is logged, and retried at the next start. */
 export async function removeFolder(path: string, log: Log): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true, maxRetries: 3 })

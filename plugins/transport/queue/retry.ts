@@ -1,25 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Problem } from 'pounce/sdk'
 
-/** True of an error that says a part is unavailable or full: no job is to blame for it. */
+/** True for an error that means that a service is unavailable or full: no job caused it. */
 export const isUnavailable = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
 
-/** How long `withRetry` continues. */
+/** Limits of `withRetry`. */
 export interface RetryPolicy {
   readonly signal: AbortSignal
-  /** Tries that may fail with an error that is not "away". */
+  /** Maximum attempts that fail with an error other than `Unavailable` or `NoSpace`. */
   readonly tries: number
-  /** Before the second try; doubled for each further one. */
+  /** Delay before the second attempt; doubled for each further one. */
   readonly delayMs: number
-  /** How long to wait for a part that is unavailable. */
+  /** How long to wait for an unavailable service. */
   readonly awayMs: number
 }
 
 const longestPauseMs = 5000
 
 /**
- * Calls again until it succeeds. While a part is unavailable that costs no try. Rejects with the last error when retryPolicy ends,
- * or at once with the signal's reason: a call that is under way is then left alone.
+ * Retries until the call succeeds. Failures while a service is unavailable do not count as attempts. Rejects with the last error when the
+ * attempts are used up, or at once with the signal's reason: a pending call is then left alone.
  */
 export async function withRetry<T>(call: () => Promise<T>, { signal, tries, delayMs, awayMs }: RetryPolicy): Promise<T> {
   const until = performance.now() + awayMs

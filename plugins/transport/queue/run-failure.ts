@@ -1,6 +1,6 @@
 /**
- * Why a run gave no result. `refused`: the extractor threw, so the same bytes will fail again. `killed`: it took too long or too much
- * memory, or its process ended. `fault`: nothing to do with the extractor, such as a process that could not be started.
+ * Why a run returned no result. `refused`: the extractor threw, so the same bytes will fail again. `killed`: it exceeded its time or memory
+ * limit, or its process ended. `fault`: not caused by the extractor, such as a process that could not be started.
  */
 export type FailureKind = 'refused' | 'killed' | 'fault'
 
@@ -14,7 +14,7 @@ export class RunFailure extends Error {
     this.kind = kind
   }
 
-  /** The same, with names in place of paths that mean nothing to people and are none of their business. */
+  /** The message with names in place of internal paths, which mean nothing to users and must not be disclosed. */
   without(paths: ReadonlyMap<string, string>): RunFailure {
     let text = this.message
     for (const [path, name] of paths) text = text.replaceAll(path, name)

@@ -31,11 +31,11 @@ export interface RunContext {
   readonly folder: string
   /** Aborted when the worker stops. */
   readonly stopping: AbortSignal
-  /** Called for jobs that are done or cancelled, so that they are not published again. */
+  /** Called for finished or cancelled jobs, so that they are not published again. */
   readonly over: (jobId: string) => void
 }
 
-/** How a run ended. `unclaimed`: someone else had the job. `lost`: someone else took it over, or the store refused to record the end. */
+/** How a run ended. `unclaimed`: another worker had the job. `lost`: another worker took it over, or the store failed to record the end. */
 export type RunEnd = FailureDecision['end'] | 'unclaimed' | 'lost'
 
 /** Why a run is ended from outside. */
@@ -45,7 +45,7 @@ const awayMs = 60_000
 const cancelWaitMs = 4000
 const stopGraceMs = 3000
 
-/** One attempt at a job, from claiming it to recording how it ended. */
+/** One attempt at a job, from claiming it to recording its result. */
 export class JobRun {
   readonly job: StoredJob
   /** Resolves when the end is recorded; never rejects. */
@@ -81,14 +81,14 @@ export class JobRun {
     return end === 'cancelled' ? 'cancelled' : undefined
   }
 
-  /** Ends it and hands the job back. A result that is being stored gets a moment, for storing it again would be a waste. */
+  /** Ends it and requeues the job. A result that is being stored gets a moment to finish, rather than being computed again. */
   async stop(): Promise<void> {
     if (this.#isDelivering) await Promise.race([this.ended, pause(stopGraceMs, undefined, { ref: false })])
     this.#interrupt('stopping')
     await this.ended
   }
 
-  /** Ends it without a word, for another worker has the job. */
+  /** Ends it without reporting, since another worker has the job. */
   lose(): void {
     this.#interrupt('lost')
   }
@@ -105,7 +105,7 @@ export class JobRun {
       if (!job) return 'unclaimed'
       return await this.#attempt(job)
     } catch (error) {
-      // No one holds the job now, so it is found and freed.
+      // The lease is not renewed any more, so the job will be found and requeued.
       log.error('failed to claim a job or to record its end', { job: this.job.id, queue: this.job.queue, error })
       return 'lost'
     } finally {
@@ -128,7 +128,7 @@ export class JobRun {
     } catch (error) {
       const { retryDelayMs } = this.#around.config
       verdict = decideOnFailure(error, this.#interruption, { job, retryDelayMs, paths: this.#paths() })
-      // Of what an extractor refuses, and of an interruption, the message says all: the stacks are ours.
+      // For a file that an extractor rejects, and for an interruption, the message is sufficient: the stacks are ours.
       const isRefused = error instanceof RunFailure && error.kind === 'refused'
       const shown = error instanceof Error && (isRefused || !isFailure(verdict)) ? error.message : error
       const { id, queue, attempts: attempt, target } = job
@@ -169,7 +169,7 @@ export class JobRun {
     await status.say('DONE')
   }
 
-  /** Skipped is said before done, which it is for everyone who waits. */
+  /** Skipped is reported before done, which ends the job for everyone who waits. */
   async #skip(status: StatusUpdates, why: string): Promise<void> {
     status.note(`StatusMessage.skip: ${why}`)
     await status.say('DONE')
@@ -188,13 +188,13 @@ export class JobRun {
       if (verdict.end === 'waiting') return book.putBack(job.id, owner, verdict)
       return book.finish(job.id, owner)
     }
-    // One try also when the worker stops: that is what hands the job back.
+    // One attempt even when the worker stops: it is what requeues the job.
     await record().catch(() => withRetry(record, { signal: stopping, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }))
     this.#isDelivering = false
     return verdict.end
   }
 
-  /** Paths that mean nothing to people, and are none of their business. */
+  /** Internal paths, which mean nothing to users and must not be disclosed. */
   #paths(): ReadonlyMap<string, string> {
     return new Map([
       [join(this.#folder, 'output'), 'output'],

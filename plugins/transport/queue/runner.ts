@@ -8,14 +8,14 @@ import { Channel } from './channel.ts'
 import { lockDown } from './lockdown.ts'
 import { type FromProcess, maxOutputCharacters, progressSentEveryMs, type RunRequest, type ToProcess } from './messages.ts'
 
-// This module is an extractor process: the server starts it and sends it one run after the other.
+// This module is an extractor process: the server starts it and sends it runs one at a time.
 
-/** Newer than its types. */
+/** Newer than its type definitions. */
 interface Droppable {
   drop(scope: string): void
 }
 
-/** Gives up a right of Node's permission model, where its release can. */
+/** Drops a right of Node's permission model, on releases that support this. */
 const drop = (scope: string): void => (process.permission as Partial<Droppable> | undefined)?.drop?.(scope)
 
 const [needsText = '{}', server] = process.argv.slice(2)
@@ -24,12 +24,12 @@ const kill = process.kill.bind(process)
 
 const send = (message: FromProcess, sent?: () => void): void => channel.send(message, sent)
 
-/** Ends this process and what it has started (ffprobe …): the server made it the leader of a process group. */
+/** Ends this process and its children (ffprobe …): the server made it the leader of a process group. */
 const endAll = (): void => {
   kill(process.platform === 'win32' ? process.pid : 0, 'SIGKILL')
 }
 
-// An extractor in an endless loop does not notice that the server has ended. Where the system does not end it, a thread checks.
+// An extractor in an endless loop does not notice that the server has ended. Where the system does not kill it, a thread checks.
 const watch = `
   const { workerData } = require('node:worker_threads')
   setInterval(() => {
@@ -37,7 +37,7 @@ const watch = `
   }, 500)
 `
 if (server !== undefined) new Worker(watch, { eval: true, workerData: { server: Number(server) } }).unref()
-// A thread has the rights of the model too, but none of what `lockDown` removes.
+// A thread has the rights of the permission model, but is not affected by `lockDown`.
 if (!needs.workerThreads) drop('worker')
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)) || 'unknown error'
@@ -75,14 +75,14 @@ const hear = (message: ToProcess): void => {
 const pipe = new Socket({ fd: 3 })
 if (!needs.network) drop('net')
 pipe.on('close', endAll)
-// An extractor of an installed package finds the SDK of this server, wherever the package lies.
+// An extractor of an installed package resolves the SDK of this server, wherever the package is located.
 registerHooks({
   resolve: (name, context, next) =>
     /^@?pounce\/sdk(\/|$)/.test(name) ? next(name.replace('@', ''), { ...context, parentURL: import.meta.url }) : next(name, context),
 })
 const channel = new Channel(pipe, JSON.parse, message => hear(message as ToProcess), endAll)
 process.on('uncaughtException', error => {
-  // Whatever runs is in an unknown state: say why, then make way for a fresh process.
+  // The process is in an unknown state: report the error, then exit so that a fresh one replaces it.
   send({ type: 'error', message: textOf(error), isLast: true }, () => process.exit(1))
 })
 lockDown(needs)

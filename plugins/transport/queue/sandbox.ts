@@ -2,45 +2,45 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { ExtractorNeeds } from 'pounce/sdk'
 
-/** What an extractor process may reach. */
+/** Access rights of an extractor process. */
 export interface SandboxAccess {
   /** Files and folders that it may read: code, libraries and what it has declared. */
   readonly readable: readonly string[]
-  /** The folder with its input, to read. */
+  /** The folder with its input, read-only. */
   readonly input: string
-  /** The folder that it may write in. */
+  /** The folder that it may write to. */
   readonly work: string
   readonly needs: ExtractorNeeds
 }
 
-/** One process's place in a sandbox. */
+/** The sandbox of one process. */
 export interface SandboxSlot {
   /** The user that the process runs as, and that its folders are given to, when that is not the server's. */
   readonly uid?: number
-  /** What comes before the program and its arguments. */
+  /** The command prefix before the program and its arguments. */
   prefix(reach: SandboxAccess): readonly string[]
-  /** The process has ended. */
+  /** Called when the process has ended. */
   release(): void
 }
 
-/** How the operating system holds extractor processes, over and above Node's permission model. */
+/** How the operating system isolates extractor processes, in addition to Node's permission model. */
 export interface Sandbox {
   readonly kind: 'bubblewrap' | 'user' | 'none'
-  /** What it does not hold, for the operator. Empty: it holds everything. */
+  /** What is not isolated, for the operator. Empty when isolation is complete. */
   readonly gaps: readonly string[]
-  /** Where the folders of processes have to be, when the data folder will not do. */
+  /** Where the folders of processes have to be, when the data folder is unsuitable. */
   readonly folder?: string
   /** Whether the system kills the process when the server ends. */
   readonly diesWithServer: boolean
-  /** Throws when there is no place left. */
+  /** Throws when no slot is left. */
   cell(): SandboxSlot
-  /** No process is left: removes what it keeps outside of the data folder. */
+  /** Called when no process is left: removes its files outside of the data folder. */
   dispose?(): Promise<void>
 }
 
 const probeLimitMs = 20_000
 
-/** Runs a program to find out whether it does what it should. Undefined when it does, else why not. */
+/** Runs a probe program. Undefined when it succeeds, otherwise the reason. */
 export async function failureOf([program = '', ...words]: readonly string[]): Promise<string | undefined> {
   try {
     await promisify(execFile)(program, words, { timeout: probeLimitMs, killSignal: 'SIGKILL', env: { PATH: process.env['PATH'] } })

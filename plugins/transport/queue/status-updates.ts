@@ -7,7 +7,7 @@ const delayMs = 200
 const awayMs = 60_000
 const mostCharacters = 500
 
-/** Status messages of one run in the form of Clowder's bus, sent one after the other. */
+/** Status messages of one run in the format of Clowder's bus, sent one after the other. */
 export class StatusUpdates {
   #listener: TransportListener
   #about: Omit<JobStatus, 'status' | 'at'>
@@ -37,7 +37,7 @@ export class StatusUpdates {
     this.#steadyMs = options.steadyMs ?? (() => performance.now())
   }
 
-  /** Sends it in the background. A message that fails five times is dropped: a progress line is not worth a job. */
+  /** Sends it in the background. A message that fails five times is dropped: a progress line must not fail a job. */
   note(status: string): void {
     const line = this.#line(status)
     this.#last = this.#last.then(() => this.#tell(line)).catch(this.#unheard)
@@ -51,7 +51,7 @@ export class StatusUpdates {
     this.note(`StatusMessage.processing: ${message}`)
   }
 
-  /** Resolves when this and all earlier messages were stored; rejects when this one was not. */
+  /** Resolves when this and all earlier messages have been stored; rejects when this one could not be. */
   async say(status: string): Promise<void> {
     const line = this.#line(status)
     await this.#last
@@ -59,7 +59,7 @@ export class StatusUpdates {
   }
 
   #line(status: string): JobStatus {
-    // Text of an extractor may hold anything; a status is one line.
+    // Text of an extractor may contain anything; a status is one line.
     const clean = status.replace(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, mostCharacters)
     return { ...this.#about, status: clean, at: this.#now() }
   }

@@ -5,13 +5,13 @@ import type { Log } from 'pounce/sdk'
 import { textOf } from './text-of.ts'
 import { within } from './within.ts'
 
-/** Who uses a connection while it is there. */
+/** A user of a connection. */
 export interface Tenant {
-  /** Sets up channels. What it throws ends the connection, and another one is made. */
+  /** Sets up channels. If it throws, the connection is closed and reopened. */
   up(model: ChannelModel): Promise<void>
-  /** The connection has ended, with all its channels. Also called when `up` did not get to its end. */
+  /** The connection and all its channels have ended. Also called when `up` did not complete. */
   down(): void
-  /** Whether the broker takes messages; false at the begin of each connection. */
+  /** Whether the broker accepts messages; false at the start of each connection. */
   blocked?(isBlocked: boolean): void
 }
 
@@ -27,16 +27,16 @@ export interface LinkOptions {
 const longestPauseMs = 5000
 const steadyMs = 5000
 const goodByeMs = 1000
-/** How long a start waits to be turned away. */
+/** How long startup waits for a rejection. */
 const firstMs = 3000
-/** amqplib drops the broker's words when a vhost does not exist, or not for this account. */
+/** amqplib drops the broker's message when a vhost does not exist or is not accessible to this account. */
 const vhostRefusal = /Expected ConnectionOpenOk; got <ConnectionClose/
 const refusal = /\b403\b|ACCESS[-_]REFUSED/
 
-/** True of an error by which a broker turns a client away, for its account or vhost. */
+/** True when the broker rejects the client because of its account or vhost. */
 export const isRefusal = (error: unknown): boolean => refusal.test(textOf(error)) || vhostRefusal.test(textOf(error))
 
-/** One connection to the broker that is recreated whenever it ends: at once, then later each time, up to 5 s. */
+/** One connection to the broker, reopened whenever it ends: at once, then with increasing delays of up to 5 s. */
 export class BrokerConnection {
   #options: LinkOptions
   #log: Log
@@ -52,17 +52,17 @@ export class BrokerConnection {
     this.#log = log
   }
 
-  /** The open connection, undefined while there is none. */
+  /** The open connection; undefined while there is none. */
   get model(): ChannelModel | undefined {
     return this.#model
   }
 
-  /** What is wrong, undefined while all is well. Never holds a password. */
+  /** The current problem; undefined when there is none. Never contains a password. */
   get trouble(): string | undefined {
     return this.#trouble
   }
 
-  /** The broker has said that it takes nothing for now. */
+  /** The broker has blocked publishers. */
   get isBlocked(): boolean {
     return this.#isBlocked
   }
@@ -73,8 +73,8 @@ export class BrokerConnection {
   }
 
   /**
-   * Resolves with the first connection, or when there is none within 3 s: it then continues trying.
-   * Rejects when the broker turns us away: that does not get better by itself.
+   * Resolves with the first connection, or when there is none within 3 s: it then keeps retrying.
+   * Rejects when the broker rejects the credentials or vhost: retrying would not help.
    */
   async start(): Promise<void> {
     const first = Promise.withResolvers<void>()
@@ -84,7 +84,7 @@ export class BrokerConnection {
     await Promise.race([first.promise, late]).finally(() => waiting.abort())
   }
 
-  /** Ends the connection, so that all is set up again. */
+  /** Closes the connection, so that everything is set up again. */
   reset(model: ChannelModel, reason: string): void {
     if (model !== this.#model || this.#stopping.signal.aborted) return
     this.#log.warn('reconnecting to the broker', { reason, link: this.#options.name() })
@@ -95,11 +95,11 @@ export class BrokerConnection {
     this.#stopping.abort()
     const model = this.#model
     if (model) {
-      // A broker that is silent does not answer the good-bye.
+      // An unresponsive broker does not answer the close.
       await within(model.close(), goodByeMs).catch(() => undefined)
       destroy(model)
     }
-    // Nor does one that is being connected to.
+    // Nor does one that is still being connected to.
     await within(this.#running, goodByeMs).catch(() => undefined)
   }
 
@@ -148,7 +148,7 @@ export class BrokerConnection {
     return { model, closed }
   }
 
-  /** Serves the tenants until the connection ends. False when one of them could not be served. */
+  /** Serves the tenants until the connection ends. False when one of them could not be set up. */
   async #use(model: ChannelModel, closed: Promise<void>, isUp: () => void): Promise<boolean> {
     this.#model = model
     this.#trouble = undefined
@@ -180,7 +180,7 @@ export class BrokerConnection {
     for (const tenant of this.#tenants) tenant.blocked?.(this.#isBlocked)
   }
 
-  /** One line when it begins, and one a minute or so. */
+  /** Logs once at the start, then about once a minute. */
   #notePassing(error: unknown, failures: number): void {
     this.#trouble = textOf(error)
     if (this.#stopping.signal.aborted || (failures > 1 && failures % 12 !== 0)) return
@@ -188,8 +188,8 @@ export class BrokerConnection {
   }
 }
 
-/** amqplib ends its half of a connection that broke, and waits for the other half: that of a silent broker never comes. */
+/** amqplib half-closes a broken connection and waits for the other side, which never closes if the broker is unresponsive. */
 function destroy({ connection }: ChannelModel, reason = 'given up'): void {
-  // With an error, for amqplib does not notice the end of a socket otherwise.
+  // With an error, since amqplib does not notice the end of a socket otherwise.
   if ('stream' in connection && connection.stream instanceof Duplex) connection.stream.destroy(new Error(reason))
 }

@@ -5,8 +5,8 @@ import { Config, type RabbitConfig } from './config.ts'
 import { textOf } from './text-of.ts'
 
 /**
- * Two connections to the broker. One publishes, one listens: a broker that is short of memory stops reading from those who publish, and
- * acknowledgements must go through all the same.
+ * Two connections to the broker, one to publish and one to consume: a broker that is short of memory stops reading from publishers, and
+ * acknowledgements must still get through.
  */
 export class Broker {
   readonly publishing: BrokerConnection
@@ -14,7 +14,7 @@ export class Broker {
   #addresses: Pick<RabbitConfig, 'uri' | 'managementUrl'>
 
   constructor({ uri, managementUrl, timeoutMs, heartbeatSeconds }: RabbitConfig, installation: Installation, log: Log) {
-    // The installation has its name once the kernel has read its records.
+    // The name of the installation is known only after the kernel has read its records.
     const named = (name: string) => () => `pounce ${installation.instance} ${name}`
     const link = (name: string): BrokerConnection => new BrokerConnection({ uri, name: named(name), timeoutMs, heartbeatSeconds }, log)
     this.#addresses = { uri, ...(managementUrl !== undefined && { managementUrl }) }
@@ -22,7 +22,7 @@ export class Broker {
     this.listening = link('listening')
   }
 
-  /** Called once all tenants are in. */
+  /** Called once all tenants are added. */
   async connect(): Promise<void> {
     checkAddresses(this.#addresses)
     try {

@@ -29,7 +29,7 @@ test('after a restart the log shows when no kernel was running', async t => {
   t.false(second.outages.include(at('10:06:00')))
 })
 
-test('there is no outage while one of several kernels is there', async t => {
+test('there is no outage while one of several kernels is running', async t => {
   const { kernel } = await setUp(t)
   const [first, second] = [kernel(), kernel()]
   await first.outages.start()

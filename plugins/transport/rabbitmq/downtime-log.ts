@@ -1,9 +1,9 @@
 import { CommitConflict, collection, type DocumentStore, type Log, Problem } from 'pounce/sdk'
 
-/** When the API was last seen to work, and when it did not. Dates are ISO 8601 texts in UTC. */
+/** When the API was last known to work, and when it did not. Dates are ISO 8601 strings in UTC. */
 export interface OutageRecord {
   readonly seen: string
-  /** The latest ones, the oldest first. */
+  /** The latest ones, oldest first. */
   readonly times: readonly { readonly from: string; readonly to: string }[]
 }
 
@@ -13,15 +13,15 @@ export const outages = collection<OutageRecord>()('transport.bus.outages')
 const id = 'api'
 const everyMs = 5000
 const goneMs = 12_000
-/** For a kernel that starts: the others, if there are any, note themselves more often. */
+/** For a kernel that starts: other kernels, if any, write more often than this. */
 const goneAtStartMs = everyMs + 1000
 const kept = 50
-/** What an extractor tried right after we came back may have failed all the same: its clock differs, and a server takes a moment. */
+/** An extractor's request right after a restart may still have failed: its clock differs, and a server takes a moment. */
 const slackMs = 15_000
 
 /**
- * The times in which no kernel could answer: none ran, or the store was away. Every kernel that serves HTTP notes now and then that it does;
- * a gap in these notes is such a time.
+ * The periods in which no kernel could respond: none ran, or the store was unavailable. Every kernel that serves HTTP records regularly that it
+ * does; a gap in these records is such a period.
  */
 export class DowntimeLog {
   #documents: DocumentStore
@@ -38,7 +38,7 @@ export class DowntimeLog {
     this.#log = log
   }
 
-  /** Resolves when the time since the last note is known. */
+  /** Resolves when the time since the last record is known. */
   async start(): Promise<void> {
     await this.look(goneAtStartMs)
     this.#timer = setInterval(() => void this.look(), everyMs).unref()
@@ -48,12 +48,12 @@ export class DowntimeLog {
     clearInterval(this.#timer)
   }
 
-  /** True of a time in which no extractor could reach us. */
+  /** True for a time at which no extractor could reach us. */
   include(at: Date): boolean {
     return this.#times.some(({ from, to }) => at.getTime() >= Date.parse(from) && at.getTime() <= Date.parse(to) + slackMs)
   }
 
-  /** Notes that all is well. Never rejects: while the store is unavailable nothing is noted, which is the point. */
+  /** Records that the API works. Never rejects: while the store is unavailable nothing is recorded, as intended. */
   async look(gapMs = goneMs): Promise<void> {
     try {
       const record = await this.#documents.get(outages, id)
@@ -72,7 +72,7 @@ export class DowntimeLog {
       return
     }
     const gapMs = now.getTime() - Date.parse(record.seen)
-    // Another kernel has just noted it.
+    // Another kernel has just recorded it.
     if (gapMs < everyMs / 2) return
     const outage = gapMs > mostMs ? [{ from: record.seen, to: now.toISOString() }] : []
     const times = [...record.times, ...outage].slice(-kept)

@@ -8,7 +8,7 @@ import { type Search, searchQueue } from './queue-search.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 import { within } from './within.ts'
 
-/** What the error queues need around them. */
+/** Dependencies of the error queues. */
 export interface ErrorQueuesParts {
   readonly book: RabbitJobRepository
   readonly link: BrokerConnection
@@ -22,8 +22,8 @@ const batch = 200
 const againMs = 10_000
 
 /**
- * Puts parked jobs back from `error.<queue>` into their queue, as they lie there; only the key is recreated where it is out of date, or an admin
- * requested the job to run again. Messages of others stay where they are. A job that does not exist any more is sent again.
+ * Requeues parked jobs from `error.<queue>` unchanged; only the key is replaced where it has expired, or an admin
+ * requested that the job run again. Other messages are left in place. A job whose message no longer exists is sent again.
  */
 export class ErrorQueues {
   #parts: ErrorQueuesParts
@@ -32,7 +32,7 @@ export class ErrorQueues {
     this.#parts = parts
   }
 
-  /** Deals with the parked jobs whose time has come. */
+  /** Processes the parked jobs that are due. */
   async putBack(): Promise<void> {
     const { book, link, leaseMs, log } = this.#parts
     const { model } = link
@@ -85,7 +85,7 @@ export class ErrorQueues {
           continue
         }
         await publishAgain(channel, queue, message, content)
-        // Without its queue it stays aside.
+        // Without its queue it stays where it is.
         if (returned.has(job.id)) await this.#parts.book.become(job, 'dead')
         else {
           await this.#parts.book.become(job, 'sent')
@@ -99,7 +99,7 @@ export class ErrorQueues {
   }
 }
 
-/** The properties that a message keeps when it is published again. */
+/** The properties that a message keeps when it is republished. */
 const kept = [
   'contentType',
   'contentEncoding',
@@ -116,8 +116,8 @@ const kept = [
 ] as const
 
 /**
- * The message with a key that opens something. One that was refused for another reason than its age stays as it is: credentials that were changed stop the
- * jobs from before until someone requests them again. Undefined when there is no one to make one for.
+ * The message with a valid key. One that was rejected for a reason other than its age is left unchanged: after a change of credentials,
+ * earlier jobs stay stopped until a user requests them again. Undefined when there is no user to create a key for.
  */
 async function withValidKey(keys: Keys, job: StoredJob, content: Buffer): Promise<Buffer | undefined> {
   const text = content.toString('utf8')
@@ -126,7 +126,7 @@ async function withValidKey(keys: Keys, job: StoredJob, content: Buffer): Promis
   if (typeof old !== 'string' || (!isAsked && !keys.isOutdated(old))) return content
   try {
     const key = await keys.jobKey(job)
-    // All else stays as the extractor wrote it, numbers that JavaScript cannot hold included.
+    // Everything else stays as the extractor wrote it, including numbers that JavaScript cannot represent.
     return key === undefined ? undefined : Buffer.from(text.replaceAll(JSON.stringify(old), JSON.stringify(key)))
   } catch (error) {
     if (error instanceof NotFound) return undefined
@@ -134,7 +134,7 @@ async function withValidKey(keys: Keys, job: StoredJob, content: Buffer): Promis
   }
 }
 
-/** Publishes a message again, and resolves when the broker has it. */
+/** Republishes a message, and resolves when the broker has confirmed it. */
 function publishAgain(channel: ConfirmChannel, queue: string, { properties }: ConsumeMessage, content: Buffer): Promise<void> {
   const given = Object.fromEntries(
     kept.flatMap(name => (properties[name] === undefined ? [] : [[name, properties[name]]])),

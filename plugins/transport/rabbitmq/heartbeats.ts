@@ -7,7 +7,7 @@ import { maskKeys } from './mask-keys.ts'
 import { isUnavailable } from './retry.ts'
 import { textOf } from './text-of.ts'
 
-/** What the heartbeats need around them. */
+/** Dependencies of the heartbeats. */
 export interface HeartbeatsParts {
   readonly link: BrokerConnection
   readonly log: Log
@@ -20,7 +20,7 @@ export const heartbeatExchange = 'extractors'
 
 const mostBytes = 2 ** 20
 const mostQueues = 5000
-/** Maximum number of cached heartbeats, and of their characters altogether. */
+/** Maximum number of cached heartbeats, and of their characters in total. */
 const mostKnown = 5000
 const mostCharacters = 32 * 2 ** 20
 const mostWaiting = 1000
@@ -28,20 +28,20 @@ const tries = 10
 const longestPauseMs = 5000
 
 /**
- * Descriptions that extractors send every few minutes. All are passed on, unless they come faster than the listener takes them: what is unchanged, and
- * whether an admin has deleted it meanwhile, only the listener can tell.
+ * Descriptions that extractors send every few minutes. All are passed on, unless they arrive faster than the listener can process them: only
+ * the listener knows what is unchanged, and whether an admin has deleted it meanwhile.
  */
 export class Heartbeats implements Tenant {
   #parts: HeartbeatsParts
   #stopping = new AbortController()
   #isWanted = false
-  /** The connection on which they are, or will be, received. */
+  /** The connection on which they are or will be received. */
   #heardOn: ChannelModel | undefined
   #queues = new Set<string>()
-  /** Heartbeats by their text, the oldest first: most come unchanged, and reading them is most of the work. */
+  /** Parsed heartbeats by their text, oldest first: most arrive unchanged, and parsing them is most of the work. */
   #known = new Map<string, Heartbeat>()
   #characters = 0
-  /** Heartbeats that are not yet passed to the listener, by queue; the latest counts. */
+  /** Heartbeats not yet passed to the listener, by queue; only the latest is kept. */
   #waiting = new Map<string, Heartbeat>()
   #telling: Promise<void> | undefined
 
@@ -59,10 +59,10 @@ export class Heartbeats implements Tenant {
   }
 
   down(): void {
-    // Received heartbeats stay valid during a reconnect.
+    // Heartbeats already received stay valid during a reconnect.
   }
 
-  /** From now on someone listens. */
+  /** Sets the listener. */
   begin(): void {
     this.#isWanted = true
     const { link } = this.#parts
@@ -75,7 +75,7 @@ export class Heartbeats implements Tenant {
     await Promise.race([this.#telling, pause(limitMs)])
   }
 
-  /** Public for those who measure it. */
+  /** Public for benchmarks. */
   heard(content: Buffer): void {
     this.#parts.metrics.count('rabbitmq_heartbeats_total')
     try {
@@ -102,7 +102,7 @@ export class Heartbeats implements Tenant {
     await channel.assertExchange(heartbeatExchange, 'fanout', { durable: true })
     const { queue } = await channel.assertQueue('', { exclusive: true, autoDelete: true, durable: false })
     await channel.bindQueue(queue, heartbeatExchange, '*')
-    // No acknowledgements: one that is lost comes again by itself.
+    // No acknowledgements: a lost heartbeat is sent again anyway.
     await channel.consume(
       queue,
       message => (message ? this.heard(message.content) : link.reset(model, 'the queue of heartbeats was deleted')),
@@ -138,9 +138,9 @@ export class Heartbeats implements Tenant {
         if (this.#waiting.get(queue) === heartbeat) this.#waiting.delete(queue)
       } catch (error) {
         failures += 1
-        // Not its queue: that of a private extractor holds its key.
+        // The queue is not logged: that of a private extractor contains its key.
         this.#parts.log.warn('failed to register an extractor', { error })
-        // The next heartbeat, within minutes, is then as good as the first.
+        // The next heartbeat, within minutes, then serves as the first.
         const isGivenUp = !isUnavailable(error) && failures >= tries
         if (isGivenUp) {
           if (this.#waiting.get(queue) === heartbeat) this.#waiting.delete(queue)
@@ -151,7 +151,7 @@ export class Heartbeats implements Tenant {
   }
 }
 
-/** Reads what an extractor sends to the exchange `extractors` (reference, extraction §4.1). Throws what is wrong with it. */
+/** Parses a message of the exchange `extractors` (reference, extraction §4.1). Throws a description of what is wrong with it. */
 function readHeartbeat(content: Buffer): Heartbeat {
   if (content.length > mostBytes) throw new Error(`it has ${content.length} bytes, more than ${mostBytes}`)
   const body = parseJson(content, { ...defaultJsonLimits, maxBytes: mostBytes }, 'it')

@@ -12,14 +12,14 @@ type Outcome = Awaited<ReturnType<Transport['cancel']>>
 
 const sendingMs = 2000
 
-/** Takes jobs back that no extractor is processing. */
+/** Withdraws jobs that no extractor is processing. */
 export class JobCancellation {
   #book: RabbitJobRepository
   #link: BrokerConnection
   #management: Management
   #log: Log
   #limits: { readonly searchMs: number; readonly timeoutMs: number }
-  /** Searches of one queue would hide its messages from each other. */
+  /** Concurrent searches of one queue would hide its messages from each other. */
   readonly #mutex = new KeyedMutex()
 
   constructor(
@@ -42,7 +42,7 @@ export class JobCancellation {
       if (!job) return 'unknown'
       if (job.state === 'unsent') {
         if (await this.#book.removeUnsent(job)) return 'cancelled'
-        // It is on its way to the broker: where it can be fetched back in a moment.
+        // It is being sent to the broker, from which it can be fetched in a moment.
         continue
       }
       return this.#mutex.use(job.queue, () => this.#takeBack(id))
@@ -53,7 +53,7 @@ export class JobCancellation {
   async #takeBack(id: string): Promise<Outcome> {
     const job = await this.#book.get(id)
     if (!job) return 'unknown'
-    // One that an extractor has begun may wait again: it failed, or its extractor died.
+    // A job that an extractor has started may be queued again: it failed, or its extractor died.
     if (!(await this.#isTakenOut(job))) return (await this.#book.get(id)) ? 'running' : 'unknown'
     return (await this.#book.remove(id)) ? 'cancelled' : 'unknown'
   }
@@ -66,21 +66,21 @@ export class JobCancellation {
     const isAside = job.state === 'dead' || job.state === 'parked'
     const queue = isAside ? `error.${job.queue}` : job.queue
     const limits = { timeMs: searchMs, answerMs: timeoutMs, wanted: 1 }
-    // Before the search, which holds messages itself.
+    // Before the search, which itself holds messages.
     const isQuiet = isAside || hasBeenQuiet(job)
     const taken = isQuiet && !isAside ? await this.#unacknowledged(queue) : undefined
     const search = await searchQueue(model, queue, content => isMessageOf(content, job.id), limits)
     if (!search) return true
     const [message] = search.found
     if (message) search.take(message)
-    // Closed before the record is deleted: the broker has then removed the message.
+    // Closed before the record is deleted, so that the broker has removed the message.
     await search.close()
     if (message || isAside) return true
-    // In no queue, and no extractor that could be processing it: one that fetches its messages one by one is no consumer of the queue.
+    // It is in no queue, and no extractor can be processing it: one that polls for messages is not a consumer of the queue.
     return search.isComplete && isQuiet && (taken ?? search.consumers) === 0
   }
 
-  /** How many messages of the queue extractors are processing; undefined when the broker does not say. */
+  /** How many messages of the queue extractors are processing; undefined when the broker does not report it. */
   async #unacknowledged(queue: string): Promise<number | undefined> {
     try {
       return await this.#management.unacknowledged(queue)
@@ -91,9 +91,9 @@ export class JobCancellation {
   }
 }
 
-/** Longer than the facts of the management plugin are old. */
+/** Longer than the statistics of the management plugin can be outdated. */
 const quietMs = 15_000
 
-/** An extractor that has just taken a job says so; the time of what it said is that of its own clock. */
+/** An extractor that has just taken a job reports it; the time in that status is from its own clock. */
 const hasBeenQuiet = ({ heard, published }: StoredJob): boolean =>
   Math.max(Date.parse(heard ?? published), Date.parse(published)) < Date.now() - quietMs

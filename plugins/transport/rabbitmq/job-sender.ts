@@ -8,13 +8,13 @@ import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 
 const mostAtOnce = 1000
 
-/** Collects ids into batches: those that arrive while one batch is processed make the next one. */
+/** Collects IDs into batches: those that arrive while one batch is processed form the next one. */
 class IdBatcher {
   #waiting: string[] = []
   #isBusy = false
   #work: (ids: readonly string[]) => Promise<void>
 
-  /** `work` deals with its own failures. */
+  /** `work` handles its own failures. */
   constructor(work: (ids: readonly string[]) => Promise<void>) {
     this.#work = work
   }
@@ -39,7 +39,7 @@ class IdBatcher {
   }
 }
 
-/** What the sender needs around it. */
+/** Dependencies of the sender. */
 export interface SenderParts {
   readonly link: BrokerConnection
   readonly book: RabbitJobRepository
@@ -56,14 +56,14 @@ export interface SenderParts {
 
 interface Held {
   readonly job: StoredJob
-  /** In the time of `performance.now`; until then no other kernel sends it. */
+  /** By `performance.now`; until then no other kernel sends it. */
   until: number
 }
 
 const againMs = 1000
 const refusedAgainMs = 5000
 
-/** Hands jobs to the broker, many at a time, and notes which ones it has. A job stays held from its claim until that is noted. */
+/** Publishes jobs to the broker, many at a time, and records which ones were confirmed. A job stays held from its claim until that is recorded. */
 export class JobSender implements Tenant {
   #parts: SenderParts
   #confirms: PublisherConfirms | undefined
@@ -83,12 +83,12 @@ export class JobSender implements Tenant {
     this.#doubted = new IdBatcher(ids => this.#letGo(ids, book => book.hold(ids, againMs)))
   }
 
-  /** The broker takes messages. */
+  /** The broker accepts messages. */
   get isConnected(): boolean {
     return this.#confirms !== undefined && !this.#isBlocked && !this.#isStopping
   }
 
-  /** Jobs that are stored now will be sent by this kernel at once. */
+  /** Newly stored jobs will be sent by this kernel at once. */
   get isTaking(): boolean {
     return this.isConnected && this.room > 0
   }
@@ -115,7 +115,7 @@ export class JobSender implements Tenant {
     else this.#pump()
   }
 
-  /** Sends jobs that this kernel has claimed for the lease, counted from `since`. */
+  /** Sends jobs that this kernel has claimed; their lease starts at `since`. */
   take(jobs: readonly StoredJob[], since: number): void {
     for (const job of jobs) {
       if (this.#held.has(job.id)) continue
@@ -131,7 +131,7 @@ export class JobSender implements Tenant {
     return this.#held.has(id)
   }
 
-  /** Keeps other kernels off what takes long, such as messages that a broker short of memory does not confirm. */
+  /** Renews claims that take long, such as messages that a broker short of memory does not confirm. */
   async renew(): Promise<void> {
     const { leaseMs, book } = this.#parts
     const since = performance.now()
@@ -144,7 +144,7 @@ export class JobSender implements Tenant {
     for (const held of late) held.until = since + leaseMs
   }
 
-  /** Sends nothing more; resolves when what is under way is confirmed and noted, or after `limitMs`. */
+  /** Stops sending; resolves when pending jobs are confirmed and recorded, or after `limitMs`. */
   async stop(limitMs: number): Promise<void> {
     this.#isStopping = true
     this.#freeReady()
@@ -177,7 +177,7 @@ export class JobSender implements Tenant {
       }
       const held = this.#ready.shift()
       if (!held) return
-      // Someone else may have it by now.
+      // Another kernel may have it by now.
       if (held.until < performance.now()) this.#held.delete(held.job.id)
       else {
         const key = await this.#keyOf(held)
@@ -203,7 +203,7 @@ export class JobSender implements Tenant {
 
   #send(held: Held, secretKey: string): void {
     const { message, queue } = held.job
-    // It may have gone while the key was read.
+    // It may have been deleted while the key was read.
     if (!this.#confirms) return void this.#given.add(held.job.id)
     const content = Buffer.from(JSON.stringify({ ...message, secretKey }))
     this.#confirms.send(queue, content, this.#parts.replyTo(), outcome => this.#settle(held, outcome))
@@ -212,7 +212,7 @@ export class JobSender implements Tenant {
   #settle(held: Held, outcome: SendOutcome): void {
     const { id, queue } = held.job
     if (outcome === 'confirmed') this.#confirmed.add(id)
-    // The broker may have it, though it could not say so.
+    // The broker may have it without having confirmed it.
     else if (outcome === 'lost') this.#doubted.add(id)
     else this.#refuse(held, `Queue ${queue} does not exist on the broker: no extractor of this name has connected`)
   }

@@ -3,32 +3,32 @@ import type { JobRecord, JobState, StoredJob } from './bus-jobs.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 import { meaningOf } from './status-reply.ts'
 
-/** What requests and urllib3 say when no one answers, and what they make of a 5xx. */
+/** Messages of requests and urllib3 for a refused connection, and for a 5xx response. */
 const unreachable =
   /Max retries exceeded|Connection aborted|Connection refused|Connection reset|Connection broken|RemoteDisconnected|Read timed out|ConnectTimeout|NewConnectionError|NameResolutionError|\b5\d\d Server Error\b/
 
 const addresses = /host='([^']{1,255})'|https?:\/\/([^/\s:'"?]{1,255})/g
 
-/** An address of an API, with a key in its query. */
+/** A URL of an API, with a key in its query. */
 const hasKey = (word: string): boolean => {
   const path = word.indexOf('/api/')
   return path !== -1 && ['?key=', '&key='].some(key => word.includes(key, path))
 }
 
 /**
- * True of a text in which an extractor says that it could not reach us, rather than some other service. `host` is the address in the job's
- * message; extractors may use another one for us (`CLOWDER_URL`), but only for us do they send `?key=`.
+ * True for a text in which an extractor reports that it could not reach us, rather than some other service. `host` is the host in the job's
+ * message; extractors may use another one for us (`CLOWDER_URL`), but only requests to us contain `?key=`.
  */
 export function saysWeWereAway(text: string, host: unknown): boolean {
   return unreachable.test(text) && isAboutUs(text, host)
 }
 
-/** True of a text in which an extractor says that we refused the key of its job. */
+/** True for a text in which an extractor reports that we rejected the key of its job. */
 export function saysKeyWasRefused(text: string, host: unknown): boolean {
   return /\b401 Client Error\b/.test(text) && isAboutUs(text, host)
 }
 
-/** The text of pyclowder for every failure before it has sent the subject of the job. */
+/** pyclowder's text for every failure before it has sent the subject of the job. */
 export const saysNothing = (text: string): boolean => /^StatusMessage\.error: Error processing message\.?$/.test(text.trim())
 
 function isAboutUs(text: string, host: unknown): boolean {
@@ -38,7 +38,7 @@ function isAboutUs(text: string, host: unknown): boolean {
   return named.every(name => name === own)
 }
 
-/** How often a job is put back because we could not be reached, and how long we wait before that. */
+/** How often a job is requeued because we were unreachable, and the delays before that. */
 const putBackAfterMs: readonly number[] = [3000, 20_000, 60_000]
 
 /** Applies replies to their jobs. The listener receives all of them, also those of finished and unknown jobs. */
@@ -53,7 +53,7 @@ export class JobStatusUpdates {
     this.#isOver = isOver
   }
 
-  /** First the listener, then the record: what ends in between comes again. */
+  /** The listener first, then the record: after a crash in between, the reply is redelivered. */
   async take(listener: TransportListener, status: JobStatus): Promise<void> {
     const { jobId, targetId, extractor } = status
     const job = await (jobId === undefined ? this.#book.underWay(targetId, extractor) : this.#book.get(jobId))
@@ -67,7 +67,7 @@ export class JobStatusUpdates {
     } else await this.#note(job, status, putBack)
   }
 
-  /** The extractor gave up because it could not reach us: by its own words, or because no one could at that time. */
+  /** The extractor gave up because it could not reach us: by its own message, or because the API was down at that time. */
   #isPutBack(job: StoredJob, { status, at }: JobStatus): boolean {
     if (meaningOf(status) !== 'error' || job.state === 'dead' || job.state === 'parked') return false
     return (
@@ -75,7 +75,7 @@ export class JobStatusUpdates {
     )
   }
 
-  /** The sender may note at the same moment that the message has left: then it is looked at again. */
+  /** The sender may record the message as sent at the same moment: then the job is read again. */
   async #note(known: StoredJob, status: JobStatus, putBack: number | undefined): Promise<void> {
     let job: StoredJob | undefined = known
     while (job && !(await this.#noteOn(job, status, putBack))) job = await this.#book.get(job.id)
@@ -87,7 +87,7 @@ export class JobStatusUpdates {
     const become = async (...change: readonly [JobState, Partial<JobRecord>?, number?]): Promise<boolean> =>
       (await this.#book.become(job, change[0], { status, heard, ...change[1] }, change[2])) !== undefined
     if (meaningOf(status) === 'error') {
-      // A repeat: it is being put back already.
+      // A repeat: it is already being requeued.
       if (job.state === 'parked') return true
       return putBack === undefined ? become('dead') : become('parked', { putBack }, putBackAfterMs[putBack - 1])
     }
@@ -98,7 +98,7 @@ export class JobStatusUpdates {
   }
 }
 
-/** Its key expired in the queue, or its message was sent before jobs had keys of their own and has one that is no longer valid. */
+/** Its key expired in the queue, or its message predates job keys and contains one that is no longer valid. */
 const isKeyRefused = ({ message, hasOwnKey }: StoredJob, status: string): boolean =>
   saysKeyWasRefused(status, message['host']) || (hasOwnKey !== true && saysNothing(status))
 

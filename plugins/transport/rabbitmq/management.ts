@@ -2,18 +2,18 @@ import { Buffer } from 'node:buffer'
 import { type JsonLimits, parseJson } from 'pounce/sdk/kit'
 
 const mostBytes = 32 * 2 ** 20
-/** A broker may have very many queues, of some hundred values each. */
+/** A broker may have very many queues with some hundred values each. */
 const limits: JsonLimits = { maxBytes: mostBytes, maxDepth: 64, maxMembers: 2_000_000, maxLeaves: 2_000_000 }
 
-/** Where the plugin is. */
+/** The address of the plugin. */
 export interface ManagementOptions {
-  /** The broker's own address, for what `managementUrl` does not say. */
+  /** The broker's own address, for what `managementUrl` does not specify. */
   readonly uri: string
   readonly managementUrl: string | undefined
   readonly timeoutMs: number
 }
 
-/** Reads from the management plugin of the broker: JSON, bounded in time and bytes. */
+/** Reads from the broker's management plugin: JSON, limited in time and size. */
 export class Management {
   #options: ManagementOptions
 
@@ -21,17 +21,17 @@ export class Management {
     this.#options = options
   }
 
-  /** Bindings of which an exchange is the source. */
+  /** Bindings with this exchange as their source. */
   bindings(exchange: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     return this.#list(vhost => `/api/exchanges/${vhost}/${encodeURIComponent(exchange)}/bindings/source`)
   }
 
-  /** Everyone who listens to a queue of this vhost. */
+  /** All consumers of a queue of this vhost. */
   consumers(): Promise<readonly Readonly<Record<string, unknown>>[]> {
     return this.#list(vhost => `/api/consumers/${vhost}`)
   }
 
-  /** How many messages of a queue extractors are processing, up to five seconds ago; undefined when the plugin does not say. */
+  /** How many messages of a queue extractors are processing, up to five seconds ago; undefined when the plugin does not report it. */
   async unacknowledged(queue: string): Promise<number | undefined> {
     const { body } = await this.#read(vhost => `/api/queues/${vhost}/${encodeURIComponent(queue)}`)
     const count =

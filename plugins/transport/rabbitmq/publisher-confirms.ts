@@ -6,13 +6,13 @@ export type SendOutcome = 'confirmed' | 'no queue' | 'lost'
 
 const mostBytes = 32 * 2 ** 20
 
-/** Persistent messages to queues on one channel, and what the broker says of them. */
+/** Publishes persistent messages to queues on one channel, and tracks the broker's confirms. */
 export class PublisherConfirms {
   #channel: ConfirmChannel
   #most: number
   #waiting = new Map<string, { readonly bytes: number; readonly done: (outcome: SendOutcome) => void }>()
   #bytes = 0
-  /** Ids of messages that came back; the broker confirms them right after. */
+  /** IDs of returned messages; the broker confirms them right after. */
   #returned = new Set<string>()
   #room = Promise.withResolvers<void>()
 
@@ -22,7 +22,7 @@ export class PublisherConfirms {
     channel.on('return', ({ properties }) => this.#returned.add(String(properties.correlationId)))
   }
 
-  /** `closed` is called once the channel has ended and every message has its outcome. */
+  /** `closed` is called once the channel has ended and every message has a result. */
   static async open(
     model: ChannelModel,
     options: { readonly most: number; readonly closed: (reason: string) => void },
@@ -40,7 +40,7 @@ export class PublisherConfirms {
     return this.#waiting.size >= this.#most || this.#bytes > mostBytes
   }
 
-  /** Resolves when a message has its outcome. */
+  /** Resolves when a message has a result. */
   get room(): Promise<void> {
     return this.#room.promise
   }

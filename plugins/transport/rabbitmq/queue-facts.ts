@@ -8,7 +8,7 @@ import { within } from './within.ts'
 const mostQueues = 1000
 const none = { waiting: 0, running: 0, dead: 0 }
 
-/** Facts about queues that have jobs, bindings or heartbeats: from our records, and from the broker while it is available. */
+/** Statistics of queues that have jobs, bindings or heartbeats: from our records, and from the broker while it is available. */
 export async function queueFacts(parts: {
   readonly book: RabbitJobRepository
   readonly model: ChannelModel | undefined
@@ -24,7 +24,7 @@ export async function queueFacts(parts: {
     const live = there.get(queue)
     return {
       queue,
-      // Others may publish to the same queue, and ours may not be there yet.
+      // Others may publish to the same queue, and our jobs may not have arrived yet.
       waiting: Math.max(waiting, live?.messages ?? 0),
       running,
       consumers: live?.consumers ?? 0,

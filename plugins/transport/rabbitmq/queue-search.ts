@@ -3,25 +3,25 @@ import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
 import { textOf } from './text-of.ts'
 import { within } from './within.ts'
 
-/** What a search found. All messages but those that are taken return to their places when it is closed, or when we die. */
+/** The result of a search. When it is closed, or when we crash, all messages except those taken return to their positions. */
 export interface Search {
   readonly found: readonly ConsumeMessage[]
-  /** The whole queue was seen. */
+  /** The whole queue was read. */
   readonly isComplete: boolean
-  /** How many listened before. */
+  /** Number of consumers before the search. */
   readonly consumers: number
-  /** Takes a found message out of the queue for good. */
+  /** Removes a found message from the queue for good. */
   take(message: ConsumeMessage): void
   close(): Promise<void>
 }
 
-/** Where a search ends. */
+/** The limits of a search. */
 export interface SearchLimits {
-  /** For messages to come. */
+  /** How long to wait for messages. */
   readonly timeMs: number
-  /** For the answers of the broker around that; then the search fails. */
+  /** How long to wait for other responses of the broker; then the search fails. */
   readonly answerMs: number
-  /** Messages to find. */
+  /** Maximum number of messages to find. */
   readonly wanted: number
 }
 
@@ -29,9 +29,9 @@ const quietMs = 100
 const mostMessages = 60_000
 
 /**
- * Looks for messages in a queue without changing it: all are fetched without an acknowledgement, and those not taken go back to where
- * they were, as they were, in their order, whatever happens to us meanwhile. Clowder 1.x moves the rest through a queue `clowder.jobs.temp`
- * and publishes it again, which loses what is bound nowhere, the place to reply to, the order, and at a crash the lot. Undefined when there
+ * Searches a queue without changing it: all messages are fetched without acknowledgement, and those not taken return unchanged to their
+ * positions, even if we crash meanwhile. Clowder 1.x moves the rest through a queue `clowder.jobs.temp`
+ * and republishes it, which loses unbound messages, the reply address, the order and, in a crash, everything. Undefined when there
  * is no such queue.
  */
 export async function searchQueue(
@@ -44,7 +44,7 @@ export async function searchQueue(
   try {
     return await within(looking, limits.timeMs + limits.answerMs)
   } catch (error) {
-    // What it fetches late must not stay with us.
+    // Messages that arrive late must not stay with us.
     looking.then(search => search?.close()).catch(() => undefined)
     throw error
   }
@@ -77,7 +77,7 @@ async function look(
         if (message && found.length < wanted && isWanted(message.content)) found.push(message)
         if (found.length >= wanted) isOver = true
       },
-      // Ahead of the extractor, so that it does not share the messages with us.
+      // At a higher priority than the extractor, so that it does not get some of the messages.
       { priority: 10 },
     )
     while (!isOver && performance.now() < until) {
@@ -99,7 +99,7 @@ async function look(
   }
 }
 
-/** Facts of the broker about queues, as far as time allowed; undefined for those that do not exist. */
+/** The broker's statistics of queues, as far as time allowed; undefined for those that do not exist. */
 export async function countQueues(
   model: ChannelModel,
   queues: Iterable<string>,
@@ -112,14 +112,14 @@ export async function countQueues(
     if (performance.now() > until) break
     const facts = await ifThere(channel, queue)
     counts.set(queue, facts && { messages: facts.messageCount, consumers: facts.consumerCount })
-    // The broker answers a question for what does not exist by closing the channel.
+    // The broker closes the channel on a request for a queue that does not exist.
     if (!facts) channel = await quietChannel(model)
   }
   await channel.close()
   return counts
 }
 
-/** A channel whose end is not logged: the call that caused it reports it. */
+/** A channel whose closing is not logged: the call that caused it reports it. */
 async function quietChannel(model: ChannelModel): Promise<Channel> {
   const channel = await model.createChannel()
   channel.on('error', () => undefined)
@@ -130,7 +130,7 @@ async function ifThere(channel: Channel, queue: string) {
   try {
     return await channel.checkQueue(queue)
   } catch (error) {
-    // 404: not there. 405: someone has it for himself alone.
+    // 404: not found. 405: exclusive to another connection.
     if (error instanceof Error && 'code' in error && (error.code === 404 || error.code === 405)) return undefined
     throw new Error(`the queue ${queue} cannot be read: ${textOf(error)}`, { cause: error })
   }

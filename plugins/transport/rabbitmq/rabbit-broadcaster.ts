@@ -6,7 +6,7 @@ import type { Tenant } from './broker-connection.ts'
 
 const exchange = 'pounce.broadcast'
 const maxMessageBytes = 4096
-/** Nobody reads a hint that is older. */
+/** Older hints are useless. */
 const expirationMs = 10_000
 
 /** Messages between the servers of an installation, through an exchange with a queue of its own for each server. */
@@ -23,7 +23,7 @@ export class RabbitBroadcaster implements Broadcaster, Tenant {
     broker.listening.serve(this)
   }
 
-  /** The queue ends with the connection: what is sent meanwhile is lost. */
+  /** The queue ends with the connection: messages sent meanwhile are lost. */
   async up(model: ChannelModel): Promise<void> {
     const channel = await model.createChannel()
     channel.on('error', error => this.#log.warn('Broadcast channel closed by the broker', { error }))

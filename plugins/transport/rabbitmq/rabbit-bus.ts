@@ -11,16 +11,16 @@ export interface Binding {
   readonly key: string
 }
 
-/** The pattern of `process` from which pyclowder before 3 made the rest of a binding key: a `*` at its end became `#` (reference, extraction §1.5). */
+/** The pattern in `process` from which pyclowder before 3 made the rest of a binding key: a `*` at its end became `#` (reference, extraction §1.5). */
 const patternOf = (rest: string): string => {
   if (rest === '#') return '*'
   if (!rest.endsWith('.#')) return rest
   const before = rest.slice(0, -2)
-  // `image.jpeg.#` takes what begins so: there is nothing behind the subtype.
+  // `image.jpeg.#` matches this prefix: nothing follows the subtype.
   return before.includes('.') ? before : `${before}.*`
 }
 
-/** Whether a binding key takes a routing key. As in Clowder 1.x only keys that leave the exchange open do: `*.file.image.#`. */
+/** Whether a binding key matches a routing key. As in Clowder 1.x, only keys that leave the exchange open do: `*.file.image.#`. */
 const takesRoutingKey = (key: string, routingKey: string): boolean => {
   const [exchange, kind, ...rest] = key.split('.')
   const [, ownKind, ...operation] = routingKey.split('.')
@@ -45,7 +45,7 @@ interface Known {
 
 const nothing: Known = { bindings: [], listeners: [] }
 
-/** Facts of the management plugin about old extractors, read at each connect and every five minutes; none without the plugin. */
+/** What the management plugin reports about old extractors, read at each connect and every five minutes; empty without the plugin. */
 export class RabbitBus implements Bus, Tenant {
   #management: Management
   #exchange: string
@@ -76,7 +76,7 @@ export class RabbitBus implements Bus, Tenant {
     this.#known = nothing
   }
 
-  /** Queues that are bound. */
+  /** Queues with bindings. */
   get queues(): readonly string[] {
     return this.#known.bindings.map(({ queue }) => queue)
   }

@@ -8,7 +8,7 @@ const mostQueues = 1000
 const mostAtOnce = 1000
 const resourceKinds: readonly Kind[] = ['file', 'dataset']
 
-/** Every change of a job's record. Each is one guarded commit, so that of two kernels one wins. */
+/** All changes of job records. Each is one conditional commit, so that of two kernels only one succeeds. */
 export class RabbitJobRepository {
   #documents: DocumentStore
   #now: () => Date
@@ -19,7 +19,7 @@ export class RabbitJobRepository {
     this.#now = now
   }
 
-  /** Stores jobs; those that are stored already stay as they are. For `heldMs` no other kernel sends them. Returns the new records. */
+  /** Stores jobs; existing ones are left unchanged. For `heldMs` no other kernel sends them. Returns the new records. */
   async add(all: readonly Job[], heldMs: number): Promise<readonly StoredJob[]> {
     // Calls within one millisecond keep their order.
     this.#lastPublishedMs = Math.max(this.#now().getTime(), this.#lastPublishedMs + 1)
@@ -50,8 +50,8 @@ export class RabbitJobRepository {
   }
 
   /**
-   * The oldest job of an extractor on a resource that is running, for replies without a job id; else one that waits; else one that failed, which an
-   * old extractor may have put back into its queue itself.
+   * The oldest running job of an extractor on a resource, for replies without a job ID; otherwise a waiting one; otherwise a failed one, which an
+   * old extractor may have requeued itself.
    */
   async underWay(targetId: string, extractor: string): Promise<StoredJob | undefined> {
     for (const kind of resourceKinds) {
@@ -70,8 +70,8 @@ export class RabbitJobRepository {
   }
 
   /**
-   * Takes jobs in a state that no one deals with, the longest waiting first. `isHeld` is as it was before: true of one whose holder ended
-   * without a word of what became of it.
+   * Claims jobs in a state that no kernel is processing, longest waiting first. `isHeld` is the previous value: true when the last holder ended
+   * without recording a result.
    */
   async claim(state: 'unsent' | 'parked', limit: number, heldMs: number): Promise<readonly StoredJob[]> {
     const where = and(eq('state', state), range('due', { lte: this.#in(0) }))
@@ -91,7 +91,7 @@ export class RabbitJobRepository {
     return results.flatMap((result, at) => (result.ok ? [{ ...result.document, isHeld: page.items[at]?.isHeld ?? false }] : []))
   }
 
-  /** Records that the broker has them. Those with a status from an extractor meanwhile stay as they are. */
+  /** Records that the broker has them. Those with a status from an extractor meanwhile are left unchanged. */
   async sent(ids: readonly string[]): Promise<void> {
     await this.#unsent(ids, { state: 'sent', isHeld: false })
   }
@@ -101,12 +101,12 @@ export class RabbitJobRepository {
     await this.#unsent(ids, { due: this.#in(heldMs), isHeld: true })
   }
 
-  /** Lets anyone who comes first send them, from `inMs` on. */
+  /** Releases them to any kernel, from `inMs` on. */
   async postpone(ids: readonly string[], inMs: number): Promise<void> {
     await this.#unsent(ids, { due: this.#in(inMs), isHeld: false })
   }
 
-  /** Moves a job to another state, due `inMs` from now, if it is still in the one it is known in. */
+  /** Moves a job to another state, due `inMs` from now, if its state has not changed. */
   become(job: StoredJob, state: JobState, changes: Partial<Pick<JobRecord, 'status' | 'heard' | 'putBack' | 'attempts'>> = {}, inMs = 0) {
     const set = { state, due: this.#in(inMs), isHeld: false, ...changes }
     return this.#commit({ update: job.id, in: busJobs, where: eq('state', job.state), set })
@@ -135,7 +135,7 @@ export class RabbitJobRepository {
     return page.items.map(job => ({ job: jobOf(job), state: shown[job.state], attempts: job.attempts }))
   }
 
-  /** How many jobs each queue has, for those that have any. */
+  /** Number of jobs in each queue that has any. */
   async counts(): Promise<ReadonlyMap<string, { readonly waiting: number; readonly running: number; readonly dead: number }>> {
     const counts = new Map<string, { waiting: number; running: number; dead: number }>()
     for (const state of Object.keys(shown) as JobState[]) {
@@ -193,5 +193,5 @@ export class RabbitJobRepository {
   }
 }
 
-/** What the port calls the states. A parked job is on its way back into its queue. */
+/** The states as named by the port. A parked job is on its way back into its queue. */
 const shown = { unsent: 'waiting', sent: 'waiting', parked: 'waiting', running: 'running', dead: 'dead' } as const

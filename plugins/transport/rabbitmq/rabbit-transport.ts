@@ -18,10 +18,10 @@ import { Replies } from './replies.ts'
 import { UnconfirmedJobs } from './unconfirmed-jobs.ts'
 import { UnsentJobs } from './unsent-jobs.ts'
 
-/** Keeps the most recently added texts. */
+/** Keeps the most recently added strings. */
 class RecentTexts {
   #most: number
-  /** The oldest first. */
+  /** Oldest first. */
   #texts = new Set<string>()
 
   constructor(most: number) {
@@ -45,7 +45,7 @@ const mostJobs = 1000
 const doubtfulSearchMs = 2000
 const nothingRuns: ReadonlySet<string> = new Set()
 
-/** Jobs over RabbitMQ as Clowder 1.x puts them on the wire. They are kept in the document store until an extractor is done with them. */
+/** Jobs over RabbitMQ in Clowder 1.x's wire format. They stay in the document store until an extractor has finished them. */
 export class RabbitTransport implements Transport {
   readonly kind = 'rabbitmq'
   readonly bus: RabbitBus
@@ -63,7 +63,7 @@ export class RabbitTransport implements Transport {
   #outages: DowntimeLog
   #sweeping: UnsentJobs
   #listener: TransportListener | undefined
-  /** Jobs that ended here lately: a publisher that repeats itself must not run them again. */
+  /** Recently finished jobs: a publisher that repeats itself must not run them again. */
   #over = new RecentTexts(10_000)
 
   constructor(
@@ -79,7 +79,7 @@ export class RabbitTransport implements Transport {
     const { prefetch, maxUnconfirmed, leaseMs, sweepMs, timeoutMs, cancelSearchMs, uri, managementUrl } = config
     const { listening, publishing } = broker
     const { roles } = installation
-    // The installation has its name once the kernel has read its records.
+    // The name of the installation is known only after the kernel has read its records.
     const replyTo = (): string => `clowder.${installation.instance}`
     const now = (): Date => clock.now()
     this.#config = config
@@ -119,7 +119,7 @@ export class RabbitTransport implements Transport {
     publishing.serve(this.#sweeping)
   }
 
-  /** Resolves without a broker too: jobs then wait. Rejects when the broker turns us away. */
+  /** Also resolves without a broker: jobs then wait. Rejects when the broker rejects the credentials or vhost. */
   async start(): Promise<void> {
     const { listening } = this.#broker
     const { exchange, primary } = this.#config
@@ -218,7 +218,7 @@ export class RabbitTransport implements Transport {
 }
 wire(RabbitTransport, Config, Broker, Installation, DocumentStore, Keys, Clock, Log, Metrics)
 
-/** What both sides declare: a broker that is new gets it from anyone who comes first. */
+/** Declared by both sides: on a new broker, whichever connects first creates it. */
 async function declareExchanges(model: ChannelModel, exchange: string): Promise<void> {
   const channel = await model.createChannel()
   channel.on('error', () => undefined)

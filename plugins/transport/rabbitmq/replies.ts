@@ -8,7 +8,7 @@ import { withRetry } from './retry.ts'
 import { readReply } from './status-reply.ts'
 import { textOf } from './text-of.ts'
 
-/** What the replies need around them. */
+/** Dependencies of the replies. */
 export interface RepliesParts {
   readonly link: BrokerConnection
   /** `clowder.<instance>`, shared by all kernels. */
@@ -21,14 +21,14 @@ export interface RepliesParts {
   take(status: JobStatus): Promise<void>
 }
 
-/** Replies about jobs, from the queue that keeps them while no kernel runs. Those of one job are processed one after the other. */
+/** Replies about jobs, from a queue that stores them while no kernel runs. Those of one job are processed one after the other. */
 export class Replies implements Tenant {
   #parts: RepliesParts
   #stopping = new AbortController()
   #channel: Channel | undefined
   #consumer: string | undefined
   #isWanted = false
-  /** The last reply of each job that is being dealt with. */
+  /** The last reply of each job that is being processed. */
   #lines = new Map<string, Promise<void>>()
 
   constructor(parts: RepliesParts) {
@@ -51,7 +51,7 @@ export class Replies implements Tenant {
     this.#consumer = undefined
   }
 
-  /** From now on someone listens. */
+  /** Sets the listener. */
   begin(): void {
     this.#isWanted = true
     const { model } = this.#parts.link
@@ -60,7 +60,7 @@ export class Replies implements Tenant {
     this.#consume(model, channel).catch((error: unknown) => this.#parts.link.reset(model, `replies: ${textOf(error)}`))
   }
 
-  /** Takes no more; resolves when those in progress are acknowledged, or after `limitMs`. The others come again. */
+  /** Stops consuming; resolves when replies in progress are acknowledged, or after `limitMs`. The others are redelivered. */
   async stop(limitMs: number): Promise<void> {
     const late = pause(limitMs)
     const cancelled = this.#consumer === undefined ? undefined : this.#channel?.cancel(this.#consumer)
@@ -87,7 +87,7 @@ export class Replies implements Tenant {
       status = readReply(message.content, now())
     } catch (error) {
       log.warn('invalid extractor reply ignored', {
-        // What cannot be parsed is quoted in the error.
+        // The error quotes what cannot be parsed.
         reason: maskKeys(textOf(error)),
         bytes: message.content.length,
         correlationId: message.properties.correlationId,
@@ -104,14 +104,14 @@ export class Replies implements Tenant {
     })
   }
 
-  /** Never rejects. A message that is not acknowledged comes again. */
+  /** Never rejects. A message that is not acknowledged is redelivered. */
   async #take(channel: Channel, message: ConsumeMessage, status: JobStatus): Promise<void> {
     const { signal } = this.#stopping
     try {
       await withRetry(() => this.#parts.take(status), signal)
     } catch (error) {
       if (signal.aborted) return
-      // Kept in the queue it would block the others without end.
+      // Left in the queue, it would block the others forever.
       this.#parts.log.error('failed to process an extractor reply; it is dropped', { ...status, error })
     }
     this.#acknowledge(channel, message)

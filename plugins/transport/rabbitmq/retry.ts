@@ -3,10 +3,10 @@ import { Problem } from 'pounce/sdk'
 
 const longestPauseMs = 5000
 
-/** True of an error that says a part is unavailable or full: no message is to blame for it. */
+/** True for an error that means that a service is unavailable or full: no message caused it. */
 export const isUnavailable = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
 
-/** Calls again until it succeeds: without end while a part is unavailable, five times otherwise. Rejects with the last error, or when aborted. */
+/** Retries until the call succeeds: indefinitely while a service is unavailable, five times otherwise. Rejects with the last error, or when aborted. */
 export async function withRetry<T>(call: () => Promise<T>, signal: AbortSignal, firstMs = 200): Promise<T> {
   let delay = firstMs
   for (let failures = 0; ; ) {

@@ -2,16 +2,16 @@ import { defaultJsonLimits, type JobStatus, parseJson, saysDone } from 'pounce/s
 import { maskKeys } from './mask-keys.ts'
 
 const mostCharacters = 10_000
-/** pyclowder puts the whole output of a failed program into its status, and that twice into the reply. */
+/** pyclowder puts the entire output of a failed program into its status, and that twice into the reply. */
 const mostBytes = 2 ** 24
 
-/** What a status says of its job. `error`: the extractor has given up, and has put the message into its error queue. */
+/** What a status means for its job. `error`: the extractor has given up, and has put the message into its error queue. */
 export type Meaning = 'done' | 'error' | 'under way'
 
 export const meaningOf = (status: string): Meaning =>
   status === 'DONE' ? 'done' : status.includes('StatusMessage.error') ? 'error' : 'under way'
 
-/** What an extractor wrote to the reply queue, read tolerantly (reference, extraction §3.1). Throws what is wrong with it. */
+/** Parses a message from the reply queue, leniently (reference, extraction §3.1). Throws a description of what is wrong with it. */
 export function readReply(content: Buffer, now: Date): JobStatus {
   if (content.length > mostBytes) throw new Error(`it has ${content.length} bytes, more than ${mostBytes}`)
   const body = parseJson(content, { ...defaultJsonLimits, maxBytes: mostBytes }, 'it')
@@ -30,21 +30,21 @@ export function readReply(content: Buffer, now: Date): JobStatus {
   }
 }
 
-/** Anything that can be the id of a document. */
+/** Any string that can be the ID of a document. */
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= 200 && !/[\u0000-\u001f\u007f]/.test(value)
 
-/** In upper case "done" anywhere makes it exactly `DONE` (reference, extraction §3.2). */
+/** A text with "done" anywhere, in any case, becomes exactly `DONE` (reference, extraction §3.2). */
 function statusOf(text: string): string {
   if (saysDone(text)) return 'DONE'
-  // Not all of a text of megabytes: masking what is cut off anyway would stop everything else meanwhile.
+  // Not all of a text of megabytes: masking what is truncated anyway would block everything else.
   const beginning = text.slice(0, 2 * mostCharacters).replaceAll('\u0000', '')
   return maskKeys(beginning).slice(0, mostCharacters).toWellFormed()
 }
 
 const form = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s?(?:(Z|UTC)|([+-])(\d\d):?(\d\d)?)?$/i
 
-/** ISO 8601 with a zone, also `-00:00`, `+01` and `-0600`; without one it is the time of this server. Undefined when it is no date. */
+/** ISO 8601 with a zone, including `-00:00`, `+01` and `-0600`; without a zone, in this server's time zone. Undefined when it is not a date. */
 export function dateOf(text: string): Date | undefined {
   const [, day, time, utc, sign, hours, minutes = '00'] = form.exec(text.trim()) ?? []
   if (!day || !time) return undefined

@@ -1,4 +1,4 @@
-/** The message of whatever was thrown; with its cause where it says nothing by itself, and the first of several. */
+/** The message of any thrown value; with its cause where the message is empty, and the first of several errors. */
 export const textOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === '') return textOf(error.errors[0])
   if (!(error instanceof Error)) return String(error)

@@ -5,19 +5,19 @@ import { idsIn } from './message-ids.ts'
 import { searchQueue } from './queue-search.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 
-/** What is needed around it. */
+/** Dependencies. */
 export interface DoubtfulJobsParts {
   readonly book: RabbitJobRepository
   readonly link: BrokerConnection
   readonly log: Log
-  /** For one queue, and for the answers of the broker around that. */
+  /** Time limits for one queue, and for other responses of the broker. */
   readonly searchMs: number
   readonly timeoutMs: number
 }
 
 /**
- * Jobs whose sender ended, or lost the broker, before it was noted whether the broker has them. Sending them again would have many done twice, so
- * their queues are searched first. A message that an extractor is processing is in no queue: that job can arrive twice.
+ * Jobs whose sender ended, or lost the broker, before it was recorded whether the broker has them. Sending them again would run many twice, so
+ * their queues are searched first. A message that an extractor is processing is in no queue: that job can be delivered twice.
  */
 export class UnconfirmedJobs {
   #parts: DoubtfulJobsParts
@@ -26,7 +26,7 @@ export class UnconfirmedJobs {
     this.#parts = parts
   }
 
-  /** Those that have to be sent; the others wait in their queues, and that is noted. Where a queue cannot be looked through, all of its jobs. */
+  /** Returns those that have to be sent; the others are in their queues, and recorded as sent. If a queue cannot be searched, all of its jobs. */
   async unsent(jobs: readonly StoredJob[]): Promise<readonly StoredJob[]> {
     const rest: StoredJob[] = []
     for (const [queue, some] of Map.groupBy(jobs, job => job.queue)) {

@@ -9,7 +9,7 @@ import { RabbitJobRepository } from './rabbit-job-repository.ts'
 import type { UnconfirmedJobs } from './unconfirmed-jobs.ts'
 import { within } from './within.ts'
 
-/** What sweeping needs around it. */
+/** Dependencies of the sweep. */
 export interface SweepingParts {
   readonly book: RabbitJobRepository
   readonly sender: JobSender
@@ -23,7 +23,7 @@ export interface SweepingParts {
 
 const batch = 500
 
-/** Sends jobs that no one sends: published while the broker was away, left by a kernel that ended, or too many at once. */
+/** Sends jobs that no kernel is sending: published while the broker was unavailable, left by a dead kernel, or over the limit. */
 export class UnsentJobs implements Tenant {
   #parts: SweepingParts
   #timer: NodeJS.Timeout | undefined
@@ -44,10 +44,10 @@ export class UnsentJobs implements Tenant {
   }
 
   down(): void {
-    // The sender says that it takes nothing.
+    // The sender reports that it accepts none.
   }
 
-  /** Looks soon. */
+  /** Checks soon. */
   kick(): void {
     this.#isAsked = true
     if (this.#running || this.#isStopping) return
@@ -95,8 +95,8 @@ export class UnsentJobs implements Tenant {
 const timeMs = 30_000
 
 /**
- * Jobs that the broker had and whose queue is gone, because someone deleted it or the broker lost its disk: they are sent again, which
- * reports that there is no such queue, or reaches the one that exists again.
+ * Jobs that the broker had and whose queue no longer exists, because it was deleted or the broker lost its disk: they are sent again, which
+ * reports the missing queue, or reaches a queue recreated since.
  */
 export class LostQueues {
   #broker: Broker

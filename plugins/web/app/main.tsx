@@ -1,7 +1,7 @@
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/components.css'
-// One file of styles with the first page, instead of one or two with each.
+// One style sheet with the first page, instead of one or two with each.
 import './styles/dataset.css'
 import './styles/entry.css'
 import './styles/file.css'

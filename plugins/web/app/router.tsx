@@ -9,7 +9,7 @@ const root = createRootRoute({
   errorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
 })
 
-/** All that the address holds besides the path: text by name. Pages read and write their own names. */
+/** The query parameters as strings by name. Pages read and write their own. */
 const searchText = (search: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(search)
@@ -55,13 +55,13 @@ const routeTree = root.addChildren([
   page('/accessibility', () => import('./pages/accessibility.tsx'), 'AccessibilityPage'),
 ])
 
-/** Addresses are Clowder 1's where it had the page. */
+/** URLs are those of Clowder 1 where it had the page. */
 export const router = createRouter({
   routeTree,
   basepath: base === '' ? '/' : base,
   defaultPreload: 'intent',
   scrollRestoration: true,
-  // Text as it is, not JSON: `?query=1` is what people type and old links have.
+  // Plain text, not JSON: `?query=1` is what people type and old links contain.
   parseSearch: text => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: search => {
     const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')

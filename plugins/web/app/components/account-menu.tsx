@@ -7,7 +7,7 @@ import { Icon } from './icon.tsx'
 const load = () => import('./account-popup.tsx')
 const AccountPopup = lazy(async () => ({ default: (await load()).AccountPopup }))
 
-/** Who is signed in, and how the page looks to them. */
+/** The signed-in user, and appearance settings. */
 export const AccountMenu = ({ session: { user } }: { readonly session: Session }) => {
   const href = useRouterState({ select: state => state.location.href })
   const [isOpen, setOpen] = useState(false)

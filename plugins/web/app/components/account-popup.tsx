@@ -11,7 +11,7 @@ import { toastFailure } from './toasts.tsx'
 
 const themes: readonly Theme[] = ['system', 'light', 'dark']
 
-/** What the account menu offers; loaded when it is opened. */
+/** The items of the account menu; loaded when it is opened. */
 export const AccountPopup = ({
   user,
   trigger,

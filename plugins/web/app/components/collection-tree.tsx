@@ -8,7 +8,7 @@ import { IconButton } from './controls.tsx'
 import { Icon } from './icon.tsx'
 import { Failure, Loading } from './page-parts.tsx'
 
-/** The collections in one, in the order of their names. */
+/** The collections in a collection, sorted by name. */
 export const useChildren = (id: string) =>
   useQuery({
     queryKey: ['collection', id, 'children'],
@@ -18,7 +18,7 @@ export const useChildren = (id: string) =>
     },
   })
 
-/** Collections in collections; each level is loaded when it is opened. */
+/** Nested collections; each level is loaded when it is expanded. */
 export const CollectionTree = ({ id, label }: { readonly id: string; readonly label: string }) => (
   <nav className="tree" aria-label={label}>
     <Level id={id} />

@@ -19,7 +19,7 @@ const Copied = ({ text, label }: { readonly text: string; readonly label: string
   </>
 )
 
-/** How to go on outside of the browser: commands, and a key for programs, which is shown once. */
+/** How to continue on the command line: commands, and an API key, which is shown once. */
 export const CommandLine = () => {
   const [key, setKey] = useState<string>()
   const { isBusy, error, run } = useAct()

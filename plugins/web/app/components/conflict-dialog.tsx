@@ -2,7 +2,7 @@ import { t } from '../lib/i18n.ts'
 import { Button } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 
-/** Shows both versions of a text that two people changed; closing it goes back to the form. */
+/** Shows both versions of a text that two people changed; closing it returns to the form. */
 export const ConflictDialog = ({
   theirs,
   mine,

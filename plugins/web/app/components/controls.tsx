@@ -14,7 +14,7 @@ import { t } from '../lib/i18n.ts'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon-names.ts'
 
-/** `filled`: the one main act of a page. `destroys`: cannot be undone. `quiet`: without an edge. */
+/** `filled`: the primary action of a page. `destroys`: cannot be undone. `quiet`: without a border. */
 export type ButtonLook = 'plain' | 'filled' | 'destroys' | 'quiet'
 
 interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'style' | 'children'> {
@@ -26,7 +26,7 @@ interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'style' | 'chi
 const classOf = (look: ButtonLook, isIconOnly = false): string =>
   ['button', look === 'plain' ? '' : look, isIconOnly ? 'icon' : ''].filter(Boolean).join(' ')
 
-/** The field that loses the focus may show a message, which would move the button away before it is released. */
+/** The field that loses the focus may show a message, which would move the button before the pointer is released. */
 const keepFocus = (event: MouseEvent): void => event.preventDefault()
 
 export const Button = ({ look = 'plain', icon, children, ...rest }: ButtonProps) => (
@@ -36,7 +36,7 @@ export const Button = ({ look = 'plain', icon, children, ...rest }: ButtonProps)
   </AriaButton>
 )
 
-/** A button that shows an icon only; its label is read out and shown as a tooltip. */
+/** An icon-only button; its label is read out and shown as a tooltip. */
 export const IconButton = ({
   icon,
   label,
@@ -54,7 +54,7 @@ export const IconButton = ({
 interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'style' | 'children' | 'isInvalid' | 'validate'> {
   readonly label: string
   readonly help?: string
-  /** What the server said about the value. */
+  /** The server's message about the value. */
   readonly error?: string | undefined
   readonly placeholder?: string
   readonly isLong?: boolean
@@ -72,7 +72,7 @@ export const TextField = ({ label, help, error, placeholder, isLong = false, ...
       {...rest}
       {...(error === undefined ? {} : { isInvalid: true })}
       validate={value => (rest.isRequired && isBlank(value) && rest.type !== 'password' ? t('field.missing') : null)}
-      // Browsers send no form with a field that is invalid, and what was refused may be accepted the next time.
+      // Browsers do not submit a form with an invalid field, and what was rejected may be accepted the next time.
       validationBehavior={error === undefined ? 'native' : 'aria'}
       className="field"
     >
@@ -90,7 +90,7 @@ export const TextField = ({ label, help, error, placeholder, isLong = false, ...
 
 const isBlank = (text: string): boolean => text !== '' && text.trim() === ''
 
-/** What is wrong with the value of a field: announced, for the focus may be in the field already. */
+/** The error of a field: announced, since the focus may already be in the field. */
 export const FieldRefusal = ({
   error,
   missing = t('field.missing'),

@@ -3,7 +3,7 @@ import { t } from '../lib/i18n.ts'
 import { Icon } from './icon.tsx'
 import { toast } from './toasts.tsx'
 
-/** Puts text on the clipboard and says so. Without a secure connection browsers have no clipboard: then through a field that is marked. */
+/** Copies text to the clipboard and confirms it. Without a secure connection browsers have no clipboard API: then through a selected field. */
 export const copyText = async (text: string, done: string): Promise<void> => {
   try {
     await navigator.clipboard.writeText(text)
@@ -19,7 +19,7 @@ export const copyText = async (text: string, done: string): Promise<void> => {
   toast(done)
 }
 
-/** An identifier or digest, copied by one press. */
+/** An identifier or digest that is copied with one click. */
 export const CopyText = ({ text, label }: { readonly text: string; readonly label: string }) => (
   <Button className="copy-text mono" aria-label={label} onPress={() => void copyText(text, t('copied'))}>
     {text}

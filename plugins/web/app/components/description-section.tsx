@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { t } from '../lib/i18n.ts'
 import { EditableText } from './editable-text.tsx'
 
-/** The description beside a resource, where there is one or the caller may write one. Once shown it stays, with what is being typed. */
+/** The description of a resource, if it has one or the caller may add one. Once shown it stays, with unsaved input. */
 export const DescriptionSection = ({
   description,
   isEditable,

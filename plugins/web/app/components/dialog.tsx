@@ -13,7 +13,7 @@ interface DialogProps {
   readonly children: ReactNode
 }
 
-/** A dialog over the page. The focus goes back to where it was when it closes. */
+/** A modal dialog. The focus returns to its previous element when it closes. */
 export const Dialog = ({ title, isOpen, onClose, isWide = false, children }: DialogProps) => (
   <ModalOverlay className="modal-underlay" isOpen={isOpen} onOpenChange={open => open || onClose()} isDismissable>
     <Modal className={isWide ? 'modal wide' : 'modal'}>
@@ -31,7 +31,7 @@ interface FormDialogProps extends DialogProps {
   /** A verb: "Create dataset". */
   readonly action: string
   readonly destroys?: boolean
-  /** Rejects with what the server refused; then the dialog stays with all that was typed. */
+  /** Rejects with the server's error; the dialog then stays open with all input. */
   readonly onSubmit: () => Promise<unknown>
 }
 

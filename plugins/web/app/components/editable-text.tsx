@@ -7,7 +7,7 @@ import { Button, IconButton, TextField } from './controls.tsx'
 
 const ConflictDialog = lazy(async () => ({ default: (await import('./conflict-dialog.tsx')).ConflictDialog }))
 
-/** Text that can be changed where it stands. Nothing that was typed is lost when the server refuses it, somebody else changed it, or it can no longer be changed. */
+/** Text with inline editing. Input is kept when the server rejects it, somebody else changed the text, or it can no longer be changed. */
 export const EditableText = ({
   value,
   label,
@@ -18,13 +18,13 @@ export const EditableText = ({
   children,
 }: {
   readonly value: string
-  /** What the text is: "Name". */
+  /** What the text is, such as "Name". */
   readonly label: string
-  /** What the button does: "Rename". */
+  /** The label of the button, such as "Rename". */
   readonly editLabel: string
   readonly isLong?: boolean
   readonly isEditable: boolean
-  /** Rejects with `TextConflict` where the text is no longer what it was before. */
+  /** Rejects with `TextConflict` when the text is no longer what it was before. */
   readonly onSave: (text: string, before: string) => Promise<unknown>
   /** How the text is shown. */
   readonly children: ReactNode

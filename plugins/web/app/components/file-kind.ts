@@ -1,6 +1,6 @@
 import type { IconName } from './icon-names.ts'
 
-/** What a file is, as far as its icon and colour tell. */
+/** The kinds of files that have their own icon and colour. */
 export interface FileKind {
   readonly icon: IconName
   readonly kind: 'picture' | 'table' | 'text' | 'sound' | 'film' | 'archive' | 'other'

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Button } from './controls.tsx'
 
-/** What the server refused, announced. */
+/** The server's error, announced. */
 export const FormError = ({ text }: { readonly text: string | undefined }) =>
   text === undefined ? null : (
     <p role="alert" className="error-text form-error">
@@ -9,7 +9,7 @@ export const FormError = ({ text }: { readonly text: string | undefined }) =>
     </p>
   )
 
-/** The one main act of a form. */
+/** The primary action of a form. */
 export const SubmitButton = ({ isBusy, children }: { readonly isBusy: boolean; readonly children: ReactNode }) => (
   <Button type="submit" look="filled" isPending={isBusy}>
     {children}

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { t } from '../lib/i18n.ts'
 
-/** Says that what the page shows is no longer there for this person. */
+/** Notes that the resource shown by the page was deleted or is no longer accessible. */
 export const GoneNote = () => (
   <div role="alert" className="sheet page-note">
     <p>{t('gone')}</p>

@@ -24,7 +24,7 @@ interface BodyProps<T> {
   readonly onRange: ((start: number, end: number) => void) | undefined
 }
 
-/** Draws the rows in view, and the active one wherever it is, so that the focus is never lost by scrolling. */
+/** Renders the rows in view, and the active one wherever it is, so that scrolling never loses the focus. */
 export const GridBody = <T,>({ grid, count, row, rowPx, active, shouldFocus, onRange, selection, idOf, nameOf, ...rest }: BodyProps<T>) => {
   const [, redraw] = useReducer((times: number) => times + 1, 0)
   const listPx = count * rowPx

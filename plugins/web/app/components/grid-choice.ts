@@ -1,7 +1,7 @@
 import type { VirtualGridProps } from './grid-props.ts'
 import { allRows, isChosen, type Selection, withRows } from './selection.ts'
 
-/** Chooses rows between two, as Shift does. */
+/** Selects the rows between two, like Shift. */
 export const chooseRange = async <T>(props: VirtualGridProps<T>, from: number, to: number, base: Selection<T>): Promise<void> => {
   const { row, idOf, count, loadRows, onSelect } = props
   const [start, end] = [Math.min(from, to), Math.max(from, to) + 1]
@@ -21,7 +21,7 @@ export const chooseRange = async <T>(props: VirtualGridProps<T>, from: number, t
   )
 }
 
-/** Chooses a row, or no longer. */
+/** Selects or deselects a row. */
 export const toggle = <T>({ selection, onSelect, idOf }: VirtualGridProps<T>, row: T): void => {
   if (selection) onSelect?.(withRows(selection, [[idOf(row), row]], !isChosen(selection, idOf(row))))
 }

@@ -6,19 +6,19 @@ import { selectionBarTop } from './selection-bar.tsx'
 /** The row that has the focus, or gets it by Tab. */
 export interface ActiveRow {
   readonly active: number
-  /** Set when the row is to get the focus as soon as it is drawn. */
+  /** Set when the row is to get the focus as soon as it is rendered. */
   readonly shouldFocus: RefObject<boolean>
-  /** Where a range begins that Shift extends. */
+  /** The anchor of a range that Shift extends. */
   readonly anchor: RefObject<number>
-  /** How many rows are in view. */
+  /** Number of rows in view. */
   pageSize(): number
-  /** Makes a row the active one, brings it into view and gives it the focus. */
+  /** Makes a row the active one, scrolls it into view and focuses it. */
   move(index: number): void
   /** Makes a row the active one without scrolling. */
   set(index: number): void
 }
 
-/** Keeps one row active, whatever comes and goes around it. */
+/** Keeps one row active while rows are added and removed around it. */
 export const useActiveRow = <T>(
   { count, row, idOf, selection }: VirtualGridProps<T>,
   grid: RefObject<HTMLDivElement | null>,
@@ -45,13 +45,13 @@ export const useActiveRow = <T>(
     [grid, count, rowPx],
   )
 
-  // The bar appears with the first chosen row; it must not cover that.
+  // The selection bar appears with the first selected row; it must not cover that.
   const hasChosen = selection !== undefined && (selection.isAllBut || selection.rows.size > 0)
   useEffect(() => {
     if (hasChosen && grid.current?.contains(document.activeElement)) reveal(active)
   }, [hasChosen, active, reveal, grid])
 
-  // Rows that come or go above the active one must not make another one active.
+  // Rows added or removed above the active one must not make another row active.
   useEffect(() => {
     const { index, id } = place
     if (id === undefined) return
@@ -92,7 +92,7 @@ export const useActiveRow = <T>(
 
 const places = new Map<string, { readonly scrollTop: number; readonly active: number }>()
 
-/** Goes back to where the list was when it was left. */
+/** Restores the position at which the list was left. */
 export const useRestoredPlace = (
   grid: RefObject<HTMLDivElement | null>,
   key: string | undefined,

@@ -8,11 +8,11 @@ import { allRows, noRows } from './selection.ts'
 /** Opens the menu of a row. */
 export type OpenMenu<T> = (place: MenuPlace<T>) => void
 
-/** What keys do in a grid. */
+/** The keyboard handler of a grid. */
 export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu: OpenMenu<T>): ((event: KeyboardEvent) => void) => {
   const typed = useRef({ text: '', at: 0 })
 
-  // By when keys were pressed: those that wait for a busy page still belong together.
+  // By the time of the key press: keys queued while the page is busy still belong together.
   const isTyping = (event: KeyboardEvent): boolean => typed.current.text !== '' && event.timeStamp - typed.current.at < 700
 
   const findByName = (event: KeyboardEvent): boolean => {
@@ -73,7 +73,7 @@ export const useGridKeys = <T>(props: VirtualGridProps<T>, focus: ActiveRow, ope
       return true
     }
     if (row === undefined) return false
-    // A space belongs to what is typed where a name goes on with it.
+    // A space is part of the typed text where a name continues with it.
     if (key === ' ' && isTyping(event) && findByName(event)) return true
     if (key === ' ' && props.selection) {
       if (shiftKey) void chooseRange(props, focus.anchor.current, focus.active, props.selection)

@@ -3,20 +3,20 @@ import { Menu, MenuItem, Popover, Separator } from 'react-aria-components/Menu'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon-names.ts'
 
-/** What a menu offers for a row. */
+/** A menu item of a row. */
 export interface GridAction {
   readonly id: string
-  /** A verb: "Rename". */
+  /** A verb, such as "Rename". */
   readonly label: string
   readonly icon?: IconName
   readonly destroys?: boolean
   readonly isDisabled?: boolean
-  /** A line above this one: what follows is of another sort. */
+  /** A separator above this item, which starts another group. */
   readonly startsGroup?: boolean
   readonly run: () => void
 }
 
-/** A row whose menu is open, and where: at an element, or at a point of the window. */
+/** The row whose menu is open, and its anchor: an element, or a point of the window. */
 export interface MenuPlace<T> {
   readonly row: T
   readonly actions: readonly GridAction[]
@@ -24,7 +24,7 @@ export interface MenuPlace<T> {
   readonly at?: { readonly x: number; readonly y: number }
 }
 
-/** The one menu of a grid. */
+/** The single menu of a grid. */
 export const GridMenu = <T,>({
   place: { actions, element, at },
   label,

@@ -18,7 +18,7 @@ interface PointerHandlers {
 
 const dropClass = 'drop-target'
 
-/** What presses, double presses and drags do in a grid: handlers for the whole of it. */
+/** The pointer handlers of a grid, for clicks, double clicks and drags. */
 export const useGridPointer = <T>(props: VirtualGridProps<T>, focus: ActiveRow, openMenu: OpenMenu<T>): PointerHandlers => {
   const over = useRef<HTMLElement>(null)
   const placeOf = (event: { readonly target: EventTarget }) => {
@@ -52,7 +52,7 @@ export const useGridPointer = <T>(props: VirtualGridProps<T>, focus: ActiveRow, 
 
   return {
     onMouseDown: event => {
-      // Extending by Shift would mark text.
+      // Extending the selection by Shift would select text.
       if (event.shiftKey && placeOf(event) && !isWithin(event, 'a')) event.preventDefault()
     },
     onClick: event => {

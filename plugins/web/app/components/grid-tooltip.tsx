@@ -9,14 +9,14 @@ interface Tip {
 
 const delayMs = 500
 
-/** The text of an element's tooltip: what `data-tip` says, or, where that is empty, its own text if it is cut off. */
+/** The tooltip text of an element: its `data-tip` or, where that is empty, its own text if it is truncated. */
 const textOf = (element: HTMLElement): string => {
   const said = element.dataset['tip'] ?? ''
   if (said !== '') return said
   return element.scrollWidth > element.clientWidth ? (element.textContent ?? '') : ''
 }
 
-/** The one tooltip of a grid, for elements with `data-tip`; of the active row it shows those that are cut off when the row gets the focus by a key. */
+/** The single tooltip of a grid, for elements with `data-tip`; for the active row it shows the truncated ones when the row is focused by a key. */
 export const GridTooltip = ({ grid }: { readonly grid: RefObject<HTMLElement | null> }) => {
   const [tip, setTip] = useState<Tip>()
   useEffect(() => {

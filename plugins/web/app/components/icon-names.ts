@@ -1,4 +1,4 @@
-/** Icons of Lucide that the build puts into the page; at most 40. */
+/** Lucide icons that the build inlines into the page; at most 40. */
 export const iconNames = [
   'archive',
   'arrow-down',

@@ -1,7 +1,7 @@
 import bodies from 'virtual:icons'
 import type { IconName } from './icon-names.ts'
 
-/** A picture beside words; alone it needs a label on what holds it. */
+/** An icon beside text; on its own, its container needs a label. */
 export const Icon = ({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) => (
   <svg
     width={size}

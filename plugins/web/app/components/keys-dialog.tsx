@@ -18,7 +18,7 @@ const groups = {
   file: { next: ['J'], previous: ['K'] },
 } as const
 
-/** All keys, by where they work. */
+/** All keyboard shortcuts, by where they apply. */
 export const KeyList = () => (
   <div className="key-groups">
     {Object.entries(groups).map(([group, keys]) => (

@@ -10,7 +10,7 @@ const Keys = lazy(async () => ({ default: (await import('./keys-dialog.tsx')).Ke
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
-/** Lists the keys when `?` is pressed. */
+/** Lists the keyboard shortcuts when `?` is pressed. */
 export const KeysHelp = () => {
   const isOpen = useStore(open)
   useEffect(() => {

@@ -3,7 +3,7 @@ import { Input, SearchField } from 'react-aria-components/SearchField'
 import { t } from '../lib/i18n.ts'
 import { Icon } from './icon.tsx'
 
-/** Finds in a list while typing; the address follows a moment later. */
+/** Filters a list while typing; the URL is updated after a short delay. */
 export const FindField = ({
   label,
   value,
@@ -61,7 +61,7 @@ export const ViewToggle = ({ isTiles, onChange }: ToggleProps) => (
 
 const viewKey = 'pounce.list.tiles'
 
-/** Whether this person likes tiles: the address says so, else what was chosen last on this computer. */
+/** Whether to show tiles: as the URL specifies, otherwise the last choice on this computer. */
 export const likesTiles = (view: string | undefined): boolean => {
   if (view !== undefined) return view === 'tiles'
   try {
@@ -75,11 +75,11 @@ export const rememberTiles = (isTiles: boolean): void => {
   try {
     localStorage.setItem(viewKey, String(isTiles))
   } catch {
-    // Forbidden: the address still has it.
+    // Storage is blocked: the URL still has it.
   }
 }
 
-/** A native choice with a label that is read out. */
+/** A native select with a label for screen readers. */
 export const Choice = ({
   label,
   value,

@@ -9,7 +9,7 @@ import { TextField } from './controls.tsx'
 import { FormError, SubmitButton } from './form-parts.tsx'
 import { Failure } from './page-parts.tsx'
 
-/** The token of a link sent by email: in the path, as Clowder 1 had it, or in the query. */
+/** The token of an emailed link: in the path, as in Clowder 1, or in the query. */
 export const useLinkToken = (): string | undefined => {
   const { token: inPath } = useParams({ strict: false }) as { readonly token?: string }
   const { token: inQuery } = useSearch({ strict: false }) as { readonly token?: string }
@@ -25,7 +25,7 @@ export const LinkRequest = ({
 }: {
   readonly text: string
   readonly autoComplete: 'email' | 'username'
-  /** Words of the way to the sign-in page. */
+  /** The label of the link to the sign-in page. */
   readonly back: string
   readonly onSend: (email: string) => Promise<unknown>
 }) => {
@@ -55,7 +55,7 @@ export const LinkRequest = ({
   )
 }
 
-/** Says the same whether there is an account or not. */
+/** Shows the same text whether an account exists or not. */
 const LinkSent = ({ email }: { readonly email: string }) => {
   const session = useSession()
   return (
@@ -66,7 +66,7 @@ const LinkSent = ({ email }: { readonly email: string }) => {
   )
 }
 
-/** A link that is used or too old, and where to get another one. */
+/** A link that is used or expired, and how to get another one. */
 export const LinkFailure = ({
   error,
   retry,

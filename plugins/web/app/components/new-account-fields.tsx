@@ -8,14 +8,14 @@ export interface NewAccount {
   readonly password: string
 }
 
-/** As it is sent: without blanks around the names. */
+/** The values as sent: names are trimmed. */
 export const trimmed = ({ firstName, lastName, password }: NewAccount): NewAccount => ({
   firstName: firstName.trim(),
   lastName: lastName.trim(),
   password,
 })
 
-/** Name and password of an account that is made. */
+/** Name and password of a new account. */
 export const NewAccountFields = ({
   account,
   onChange,

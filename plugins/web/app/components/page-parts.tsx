@@ -8,13 +8,13 @@ import { useSession } from '../lib/session.ts'
 import { Button } from './controls.tsx'
 import { EditableText } from './editable-text.tsx'
 
-/** Where a resource is: links from the top down. */
+/** The location of a resource: links from the top down. */
 export interface PathStep {
   readonly name: string
   readonly to: string
 }
 
-/** The name of what the page is about, with its place above. Sets the title of the window. */
+/** The name of the page's resource, with its location above. Sets the title of the window. */
 export const PageTitle = ({
   name,
   path = [],
@@ -24,7 +24,7 @@ export const PageTitle = ({
 }: {
   readonly name: string
   readonly path?: readonly PathStep[]
-  /** Makes the name editable where it stands. */
+  /** Enables inline editing of the name. */
   readonly onRename?: ((name: string, before: string) => Promise<unknown>) | undefined
   /** Buttons at the end of the line. */
   readonly actions?: ReactNode
@@ -78,14 +78,14 @@ export const FactLine = ({ facts }: { readonly facts: readonly ReactNode[] }) =>
   </ul>
 )
 
-/** A time as people say it; the exact one on focus and hover. */
+/** A relative time; the exact one on focus and hover. */
 export const Time = ({ of }: { readonly of: string }) => (
   <time dateTime={of} title={exactTime(of)}>
     {when(of)}
   </time>
 )
 
-/** Dots that fill: `done` of `total`, or at work without a known end. */
+/** A progress indicator: `done` of `total`, or indeterminate. */
 export const DotProgress = ({ done, total, label }: { readonly done?: number; readonly total?: number; readonly label: string }) => {
   const part = done !== undefined && total !== undefined && total > 0 ? Math.min(1, done / total) : undefined
   return (
@@ -100,7 +100,7 @@ export const DotProgress = ({ done, total, label }: { readonly done?: number; re
   )
 }
 
-/** Dotted lines, once loading takes longer than people take for an instant. */
+/** A loading indicator, shown after a short delay. */
 export const Loading = ({ label = t('loading') }: { readonly label?: string }) => {
   const [isShown, setShown] = useState(false)
   useEffect(() => {
@@ -110,7 +110,7 @@ export const Loading = ({ label = t('loading') }: { readonly label?: string }) =
   return isShown ? <DotProgress label={label} /> : null
 }
 
-/** What would be here, and how it gets here. */
+/** An empty state: what would be here, and how to add it. */
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
   <div className="empty">
     <p>
@@ -120,7 +120,7 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
   </div>
 )
 
-/** What went wrong, and what to do. */
+/** An error, and what to do. */
 export const Failure = ({
   error,
   retry,
@@ -151,7 +151,7 @@ export const Failure = ({
   )
 }
 
-/** For strangers, who may see more with an account; they come back to where they are. */
+/** For anonymous users, who may see more after signing in; they return to the same page. */
 export const SignInLink = () => {
   const session = useSession()
   const href = useRouterState({ select: state => state.location.href })
@@ -163,7 +163,7 @@ export const SignInLink = () => {
   )
 }
 
-/** A page whose subject could not be loaded. */
+/** A page whose resource could not be loaded. */
 export const FailurePage = ({ error, retry }: { readonly error: unknown; readonly retry: () => void }) => (
   <>
     <PageTitle name={isNotFound(error) ? t('notFound.title') : t('failure.title')} />

@@ -11,7 +11,7 @@ import { Part } from './part.tsx'
 const none: readonly Contribution[] = []
 const noState = { get: () => undefined, set: () => undefined }
 
-/** Parts of plugins for a resource that have something to show there. */
+/** Parts of plugins that have something to show for a resource. */
 export const useParts = (kind: 'tab' | 'panel' | 'action', thing: ViewedThing): readonly Contribution[] => {
   const all = useContributions() ?? none
   const { id, kind: thingKind } = thing
@@ -24,7 +24,7 @@ export const useParts = (kind: 'tab' | 'panel' | 'action', thing: ViewedThing): 
   return useAsked(parts)?.map(({ contribution }) => contribution) ?? none
 }
 
-/** A tab of the interface itself. */
+/** A built-in tab. */
 export interface OwnTab {
   readonly key: string
   readonly label: string
@@ -33,11 +33,11 @@ export interface OwnTab {
 
 interface PartTabsProps {
   readonly thing: ViewedThing
-  /** The first is shown unless the address names another one. */
+  /** The first is shown unless the URL names another one. */
   readonly own: readonly [OwnTab, ...OwnTab[]]
 }
 
-/** Tabs of a resource: our own, and those of plugins. With one there is nothing to choose, and no tabs are drawn. */
+/** Tabs of a resource: built-in ones, and those of plugins. A single tab is shown without a tab bar. */
 export const PartTabs = ({ thing, own }: PartTabsProps) => {
   const parts = useParts('tab', thing)
   const { tab } = useSearch({ strict: false }) as Readonly<Record<string, string>>
@@ -74,7 +74,7 @@ export const PartTabs = ({ thing, own }: PartTabsProps) => {
   )
 }
 
-/** Panels of plugins, for the margin. */
+/** Panels of plugins, for the sidebar. */
 export const PartPanels = ({ thing }: { readonly thing: ViewedThing }) => (
   <>
     {useParts('panel', thing).map(contribution => (
@@ -92,7 +92,7 @@ interface ActionDialogProps {
   readonly onClose: () => void
 }
 
-/** An action of a plugin that was chosen from the menu of a resource. */
+/** A plugin's action that was chosen from the menu of a resource. */
 export const ActionDialog = ({ contribution, thing, onClose }: ActionDialogProps) => (
   <Dialog title={contribution.title} isOpen onClose={onClose}>
     <Part contribution={contribution} thing={thing} url="" state={noState} />

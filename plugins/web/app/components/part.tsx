@@ -6,15 +6,15 @@ import { hostOf, loadPart } from '../lib/viewer-host.ts'
 import type { ViewedThing, ViewerHost } from '../viewers/host.ts'
 import { Loading } from './page-parts.tsx'
 
-/** For how long a part may do nothing at all before it has to be mounted. */
+/** How long a part may be idle before it must have mounted. */
 const silenceMs = 10_000
 
 interface PartProps {
   readonly contribution: Contribution
   readonly thing: ViewedThing
-  /** Address of the bytes; empty for what has none. */
+  /** URL of the bytes; empty where there are none. */
   readonly url: string
-  /** Where the bytes are saved from, where the person may do that. */
+  /** Download URL of the bytes, if the user may download them. */
   readonly download?: string | undefined
   readonly state: ViewerHost['state']
 }
@@ -22,13 +22,13 @@ interface PartProps {
 type Shown = { readonly is: 'loading' | 'mounted' } | { readonly is: 'failed'; readonly message: string }
 
 /**
- * What a part was rejected with: a message for the person where it is an `Error` that the part made; anything else is a fault in it. Parts of other
- * plugins run in a frame or come from other scripts, so the name decides and not the class.
+ * The reason for a part's rejection: a message for the user where it is an `Error` created by the part; anything else is a bug in it. Parts of other
+ * plugins run in a frame or come from other scripts, so the name is checked and not the class.
  */
 const messageFrom = (error: unknown): string =>
   error instanceof Error && error.name === 'Error' && error.message !== '' ? error.message : t('part.broken')
 
-/** Mounts what a plugin contributes, in a box of its own: when it fails, the page goes on, with the name of the plugin and the download. */
+/** Mounts a contribution of a plugin in its own container: when it fails, the page continues, with the name of the plugin and the download. */
 export const Part = ({ contribution, thing, url, download, state }: PartProps) => {
   const box = useRef<HTMLDivElement>(null)
   const [shown, setShown] = useState<Shown>({ is: 'loading' })
@@ -92,7 +92,7 @@ export const Part = ({ contribution, thing, url, download, state }: PartProps) =
       .catch((error: unknown) => {
         if (abort.signal.aborted) return
         const message = messageFrom(error)
-        // For the console of who develops it.
+        // For the developer's console.
         if (message === t('part.broken')) reportError(error)
         fail(message)
       })

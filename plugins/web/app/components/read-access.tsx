@@ -10,7 +10,7 @@ import { FieldRefusal } from './controls.tsx'
 import { FormError, SubmitButton } from './form-parts.tsx'
 import { toast } from './toasts.tsx'
 
-/** Whether the server is public or private, in plain words. Nothing is chosen beforehand. */
+/** Whether the server is public or private, in plain words. No option is preselected. */
 export const ReadAccessChoice = ({
   isPrivate,
   onChange,
@@ -37,7 +37,7 @@ export const ReadAccessChoice = ({
   </RadioGroup>
 )
 
-/** Who can read, with what changes it for those who may. */
+/** Who can read, with a button to change it for users who may. */
 export const ReadAccess = ({ session: { user, capabilities } }: { readonly session: Session }) => {
   const { private: isPrivate, accessOrigin } = capabilities
   if (user?.status !== 'Admin' || accessOrigin === 'configuration')
@@ -55,7 +55,7 @@ export const ReadAccess = ({ session: { user, capabilities } }: { readonly sessi
   )
 }
 
-/** In the first run it was chosen a moment ago: a sentence, and the way to change it. */
+/** In the first run it was chosen a moment ago: one sentence, and a way to change it. */
 export const ChosenReadAccess = ({ session }: { readonly session: Session }) => {
   const { user, capabilities } = session
   if (user?.status !== 'Admin' || capabilities.accessOrigin !== 'admin') return <ReadAccess session={session} />

@@ -8,7 +8,7 @@ import type { GridAction } from './grid-menu.tsx'
 import { DeleteDialog, EditDialog, moveToTrash, PickDialog, refresh } from './resource-dialogs.tsx'
 import { toast, toastFailure } from './toasts.tsx'
 
-/** The space or collection whose page lists a thing. */
+/** The space or collection whose page lists a resource. */
 export interface ListPlace {
   readonly kind: 'space' | 'collection'
   readonly id: string
@@ -32,7 +32,7 @@ const deleteRight: Readonly<Record<Listed['kind'], string>> = {
   space: 'DeleteSpace',
 }
 
-/** Puts a dataset or collection into a collection, and offers to take it back. */
+/** Adds a dataset or collection to a collection, and offers to undo it. */
 export const addToCollection = async (row: Pick<Listed, 'kind' | 'id' | 'name'>, to: Pick<Listed, 'id' | 'name'>): Promise<void> => {
   const isDataset = row.kind === 'dataset'
   if (isDataset) await api('POST /api/collections/{id}/datasets/{dataset}', { path: { id: to.id, dataset: row.id } })
@@ -52,7 +52,7 @@ const removeFromCollection = async (row: Pick<Listed, 'kind' | 'id'>, from: Pick
   else await api('POST /api/collections/{id}/removeSubCollection/{child}', { path: { id: from.id, child: row.id } })
 }
 
-/** Puts a dataset or collection into a space, and offers to take it back. */
+/** Adds a dataset or collection to a space, and offers to undo it. */
 export const addToSpace = async (row: Pick<Listed, 'kind' | 'id' | 'name'>, to: Pick<Listed, 'id' | 'name'>): Promise<void> => {
   if (row.kind === 'dataset') await api('POST /api/spaces/{id}/addDatasetToSpace/{dataset}', { path: { id: to.id, dataset: row.id } })
   else await api('POST /api/spaces/{id}/addCollectionToSpace/{collection}', { path: { id: to.id, collection: row.id } })
@@ -87,7 +87,7 @@ const takeOut = async (row: Listed, place: ListPlace): Promise<void> => {
   })
 }
 
-/** What can be done with the rows of a list, by the rights of the caller on each. */
+/** The actions for the rows of a list, by the caller's rights on each. */
 export const useResourceActions = (place?: ListPlace): ResourceActions => {
   const session = useSession()
   const navigate = useNavigate()

@@ -12,13 +12,13 @@ import { Dialog, FormDialog } from './dialog.tsx'
 import { Failure, Loading } from './page-parts.tsx'
 import { toast, toastFailure } from './toasts.tsx'
 
-/** Where a new thing is made. */
+/** Where a new resource is created. */
 export interface NewPlace {
   readonly space?: string | undefined
   readonly collection?: string | undefined
 }
 
-/** Makes a dataset of a BagIt bag, which says everything about it. */
+/** Creates a dataset from a BagIt bag, which contains all its details. */
 const createdFromBag = async (bag: File): Promise<string> => {
   const body = new FormData()
   body.append('File', bag)
@@ -39,7 +39,7 @@ const created = async (kind: ListedKind, name: string, description: string, { sp
 }
 
 /**
- * Loads again what a change may have changed: lists of the kind, the thing itself, and collections and spaces, which show what is in them and in each other.
+ * Reloads what a change may have affected: lists of the kind, the resource itself, and collections and spaces, which show what is in them and in each other.
  */
 export const refresh = async (kind: ListedKind, changed?: string): Promise<void> => {
   await queries.invalidateQueries({
@@ -55,13 +55,13 @@ export const refresh = async (kind: ListedKind, changed?: string): Promise<void>
 
 interface CreateDialogProps {
   readonly kind: ListedKind
-  /** Fixed by the page that it is made on; otherwise it can be chosen. */
+  /** Fixed when the resource is created on its page; otherwise it can be chosen. */
   readonly place?: NewPlace
   readonly onClose: () => void
   readonly onCreated: (id: string) => void
 }
 
-/** Makes a dataset, collection or space. */
+/** Creates a dataset, collection or space. */
 export const CreateDialog = ({ kind, place = {}, onClose, onCreated }: CreateDialogProps) => {
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
@@ -200,20 +200,20 @@ const deletionOf = {
   space: 'DELETE /api/spaces/{id}',
 } as const
 
-/** Moves to the trash, and offers to take it back. */
+/** Moves to the trash, and offers to undo it. */
 export const moveToTrash = async (of: Trashable & Pick<Deletable, 'name'>): Promise<void> => {
   await trash(of)
   await refresh(of.kind)
   toast(t('delete.trashed', { name: of.name }), { label: t('undo'), run: () => void restored(of).catch(toastFailure) })
 }
 
-/** How many datasets are in a space. */
+/** Number of datasets in a space. */
 const contentsOf = async (id: string): Promise<string> => {
   const { total = '0' } = await pageOf({ address: 'GET /api/spaces/{id}/datasets', id }, { limit: 1, total: true })
   return total.endsWith('+') ? t('delete.manyDatasets') : t('delete.datasets', { count: Number(total) })
 }
 
-/** Asks before what cannot be undone: names the thing, and what becomes of what is in it. */
+/** Confirms what cannot be undone: names the resource, and what happens to its contents. */
 export const DeleteDialog = ({
   of,
   onClose,
@@ -253,7 +253,7 @@ interface PickDialogProps {
   readonly onClose: () => void
 }
 
-/** Chooses one thing by its name. */
+/** Selects a resource by name. */
 export const PickDialog = ({ title, kind, from, onPick, onClose }: PickDialogProps) => {
   const [text, setText] = useState('')
   const { data, error, refetch } = useQuery({

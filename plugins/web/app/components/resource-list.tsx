@@ -23,7 +23,7 @@ const countTitle = { dataset: 'list.files', collection: 'list.datasets', space: 
 
 const unit = { dataset: 'home.files', collection: 'home.datasets', space: 'space.members' } as const
 
-/** A number below its title; where rows have two lines, with the word for what is counted. */
+/** A number below its column header; where rows have two lines, followed by its noun. */
 const Count = ({ row: { kind, count } }: { readonly row: Listed }) => (
   <>
     <span className="wide-text">{number(count)}</span>
@@ -88,7 +88,7 @@ const columnsFor = (kind: Listed['kind'], isCompact: boolean): readonly GridColu
   { id: 'modified', title: t('list.modified'), width: '8.5rem', isSortable: true, cell: row => <Time of={row.modified} /> },
 ]
 
-/** What a sorted column asks the server for. */
+/** The server's sort key of a column. */
 export const sortQuery = (sort: GridSort | undefined): ListQuery =>
   sort ? { sort: sort.column as NonNullable<ListQuery['sort']>, order: sort.order === 'ascending' ? 'asc' : 'desc' } : {}
 
@@ -102,11 +102,11 @@ interface ResourceListViewProps {
   readonly onDelete?: ((row: Listed) => void) | undefined
   readonly sort?: GridSort | undefined
   readonly onSort?: (sort: GridSort) => void
-  /** Beside a margin there is room for fewer columns. */
+  /** Beside a sidebar there is room for fewer columns. */
   readonly isCompact?: boolean
 }
 
-/** A list of datasets, collections or spaces: as a table, or as tiles where there are pictures. */
+/** A list of datasets, collections or spaces: as a table, or as tiles where there are thumbnails. */
 export const ResourceListView = ({
   label,
   list,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** HTML that people wrote. Nothing is drawn before it is sanitised. */
+/** User-provided HTML. Nothing is rendered before it is sanitised. */
 export const Sanitized = ({ html }: { readonly html: string }) => {
   const [safe, setSafe] = useState('')
   useEffect(() => {

@@ -20,7 +20,7 @@ const kinds = [
   { list: 'spaces', path: '/spaces/', icon: 'users' },
 ] as const
 
-/** Names that begin with what was typed, once typing pauses. */
+/** Names with the typed prefix, once typing pauses. */
 const useJumps = (text: string): readonly Jump[] => {
   const [prefix, setPrefix] = useState('')
   useEffect(() => {
@@ -38,7 +38,7 @@ const useJumps = (text: string): readonly Jump[] => {
   return kinds.flatMap(({ list, path, icon }) => data[list].map(({ id, name }) => ({ id, name, to: path + id, icon })))
 }
 
-/** The one search box: jumps to names, and searches everything. `/` and Ctrl+K lead to it from anywhere. */
+/** The search box: suggests names, and searches everything. `/` and Ctrl+K focus it from anywhere. */
 export const SearchBox = () => {
   const query = useRouterState({
     select: state =>
@@ -83,7 +83,7 @@ export const SearchBox = () => {
     input.current?.blur()
     void navigate({ to: to as never })
   }
-  /** Back to where the key was pressed that led here. */
+  /** Returns the focus to where the shortcut was pressed. */
   const leave = (): void => {
     const { current } = before
     if (current instanceof HTMLElement && current !== document.body && current.isConnected) current.focus()

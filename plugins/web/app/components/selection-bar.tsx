@@ -8,15 +8,15 @@ import { Icon } from './icon.tsx'
 
 const bars = new Set<HTMLElement>()
 
-/** Where the bar begins that covers the foot of the window, in pixels from its top; undefined while there is none. */
+/** The top of the bar at the bottom of the window, in pixels from the window's top; undefined while there is none. */
 export const selectionBarTop = (): number | undefined => {
   for (const bar of bars) return bar.getBoundingClientRect().top
   return undefined
 }
 
 /**
- * Rises at the foot of the window while rows are chosen: how many, how large, and what can be done with them. What does not fit goes into "More".
- * Put it right behind its grid, so that Tab leads from a row to it.
+ * Appears at the bottom of the window while rows are selected: their number, size and actions. Actions that do not fit go into "More".
+ * Put it directly after its grid, so that Tab leads from a row to it.
  */
 export const SelectionBar = ({
   count,
@@ -26,7 +26,7 @@ export const SelectionBar = ({
 }: {
   readonly count: number
   readonly sizeBytes?: number | undefined
-  /** The ones used most come first. */
+  /** The most used ones come first. */
   readonly actions: readonly GridAction[]
   readonly onClear: () => void
 }) => (count === 0 ? null : <Bar count={count} sizeBytes={sizeBytes} actions={actions} onClear={onClear} />)
@@ -110,7 +110,7 @@ const Bar = ({
   )
 }
 
-/** How many buttons fit beside the count, "More" and the cross. */
+/** How many buttons fit beside the count, "More" and the close button. */
 const fittingActions = (bar: HTMLElement | null, total: number): number => {
   const words = bar?.querySelector<HTMLElement>('.selection-count')
   const measure = bar?.querySelector<HTMLElement>('.selection-measure')

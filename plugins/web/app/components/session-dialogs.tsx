@@ -9,7 +9,7 @@ import { SignInForm } from './sign-in-form.tsx'
 import { StepUpDialog } from './step-up.tsx'
 import { TermsDialog } from './terms.tsx'
 
-/** What the account needs before the page goes on: asked where one is, and then what was begun is done. */
+/** Dialogs that the account requires before the page continues; the pending action then runs. */
 export const SessionDialogs = () => {
   const session = useSession()
   const interruption = useInterruption()

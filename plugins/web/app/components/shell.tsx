@@ -11,7 +11,7 @@ import { SearchBox } from './search-box.tsx'
 import { Toasts } from './toasts.tsx'
 import { UploadButton } from './upload-button.tsx'
 
-/** What is on every page: the skip link, the header, the page itself, the footer, and messages. */
+/** The common parts of every page: the skip link, the header, the page itself, the footer, and messages. */
 export const Shell = () => {
   const session = useSession()
   const name = session?.site.name ?? 'Pounce'
@@ -63,7 +63,7 @@ const PartLinks = () =>
 
 const SessionDialogs = lazy(async () => ({ default: (await import('./session-dialogs.tsx')).SessionDialogs }))
 
-/** What is asked of the account before the page goes on; loaded when there is something to ask. */
+/** Dialogs that the account requires before the page continues; loaded on demand. */
 const Interruptions = () => {
   const session = useSession()
   const interruption = useInterruption()
@@ -74,7 +74,7 @@ const Interruptions = () => {
   ) : null
 }
 
-/** The page. A new one gets the focus, so that screen readers begin there. */
+/** The page. A new one gets the focus, so that screen readers start there. */
 const Main = () => {
   const path = useRouterState({ select: state => state.location.pathname })
   const main = useRef<HTMLElement>(null)
@@ -91,7 +91,7 @@ const Main = () => {
   )
 }
 
-/** Says that the server does not answer, until it does. */
+/** Shown while the server does not respond. */
 const Unreachable = () => {
   const [isAway, setAway] = useState(false)
   useEffect(() => {

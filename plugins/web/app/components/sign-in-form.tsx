@@ -11,10 +11,10 @@ import { Button, TextField } from './controls.tsx'
 import { FormError, SubmitButton } from './form-parts.tsx'
 
 interface SignInFormProps {
-  /** A path of this server, for doors that lead over another site. */
+  /** A path of this server, for sign-in through another site. */
   readonly returnTo: string
   readonly onSignedIn: () => Promise<unknown>
-  /** The address of who was signed in before. */
+  /** The email address of the user who was signed in before. */
   readonly email?: string | undefined
 }
 
@@ -36,7 +36,7 @@ const secondStepOf = (error: unknown): SecondStep | undefined => {
 
 const useDoors = () => useQuery({ queryKey: ['providers'], queryFn: () => api('GET /api/login/providers') })
 
-/** Links to the sites that one can sign in with; the browser comes back to a path of this server. */
+/** Links to the sites of external sign-in; the browser returns to a path of this server. */
 export const SiteDoors = ({ returnTo }: { readonly returnTo: string }) => (
   <>
     {useDoors()
@@ -49,7 +49,7 @@ export const SiteDoors = ({ returnTo }: { readonly returnTo: string }) => (
   </>
 )
 
-/** Everything that one can sign in with here: password, second factor, passkey, and other sites. */
+/** All sign-in methods of this server: password, second factor, passkey, and other sites. */
 export const SignInForm = ({ returnTo, onSignedIn, email }: SignInFormProps) => {
   const session = useSession()
   const doors = useDoors()
@@ -155,7 +155,7 @@ const PasskeyButton = ({ onSignedIn }: Pick<SignInFormProps, 'onSignedIn'>) => {
   )
 }
 
-/** What proves the second factor: a code, a recovery code or a passkey. */
+/** The proof of the second factor: a code, a recovery code or a passkey. */
 export interface FactorProof {
   readonly code?: string
   readonly recoveryCode?: string

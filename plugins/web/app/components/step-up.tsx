@@ -12,7 +12,7 @@ import { FactorFields, SiteDoors } from './sign-in-form.tsx'
 
 type Proof = { readonly password: string } | { readonly code?: string; readonly recoveryCode?: string }
 
-/** Asks to authenticate again before a sensitive act, which then goes on. */
+/** Requires recent authentication before a sensitive action, which then continues. */
 export const StepUpDialog = ({ methods, onEnd }: { readonly methods: readonly string[]; readonly onEnd: (isDone: boolean) => void }) => {
   const { isBusy, error, run } = useAct()
   const prove = async (body: Proof): Promise<void> => {
@@ -55,7 +55,7 @@ export const StepUpDialog = ({ methods, onEnd }: { readonly methods: readonly st
   )
 }
 
-/** A form that asks for the password of the account. */
+/** A form for the password of the account. */
 export const PasswordProof = ({
   isBusy,
   error,

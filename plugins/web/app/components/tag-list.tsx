@@ -84,7 +84,7 @@ export const TagList = ({
   )
 }
 
-/** Names between commas, each once. */
+/** Comma-separated names, each once. */
 export const namesIn = (text: string): readonly string[] => [
   ...new Set(
     text

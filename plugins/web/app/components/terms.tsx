@@ -11,7 +11,7 @@ import { Sanitized } from './sanitized.tsx'
 
 const configurationQuery = { queryKey: ['configuration'], queryFn: () => api('GET /api/configuration'), staleTime: 0 } as const
 
-/** The terms of service, as they are now. */
+/** The current terms of service. */
 export const useTerms = () => useQuery(configurationQuery)
 
 export const TermsText = () => {
@@ -26,7 +26,7 @@ export const TermsText = () => {
   )
 }
 
-/** Asks to accept the terms, new or changed; there is no way past it but out. */
+/** Requires acceptance of new or changed terms; the only alternative is to sign out. */
 export const TermsDialog = ({ onEnd }: { readonly onEnd: (isDone: boolean) => void }) => {
   const { data, refetch } = useTerms()
   const { isBusy, error, run } = useAct()
@@ -34,7 +34,7 @@ export const TermsDialog = ({ onEnd }: { readonly onEnd: (isDone: boolean) => vo
     try {
       await api('POST /api/users/acceptTerms', { body: data?.tosChanged == null ? {} : { tosChanged: data.tosChanged } })
     } catch (failure) {
-      // They changed while they were read.
+      // They changed while they were being read.
       await refetch()
       throw failure
     }

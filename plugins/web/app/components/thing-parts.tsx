@@ -4,7 +4,7 @@ import type { Listed } from '../lib/resources.ts'
 import { IconButton } from './controls.tsx'
 import { Time } from './page-parts.tsx'
 
-/** A fact: since when there is a thing. */
+/** When the resource was created. */
 export const Created = ({ of }: { readonly of: string }) => (
   <>
     {t('createdWhen')} <Time of={of} />
@@ -25,7 +25,7 @@ export const Margin = ({ description, id }: { readonly description: string; read
   </aside>
 )
 
-/** What can be done with the thing that a page is about. */
+/** The actions for the resource of a page. */
 export const ThingMenu = ({
   of,
   onEdit,

@@ -20,13 +20,13 @@ const change = (next: readonly Toast[]): void => {
 
 const remove = (id: number): void => change(toasts.filter(toast => toast.id !== id))
 
-/** Tells what happened, with what takes it back. At most four are shown. */
+/** Reports what happened, with an undo action. At most four are shown. */
 export const toast = (text: string, action?: Toast['action']): void => {
   lastId++
   change([...toasts.slice(-3), { id: lastId, text, action }])
 }
 
-/** Tells that something was refused. */
+/** Reports an error. */
 export const toastFailure = (error: unknown): void => toast(messageOf(error))
 
 const subscribe = (listener: () => void): (() => void) => {

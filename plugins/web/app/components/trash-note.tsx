@@ -5,14 +5,14 @@ import { restore, type Trashable } from '../lib/trash.ts'
 import { Button } from './controls.tsx'
 import { toast, toastFailure } from './toasts.tsx'
 
-/** Says that what the page is about is in the trash, with what takes it out. */
+/** Notes that the resource of the page is in the trash, with a button to restore it. */
 export const TrashNote = ({
   of,
   trashed,
 }: {
-  /** What the page is about. */
+  /** The resource of the page. */
   readonly of: 'dataset' | 'collection' | 'file'
-  /** What has to be restored: for a file its dataset. */
+  /** What has to be restored: for a file, its dataset. */
   readonly trashed: Trashable & { readonly name: string; readonly rights: readonly string[] }
 }) => {
   const { kind, name, rights } = trashed

@@ -13,7 +13,7 @@ export const needTray = (): void => {
 
 const UploadTray = lazy(async () => ({ default: (await import('./upload-tray.tsx')).UploadTray }))
 
-/** For those who can upload: the button of the tray, until that brings its own. */
+/** For users who can upload: the button of the tray, until the tray renders its own. */
 export const UploadButton = ({ user }: { readonly user: string }) => {
   const state = useStore(tray)
   useEffect(() => {

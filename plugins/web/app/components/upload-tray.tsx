@@ -18,31 +18,31 @@ import { toast } from './toasts.tsx'
 interface Question {
   readonly target: UploadTarget
   readonly chosen: Chosen
-  /** Paths of files of the same name and size that are in the dataset already. */
+  /** Paths of files with the same name and size that are already in the dataset. */
   readonly there: ReadonlySet<string>
 }
 
 type Ask = (question: Question) => void
 let ask: Ask | undefined
-/** Files that wait for the tray, which asks about them. */
+/** Files that wait for the user's answer in the tray. */
 let waiting: Question[] = []
 
 const queue = (target: UploadTarget, chosen: Chosen): Promise<void> => uploads.add(target, chosen).catch(error => toast(messageOf(error)))
 
-/** Puts what was dropped or chosen into the queue. Asks first when some of it is in the dataset already. */
+/** Queues the dropped or selected files. Asks first when some of them are already in the dataset. */
 export const addFiles = async (target: UploadTarget, all: Chosen): Promise<void> => {
   const chosen = uploads.rejoin(target, all)
   if (chosen.unreadable.length > 0) toast(t('uploads.unreadable', { count: chosen.unreadable.length, name: chosen.unreadable[0] ?? '' }))
   if (chosen.files.length === 0 && chosen.emptyFolders.length === 0) return
   const sizes = chosen.files.map(({ path, file }) => ({ path, size: file.size }))
-  // Without an answer nothing is known to be there; the queue deals with a server that is unreachable.
+  // Without a response nothing is known to be there; the queue handles an unreachable server.
   const there = new Set((await arrivedOf(target, sizes).catch(() => new Map<string, string>())).keys())
   if (there.size === 0) await queue(target, chosen)
   else if (ask) ask({ target, chosen, there })
   else waiting = [...waiting, { target, chosen, there }]
 }
 
-/** What is on its way, on every page: a button in the header, and the tray that it opens. `isOpened`: by the button before this one, which had the focus. */
+/** Pending uploads, on every page: a button in the header, and the tray that it opens. `isOpened`: by the previous button, which had the focus. */
 export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
   const state = useSyncExternalStore(uploads.subscribe, uploads.state)
   const user = useSession()?.user?.id
@@ -60,7 +60,7 @@ export const UploadTray = ({ isOpened }: { readonly isOpened: boolean }) => {
   useEffect(() => {
     if (user !== undefined) void uploads.restore(user)
   }, [user])
-  // Small files are there before anything else of them is seen: the tray opens with what is added, not with what is on its way.
+  // Small files finish before any progress is visible: the tray opens when files are added, not when they are being sent.
   const count = state.items.length
   const known = useRef(0)
   useEffect(() => {
@@ -170,7 +170,7 @@ const Tray = ({ state, onClose }: { readonly state: QueueState; readonly onClose
   )
 }
 
-/** After a reload: files that the browser opens again when it is allowed to, and those that have to be chosen again. */
+/** After a reload: files that the browser can reopen with permission, and those that have to be selected again. */
 const Missing = ({ state: { items, counts } }: { readonly state: QueueState }) => {
   const mayReopen = items.some(({ state, handle }) => state === 'missing' && handle)
   const { target } = items.find(item => item.state === 'missing') ?? {}

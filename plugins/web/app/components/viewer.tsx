@@ -7,16 +7,16 @@ import type { ViewedThing } from '../viewers/host.ts'
 import { Loading } from './page-parts.tsx'
 import { Part } from './part.tsx'
 
-/** Bytes that may be shown, and where they are. */
+/** Bytes that can be shown, and their URL. */
 export interface Viewable {
   readonly thing: ViewedThing
   readonly url: string
   readonly download?: string | undefined
 }
 
-/** One way of showing one of them. */
+/** One way to show one of them. */
 interface Showing extends Viewable {
-  /** In the address of the page: the name of the viewer, and of the preview where it shows one. */
+  /** In the URL of the page: the name of the viewer, and of the preview where it shows one. */
   readonly key: string
   readonly contribution: Contribution
   readonly label: string
@@ -24,13 +24,13 @@ interface Showing extends Viewable {
 
 /** A preview comes after the file itself where viewers of the same rank show both. */
 const previewsAfter = 5
-/** Below it, a preview may be better than the file: wait for the list of previews rather than show one and then the other. */
+/** Below this rank, a preview may be better than the file: wait for the list of previews rather than replace what is shown. */
 const surelyBest = 40
 
 const rankOf = ({ contribution, thing }: Pick<Showing, 'contribution' | 'thing'>): number =>
   (contribution.viewer?.rank ?? 0) - (thing.kind === 'preview' ? previewsAfter : 0)
 
-/** Everything that shows the file itself, and the best that shows each preview. */
+/** All viewers for the file itself, and the best one for each preview. */
 const showingsOf = (all: readonly Contribution[], things: readonly Viewable[]): readonly Showing[] => {
   const previews = things.filter(({ thing }) => thing.kind === 'preview')
   return things
@@ -50,15 +50,15 @@ const showingsOf = (all: readonly Contribution[], things: readonly Viewable[]): 
 
 interface ViewerProps {
   readonly things: readonly Viewable[]
-  /** More may come. */
+  /** The list may still grow. */
   readonly isLoading: boolean
-  /** Where there is no viewer. */
+  /** Shown where there is no viewer. */
   readonly empty: ReactNode
-  /** Of several on a page, what follows their names in the address. */
+  /** With several on a page, the suffix of their names in the URL. */
   readonly slot?: '' | '2'
 }
 
-/** Shows bytes by the best viewer that plugins have for them, and offers the others. */
+/** Shows bytes with the best available viewer, and offers the others. */
 export const Viewer = ({ things, isLoading, empty, slot = '' }: ViewerProps) => {
   const all = useContributions()
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
@@ -91,7 +91,7 @@ export const Viewer = ({ things, isLoading, empty, slot = '' }: ViewerProps) => 
   )
 }
 
-/** So many fit into a line. */
+/** How many fit into a line. */
 const maxButtons = 5
 
 interface ChoiceProps {

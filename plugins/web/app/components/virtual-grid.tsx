@@ -18,8 +18,8 @@ export type { GridAction } from './grid-menu.tsx'
 export type { GridColumn, GridHandle, GridSort, VirtualGridProps } from './grid-props.ts'
 
 /**
- * The list of the interface, for ten rows as for a million: only rows in view exist, and only the body is drawn anew while scrolling. One row has the
- * focus (arrows, Home, End, Page Up and Down, typing a name); Space, Shift and Ctrl+A choose.
+ * The list component, for ten rows or a million: only rows in view are rendered, and only the body is rendered again while scrolling. One row has the
+ * focus (arrows, Home, End, Page Up and Down, type-ahead); Space, Shift and Ctrl+A select.
  */
 export const VirtualGrid = <T,>(props: VirtualGridProps<T>) => {
   const { label, count, row, columns, sort, onSort, selection, onSelect, actions, empty, restoreKey, handle } = props

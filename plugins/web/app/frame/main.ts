@@ -3,7 +3,7 @@ import type { FrameStart, FromFrame, ToFrame } from '../lib/frame-messages.ts'
 import type { MountedPart, ViewerHost } from '../viewers/host.ts'
 
 /*
- * Runs in the sandboxed frame of one part: it has no origin, no network and no API. All that it gets are the bytes that the page reads for it.
+ * Runs in the sandboxed frame of one part: it has no origin, no network and no API. It gets only the bytes that the page reads for it.
  */
 
 interface Waiting {
@@ -53,7 +53,7 @@ const loadSheet = (path: string): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const link = document.createElement('link')
     link.rel = 'stylesheet'
-    // Without an origin, style sheets too are of another one.
+    // Without an origin, style sheets are cross-origin too.
     link.crossOrigin = 'anonymous'
     link.onload = resolve
     link.onerror = () => reject(new TypeError(`${path} cannot be loaded`))
@@ -94,7 +94,7 @@ const begin = ({ source, data, ports }: MessageEvent<FrameStart>): void => {
   if (source !== window.parent || !port) return
   window.removeEventListener('message', begin)
   run(data, port).catch((error: unknown) => {
-    // A message for the person is an `Error`; anything else is a fault of the part.
+    // An `Error` is a message for the user; anything else is a bug in the part.
     const message = error instanceof Error && error.name === 'Error' ? error.message : undefined
     if (message === undefined) reportError(error)
     port.postMessage({ is: 'failed', message } satisfies FromFrame)

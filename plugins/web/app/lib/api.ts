@@ -3,21 +3,21 @@ import type { Operations } from '../api.ts'
 /** A method and a path of the API, such as `GET /api/datasets/{id}`. */
 export type Address = keyof Operations
 
-/** The body that an operation answers with. */
+/** The response body of an operation. */
 export type Answer<A extends Address> = Operations[A]['answer']
 
 type Part<A extends Address, P extends 'path' | 'query' | 'body'> = Operations[A][P]
 type IsEmpty<T> = T extends undefined ? true : keyof T extends never ? true : false
-/** What an operation is called with. */
+/** The arguments of an operation. */
 export type Input<A extends Address> = {
   readonly signal?: AbortSignal | undefined
-  /** The version that a change is meant for, from `apiTagged`. */
+  /** The version that a change is based on, from `apiTagged`. */
   readonly ifMatch?: string | undefined
 } & (IsEmpty<Part<A, 'path'>> extends true ? { readonly path?: never } : { readonly path: Part<A, 'path'> }) & {
     readonly query?: Part<A, 'query'>
   } & (Part<A, 'body'> extends undefined ? { readonly body?: never } : { readonly body?: Part<A, 'body'> })
 
-/** A refusal of the server, or none of it: status 0 when the server is unreachable. */
+/** An error response of the server; status 0 when the server is unreachable. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
@@ -33,10 +33,10 @@ export class ApiError extends Error {
   }
 }
 
-/** The path below which the server is; empty for most. */
+/** The path prefix of the server; mostly empty. */
 export const base: string = document.documentElement.dataset['base'] ?? ''
 
-/** An address of this server for links, pictures and downloads. */
+/** A URL of this server for links, pictures and downloads. */
 export const urlOf = (path: string, query: Readonly<Record<string, unknown>> = {}): string => `${base}${path}${queryText(query)}`
 
 const queryText = (query: Readonly<Record<string, unknown>>): string => {
@@ -52,22 +52,22 @@ const queryText = (query: Readonly<Record<string, unknown>>): string => {
 const filled = (template: string, parameters: Readonly<Record<string, unknown>>): string =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name] ?? '')))
 
-/** Listeners of what concerns the whole page: whether the server answers. */
+/** Listeners for the reachability of the server. */
 export const serverEvents = new EventTarget()
 
 type Recovery = (error: ApiError) => Promise<boolean>
 
 let recovery: Recovery | undefined
 
-/** Sets what obtains from the person what a refused call needs (signing in again, a step-up); true when the call may be repeated. */
+/** Sets the handler that gets from the user what a rejected call needs (signing in again, a step-up); true when the call may be repeated. */
 export const recoverWith = (ask: Recovery): void => {
   recovery = ask
 }
 
-/** Codes that the person can do something about on the page, without losing what was begun. */
+/** Codes that the user can resolve on the page without losing input. */
 const recoverable: ReadonlySet<string> = new Set(['not-signed-in', 'step-up-required', 'terms-not-accepted'])
 
-/** Calls that themselves prove who somebody is: their refusal is an answer to what was typed. */
+/** Calls that authenticate: their rejection is about the credentials entered. */
 const proves = (address: Address): boolean =>
   /^\w+ \/api\/(?:login|logout|signup|setup|password|session|sessions\/step-up)(?:\/|$)/.test(address)
 
@@ -114,24 +114,24 @@ const bodyOf = async (response: Response): Promise<unknown> => {
   return response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text
 }
 
-/** Calls an operation and returns its body. Rejects with `ApiError` for every refusal. */
+/** Calls an operation and returns its body. Rejects with `ApiError` on every error response. */
 export const api = async <A extends Address>(address: A, input: Input<A> = {} as Input<A>): Promise<Answer<A>> =>
   (await bodyOf(await send(address, input as Input<Address>))) as Answer<A>
 
-/** Calls an operation and returns its body, with the version of what it is about. */
+/** Calls an operation and returns its body, with the version of the resource. */
 export const apiTagged = async <A extends Address>(address: A, input: Input<A>): Promise<{ body: Answer<A>; etag: string | undefined }> => {
   const response = await send(address, input as Input<Address>)
   return { body: (await bodyOf(response)) as Answer<A>, etag: response.headers.get('etag') ?? undefined }
 }
 
-/** A page of a list, with the query of the next one, and the total where the server counts. */
+/** A page of a list, with the query of the next one, and the total if the server provides it. */
 export interface ListPage<T> {
   readonly rows: T
   readonly next: Readonly<Record<string, string>> | undefined
   readonly total: string | undefined
 }
 
-/** Calls an operation that answers with a list and names its next page in `Link`. */
+/** Calls an operation that returns a list and its next page in `Link`. */
 export const apiPage = async <A extends Address>(address: A, input: Input<A> = {} as Input<A>): Promise<ListPage<Answer<A>>> => {
   const response = await send(address, input as Input<Address>)
   const link = /<([^<>]+)>; ?rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1]

@@ -4,18 +4,18 @@ import type { ViewedThing, ViewerHost } from '../viewers/host.ts'
 import type { Contribution } from './contributions.ts'
 import { hostOf, loadPart } from './viewer-host.ts'
 
-/** What may be shown, if its module agrees. */
+/** A part that is shown if its module agrees. */
 export interface AskedPart {
   readonly key: string
   readonly contribution: Contribution
   readonly thing: ViewedThing
-  /** Address of the bytes; empty for what has none. */
+  /** URL of the bytes; empty where there are none. */
   readonly url: string
 }
 
 const noState: ViewerHost['state'] = { get: () => undefined, set: () => undefined }
 
-/** Asks a module whether it has anything to show; a module that fails says so when it is mounted. */
+/** Checks whether a module has anything to show; a module that fails reports its error when it is mounted. */
 const canShow = async ({ contribution, thing, url }: AskedPart): Promise<boolean> => {
   try {
     const part = await loadPart(contribution)
@@ -28,10 +28,10 @@ const canShow = async ({ contribution, thing, url }: AskedPart): Promise<boolean
   }
 }
 
-/** Viewers say whether their module has to be loaded to know; tabs, panels and actions are few, and always asked. */
+/** Viewers declare whether their module must be loaded to decide; tabs, panels and actions are few, and always checked. */
 const isOffered = ({ contribution: { viewer } }: AskedPart): boolean => viewer !== undefined && viewer.asks !== true
 
-/** Parts without those that decline, which are asked in their order; undefined until the first is found. */
+/** Parts without those that decline, checked in order; undefined until the first is found. */
 export const useAsked = <P extends AskedPart>(parts: readonly P[]): readonly P[] | undefined => {
   const [answers, setAnswers] = useState<ReadonlyMap<string, boolean>>(new Map())
   const asked = useRef(new Set<string>())
@@ -51,7 +51,7 @@ export const useAsked = <P extends AskedPart>(parts: readonly P[]): readonly P[]
   return known.length === 0 && undecided !== -1 ? undefined : known
 }
 
-/** One text in the address, written at most a few times a second: browsers limit how often it may change. */
+/** A value in the URL, written at most a few times a second: browsers limit how often it may change. */
 export const useAddressState = (name = 'view'): ViewerHost['state'] => {
   const { [name]: view } = useSearch({ strict: false }) as Readonly<Record<string, string>>
   const navigate = useNavigate()

@@ -3,10 +3,10 @@ import type { ViewedThing } from '../viewers/host.ts'
 import { type Answer, api } from './api.ts'
 import { currentLanguage } from './i18n.ts'
 
-/** What a plugin adds to the interface. */
+/** What a plugin contributes to the interface. */
 export type Contribution = Answer<'GET /api/web/contributions'>[number]
 
-/** Everything that plugins add and this person may see; undefined until it is loaded. */
+/** All contributions visible to this user; undefined until loaded. */
 export const useContributions = (): readonly Contribution[] | undefined => {
   const language = currentLanguage()
   return useQuery({
@@ -17,14 +17,14 @@ export const useContributions = (): readonly Contribution[] | undefined => {
   }).data
 }
 
-/** The page of a plugin that shows things of a kind of its own. */
+/** The page of a plugin that shows resources of its own kind. */
 export const pageOfKind = (all: readonly Contribution[], kind: string): Contribution | undefined =>
   all.find(one => one.kind === 'page' && one.of.includes(kind))
 
 const fitsType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('/*') && type.startsWith(pattern.slice(0, -1)))
 
-/** Whether a viewer is for such bytes, by media type, ending of the name and size. */
+/** Whether a viewer accepts such bytes, by media type, file extension and size. */
 const isFor = ({ viewer }: Contribution, { contentType, name, sizeBytes }: ViewedThing): boolean => {
   if (!viewer || sizeBytes > viewer.maxBytes) return false
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
@@ -36,7 +36,7 @@ const isFor = ({ viewer }: Contribution, { contentType, name, sizeBytes }: Viewe
 export const viewersFor = (all: readonly Contribution[], thing: ViewedThing): readonly Contribution[] =>
   all.filter(one => one.kind === 'viewer' && isFor(one, thing)).sort((one, other) => (other.viewer?.rank ?? 0) - (one.viewer?.rank ?? 0))
 
-/** Tabs, panels or actions for a resource: those that this person has the permission for. */
+/** Tabs, panels or actions for a resource: those that this user has the permission for. */
 export const partsFor = (
   all: readonly Contribution[],
   kind: 'tab' | 'panel' | 'action',

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { api } from './api.ts'
 import { onLiveEvents } from './live.ts'
 
-/** What an extractor does with a file or dataset at the moment, or that it failed. */
+/** The state of an extractor on a file or dataset: running or failed. */
 export interface ExtractionState {
   readonly state: 'working' | 'failed'
   readonly extractor: string
@@ -19,7 +19,7 @@ const idOfTarget = (target: unknown): string | undefined => {
   return typeof id === 'string' ? id : undefined
 }
 
-/** Without a state nothing is going on. What is unchanged stays the same object, so that nothing is drawn again for it. */
+/** Without a state nothing is running. Unchanged states stay the same object, so that nothing is rendered again for them. */
 const set = (id: string, state?: ExtractionState): void => {
   const known = states.get(id)
   if (state && known?.state === state.state && known.extractor === state.extractor) return
@@ -35,7 +35,7 @@ const tell = (): void => {
   for (const listener of listeners) listener()
 }
 
-/** Loads the states of at most a thousand files and datasets; live events change them afterwards. Where that fails, no state is shown. */
+/** Loads the states of at most a thousand files and datasets; live events update them afterwards. On failure, no state is shown. */
 export const loadExtractionStates = async (ids: readonly string[]): Promise<void> => {
   if (ids.length === 0) return
   const found = await api('POST /api/extractions/states', { body: { ids } }).catch(() => undefined)
@@ -66,5 +66,5 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
-/** What extractors do with a file or dataset, or failed to do: as loaded, and as live events have told since. */
+/** The extractor states of a file or dataset: as loaded, then updated by live events. */
 export const useExtractionState = (id: string): ExtractionState | undefined => useSyncExternalStore(subscribe, () => states.get(id))

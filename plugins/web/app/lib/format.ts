@@ -47,7 +47,7 @@ const steps: readonly (readonly [number, Intl.RelativeTimeFormatUnit])[] = [
 ]
 const seconds: Readonly<Partial<Record<Intl.RelativeTimeFormatUnit, number>>> = { second: 1, minute: 60, hour: 3600, day: 86_400 }
 
-/** How long ago, within a week; else the day. */
+/** Relative within a week; otherwise the date. */
 export const when = (time: string | Date): string => {
   const date = new Date(time)
   const ago = (Date.now() - date.getTime()) / 1000
@@ -59,9 +59,9 @@ export const when = (time: string | Date): string => {
 /** A time with its zone, for tooltips. */
 export const exactTime = (time: string | Date): string => exact().format(new Date(time))
 
-/** Order of names as people expect it: digits count as numbers. */
+/** Natural sort order of names: digits are compared as numbers. */
 export const compareNames = (one: string, other: string): number => collators().compare(one, other)
 
-/** What is stored, and what may be. */
+/** Used storage, and the limit. */
 export const storageText = ({ usedBytes, maxBytes }: { readonly usedBytes: number; readonly maxBytes: number }): string =>
   maxBytes > 0 ? t('storage.of', { used: bytes(usedBytes), max: bytes(maxBytes) }) : t('storage.used', { used: bytes(usedBytes) })

@@ -17,14 +17,14 @@ export type ToFrame =
   | { readonly is: 'refused'; readonly id: number; readonly message: string }
   | { readonly is: 'ping' }
 
-/** From a frame to the page, which trusts none of it. */
+/** From a frame to the page, which does not trust it. */
 export type FromFrame =
   | { readonly is: 'read'; readonly id: number; readonly start: number; readonly end: number }
   | { readonly is: 'toast'; readonly text: string }
   | { readonly is: 'navigate'; readonly path: string }
   | { readonly is: 'state'; readonly value: string | undefined }
   | { readonly is: 'mounted' }
-  /** Without a message for the person where the part itself is faulty. */
+  /** Without a message for the user where the part itself is faulty. */
   | { readonly is: 'failed'; readonly message?: string | undefined }
   /** The part has nothing to show. */
   | { readonly is: 'nothing' }

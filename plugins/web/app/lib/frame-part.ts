@@ -4,10 +4,10 @@ import type { Contribution } from './contributions.ts'
 import type { FrameStart, FromFrame, ToFrame } from './frame-messages.ts'
 import { t } from './i18n.ts'
 
-/** A frame that does not answer for so long has failed; one that is still being loaded, over a slow connection or by a busy machine, has longer. */
+/** A frame that does not respond for this long has failed; one that is still loading, over a slow connection or on a busy machine, has longer. */
 const [silenceMs, loadMs] = [10_000, 60_000]
 const pingEveryMs = 4000
-/** Of one read, so that a frame cannot fill the memory of the page by one call. */
+/** Maximum size of one read, so that a frame cannot fill the memory of the page by one call. */
 const maxReadBytes = 256_000_000
 const maxReads = 16
 const heights = { least: 80, most: 4000 }
@@ -17,8 +17,8 @@ const maxText = 500
 const textIn = (value: unknown): string => (typeof value === 'string' ? value.slice(0, maxText) : '')
 
 /**
- * A part in a frame without origin and network. What the frame sends is not trusted: it can have bytes of what it was mounted for, say a text, write its
- * own state, and, while a person uses it, lead to another page of the interface. `onFailure` is called when it fails after it was mounted.
+ * A part in a frame without origin and network. What the frame sends is not trusted: it can read the bytes that it was mounted for, announce a text, write
+ * its own state, and, while the user interacts with it, navigate to another page of the interface. `onFailure` is called when it fails after mounting.
  */
 export const framePart = (contribution: Contribution, onFailure: (message: string) => void): MountedPart => ({
   mount: (element: HTMLElement, host: ViewerHost) =>
@@ -44,7 +44,7 @@ export const framePart = (contribution: Contribution, onFailure: (message: strin
         else reject(new Error(message))
       }
       const timer = setInterval(() => {
-        // Browsers let frames of a hidden page sleep.
+        // Browsers throttle frames of a hidden page.
         if (document.hidden) lastSign = Date.now()
         else if (Date.now() - lastSign > (isStarted ? silenceMs : loadMs)) fail(t('part.silent'))
         else port.postMessage({ is: 'ping' } satisfies ToFrame)
@@ -93,7 +93,7 @@ const startOf = ({ module, styles, texts }: Contribution, { thing, language, sta
   state: state.get(),
 })
 
-/** Answers what a frame requests. */
+/** Responds to requests of a frame. */
 const frameCalls = (host: ViewerHost, send: (message: ToFrame) => void): ((message: FromFrame) => void) => {
   let reads = 0
   let toastedAt = 0

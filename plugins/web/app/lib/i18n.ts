@@ -2,7 +2,7 @@ import i18next from 'i18next'
 import en from '../locales/en.json'
 import type viewers from '../locales/viewers/en.json'
 
-/** Languages that the interface speaks. */
+/** Languages of the interface. */
 export const languages = { en: 'English', de: 'Deutsch' } as const
 export type Language = keyof typeof languages
 
@@ -14,7 +14,7 @@ declare module 'i18next' {
 
 const isLanguage = (text: string): text is Language => text in languages
 
-/** The language of the page, as the server sent it, or as it was chosen since. */
+/** The language of the page: as sent by the server, or as selected since. */
 export const currentLanguage = (): Language => {
   const { lang } = document.documentElement
   return isLanguage(lang) ? lang : 'en'
@@ -32,7 +32,7 @@ const viewerTexts = {
 }
 let hasViewers = false
 
-/** Before a viewer of our own is mounted: pages do not load the texts of viewers. */
+/** Called before a built-in viewer is mounted: pages do not load the texts of viewers. */
 export const loadViewerTexts = async (language: Language = currentLanguage()): Promise<void> => {
   hasViewers = true
   if (i18next.exists('viewer', { lng: language, fallbackLng: [], returnObjects: true })) return
@@ -40,7 +40,7 @@ export const loadViewerTexts = async (language: Language = currentLanguage()): P
   i18next.addResourceBundle(language, 'translation', texts, true)
 }
 
-/** Before the first page is drawn. */
+/** Called before the first page is rendered. */
 export const startLanguage = async (): Promise<void> => {
   const language = currentLanguage()
   await i18next.init({
@@ -55,7 +55,7 @@ export const startLanguage = async (): Promise<void> => {
   await i18next.changeLanguage(language)
 }
 
-/** Changes the language of the page, and records it in a cookie so that the server sends the next page in it. */
+/** Changes the language of the page, and stores it in a cookie so that the server sends the next page in it. */
 export const chooseLanguage = async (language: Language): Promise<void> => {
   await load(language)
   if (hasViewers) await loadViewerTexts(language)
@@ -65,5 +65,5 @@ export const chooseLanguage = async (language: Language): Promise<void> => {
   await i18next.changeLanguage(language)
 }
 
-/** The text of a key in the language of the page. */
+/** The translation of a key. */
 export const t = i18next.t.bind(i18next)

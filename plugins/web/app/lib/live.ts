@@ -2,7 +2,7 @@ import { urlOf } from './api.ts'
 import { isReloadable, refresh } from './queries.ts'
 import { loadedSession, onSessionChange } from './session.ts'
 
-/** A CloudEvent of `GET /api/live`, as far as pages use it. */
+/** A CloudEvent of `GET /api/live`, with the fields used by pages. */
 export interface LiveEvent {
   readonly id: string
   readonly type: string
@@ -14,13 +14,13 @@ type Listener = (events: readonly LiveEvent[]) => void
 
 const listeners = new Set<Listener>()
 
-/** Calls a listener with the events about what this person may view, in order, a few times a second at most; returns what ends it. */
+/** Calls a listener with the events that this user may view, in order and batched to a few times a second; returns a function to unsubscribe. */
 export const onLiveEvents = (listener: Listener): (() => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** To draw a page again for each event of a burst, as of an upload with its extractions, would take more time than everything else. */
+/** Rendering a page for each event of a burst, such as an upload with its extractions, would be too slow. */
 const gatherMs = 200
 let gathered: LiveEvent[] = []
 
@@ -33,7 +33,7 @@ const tell = (event: LiveEvent): void => {
   }, gatherMs)
 }
 
-/** Keys that became stale, collected so that a burst of events refreshes a page once. */
+/** Stale keys, collected so that a burst of events refreshes a page once. */
 const stale = new Map<string, readonly string[]>()
 let isWaiting = false
 let refreshedAt = 0
@@ -41,8 +41,8 @@ let refreshedAt = 0
 let waitedMs = 0
 
 /**
- * A single event shows almost at once; while many come, as of an upload, pages are refreshed after one second, then two, then every three: to load and draw them
- * takes time from what makes the events.
+ * A single event is shown almost at once; during a burst, such as an upload, pages are refreshed after one second, then two, then every three: loading and
+ * rendering them takes time from what causes the events.
  */
 const nextWaitMs = (): number => {
   const isBurst = Date.now() - refreshedAt < Math.max(2000, waitedMs)
@@ -65,7 +65,7 @@ const markStale = (key: readonly string[]): void => {
 
 const parents = ['space', 'collection', 'dataset', 'folder', 'file'] as const
 
-/** What an extractor works on, or a preview, tag or comment belongs to: `file/6741c1…`, or an object. */
+/** The target of an extractor, preview, tag or comment: `file/6741c1…`, or an object. */
 const targetOf = (target: unknown): readonly string[] | undefined => {
   if (typeof target === 'string') return target.split('/')
   const { kind, id } = (target ?? {}) as { readonly kind?: unknown; readonly id?: unknown }
@@ -88,7 +88,7 @@ const hear = (event: LiveEvent): void => {
 
 /**
  * One stream for all tabs of this browser: the tab that holds the lock reads it and passes events on. Without a stream the pages still work; they
- * load what they show when they are opened and when the window gets the focus.
+ * load data when they are opened and when the window gets the focus.
  */
 export const startLive = (): void => {
   if (typeof BroadcastChannel === 'undefined' || !navigator.locks) {
@@ -131,7 +131,7 @@ const listen = (listener: (event: LiveEvent) => void): void => {
       later()
       return
     }
-    // A private server has nothing for strangers; signing in connects.
+    // A private server has nothing for anonymous users; signing in connects.
     if (!session.user && session.capabilities.private) return
     const source = new EventSource(urlOf('/api/live'))
     current = source
@@ -140,12 +140,12 @@ const listen = (listener: (event: LiveEvent) => void): void => {
     }
     source.onmessage = ({ data }: MessageEvent<string>) => listener(JSON.parse(data) as LiveEvent)
     source.onerror = () => {
-      // A refused stream is closed by the browser; a cut one it opens again by itself.
+      // The browser closes a rejected stream, and reopens an interrupted one by itself.
       if (source !== current || source.readyState !== EventSource.CLOSED) return
       later()
     }
   }
   void connect()
-  // What is streamed depends on who is signed in.
+  // The content of the stream depends on the signed-in user.
   onSessionChange(() => void connect())
 }

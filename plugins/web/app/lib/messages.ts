@@ -3,7 +3,7 @@ import { ApiError } from './api.ts'
 import { t } from './i18n.ts'
 import { TextConflict } from './save-text.ts'
 
-/** What to tell a person about a failure: our words for codes that we know, else the server's. */
+/** The message for the user about a failure: our text for known codes, otherwise the server's. */
 export const messageOf = (error: unknown): string => {
   if (error instanceof TextConflict) return t('conflict.title')
   if (!(error instanceof ApiError)) return t('problems.unexpected')
@@ -11,7 +11,7 @@ export const messageOf = (error: unknown): string => {
   return i18next.exists(key) ? String(i18next.t(key as never, error.details as never)) : error.message
 }
 
-/** True of the answer for what does not exist, or may not be seen. */
+/** True for a response about something that does not exist or is not accessible. */
 /** The request needs an account. */
 export const isSignInRequired = (error: unknown): boolean => error instanceof ApiError && error.status === 401
 

@@ -2,11 +2,11 @@ import type { Operations } from '../api.ts'
 
 type Assertion = NonNullable<Operations['POST /api/login/second-factor']['body']['passkey']>
 
-/** Whether this browser can use passkeys here: not on plain http, except for localhost. */
+/** Whether this browser supports passkeys here: not on plain http, except for localhost. */
 export const canUsePasskeys = (): boolean =>
   typeof PublicKeyCredential !== 'undefined' && typeof PublicKeyCredential.parseRequestOptionsFromJSON === 'function'
 
-/** Asks the person for a passkey; undefined when they leave the question of the browser. */
+/** Prompts for a passkey; undefined when the user dismisses the browser's prompt. */
 export const passkeyFor = async (options: Readonly<Record<string, unknown>>): Promise<Assertion | undefined> => {
   try {
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as unknown as PublicKeyCredentialRequestOptionsJSON)

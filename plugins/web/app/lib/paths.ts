@@ -1,4 +1,4 @@
-/** A path of this server with its query, from an address that anyone may have made; the home page for what leads elsewhere. */
+/** A path of this server with its query, from an untrusted URL; the home page for a URL that leads elsewhere. */
 export const pathOfHere = (text: string | undefined): string => {
   if (!text?.startsWith('/') || /^[/\\]{2}|[\\\s]|\p{Cc}/u.test(text)) return '/'
   const url = URL.parse(text, location.origin)

@@ -2,7 +2,7 @@ import { type InvalidateOptions, type Query, QueryClient, type QueryFilters } fr
 import { ApiError } from './api.ts'
 
 /**
- * Answers of the server by what they are about: keys begin with the kind and id of a resource, so that a live event about it marks all of them as
+ * Query keys: they begin with the kind and ID of a resource, so that a live event about it marks all of them as
  * stale. Lists begin with the kind alone.
  */
 export const queries = new QueryClient({
@@ -22,7 +22,7 @@ export const queries = new QueryClient({
 const deleted = new Set<string>()
 
 /**
- * Sends the deletion of a resource. From then on nothing that shows it is loaded again, since the server no longer has it, although live events may
+ * Deletes a resource. From then on queries about it are not reloaded, since the server no longer has it, although live events may
  * arrive before its page is left.
  */
 export const deleting = async (id: string, request: () => Promise<unknown>): Promise<void> => {
@@ -35,20 +35,20 @@ export const deleting = async (id: string, request: () => Promise<unknown>): Pro
   }
 }
 
-/** Sends the restoration of a resource that was deleted here. */
+/** Restores a resource that was deleted here. */
 export const restoring = async (id: string, request: () => Promise<unknown>): Promise<void> => {
   await request()
   deleted.delete(id)
 }
 
-/** Whether an answer may be loaded again: it is not about a resource that was deleted here. */
+/** Whether a query may be reloaded: it is not about a resource that was deleted here. */
 export const isReloadable = ({ queryKey }: Query): boolean => {
   const key = JSON.stringify(queryKey)
   return ![...deleted].some(id => key.includes(id))
 }
 
 /**
- * Loads again what the server says has changed. On a page that nobody sees it only becomes stale: TanStack Query loads stale answers when the page is
+ * Reloads what the server reports as changed. On a hidden page it only becomes stale: TanStack Query reloads stale data when the page is
  * shown again, so that many open tabs cost the server nothing.
  */
 export const refresh = (filters: QueryFilters, options?: InvalidateOptions): Promise<void> =>

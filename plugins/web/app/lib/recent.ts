@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { currentSession } from './session.ts'
 
-/** A page of a thing that was opened on this computer. */
+/** A recently opened resource page on this computer. */
 export interface Recent {
   readonly kind: string
   readonly id: string
@@ -23,7 +23,7 @@ const read = (user: string | undefined): string => {
   try {
     return (user && localStorage.getItem(keyOf(user))) ?? '[]'
   } catch {
-    // Storage is forbidden: nothing is remembered.
+    // Storage is blocked: nothing is stored.
     return '[]'
   }
 }
@@ -37,7 +37,7 @@ const listed = (text: string): readonly Recent[] => {
   }
 }
 
-/** Records, for who is signed in and on this computer only, that the page of a thing was opened. */
+/** Records, for the signed-in user and on this computer only, that the page of a resource was opened. */
 export const rememberPage = (path: string, name: string): void => {
   const [, folder = '', id = ''] = /\/(datasets|files|collections?|spaces)\/([0-9a-f]{24})$/.exec(path) ?? []
   const user = currentSession()?.user?.id
@@ -47,7 +47,7 @@ export const rememberPage = (path: string, name: string): void => {
   try {
     localStorage.setItem(keyOf(user), JSON.stringify([{ kind, id, name }, ...others].slice(0, most)))
   } catch {
-    // Full or forbidden: the page works without.
+    // Storage is full or blocked: the page works without it.
   }
 }
 
@@ -56,5 +56,5 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => window.removeEventListener('storage', listener)
 }
 
-/** What was used lately on this computer, newest first. */
+/** Recently used resources on this computer, newest first. */
 export const useRecent = (user: string): readonly Recent[] => listed(useSyncExternalStore(subscribe, () => read(user)))

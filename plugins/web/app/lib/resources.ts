@@ -10,7 +10,7 @@ export type FullCollection = Models['FullCollection']
 export type FullSpace = Models['FullSpace']
 type Full = FullDataset | FullCollection | FullSpace
 
-/** A dataset, collection or space as lists show it, with what the caller may do with it. */
+/** A dataset, collection or space as shown in lists, with the caller's permissions. */
 export interface Listed {
   readonly kind: ListedKind
   readonly id: string
@@ -28,7 +28,7 @@ export interface Listed {
   readonly nested: number
 }
 
-/** Which part of a list is loaded: what is in the name, whose, and in which order. */
+/** Filters and order of a list: text in the name, owner, and sort key. */
 export interface ListQuery {
   readonly title?: string | undefined
   readonly whose?: 'mine' | 'shared' | 'public' | undefined
@@ -58,7 +58,7 @@ export const rowOf = (full: Full): Listed => {
   }
 }
 
-/** Where rows come from: the address of a list, and the id in it. */
+/** The source of rows: the endpoint of a list, and the ID in it. */
 export interface Source {
   readonly address: ListAddress
   readonly id?: string
@@ -92,7 +92,7 @@ export const editable: Readonly<Record<ListedKind, Source>> = {
   space: { address: 'GET /api/spaces/canEdit' },
 }
 
-/** A page of a list, with all there is to know of each row. */
+/** A page of a list, with all details of each row. */
 export const pageOf = async ({ address, id }: Source, query: PageQuery, signal?: AbortSignal): Promise<ListPage<readonly Listed[]>> => {
   const path = id === undefined ? {} : { path: { id } }
   const input = { ...path, query: { view: 'full', ...query }, signal }
@@ -100,18 +100,18 @@ export const pageOf = async ({ address, id }: Source, query: PageQuery, signal?:
   return { ...page, rows: (page.rows as unknown as readonly Full[]).map(rowOf) }
 }
 
-/** Finds by a part of the name, for choosing one. */
+/** Searches by part of the name, for selecting one. */
 export const findIn =
   (source: Source) =>
   async (title: string): Promise<readonly Listed[]> =>
     (await pageOf(source, title === '' ? { limit: 50 } : { title, limit: 50 })).rows
 
-/** A list that is loaded page by page, as a grid takes it. */
+/** A list loaded page by page, in the form that a grid takes. */
 export interface ResourceList {
   readonly rows: readonly Listed[]
-  /** More than there are rows while there is a next page. */
+  /** More than the number of loaded rows while there is a next page. */
   readonly count: number
-  /** How many there are in all, as the server says it: `153`, or `10000+`. */
+  /** The total, as reported by the server: `153`, or `10000+`. */
   readonly total: string | undefined
   readonly isLoading: boolean
   readonly error: Error | null
@@ -151,6 +151,6 @@ export const useResourceList = (kind: ListedKind, source: Source, query: ListQue
   }
 }
 
-/** The page of a thing. */
+/** The URL of a resource's page. */
 export const pathTo = (kind: string, id: string): string =>
   `/${{ dataset: 'datasets', collection: 'collection', space: 'spaces', file: 'files' }[kind] ?? kind}/${id}`

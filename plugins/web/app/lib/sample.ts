@@ -1,7 +1,7 @@
 import { api, urlOf } from './api.ts'
 import { t } from './i18n.ts'
 
-/** Files that the server ships for a first look, with the type they are uploaded as. */
+/** Sample files shipped with the server, with their upload types. */
 const files = [
   { name: 'README.md', type: 'text/markdown' },
   { name: 'stations.csv', type: 'text/csv' },
@@ -9,13 +9,13 @@ const files = [
   { name: 'leaf-area.pdf', type: 'application/pdf' },
 ] as const
 
-/** What its README says of it: CC0. */
+/** The license stated in its README: CC0. */
 const license = {
   ...{ licenseType: 'license3', licenseText: 'Public Domain Dedication', licenseUrl: 'https://creativecommons.org/publicdomain/zero/1.0/' },
   ...{ rightsHolder: '', allowDownload: true },
 }
 
-/** Makes a dataset with the files that the server ships, by the calls that anybody's dataset is made with. Its id. */
+/** Creates a dataset with the sample files, through the ordinary API calls. Returns its ID. */
 export const makeSampleDataset = async (onProgress: (done: number, total: number) => void): Promise<string> => {
   const { id } = await api('POST /api/datasets/createempty', { body: { name: t('sample.name'), description: t('sample.description') } })
   await api('POST /api/datasets/{id}/tags', { path: { id }, body: { tags: ['example', 'river', 'soil'] } })

@@ -1,9 +1,9 @@
 import { type Address, ApiError, api, apiTagged, type Input } from './api.ts'
 
-/** What people write on every resource. */
+/** The editable texts of every resource. */
 export type TextMember = 'name' | 'description'
 
-/** A resource whose texts can be changed. */
+/** A resource with editable texts. */
 export interface TextOwner {
   readonly kind: 'dataset' | 'collection' | 'space' | 'file'
   readonly id: string
@@ -12,7 +12,7 @@ export interface TextOwner {
 /** Somebody else has changed a text since it was opened. */
 export class TextConflict extends Error {
   readonly member: TextMember
-  /** The text as it is now. */
+  /** The current text. */
   readonly theirs: string
 
   constructor(member: TextMember, theirs: string) {

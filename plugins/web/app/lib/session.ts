@@ -7,21 +7,21 @@ export type Session = Answer<'GET /api/session'>
 
 const key = ['session'] as const
 
-/** What the page has to ask a person before a refused call can be repeated. */
+/** What the page must get from the user before a rejected call can be repeated. */
 export type Interruption = 'signed-out' | 'step-up' | 'terms'
 
 interface Asked {
   readonly what: Interruption
-  /** Ways to step up, as the server named them. */
+  /** Ways to step up, as listed by the server. */
   readonly methods: readonly string[]
   readonly isOver: Promise<boolean>
-  /** Ends the question: true when the person did it. */
+  /** Closes the prompt: true when the user completed it. */
   readonly end: (isDone: boolean) => void
 }
 
 const asked = createStore<Asked | undefined>(undefined)
 
-/** The question that is open, if any. */
+/** The open prompt, if any. */
 export const useInterruption = (): Asked | undefined => useStore(asked)
 
 const ask = (what: Interruption, methods: readonly string[] = []): Promise<boolean> => {
@@ -39,10 +39,10 @@ const ask = (what: Interruption, methods: readonly string[] = []): Promise<boole
   return isOver
 }
 
-/** Who was signed in when the page last knew: a session that ends behind its back is asked about. */
+/** Who was last known to be signed in: a session that ends unnoticed leads to a prompt. */
 let lastUser: string | undefined
 
-/** Tells the other tabs of this browser, and whoever listens in this one, that the session is another one. */
+/** Notifies the other tabs of this browser, and listeners in this one, that the session has changed. */
 const changes = new EventTarget()
 const otherTabs = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('pounce-session')
 
@@ -54,7 +54,7 @@ const announce = (): void => {
   otherTabs?.postMessage('change')
 }
 
-/** How often another person, or nobody, has come after somebody on this page: it is drawn again then, with nothing of what was begun. */
+/** How often the user of this page has changed: it is then rendered again, without any unsaved state. */
 export const personChanges = createStore(0)
 
 const forgetPerson = (): void => {
@@ -70,12 +70,12 @@ const load = async (): Promise<Session> => {
   if (session.user) {
     const isAnother = lastUser !== undefined && lastUser !== session.user.id
     lastUser = session.user.id
-    // Another tab has signed in: the question of this one is answered, and another person sees nothing of the one before.
+    // Another tab has signed in: the prompt of this one is closed, and another user sees nothing of the previous one.
     if (asked.get()?.what === 'signed-out') asked.get()?.end(!isAnother)
     if (isAnother) setTimeout(forgetPerson)
     if (session.user.termsPending) void ask('terms')
   } else if (lastUser !== undefined && before?.user) {
-    // The page stays as it is, with what was typed, until the person has decided.
+    // The page stays as it is, with all input, until the user has decided.
     void ask('signed-out')
     return before
   }
@@ -84,7 +84,7 @@ const load = async (): Promise<Session> => {
 
 const sessionQuery = { queryKey: key, queryFn: load, staleTime: 60_000, refetchOnWindowFocus: true } as const
 
-/** Who is signed in, the site, and what is switched on; undefined until it is loaded. */
+/** The signed-in user, the site, and the enabled features; undefined until loaded. */
 export const useSession = (): Session | undefined => useQuery(sessionQuery).data
 
 /** The session as the page knows it now. */
@@ -93,7 +93,7 @@ export const currentSession = (): Session | undefined => queries.getQueryData(ke
 /** The session, as soon as it is loaded. */
 export const loadedSession = (): Promise<Session> => queries.ensureQueryData(sessionQuery)
 
-/** After signing in or out: nothing that was loaded for another person stays. */
+/** After signing in or out: drops everything that was loaded for another user. */
 export const changeSession = async (): Promise<Session> => {
   const before = lastUser
   lastUser = undefined
@@ -105,7 +105,7 @@ export const changeSession = async (): Promise<Session> => {
   return session
 }
 
-/** Loads the session again, when something of it changed but not the person. */
+/** Reloads the session when something of it changed, but not the user. */
 export const refreshSession = (): Promise<void> => queries.invalidateQueries({ queryKey: key })
 
 export const signOut = async (): Promise<void> => {
@@ -114,7 +114,7 @@ export const signOut = async (): Promise<void> => {
 }
 
 /**
- * After signing in on a page whose session had ended. True when it is the person who was there before; another one gets nothing of what was begun.
+ * After signing in on a page whose session had ended. True when the user is the same; another one gets no unsaved state.
  */
 export const resumeSession = async (): Promise<boolean> => {
   const before = lastUser
@@ -143,6 +143,6 @@ const methodsOf = (error: ApiError): readonly string[] => {
 recoverWith(async error => {
   if (error.code === 'step-up-required') return ask('step-up', methodsOf(error))
   if (error.code === 'terms-not-accepted') return ask('terms')
-  // The page says so to strangers; only a session that was there can be resumed.
+  // The page informs anonymous users itself; only a session that existed can be resumed.
   return lastUser === undefined ? false : ask('signed-out')
 })

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** A value outside of components, which they are drawn with. */
+/** State outside of components, which re-render when it changes. */
 export interface Store<T> {
   readonly get: () => T
   readonly set: (value: T) => void

@@ -1,12 +1,12 @@
 export type Theme = 'light' | 'dark' | 'system'
 
-/** What was chosen. */
+/** The selected theme. */
 export const currentTheme = (): Theme => {
   const { theme } = document.documentElement.dataset
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
 
-/** Chooses light, dark or what the system has, and records it in a cookie so that the server sends the next page in it. */
+/** Selects light, dark or the system's theme, and stores it in a cookie so that the server sends the next page in it. */
 export const chooseTheme = (theme: Theme): void => {
   if (theme === 'system') delete document.documentElement.dataset['theme']
   else document.documentElement.dataset['theme'] = theme

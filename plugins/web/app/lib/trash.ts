@@ -2,7 +2,7 @@ import { api } from './api.ts'
 import { deleting, restoring } from './queries.ts'
 import type { FullCollection, FullDataset } from './resources.ts'
 
-/** What goes to the trash first when it is deleted. */
+/** Kinds that are moved to the trash when deleted. */
 export interface Trashable {
   readonly kind: 'dataset' | 'collection'
   readonly id: string
@@ -13,7 +13,7 @@ const calls = {
   collection: { read: 'GET /api/collections/{id}', remove: 'DELETE /api/collections/{id}', restore: 'PUT /api/collections/restore/{id}' },
 } as const
 
-/** Moves to the trash. What somebody else has moved there meanwhile stays there: to delete it a second time would be for good. */
+/** Moves to the trash. What somebody else has already moved there stays there: deleting it again would be permanent. */
 export const trash = ({ kind, id }: Trashable): Promise<void> =>
   deleting(id, async () => {
     const path = { id }
@@ -21,5 +21,5 @@ export const trash = ({ kind, id }: Trashable): Promise<void> =>
     if (trashedAt === null) await api(calls[kind].remove, { path })
   })
 
-/** Takes out of the trash. */
+/** Restores from the trash. */
 export const restore = ({ kind, id }: Trashable): Promise<void> => restoring(id, () => api(calls[kind].restore, { path: { id } }))

@@ -1,15 +1,15 @@
 import { useState } from 'react'
 import { messageOf } from './messages.ts'
 
-/** An act of a form. */
+/** The action of a form. */
 export interface Act {
   readonly isBusy: boolean
-  /** What the server refused. */
+  /** The server's error. */
   readonly error: string | undefined
   readonly run: (act: () => Promise<unknown>) => Promise<void>
 }
 
-/** Runs the act of a form: busy while it runs, with the message of what was refused. */
+/** Runs the action of a form: busy while it runs, with the error message afterwards. */
 export const useAct = (): Act => {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<string>()

@@ -6,22 +6,22 @@ import type { Contribution } from './contributions.ts'
 import { currentLanguage, loadViewerTexts } from './i18n.ts'
 import { messageOf } from './messages.ts'
 
-/** What of the page a part is given. */
+/** What a part gets of the page. */
 export interface HostParts {
   readonly contribution: Contribution
   readonly thing: ViewedThing
-  /** Address of the bytes; empty for what has none. */
+  /** URL of the bytes; empty where there are none. */
   readonly url: string
   readonly state: ViewerHost['state']
   readonly navigate: (path: string) => void
   readonly signal: AbortSignal
-  /** Called at each sign that the part is at work. */
+  /** Called at each sign of activity of the part. */
   readonly onActivity: () => void
 }
 
 const nonce = (): string => document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''
 
-/** The text of a part: of our own from the texts of the interface, of others from what they contributed. */
+/** A translated text of a part: for a built-in one from the interface's texts, for others from their contribution. */
 export const textOf = ({ plugin, texts }: Contribution, key: string, values: Readonly<Record<string, unknown>> = {}): string => {
   if (plugin === 'web') return String(i18next.t(key as never, values as never))
   const text = Object.hasOwn(texts, key) ? (texts[key] ?? key) : key
@@ -33,7 +33,7 @@ const refusal = async (response: Response): Promise<Error> => {
   return new Error(messageOf(new ApiError(response.status, problem)))
 }
 
-/** Sends a request; without an answer it is rejected with a message for the person. */
+/** Sends a request; without a response it is rejected with a message for the user. */
 const request = async (url: string, init: RequestInit): Promise<Response> => {
   try {
     return await fetch(url, init)
@@ -43,18 +43,18 @@ const request = async (url: string, init: RequestInit): Promise<Response> => {
   }
 }
 
-/** Reads a part of some bytes, no more than there are. */
+/** Reads a range of some bytes, clamped to their length. */
 export const readBytes = async (url: string, sizeBytes: number, start: number, end: number, signal: AbortSignal): Promise<Uint8Array> => {
   const last = Math.min(end, sizeBytes)
   if (start >= last) return new Uint8Array()
   const response = await request(url, { headers: { range: `bytes=${start}-${last - 1}` }, signal })
   if (!response.ok) throw await refusal(response)
   const bytes = new Uint8Array(await response.arrayBuffer())
-  // Without ranges the whole is sent.
+  // Without support for ranges, everything is sent.
   return response.status === 206 ? bytes : bytes.subarray(start, last)
 }
 
-/** The host that a part is mounted with. */
+/** The host object that a part is mounted with. */
 export const hostOf = ({ contribution, thing, url, state, navigate, signal, onActivity }: HostParts): ViewerHost => ({
   version: 1,
   thing,
@@ -89,7 +89,7 @@ export const hostOf = ({ contribution, thing, url, state, navigate, signal, onAc
   signal,
 })
 
-/** Style sheets that are on their way, or there, by address. */
+/** Style sheets that are loading or loaded, by URL. */
 const sheets = new Map<string, Promise<void>>()
 
 const loadSheet = (path: string): Promise<void> => {
@@ -111,7 +111,7 @@ const loadSheet = (path: string): Promise<void> => {
   return loaded
 }
 
-/** While pages are developed, Vite has the modules of our own viewers. */
+/** In development, Vite serves the modules of built-in viewers. */
 const developed = import.meta.env.DEV ? import.meta.glob<MountedPart>('../viewers/*/index.ts') : {}
 
 /** The module of a contribution, with its style sheets. */

@@ -29,7 +29,7 @@ import { Readme } from './dataset/readme.tsx'
 export const DatasetPage = () => {
   const { id } = useParams({ strict: false }) as { readonly id: string }
   const { data, error, refetch } = useDataset(id)
-  // Together with the dataset, not after it.
+  // Loaded together with the dataset, not after it.
   usePrefetchQuery(pageQuery(useEntryQuery(id), 0))
   if (error && !data) return <FailurePage error={error} retry={() => void refetch()} />
   if (!data) return <Loading />
@@ -111,14 +111,14 @@ const ShownViews = ({ dataset }: { readonly dataset: string }) => (
   </Suspense>
 )
 
-/** Whether there are pictures of files: in the list that is loaded anyway, or possibly in folders. */
+/** Whether there are thumbnails of files: in the list that is loaded anyway, or possibly in folders. */
 const useHasViews = (id: string): boolean => {
   const { tab } = useSearch({ strict: false }) as { readonly tab?: string }
   const { data } = useQuery(pageQuery(useEntryQuery(id), 0))
   return tab === 'views' || (data?.entries.some(({ kind, thumbnail }) => kind === 'folder' || thumbnail !== null) ?? false)
 }
 
-/** Who can see the dataset, in words. Servers that are not private show all datasets to everyone. */
+/** Who can view the dataset, in words. Public servers show all datasets to everyone. */
 const accessText = ({ isPublic, spaces, author }: Dataset, user: string | undefined, isPrivateServer: boolean): string => {
   if (isPublic || !isPrivateServer) return t('dataset.access.public')
   const [space] = spaces
@@ -140,7 +140,7 @@ const Counted = ({ text }: { readonly text: string }) => {
   )
 }
 
-/** Changes a text at once, and back to what the server has when it is refused. */
+/** Changes a text at once, and reverts it when the server rejects it. */
 const editDataset = async (dataset: Dataset, member: TextMember, before: string, text: string): Promise<void> => {
   const { id } = dataset
   const key = ['dataset', id]
@@ -155,7 +155,7 @@ const editDataset = async (dataset: Dataset, member: TextMember, before: string,
   }
 }
 
-/** Tells how large the ZIP will be before it is asked for. */
+/** Shows the size of the ZIP before it is requested. */
 const DownloadDialog = ({
   id,
   total,
@@ -189,7 +189,7 @@ const DownloadDialog = ({
   </Dialog>
 )
 
-/** Files and folders that are dropped anywhere on the page are added. */
+/** Files and folders dropped anywhere on the page are added. */
 const useFileDrop = (dataset: string, datasetName: string, folder: string | undefined, isAllowed: boolean) => {
   const [isOver, setOver] = useState(false)
   const depth = useRef(0)

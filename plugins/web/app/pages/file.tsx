@@ -101,7 +101,7 @@ const FileView = ({ file, isGone }: { readonly file: FullFile; readonly isGone: 
   )
 }
 
-/** Why nobody can have the bytes, where that is so. */
+/** Why the bytes are unavailable to everybody, if they are. */
 const unusable = ({ status, scan, damaged }: FullFile): string | undefined => {
   if (damaged !== undefined) return t('file.damaged')
   if (scan === 'infected') return t('file.infected')
@@ -109,7 +109,7 @@ const unusable = ({ status, scan, damaged }: FullFile): string | undefined => {
   return status === 'ARCHIVED' ? t('file.archived') : undefined
 }
 
-/** Why the bytes cannot be had, where that is so. */
+/** Why the bytes are unavailable, if they are. */
 const Warnings = ({ file }: { readonly file: FullFile }) => {
   const session = useSession()
   const reason = unusable(file)
@@ -127,9 +127,9 @@ const Warnings = ({ file }: { readonly file: FullFile }) => {
   )
 }
 
-/** How one file is shown says nothing about the next one. */
+/** The view state of one file does not apply to the next one. */
 const ofList = (search: Readonly<Record<string, string>>) => ({ ...search, viewer: undefined, view: undefined })
-/** Other uploads of the same name, where there are any. */
+/** Other uploads with the same name, if any. */
 const Versions = ({ id }: { readonly id: string }) => {
   const versions = useVersions(id)
   if (versions.length < 2) return null
@@ -159,7 +159,7 @@ const Versions = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** The files before and after in the list that this one was opened from; also by K and J. */
+/** The previous and next files in the list that this one was opened from; also by K and J. */
 const Neighbours = ({ id }: { readonly id: string }) => {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
   const { previous, next } = useNeighbours(id, search)

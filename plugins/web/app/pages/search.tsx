@@ -27,7 +27,7 @@ type Hit = Models['SearchHit']
 const pageSize = 50
 const facets = 'type,tag,space,creator,year'
 
-/** What the address of a search says. */
+/** The state of a search in the URL. */
 export interface SearchAddress {
   readonly query?: string | undefined
   readonly kind?: string | undefined
@@ -42,7 +42,7 @@ const paramsOf = ({ query, kind, space, sort }: SearchAddress) => ({
   ...(sort === undefined ? {} : { sort, order: sort === 'name' ? 'asc' : 'desc' }),
 })
 
-/** The query with what the address adds to it, for where only a query is kept. */
+/** The query including the URL's filters, where only a query can be stored. */
 const wholeQuery = ({ query = '', kind, space }: SearchAddress): string => {
   const added = [kind === undefined ? '' : `resource_type:${kind}`, space === undefined ? '' : `in:${space}`].filter(Boolean)
   return added.length === 0 ? query : [`(${query})`, ...added].join(' ')
@@ -63,10 +63,10 @@ const useHits = (address: SearchAddress) =>
     getNextPageParam: (last, pages) => (last.next === undefined ? undefined : pages.length * pageSize),
   })
 
-/** Events come before the index has what they tell of. */
+/** Events arrive before the index has the changes that they report. */
 const indexedMs = 1000
 
-/** Loads the hits again after changes, every second while there are more. Hits of which a second page was loaded stay as they are. */
+/** Reloads the hits after changes, every second while there are more changes. Hits with a second page loaded are left unchanged. */
 const useFreshHits = (address: SearchAddress, { data }: ReturnType<typeof useHits>): void => {
   const isShort = data?.pages.length === 1
   useEffect(() => {
@@ -231,7 +231,7 @@ const HitView = ({ hit }: { readonly hit: Hit }) => {
   )
 }
 
-/** Text with the words that matched. */
+/** Text with highlighted matches. */
 const Marked = ({
   text,
   marks,

@@ -1,2 +1,2 @@
-/* What viewers and the page know of each other. Types only: a viewer imports nothing else that plugins elsewhere could not import too. */
+/* The interface between viewers and the page. Types only: a viewer imports nothing else that external plugins could not import as well. */
 export type { MountedPart, PartSubject as ViewedThing, ViewerHost } from '../../../../sdk/web.ts'

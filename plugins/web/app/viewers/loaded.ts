@@ -1,9 +1,9 @@
 import type { ViewerHost } from './host.ts'
 
-/** For so long a part waits before it counts as mounted; what fails later says so in its place. */
+/** After this time a part is considered mounted; later failures are reported in its place. */
 const waitMs = 5000
 
-/** Resolves when a picture, sound or film is there, or takes long; rejects with a text where the browser cannot show it. Listen before `src` is set. */
+/** Resolves when an image, audio or video is loaded, or takes long; rejects with a text where the browser cannot show it. Call it before `src` is set. */
 export const shownOrBroken = (media: HTMLElement, loaded: string, host: ViewerHost, brokenText: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, waitMs)

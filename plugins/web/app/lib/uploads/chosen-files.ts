@@ -1,11 +1,11 @@
-/** A file to upload, with its path below the folder that it goes to. A handle lets the browser open it again after a reload. */
+/** A file to upload, with its path below the target folder. A handle lets the browser reopen it after a reload. */
 export interface ChosenFile {
   readonly path: string
   readonly file: File
   readonly handle?: FileSystemFileHandle | undefined
 }
 
-/** What was dropped or chosen: files, and folders without files. */
+/** What was dropped or selected: files, and folders without files. */
 export interface Chosen {
   readonly files: readonly ChosenFile[]
   readonly emptyFolders: readonly string[]
@@ -31,8 +31,8 @@ interface ItemWithHandle {
 }
 
 /**
- * Files and folders of a drop or of the clipboard. Call it in the event itself: a browser empties the list when the event is over. Folders are read to
- * the last level. They are listed by their entries: Chromium has no handles of files whose names Windows does not allow, such as `10:30.csv`.
+ * Files and folders of a drop or of the clipboard. Call it in the event handler: the browser empties the list when the event is over. Folders are read
+ * recursively. They are listed by their entries: Chromium has no handles for files whose names Windows does not allow, such as `10:30.csv`.
  */
 export const chosenInTransfer = async (transfer: DataTransfer): Promise<Chosen> => {
   const items = [...transfer.items].filter(item => item.kind === 'file')
@@ -66,7 +66,7 @@ const readEntry = async (entry: FileSystemEntry, handle: FileSystemHandle | unde
 
 const fileOf = async (entry: FileSystemFileEntry): Promise<File> => new Promise((resolve, reject) => entry.file(resolve, reject))
 
-/** The handles that a browser has of what is in a folder, by name. */
+/** The browser's handles of a folder's contents, by name. */
 const handlesIn = async (folder: FileSystemHandle | undefined): Promise<ReadonlyMap<string, FileSystemHandle>> => {
   const handles = new Map<string, FileSystemHandle>()
   if (folder?.kind !== 'directory') return handles

@@ -2,10 +2,10 @@ import { ApiError, urlOf } from '../api.ts'
 import type { UploadItem } from './upload-queue.ts'
 import { removeAddress, storeAddress, storedAddress } from './upload-storage.ts'
 
-/** Up to this size a file is one request; a larger one goes in a resumable upload. */
+/** Files up to this size are sent in one request; larger ones in a resumable upload. */
 const maxWholeBytes = 8 * 1024 * 1024
 
-/** Sends one file and returns its id. Rejects with `ApiError`; aborted, a resumable upload keeps what the server has. */
+/** Sends one file and returns its ID. Rejects with `ApiError`; when aborted, a resumable upload keeps what the server has. */
 export const sendFile = async (item: UploadItem, onProgress: (sent: number) => void, signal: AbortSignal): Promise<string | undefined> => {
   if (!item.file) throw new ApiError(0, { code: 'unreadable' })
   return item.size <= maxWholeBytes ? sendWhole(item, item.file, onProgress, signal) : sendInPieces(item, item.file, onProgress, signal)
@@ -48,7 +48,7 @@ const sendWhole = (
 
 const unreachable = (): ApiError => new ApiError(0, { code: 'unreachable', message: 'The server is unreachable' })
 
-/** A file that was changed or removed since it was chosen fails like a network does. */
+/** Reading a file that was changed or removed since its selection fails like a network error. */
 const isReadable = async (file: File): Promise<boolean> => {
   try {
     await file.slice(0, 1).arrayBuffer()
@@ -98,7 +98,7 @@ const sendInPieces = async (
       onSuccess: () => {
         signal.removeEventListener('abort', stop)
         void removeAddress(key)
-        // The id of the upload becomes the id of the file.
+        // The ID of the upload becomes the ID of the file.
         resolve(upload.url?.split('/').at(-1))
       },
       onError: error => {

@@ -7,12 +7,12 @@ import { arrivedOf, ensureFolder, withRetries } from './upload-requests.ts'
 import { removeBatch, type StoredBatch, storeBatch, storedBatches, type UploadTarget } from './upload-storage.ts'
 
 /**
- * `missing`: after a reload the browser no longer has the file, and it has to be chosen again. `skipped`: it was there already. `failed` says why
- * and can be tried again.
+ * `missing`: after a reload the browser no longer has the file, and it has to be selected again. `skipped`: it already existed. `failed` has a
+ * reason and can be retried.
  */
 export type UploadState = 'waiting' | 'sending' | 'done' | 'skipped' | 'failed' | 'missing' | 'cancelled'
 
-/** One file on its way. */
+/** A queued file. */
 export interface UploadItem {
   readonly key: string
   readonly batch: string
@@ -24,13 +24,13 @@ export interface UploadItem {
   readonly handle?: FileSystemFileHandle | undefined
   readonly state: UploadState
   readonly sent: number
-  /** While it is sent: the server is unreachable, and the next try is due in a moment. */
+  /** While it is being sent: the server is unreachable, and a retry is due shortly. */
   readonly isOffline?: boolean
   readonly error?: unknown
   readonly fileId?: string | undefined
 }
 
-/** The queue at one moment. */
+/** A snapshot of the queue. */
 export interface QueueState {
   readonly items: readonly UploadItem[]
   readonly isPaused: boolean
@@ -52,10 +52,10 @@ const shownEveryMs = 300
 const noCounts: Readonly<Record<UploadState, number>> = { waiting: 0, sending: 0, done: 0, skipped: 0, failed: 0, missing: 0, cancelled: 0 }
 const ended: ReadonlySet<UploadState> = new Set(['done', 'skipped', 'cancelled'])
 
-/** What is to be uploaded, in order. It lives as long as the page, whatever address that shows, and continues after a reload. */
+/** The files to upload, in order. It lives as long as the page, whatever its URL, and continues after a reload. */
 class UploadQueue {
   #items = new Map<string, UploadItem>()
-  /** How many files of each batch have not ended. */
+  /** Number of unfinished files in each batch. */
   #open = new Map<string, number>()
   #waiting: string[] = []
   #running = new Map<string, AbortController>()
@@ -86,7 +86,7 @@ class UploadQueue {
 
   readonly state = (): QueueState => this.#state
 
-  /** Gives an interrupted batch the files that it lost with a reload, where they were chosen again; returns what is new. */
+  /** Gives an interrupted batch the files that it lost in a reload, if they were selected again; returns the new ones. */
   rejoin({ dataset }: UploadTarget, chosen: Chosen): Chosen {
     const known = new Map([...this.#items.values()].filter(item => item.target.dataset === dataset).map(item => [item.path, item]))
     if (![...known.values()].some(item => item.state === 'missing')) return chosen
@@ -113,7 +113,7 @@ class UploadQueue {
     if (emptyFolders.length > 0) void queries.invalidateQueries({ queryKey: ['dataset', target.dataset] })
   }
 
-  /** After signing in: batches of this person that a reload interrupted. What arrived meanwhile is not sent again. */
+  /** After signing in: restores batches of this user that a reload interrupted. What arrived meanwhile is not sent again. */
   async restore(user: string): Promise<void> {
     if (this.#user === user) {
       if (this.#pauseReason === 'signed-out') this.resume()
@@ -126,7 +126,7 @@ class UploadQueue {
     this.#next()
   }
 
-  /** Another person uses the browser now. What is stored of the batches stays for when their owner comes back. */
+  /** Another user has signed in. The stored batches are kept for their owner. */
   #leave(): void {
     for (const controller of this.#running.values()) controller.abort()
     this.#running.clear()
@@ -176,7 +176,7 @@ class UploadQueue {
   }
 
   cancelAll(): void {
-    // First, so that none begins when another one ends.
+    // First, so that none starts when another one ends.
     this.#waiting = []
     for (const controller of this.#running.values()) controller.abort()
     this.#running.clear()
@@ -198,7 +198,7 @@ class UploadQueue {
     for (const { key, state } of [...this.#items.values()]) if (state === 'failed') this.retry(key)
   }
 
-  /** Removes what ended from the list. */
+  /** Removes finished files from the list. */
   clear(): void {
     for (const [key, { state }] of this.#items) if (ended.has(state)) this.#items.delete(key)
     this.#samples = []
@@ -328,7 +328,7 @@ class UploadQueue {
     this.#items.set(key, item)
   }
 
-  /** A few times a second, however many files change: what draws the list takes time from what sends. `isPrompt`: somebody pressed a button and looks. */
+  /** A few times a second, however many files change: rendering the list takes time from sending. `isPrompt`: after a click, the update is immediate. */
   #notify(isPrompt = false): void {
     if (this.#shown && (this.#shown.isPrompt || !isPrompt)) return
     clearTimeout(this.#shown?.timer)

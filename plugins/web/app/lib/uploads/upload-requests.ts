@@ -4,8 +4,8 @@ import type { UploadTarget } from './upload-storage.ts'
 const maxTries = 6
 
 /**
- * Repeats what failed for a while only: the network, a busy server. What a server refuses is final. A repeat has `isRepeat`: what it repeats may have
- * come through, with only its answer lost.
+ * Retries temporary failures only: the network, a busy server. A rejection by the server is final. A retry has `isRepeat`: the previous attempt may
+ * have succeeded, with only its response lost.
  */
 export const withRetries = async <T>(act: (isRepeat: boolean) => Promise<T>, signal = new AbortController().signal): Promise<T> => {
   for (let tries = 1; ; tries++) {
@@ -13,7 +13,7 @@ export const withRetries = async <T>(act: (isRepeat: boolean) => Promise<T>, sig
       return await act(tries > 1)
     } catch (error) {
       const mayPass = error instanceof ApiError && (error.status === 0 || [423, 429, 502, 503, 504].includes(error.status))
-      // An unreachable server is retried without end.
+      // An unreachable server is retried indefinitely.
       if (signal.aborted || !mayPass || (tries >= maxTries && error.status !== 0)) throw error
       const waitMs = error.retryAfterSeconds === undefined ? Math.min(30_000, 500 * 2 ** tries) : error.retryAfterSeconds * 1000
       await pauseFor(waitMs, signal)
@@ -36,7 +36,7 @@ const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
 
 const checkedAtOnce = 1000
 
-/** Which of these files are in the dataset already, by path: the id of the file there. */
+/** Which of these files already exist in the dataset, by path: the ID of the existing file. */
 export const arrivedOf = async (
   { dataset, folder }: UploadTarget,
   files: readonly { readonly path: string; readonly size: number }[],
@@ -50,6 +50,6 @@ export const arrivedOf = async (
   return found
 }
 
-/** Makes a folder unless it is there. */
+/** Creates a folder unless it exists. */
 export const ensureFolder = ({ dataset, folder }: UploadTarget, path: string): Promise<unknown> =>
   api('POST /api/datasets/{id}/folders', { path: { id: dataset }, body: { path, ...(folder === undefined ? {} : { parentId: folder }) } })

@@ -1,14 +1,14 @@
-/** Where files go: a dataset, and a folder in it. */
+/** The target of an upload: a dataset, and a folder in it. */
 export interface UploadTarget {
   readonly dataset: string
   readonly datasetName: string
   readonly folder?: string | undefined
 }
 
-/** What is kept of a batch so that it goes on after a reload: what to send, never the bytes. */
+/** What is stored of a batch so that it continues after a reload: what to send, never the bytes. */
 export interface StoredBatch {
   readonly id: string
-  /** Whose it is: another person who signs in gets none of it. */
+  /** The owner: other users never get it. */
   readonly user: string
   readonly target: UploadTarget
   readonly files: readonly StoredFile[]
@@ -34,7 +34,7 @@ const open = (): Promise<IDBDatabase> =>
 
 let database: Promise<IDBDatabase> | undefined
 
-/** Storage of the browser can be full or forbidden: uploads then work, and do not go on after a reload. */
+/** The browser's storage can be full or blocked: uploads then work, but do not continue after a reload. */
 const run = async <T>(
   store: 'batches' | 'addresses',
   mode: IDBTransactionMode,
@@ -59,7 +59,7 @@ export const removeBatch = (id: string): Promise<unknown> => run('batches', 'rea
 export const storedBatches = async (): Promise<readonly StoredBatch[]> =>
   (await run<StoredBatch[]>('batches', 'readonly', store => store.getAll())) ?? []
 
-/** The address of a resumable upload, by batch and path. */
+/** The URL of a resumable upload, by batch and path. */
 export const storeAddress = (key: string, address: string): Promise<unknown> =>
   run('addresses', 'readwrite', store => store.put(address, key))
 export const storedAddress = (key: string): Promise<string | undefined> =>

@@ -11,7 +11,7 @@ import type { UploadTarget } from '../../lib/uploads/upload-storage.ts'
 import type { EntryQuery } from './entries.ts'
 import { UrlsDialog } from './urls-dialog.tsx'
 
-/** Text is looked for while it is typed, once the keys rest for a moment. */
+/** Filters while typing, after a short pause. */
 export const Toolbar = ({
   query,
   onFind,
@@ -62,7 +62,7 @@ export const Toolbar = ({
   )
 }
 
-/** With words where there is room for them. */
+/** With labels where there is room for them. */
 export const ToolButton = ({ icon, label, onPress }: { readonly icon: IconName; readonly label: string; readonly onPress: () => void }) =>
   useNarrow() ? (
     <IconButton look="plain" icon={icon} label={label} onPress={onPress} />
@@ -72,7 +72,7 @@ export const ToolButton = ({ icon, label, onPress }: { readonly icon: IconName; 
     </Button>
   )
 
-/** Files or a folder, chosen in a dialog of the system. */
+/** Files or a folder, selected in the system's dialog. */
 export const AddFilesButton = ({ target }: { readonly target: UploadTarget }) => {
   const files = useRef<HTMLInputElement>(null)
   const folder = useRef<HTMLInputElement>(null)

@@ -17,7 +17,7 @@ const foldersIn = async (list: EntryList): Promise<readonly Entry[]> => {
   return found
 }
 
-/** What an act on the chosen rows is done to: "all but" stays a condition, so that it costs the same for a hundred thousand files. */
+/** The targets of an action on selected rows: "all except" stays a condition, so that it costs the same for a hundred thousand files. */
 export const chosenTarget = async (selection: Selection<Entry>, list: EntryList): Promise<Target> => {
   if (!selection.isAllBut) return { entries: [...selection.rows.values()] }
   const folders = (await foldersIn(list)).filter(({ id }) => isChosen(selection, id))
@@ -26,11 +26,11 @@ export const chosenTarget = async (selection: Selection<Entry>, list: EntryList)
   return { entries: folders, ...(count > 0 ? { rest: { query: list.query, except, count } } : {}) }
 }
 
-/** The chosen rows themselves, each loaded. */
+/** The selected rows themselves, all loaded. */
 export const chosenEntries = async (selection: Selection<Entry>, list: EntryList): Promise<readonly Entry[]> =>
   selection.isAllBut ? (await list.loadRows(0, list.count)).filter(({ id }) => isChosen(selection, id)) : [...selection.rows.values()]
 
-/** Bytes of the chosen files; undefined where folders are chosen, whose size the list does not tell. */
+/** Bytes of the selected files; undefined where folders are selected, whose size the list does not contain. */
 export const sizeOf = (selection: Selection<Entry>, list: EntryList): number | undefined => {
   const first = list.row(0)
   if (selection.isAllBut ? first === undefined || !isFile(first) : [...selection.rows.values()].some(entry => !isFile(entry)))

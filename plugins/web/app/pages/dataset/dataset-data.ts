@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { type Answer, api } from '../../lib/api.ts'
 
-/** A dataset with all there is to show of it. */
+/** A dataset with everything shown of it. */
 export type Dataset = Extract<Answer<'GET /api/datasets/{id}'>, { readonly rights: unknown }>
 
 export const datasetQuery = (id: string) =>
@@ -12,7 +12,7 @@ export const datasetQuery = (id: string) =>
 
 export const useDataset = (id: string) => useQuery(datasetQuery(id))
 
-/** How many files and folders a dataset has at all levels, and how many bytes; null where the server does not add them up. */
+/** Number of files and folders of a dataset at all levels, and their bytes; null where the server does not compute them. */
 export const useDatasetTotals = (id: string) =>
   useQuery({
     queryKey: ['dataset', id, 'totals'],
@@ -26,7 +26,7 @@ export const useDatasetTotals = (id: string) =>
     },
   }).data ?? { total: null, totalBytes: null }
 
-/** Whether files of the dataset are processed at the moment. */
+/** Whether files of the dataset are currently being processed. */
 export const useIsProcessing = (id: string): boolean =>
   useQuery({
     queryKey: ['processing', id],

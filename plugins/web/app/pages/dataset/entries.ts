@@ -12,10 +12,10 @@ export type Entry = EntryPage['entries'][number]
 
 export type EntrySort = 'name' | 'size' | 'created' | 'type'
 
-/** What is listed of a dataset. Memoize it: another object is another list. */
+/** The filters and order of a dataset's list. Memoize it: another object is another list. */
 export interface EntryQuery {
   readonly dataset: string
-  /** The root, unless a folder is named. */
+  /** The root, unless a folder is given. */
   readonly folder: string | undefined
   readonly isRecursive: boolean
   readonly sort: EntrySort
@@ -26,15 +26,15 @@ export interface EntryQuery {
 
 /** A list of entries whose rows are loaded by range. */
 export interface EntryList {
-  /** What the rows belong to: while another list is loading, the last one stays. */
+  /** The list that the rows belong to: while another list is loading, the previous one stays. */
   readonly query: EntryQuery
   readonly count: number
   readonly row: (index: number) => Entry | undefined
   readonly onRange: (start: number, end: number) => void
   readonly loadRows: (start: number, end: number) => Promise<readonly Entry[]>
-  /** Bytes of all files in the list; undefined where the server does not add them up. */
+  /** Bytes of all files in the list; undefined where the server does not compute them. */
   readonly totalBytes: number | undefined
-  /** More is being looked for than `count` says. */
+  /** The search may find more than `count`. */
   readonly isCounting: boolean
   readonly isLoading: boolean
   readonly error: unknown
@@ -51,7 +51,7 @@ const inputOf = ({ dataset, folder, isRecursive, sort, order, filter }: EntryQue
   query: { folder, recursive: isRecursive || undefined, sort, order, filter: filter === '' ? undefined : filter, limit },
 })
 
-/** The rows do not wait for what extractors do with them, and with the dataset. */
+/** The rows do not wait for the extractor states of them and of the dataset. */
 const loadStates = (dataset: string, { entries }: EntryPage): void =>
   void loadExtractionStates([dataset, ...entries.filter(({ kind }) => kind === 'file').map(({ id }) => id)])
 
@@ -72,7 +72,7 @@ export const pageQuery = (query: EntryQuery, at: number) =>
     gcTime: 120_000,
   })
 
-/** How folders are listed unless the address says otherwise. */
+/** Default order of folders. */
 export const listingOf = (dataset: string, folder: string | undefined): EntryQuery => ({
   ...{ dataset, folder, isRecursive: false, sort: 'name', order: 'ascending', filter: '' },
 })
@@ -82,8 +82,8 @@ export const isLastPage = ({ entries, total }: EntryPage, at: number): boolean =
   total === null ? entries.length < pageSize : (at + 1) * pageSize >= total
 
 /**
- * The list as the server has it. Where it knows the total, any range is loaded by its position; where it does not (names that contain something, in
- * large datasets), rows come one page after the other.
+ * The list as provided by the server. Where it knows the total, any range is loaded by its position; where it does not (name searches in
+ * large datasets), rows are loaded page by page.
  */
 export const useEntries = (query: EntryQuery): EntryList => {
   const wanted = useQuery(pageQuery(query, 0))
@@ -157,7 +157,7 @@ const useFound = (query: EntryQuery, isEnabled: boolean) => {
     placeholderData: keepPreviousData,
   })
   const all = useMemo(() => data?.pages.flatMap(({ rows }) => rows.entries) ?? noEntries, [data])
-  // A page of a large dataset can be short, or empty, and still not be the last one.
+  // A page of a large dataset can be short, or empty, without being the last one.
   const [needed, setNeeded] = useState(50)
   useEffect(() => {
     if (isEnabled && hasNextPage && !isFetching && all.length < needed) void fetchNextPage()
@@ -194,10 +194,10 @@ const changeEntries = (dataset: string, changes: ReadonlyMap<string, Partial<Ent
       : page,
   )
 
-/** Shows a change of an entry before the server has answered. */
+/** Shows a change of an entry before the server has responded. */
 export const changeEntry = (dataset: string, id: string, change: Partial<Entry>): void => changeEntries(dataset, new Map([[id, change]]))
 
-/** Loads all lists of the dataset again, as far as they are shown; the others when they are. */
+/** Reloads all lists of the dataset that are shown; the others when they are shown next. */
 export const refreshEntries = (dataset: string): Promise<void> => queries.invalidateQueries({ queryKey: ['dataset', dataset] })
 
 /** Files whose status changes say so without their dataset: only their rows change. */
@@ -224,7 +224,7 @@ const useFreshStates = (dataset: string): void => {
 
 const isLoaded = (dataset: string, id: string): boolean => loadedEntry(dataset, id) !== undefined
 
-/** An entry of any list that is loaded. */
+/** An entry of any loaded list. */
 export const loadedEntry = (dataset: string, id: string): Entry | undefined => {
   for (const [, data] of queries.getQueriesData({ queryKey: ['dataset', dataset, 'entries'] })) {
     const found = isPage(data) ? data.entries.find(entry => entry.id === id) : undefined
@@ -238,7 +238,7 @@ interface PathFolder {
   readonly name: string
 }
 
-/** The folders from the root down to one, itself included. */
+/** The folders from the root down to a folder, including it. */
 export const useFolderPath = (dataset: string, folder: string | undefined) =>
   useQuery({
     queryKey: ['dataset', dataset, 'folder-path', folder],

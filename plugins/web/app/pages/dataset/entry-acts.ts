@@ -8,7 +8,7 @@ import { changeEntry, type Entry, type EntryQuery, refreshEntries } from './entr
 
 type NewJob = NonNullable<Input<'POST /api/bulk'>['body']>
 
-/** What an act is done to: entries that are known, and, where all of a list but some were chosen, the rest of its files. */
+/** The targets of an action: known entries and, where all of a list except some were selected, the rest of its files. */
 export interface Target {
   readonly entries: readonly Entry[]
   readonly rest?: { readonly query: EntryQuery; readonly except: readonly string[]; readonly count: number }
@@ -28,14 +28,14 @@ interface Outcome {
   readonly reason: unknown
 }
 
-/** How many requests of one act are on their way at a time. */
+/** Maximum number of concurrent requests of one action. */
 const maxAtOnce = 4
-/** More than so many are a job of the server. */
+/** Above this number, a server job is used. */
 const maxDirect = 20
 const maxInJob = 10_000
 const pollMs = 500
 
-/** Does something to each entry, a few at a time, until it is stopped. */
+/** Applies an action to each entry, a few at a time, until it is stopped. */
 const forEach = async (
   entries: readonly Entry[],
   act: (entry: Entry) => Promise<unknown>,
@@ -64,7 +64,7 @@ const forEach = async (
   return { done, failed, reason }
 }
 
-/** Starts a job of the server and follows it to its end. */
+/** Starts a server job and follows it to its end. */
 const runJob = async (job: NewJob, progress: Progress, signal: AbortSignal): Promise<Outcome> => {
   let state = await api('POST /api/bulk', { body: job })
   const path = { id: state.id }
@@ -79,7 +79,7 @@ const runJob = async (job: NewJob, progress: Progress, signal: AbortSignal): Pro
   return { done: state.done, failed: state.failed, reason: reason && new ApiError(400, reason) }
 }
 
-/** A few entries one by one, so that the page shows each at once; many as jobs of the server. */
+/** A few entries one by one, so that the page shows each at once; many as server jobs. */
 const act = async (
   { entries, rest }: Target,
   one: (entry: Entry) => Promise<unknown>,
@@ -124,7 +124,7 @@ const sayFailures = ({ failed, reason }: Outcome): void => {
   if (failed > 0) toast(t('entries.failed', { count: failed, number: number(failed), reason: messageOf(reason) }))
 }
 
-/** Changes the name at once, and back when the server refuses it: then resolves with false. */
+/** Changes the name at once, and reverts it when the server rejects it: then resolves with false. */
 export const renameEntry = async (dataset: string, entry: Entry, name: string): Promise<boolean> => {
   if (name === entry.name || name === '') return true
   let isDone = true
@@ -176,7 +176,7 @@ const moveAll = (dataset: string, target: Target, to: string | undefined, progre
   return act(target, entry => moveOne(dataset, entry, to), job, progress, signal)
 }
 
-/** Moves entries to a folder, or to the root. Offers to move them back where it is known where they were. */
+/** Moves entries to a folder, or to the root. Offers an undo where their previous folder is known. */
 export const moveEntries = async (
   dataset: string,
   { entries, rest }: Target,
@@ -207,12 +207,12 @@ export const moveEntries = async (
   sayFailures(outcome)
 }
 
-/** A place in any dataset. */
+/** A location in any dataset. */
 export interface CopyPlace extends FolderPlace {
   readonly dataset: string
 }
 
-/** Copies files, and folders with all that is in them, to a place in any dataset. */
+/** Copies files, and folders with their contents, to a location in any dataset. */
 export const copyEntries = async (
   dataset: string,
   { entries, rest }: Target,
@@ -242,7 +242,7 @@ export const copyEntries = async (
   sayFailures(outcome)
 }
 
-/** Deletes files, and folders with all that is in them. */
+/** Deletes files, and folders with their contents. */
 export const deleteEntries = async (dataset: string, target: Target, progress: Progress, signal: AbortSignal): Promise<void> => {
   const remove = ({ id, kind }: Entry): Promise<unknown> =>
     kind === 'file'
@@ -255,7 +255,7 @@ export const deleteEntries = async (dataset: string, target: Target, progress: P
   sayFailures(outcome)
 }
 
-/** Adds tags to files, or takes them off. Adding offers to take them off again. */
+/** Adds tags to files, or removes them. Adding offers an undo. */
 export const tagEntries = async (
   target: Target,
   tags: readonly string[],
@@ -277,7 +277,7 @@ export const tagEntries = async (
   sayFailures(outcome)
 }
 
-/** SHA-256 digests of files, as `sha256sum` writes them. */
+/** SHA-256 digests of files, in the format of `sha256sum`. */
 export const digestsOf = async (files: readonly Entry[], progress: Progress, signal: AbortSignal): Promise<string> => {
   const lines = new Map<string, string>()
   const outcome = await forEach(
@@ -297,7 +297,7 @@ export const digestsOf = async (files: readonly Entry[], progress: Progress, sig
 export const downloadUrl = (dataset: string, { id, kind }: Entry): string =>
   kind === 'file' ? urlOf(`/api/files/${id}`) : urlOf(`/api/datasets/${dataset}/downloadFolder`, { folderId: id })
 
-/** The most that one ZIP of chosen entries has. */
+/** Maximum number of selected files in one ZIP. */
 export const maxInArchive = 10_000
 
 /** Lets the browser download an address. */

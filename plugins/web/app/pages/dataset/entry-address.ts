@@ -5,7 +5,7 @@ import type { EntryQuery, EntrySort } from './entries.ts'
 
 const sorts: readonly string[] = ['name', 'size', 'type', 'created'] satisfies readonly EntrySort[]
 
-/** What the address says about the list. */
+/** The list's state in the URL. */
 export const useEntryQuery = (dataset: string): EntryQuery => {
   const { folder, sort = 'name', order, find = '', below } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   return useMemo(
@@ -23,7 +23,7 @@ export const useEntryQuery = (dataset: string): EntryQuery => {
 
 type Changes = Readonly<Partial<Record<'folder' | 'sort' | 'order' | 'find' | 'below', string | undefined>>>
 
-/** Changes what the address says about the list. */
+/** Changes the list's state in the URL. */
 export const useChangeAddress = (): ((changes: Changes, replace?: boolean) => void) => {
   const navigate = useNavigate()
   return useCallback(
@@ -39,7 +39,7 @@ export const useChangeAddress = (): ((changes: Changes, replace?: boolean) => vo
   )
 }
 
-/** What the page of a file needs to know the list that one came from. */
+/** What the page of a file needs to know about the list it was opened from. */
 export const listAddress = ({ dataset, folder, sort, order, filter, isRecursive }: EntryQuery): Record<string, string> => ({
   dataset,
   ...(folder === undefined ? {} : { folder }),
@@ -49,12 +49,12 @@ export const listAddress = ({ dataset, folder, sort, order, filter, isRecursive 
   ...(isRecursive ? { below: '1' } : {}),
 })
 
-/** A plain press opens within the page; with Ctrl, Shift or the middle button the browser does what it always does. */
+/** A plain click opens within the page; with Ctrl, Shift or the middle button the browser acts as usual. */
 export const onPlainClick = (act: () => void) => (event: MouseEvent) => {
   if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
   event.preventDefault()
   act()
 }
 
-/** The address of a folder, or of the root. */
+/** The URL of a folder, or of the root. */
 export const folderUrl = (dataset: string, folder: string | undefined): string => urlOf(`/datasets/${dataset}`, { folder })

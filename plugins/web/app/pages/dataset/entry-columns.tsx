@@ -15,13 +15,13 @@ const subscribeToWidth = (listener: () => void): (() => void) => {
   return () => wideScreens.removeEventListener('change', listener)
 }
 
-/** Whether there is room for the type beside the tree and the margin. */
+/** Whether there is room for the type beside the tree and the sidebar. */
 const useWide = (): boolean => useSyncExternalStore(subscribeToWidth, () => wideScreens.matches)
 
-/** The entry whose name is being changed. */
+/** The entry being renamed. */
 export interface Renaming {
   readonly id: string
-  /** What was typed before, and refused. */
+  /** The previous input, which was rejected. */
   readonly refused?: string
 }
 
@@ -125,7 +125,7 @@ const NameCell = ({
   )
 }
 
-/** Characters that turn the order of writing around would make `gnp.exe` look like `exe.png`: they are shown as what they are. */
+/** Characters that reverse the text direction would make `gnp.exe` look like `exe.png`: they are shown as visible symbols. */
 const shownName = (name: string): string => name.replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, '\ufffd').replace(/[\n\r\t]/g, '␣')
 
 const FileStatus = ({ file: { id, status } }: { readonly file: Entry }) => {
@@ -146,7 +146,7 @@ const FileStatus = ({ file: { id, status } }: { readonly file: Entry }) => {
   return status === 'ARCHIVED' ? <span className="entry-status faded">{t('entries.status.archived')}</span> : null
 }
 
-/** The name in its row while it is changed; the part before the extension is marked. */
+/** The name in its row while it is edited; the part before the extension is selected. */
 const RenameField = ({
   name,
   refused,

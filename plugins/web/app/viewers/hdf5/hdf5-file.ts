@@ -16,18 +16,18 @@ import {
 } from './scientific-file.ts'
 
 const name = '/file'
-/** Attributes that are shown; a value of more bytes is not read. */
+/** Maximum number of attributes shown; a larger value is not read. */
 const maxAttributes = 500
 const maxAttributeBytes = 1_000_000
 
-/** Filters by the number that the format gives them; those of no name here need a plugin that browsers have not. */
+/** Filters by their number in the format; those without a name here need a plugin that browsers lack. */
 const filters: Readonly<Record<number, string>> = { 1: 'gzip', 2: 'shuffle', 3: 'fletcher32', 4: 'szip', 5: 'nbit', 6: 'scale-offset' }
 
 interface StreamOperations {
   read(stream: unknown, buffer: Uint8Array, offset: number, length: number, position: number): number
 }
 
-/** The parts of Emscripten's file system that a file whose bytes are elsewhere needs. */
+/** The parts of Emscripten's file system needed for a file with remote bytes. */
 interface FileSystem {
   writeFile(path: string, bytes: Uint8Array): void
   lookupPath(path: string): { readonly node: { usedBytes: number; stream_ops: StreamOperations } }
@@ -43,7 +43,7 @@ export class Hdf5File implements ScientificFile {
 
   static async open(bytes: RemoteBytes): Promise<Hdf5File> {
     const module = await h5wasm.ready
-    // Else the library writes what it finds to the console.
+    // Otherwise the library writes errors to the console.
     module.activate_throwing_error_handler()
     const files = module.FS as unknown as FileSystem
     files.writeFile(name, new Uint8Array())

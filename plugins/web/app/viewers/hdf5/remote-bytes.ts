@@ -1,7 +1,7 @@
 const blockBytes = 256 * 1024
 const maxBlocks = 256
 
-/** Bytes of an address by ranges, at once, as the library reads: in a worker only. What was read lately is kept, up to 64 MiB. */
+/** Reads the bytes of a URL by ranges, synchronously, as the library requires: in a worker only. Recently read data is cached, up to 64 MiB. */
 export class RemoteBytes {
   readonly sizeBytes: number
   #url: string

@@ -1,4 +1,4 @@
 import type { ViewerHost } from '../host.ts'
 
-/** Tells the page that a viewer whose worker reads by itself is at work: an empty read, which asks the server nothing. */
+/** Reports to the page that a viewer whose worker reads by itself is active: an empty read, which sends no request. */
 export const atWork = (host: ViewerHost): void => void host.read(0, 0).catch(() => undefined)

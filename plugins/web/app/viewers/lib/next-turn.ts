@@ -1,2 +1,2 @@
-/** Lets messages that came in meanwhile be answered. */
+/** Yields, so that pending messages are processed. */
 export const nextTurn = (): Promise<void> => new Promise(resolve => setTimeout(resolve))

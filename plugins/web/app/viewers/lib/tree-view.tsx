@@ -3,7 +3,7 @@ import '../../styles/tree-view.css'
 import { type KeyboardEvent, type MouseEvent, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
 
-/** What a tree is made of. Children are made when somebody looks at them. */
+/** A tree item. Children are created when they are shown. */
 export interface TreeNode {
   /** Unique in the whole tree. */
   readonly id: string
@@ -37,7 +37,7 @@ interface TreeViewProps {
   readonly onCopy?: (node: TreeNode) => void
 }
 
-/** A tree of any length, of which only what is in view exists. Arrows move, open and close. */
+/** A virtual tree of any length: only items in view are rendered. Arrows move, expand and collapse. */
 export const TreeView = ({ label, roots, open, onActive, onCopy }: TreeViewProps) => {
   const box = useRef<HTMLDivElement>(null)
   const [opened, setOpened] = useState<ReadonlySet<string>>(() => new Set(open))
@@ -120,7 +120,7 @@ export const TreeView = ({ label, roots, open, onActive, onCopy }: TreeViewProps
       event.preventDefault()
       act()
     } else if (!isFar && event.key.length === 1 && event.key !== '/' && event.key !== '?') {
-      // Letters are keys of the page as well.
+      // Letters are also shortcuts of the page.
       event.preventDefault()
       event.stopPropagation()
       find(event.key)
@@ -187,7 +187,7 @@ export const TreeView = ({ label, roots, open, onActive, onCopy }: TreeViewProps
   )
 }
 
-/** The nodes that are in sight when those of `opened` are open. */
+/** The visible nodes when those of `opened` are expanded. */
 const linesOf = (roots: readonly TreeNode[], opened: ReadonlySet<string>): readonly Line[] => {
   const lines: Line[] = []
   const add = (nodes: readonly TreeNode[], level: number, parent: number): void => {

@@ -48,7 +48,7 @@ const load = async (): Promise<Draco> => {
   if (!response.ok) throw new Error(`${response.status} ${wasmUrl}`)
   const wasmBinary = await response.arrayBuffer()
   const make = DracoDecoderModule as unknown as (options: object) => unknown
-  // What it returns has a `then` that never ends.
+  // Its return value has a `then` that never resolves.
   return new Promise(resolve => void make({ wasmBinary, onModuleLoaded: (draco: Draco) => resolve(draco) }))
 }
 

@@ -14,7 +14,7 @@ import {
 
 const sampleBytes = 65_536
 const pieceBytes = 4_000_000
-/** Longer rows are cut there. */
+/** Longer rows are truncated. */
 const maxRowBytes = 1_000_000
 const maxColumns = 10_000
 /** Rows between two known places of the part of the file that is not kept. */
@@ -43,10 +43,10 @@ class Offsets {
 
 const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b
 
-/** Compressed bytes are sent through in such pieces. */
+/** Compressed bytes are processed in pieces of this size. */
 const packedPieceBytes = 1_000_000
 
-/** Why not all of a compressed file is shown: it holds more than may be kept, or is damaged from there on. */
+/** Why a compressed file is shown only in part: it exceeds the memory limit, or is damaged from there on. */
 export type UnpackedCut = 'size' | 'damage'
 
 /** What a file compressed by gzip holds, up to a size. Rejects where nothing can be read. */
@@ -77,7 +77,7 @@ const unpackedOf = async (
       }
     }
   } catch (error) {
-    // What the server refuses is no fault of the file.
+    // A rejection by the server is not an error of the file.
     if (length === 0 || !(error instanceof TypeError)) throw error
     cut = 'damage'
   }
@@ -96,11 +96,11 @@ interface Mark {
   end: number
 }
 
-/** A delimited text. Its beginning is kept in memory; of the rest, only where every 256th row begins. */
+/** A delimited text file. Its beginning is kept in memory; for the rest, only the position of every 256th row. */
 export class CsvSource implements TextSource {
   readonly decimal: '.' | ','
   readonly dialect: Dialect
-  /** Of a compressed file of which not all is shown. */
+  /** For a compressed file that is shown only in part. */
   readonly cut: UnpackedCut | undefined
   #columns: readonly TableColumn[]
   #isWide = false
@@ -203,7 +203,7 @@ export class CsvSource implements TextSource {
     let isFirst = true
     const isEnough = (): boolean =>
       this.#isEnded || (until === 'more' && !isFirst) || (until === 'covered' && this.#isKeptFull) || !isWanted()
-    // One at a time: pieces must come in their order.
+    // One at a time: pieces must arrive in order.
     const before = this.#reading
     const reading = (async () => {
       await before.catch(() => undefined)
@@ -230,7 +230,7 @@ export class CsvSource implements TextSource {
     this.#isEnded = true
   }
 
-  /** A quote that is never closed is taken for a character: the rows after it are rows. */
+  /** An unclosed quote is treated as a character, so that the rows after it are rows. */
   #endRows(): void {
     const found = (...row: [number, number, number]): void => this.#foundRow(...row)
     if (this.#scanner.isQuoted && !this.#isKeptFull) {
@@ -307,7 +307,7 @@ export class CsvSource implements TextSource {
       const isShort = stop - start <= maxRowBytes * 4
       const rows = isShort ? this.#parsed(this.#kept.subarray(start, stop)) : []
       if (rows.length === end - first) return rows
-      // A row that is not well-formed: each by itself.
+      // For a malformed row: each row separately.
       if (end - first > 1) return Array.from({ length: end - first }, (_, at) => this.#keptText(first + at, first + at + 1)[0] ?? [])
       return [rows[0] ?? []]
     }

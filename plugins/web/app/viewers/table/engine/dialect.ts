@@ -2,7 +2,7 @@ import Papa from 'papaparse'
 import type { Encoding } from '../../lib/encoding.ts'
 import { numberOf, TypeCount } from './values.ts'
 
-/** How a text file writes a table. */
+/** The format of a table in a text file. */
 export interface Dialect {
   readonly encoding: Encoding
   readonly delimiter: string
@@ -10,10 +10,10 @@ export interface Dialect {
   readonly hasHeader: boolean
 }
 
-/** What a person chose instead of what was found. */
+/** The user's choices, which override what was detected. */
 export type DialectWish = Partial<Pick<Dialect, 'encoding' | 'delimiter' | 'hasHeader'>>
 
-/** Delimiters that can be chosen. */
+/** Selectable delimiters. */
 export const delimiters = [',', ';', '\t', '|', ' '] as const
 
 const newlineOf = (text: string): Dialect['newline'] => {

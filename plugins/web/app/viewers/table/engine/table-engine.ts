@@ -4,7 +4,7 @@ import { type ColumnStatistics, StatisticsOfColumn } from './statistics.ts'
 import { type Cell, type ColumnType, Superseded, type TableSource, type TextSource } from './table-source.ts'
 import { isMeasured, isMissing, numberAs } from './values.ts'
 
-/** The order that rows are in, and which of them. */
+/** The sort order and filters of rows. */
 export interface TableOrder {
   readonly sort?: { readonly column: number; readonly isDescending: boolean } | undefined
   readonly filters: readonly RowFilter[]
@@ -28,7 +28,7 @@ const textOf = (cell: Cell | undefined, maxLength: number): string | null => {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
 }
 
-/** Sorts, filters and counts over a source, one request of a kind at a time. */
+/** Sorts, filters and counts over a source, one request of each kind at a time. */
 export class TableEngine {
   #source: TableSource
   #order: Uint32Array | undefined
@@ -39,7 +39,7 @@ export class TableEngine {
     this.#source = source
   }
 
-  /** True as long as no later request of its kind came. */
+  /** True while no later request of the same kind was made. */
   #latest(kind: string): () => boolean {
     const request = (this.#requests.get(kind) ?? 0) + 1
     this.#requests.set(kind, request)
@@ -55,12 +55,12 @@ export class TableEngine {
     await this.#source.readOn(until, until === 'all' ? this.#latest('read') : () => true)
   }
 
-  /** Ends a request to read to the end. */
+  /** Cancels a request to read to the end. */
   stopReading(): void {
     this.#latest('read')
   }
 
-  /** Puts rows into an order; resolves with how many there are. */
+  /** Applies an order; resolves with the number of rows. */
   async arrange({ sort, filters, search }: TableOrder): Promise<number | undefined> {
     const isWanted = this.#latest('arrange')
     if (!sort && filters.length === 0 && search === '') {
