@@ -100,7 +100,7 @@ const refusals: readonly (readonly [text: string, position: number, message: Reg
   ['/a{999}/', 2, /at most 100/],
   ['/(((a{50}){50}){50})/', 2, /too many/],
   ['/(.*a.{20}){2}/', 2, /too many alternatives/],
-  ['"a":"b":"c"', 8, /expected AND, .* the end or \| where : stands/],
+  ['"a":"b":"c"', 8, /expected AND, .* the end or \|, but found :/],
   ['""==a', 1, /Missing field/],
   ['"":"a"', 1, /Missing field/],
 ]
