@@ -9,7 +9,7 @@ import { memoryOf, newKey, type Server, startPounce } from './servers.ts'
 import { readLines, type StreamedLines } from './streamed-lines.ts'
 import { median, type Row, round, spread } from './table.ts'
 
-/** Which store of points is measured, and beside what. */
+/** A datapoint store, and what it is compared with. */
 interface Side {
   readonly name: string
   readonly parts: readonly ServerPart[]
@@ -28,7 +28,7 @@ const sides: readonly Side[] = [
 const perBulk = 500
 const connections = 8
 
-/** Readings a second that a running server takes in bulks, each answered when it is durable. */
+/** Readings per second that a running server accepts in bulk requests, each answered once durable. */
 const ingest = async (server: Server, key: string, seconds: number): Promise<number> => {
   let turn = 0
   const bulks = Array.from({ length: 64 }, (_, n) => bulkOf(n, perBulk, n * perBulk))
@@ -49,10 +49,10 @@ const pathOf = ({ box: [west, south, east, north], fromMs, untilMs }: BoxAndTime
   return `/api/geostreams/datapoints?geocode=${corners}&since=${since}&until=${until}`
 }
 
-/** V8 compiles while it runs: until then the same question takes twice as long. */
+/** V8 optimizes at run time: before that the same query takes twice as long. */
 const warmUpSeconds = 5
 
-/** One question after the other over one connection, each another box and time. */
+/** Sequential queries over one connection, each with another box and time range. */
 const askBoxes = async (server: Server, key: string, areas: readonly BoxAndTime[], seconds: number) => {
   const requests = areas.map(area => request('GET', pathOf(area), { 'x-api-key': key }))
   let turn = 0
@@ -106,19 +106,19 @@ const figures = (sorted: readonly number[]): string => `${round(percentile(sorte
 interface Scale {
   readonly count: number
   readonly rounds: number
-  /** Milliseconds for a box and a span of time, at most, on SQLite. */
+  /** Maximum milliseconds for a box and a time range, on SQLite. */
   readonly boxGoalMs: number
-  /** Box and time alone, for more readings than the rest is measured on. */
+  /** Measures box and time queries only, with more readings than the other measurements use. */
   readonly boxesOnly?: boolean
 }
 
-/** What is measured: a store of points over HTTP, and the same rows manually. */
+/** A datapoint store over HTTP, and the same rows in a bare table. */
 interface Pair extends Pick<Scale, 'count' | 'rounds' | 'boxGoalMs'> {
   readonly side: Side
   readonly raw: RawPoints
   readonly server: Server
   readonly key: string
-  /** Memory of the server before the first request. */
+  /** Memory of the server before its first request. */
   readonly idleMiB: number
 }
 
@@ -206,7 +206,7 @@ const measureSide = async (side: Side, scale: Scale, folder: string): Promise<re
   }
 }
 
-/** Workload 10: readings of 1,000 stations in a year, on each store of points beside the same rows kept manually. */
+/** Workload 10: a year of readings of 1,000 stations, on each datapoint store compared with the same rows in a bare table. */
 export const geostreams = async (scales: readonly Scale[]): Promise<readonly Row[]> => {
   const rows: Row[] = []
   for (const scale of scales)

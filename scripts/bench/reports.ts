@@ -12,7 +12,7 @@ import { median, type Row, round, spread } from './table.ts'
 const hex = (n: number): string => n.toString(16).padStart(24, '0')
 const filesPerDataset = 100
 const people = 50
-/** Of a folder that was filled by `bootForTest`. */
+/** The admin of a folder that was filled with `bootForTest`. */
 const admin = { email: 'admin@example.org', password: 'correct-horse-battery' }
 
 const record = (n: number, dataset: string, author: string) => {

@@ -10,7 +10,7 @@ import { median, type Row, round } from './table.ts'
 interface Scale {
   readonly count: number
   readonly rounds: number
-  /** Of the default configuration. */
+  /** The plugins of the default configuration. */
   readonly plugins: readonly string[]
 }
 
@@ -88,7 +88,7 @@ const inStore = async (server: TestServer, { count, rounds }: Scale): Promise<re
 interface Answered {
   readonly p50: number
   readonly p99: number
-  /** Processor time of the server for each request, which a busy machine changes little. */
+  /** The server's processor time per request, which depends little on other load. */
   readonly cpu: number
 }
 
@@ -123,7 +123,7 @@ const pointRead = async (full: FullServer, member: 'grouped' | 'wide', rounds: n
   const [admin, key] = [await newKey(full.server, root), await full.keyOf(member)]
   const path = await seenBy(full, key)
   const taken: { all: Answered[]; checked: Answered[] } = { all: [], checked: [] }
-  // Code that has not run often yet takes several times as long.
+  // Warm-up: unoptimized code is several times slower.
   await overHttp(full, key, path)
   for (let n = 0; n < rounds; n++) {
     taken.all.push(await overHttp(full, admin, `${path}?superAdmin=true`))

@@ -46,7 +46,7 @@ export const smallRequests = async (rounds: number, seconds: number): Promise<re
   const record = of('a dataset by id, rights checked', pounce, `/api/datasets/${dataset}`, auth)
   const download = of('a file of 4 kB', pounce, `/api/files/${file}`, auth)
   const subjects = [nodeHttp, health, record, download]
-  // Code that has not run often yet takes several times as long.
+  // Warm-up: unoptimized code is several times slower.
   for (const subject of subjects) await measure({ ...subject, perSecond: [], cpuUs: [] }, seconds)
   for (let at = 0; at < rounds; at += 1)
     for (const subject of at % 2 === 0 ? subjects : subjects.toReversed()) await measure(subject, seconds)
