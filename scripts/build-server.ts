@@ -3,8 +3,8 @@ import { messageOf } from '../core/kernel/startup-error.ts'
 import { buildServer } from './server-bundle.ts'
 
 /*
- * Builds the bundle of the server unless it is current. Part of `npm ci` as `prepare`: without development dependencies, or where the bundler does not
- * run, there is no bundle, and the server runs from its sources.
+ * Builds the server bundle unless it is current. Runs as `prepare` during `npm ci`: without development dependencies, or where the bundler does not
+ * run, no bundle is built, and the server runs from its sources.
  */
 const hasRolldown = await import('rolldown').then(
   () => true,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import peggy from 'peggy'
 
-/** Writes the parsers of the languages that we read from their grammars; with `--check` says whether the committed ones are those. */
+/** Generates the parsers from their grammars; with `--check`, verifies that the committed ones are current. */
 const languages = [
   { grammar: 'sdk/search/grammar/query.peggy', allowedStartRules: ['Query', 'Regex'] },
   {

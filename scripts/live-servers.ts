@@ -23,7 +23,7 @@ const mongodb = async (url: string): Promise<string> => {
   const client = new MongoClient(url, { serverSelectionTimeoutMS: limitMs })
   try {
     const { version, gitVersion } = await client.db('admin').command({ buildInfo: 1 })
-    // Every mongod names the commit it was built from.
+    // A genuine mongod reports the commit it was built from.
     return `MongoDB ${version}${gitVersion === undefined ? ', from a re-implementation (no mongod: it names no commit)' : ''}`
   } finally {
     await client.close()
@@ -46,7 +46,7 @@ const rabbitmqManagement = async (url: string): Promise<string> => {
   return `RabbitMQ ${about.rabbitmq_version} on Erlang ${about.erlang_version}`
 }
 
-/** A directory names its product in its root entry; OpenLDAP does not. */
+/** LDAP servers name their product in the root DSE, except OpenLDAP. */
 const ldap = async (url: string): Promise<string> => {
   const client = new Client({ url, timeout: limitMs, connectTimeout: limitMs })
   try {
@@ -88,8 +88,8 @@ const asked: readonly (readonly [LiveServer, string, (url: string) => Promise<st
 ]
 
 /**
- * One line for each server that tests are given: what it says that it is, and in brackets what the one who started it knows
- * (`POUNCE_TEST_<NAME>_SERVER`), for some say little and others call themselves what they are not.
+ * One line per configured test server: the product and version that it reports, and in brackets the value of `POUNCE_TEST_<NAME>_SERVER`,
+ * because some servers report little and others report a product that they only emulate.
  */
 export const describeServers = (environment: Environment): Promise<readonly string[]> =>
   Promise.all(

@@ -22,7 +22,7 @@ const folderOf = async (t: ExecutionContext): Promise<string> => {
   return folder
 }
 
-/** Says when a module of the tree is loaded that each start from the tree loads. */
+/** Reports when a module is loaded that every start from the sources loads. */
 const watchTree = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
   registerHooks({ load: (url, context, next) => {

@@ -9,8 +9,9 @@ import { account, enablePlugins, otherReleases, publishPlugins, usePlugins } fro
 import { root } from './server-bundle.ts'
 
 /*
- * Packs `pounce`, `@pounce/sdk` and `@pounce/client`, installs them by name from a local registry into an empty folder, and uses them as a deployer and an author of a
- * plugin do. The plugin is compiled, packed, installed by name and enabled by configuration alone. `--node <command>` runs the server on another Node.
+ * Packs `pounce`, `@pounce/sdk` and `@pounce/client`, installs them by name from a local registry into an empty folder, and uses them like a deployer
+ * and a plugin author. The plugin is compiled, packed, installed by name and enabled only by configuration. `--node <command>` runs the server on
+ * another Node.
  */
 const folder = await mkdtemp(join(tmpdir(), 'pounce-packages-'))
 const run = promisify(execFile)
@@ -108,7 +109,7 @@ const signIn = async (cwd: string, url: string, [command = program, ...words]: r
   expect('commands for users work', (JSON.parse(stdout) as { readonly email: string }).email === account.email, stdout)
 }
 
-/** Starts the server in the folder of an installation with all plugins enabled, and asks it. */
+/** Starts the server of an installation with all plugins enabled, and uses it. */
 const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
   const data = join(cwd, 'data-of-all')
   const [command = program, ...words] = [...node, program]

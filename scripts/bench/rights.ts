@@ -16,7 +16,7 @@ interface Scale {
 
 const figureOf = (p50: number, p99: number): string => `${round(p50)} ms, p99 ${round(p99)} ms`
 
-/** Milliseconds that something takes, again and again; what runs for the first times takes longer. */
+/** Duration of repeated runs in milliseconds, after a warm-up. */
 const timed = async (times: number, run: (n: number) => Promise<unknown>): Promise<readonly [p50: number, p99: number]> => {
   const taken: number[] = []
   for (let n = -Math.ceil(times / 4); n < times; n++) {
@@ -111,14 +111,14 @@ const answeredIn = ({ p50, p99, cpu }: Answered): string => `${figureOf(p50, p99
 
 const root = { email: 'root@example.org', password: 'bench-bench-bench' }
 
-/** A dataset that someone sees: the newest. */
+/** The newest dataset that a caller may view. */
 const seenBy = async ({ server }: FullServer, key: string): Promise<string> => {
   const answer = await fetch(`${server.url}/api/datasets?limit=1`, { headers: { 'x-api-key': key } })
   const [newest] = (await answer.json()) as readonly { readonly id: string }[]
   return `/api/datasets/${newest?.id}`
 }
 
-/** The same dataset by someone who passes every check and by a member, in turn, so that both see the same machine. */
+/** The same dataset requested alternately by a caller who passes every check and by a member. */
 const pointRead = async (full: FullServer, member: 'grouped' | 'wide', rounds: number): Promise<readonly Row[]> => {
   const [admin, key] = [await newKey(full.server, root), await full.keyOf(member)]
   const path = await seenBy(full, key)
@@ -155,7 +155,7 @@ const throughHttp = async (full: FullServer, { rounds }: Scale): Promise<readonl
   return rows
 }
 
-/** What the check of rights costs, and lists for people of very many spaces. */
+/** Cost of permission checks, and of lists for members of very many spaces. */
 export const rights = async (scale: Scale): Promise<readonly Row[]> => {
   const config = { access: { private: true } }
   const server = await bootForTest({ folder: await folderOf(scale.count), plugins: withoutSearch(scale.plugins), config })

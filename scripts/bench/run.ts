@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the workloads of the performance goals, each beside its baseline in one interleaved run.
- * `--write` puts the table into docs/benchmarks.md; `--only ingest,start` picks; `--quick` runs once and small.
+ * `npm run bench`: the workloads of the performance goals, each interleaved with its baseline.
+ * `--write` updates the table in docs/benchmarks.md; `--only ingest,start` selects workloads; `--quick` runs each once, at a small size.
  */
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'

@@ -10,7 +10,7 @@ interface Subject {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly perSecond: number[]
-  /** Microseconds of the server's processor time for each request, which a busy machine changes little. */
+  /** The server's processor time per request in microseconds, which depends little on other load. */
   readonly cpuUs: number[]
 }
 
@@ -24,7 +24,7 @@ const measure = async ({ server, path, headers, perSecond, cpuUs }: Subject, sec
   cpuUs.push((((await cpuMsOf(server.pid)) - before) * 1000) / (measured.requestsPerSecond * seconds))
 }
 
-/** Small requests on 32 connections: what a route costs beside node:http alone, and what rights and bytes cost beside that. */
+/** Small requests on 32 connections: the cost of a route compared with bare node:http, and the additional cost of permissions and of bytes. */
 export const smallRequests = async (rounds: number, seconds: number): Promise<readonly Row[]> => {
   const [bare, pounce] = [await startBaseline(), await startPounce()]
   const auth = { 'x-api-key': await newKey(pounce) }

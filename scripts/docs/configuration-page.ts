@@ -13,7 +13,7 @@ export interface Setting {
   readonly description: string
 }
 
-/** JSON Schema's words that bound a value; the configuration's own code does not look at them. */
+/** JSON Schema keywords that constrain a value and that the configuration's own code does not use. */
 interface Bounds {
   readonly minimum?: number
   readonly maximum?: number
@@ -49,7 +49,7 @@ const defaultOf = (name: string, { default: preset }: Node): string => {
 const descriptionOf = ({ description = '', formerName }: Node): string =>
   formerName === undefined ? description : `${description}. Formerly \`${formerName}\`, which is still read`
 
-/** Every setting of a schema, branches followed to their leaves, in the order of declaration. */
+/** Every setting of a schema, including nested ones, in order of declaration. */
 export const settingsOf = (node: Node, path: readonly string[]): readonly Setting[] =>
   Object.entries(node.properties ?? {}).flatMap(([key, below]) => {
     const here = [...path, key]

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 interface Declared {
   readonly plugin: string
-  /** What the plugin says of itself. */
+  /** The plugin's own summary. */
   readonly summary: string
   readonly name: string
   readonly route: Route
@@ -27,7 +27,7 @@ A route is declared by the plugin that knows the answer: \`/api/datasets/:id/com
 each prefix with routes of several plugins, which plugin declares which of them and what it is for.
 `
 
-/** The page that leads from an address to its source. */
+/** The page that maps routes to their sources. */
 export const routesPage = async (): Promise<string> => {
   const declared = [...(await pluginRoutes()), ...coreRoutes()]
   const groups = Map.groupBy(declared, ({ route }) => route.group)
@@ -42,7 +42,7 @@ const pluginRoutes = async (): Promise<readonly Declared[]> =>
     Object.entries(routes).flatMap(([name, route]) => (isRoute(route) ? [{ plugin, summary, name, route }] : [])),
   )
 
-/** Nothing of them is called here. */
+/** A stub for ports, which are not called here. */
 const never = (): never => {
   throw new Error('Only declarations are read')
 }
@@ -63,7 +63,7 @@ const sharedPrefixes = (declared: readonly Declared[]): string => {
   return ['## Shared prefixes\n', ...prefixes.flatMap(([prefix, all]) => sharedPrefix(prefix, all))].join('\n')
 }
 
-/** The plugin that the prefix is named after comes first, then the others by the number of their routes. */
+/** The plugin that the prefix is named after, then the others by number of routes. */
 const sharedPrefix = (prefix: string, all: readonly Declared[]): readonly string[] => {
   const byPlugin = [...Map.groupBy(all, ({ plugin }) => plugin)]
   if (byPlugin.length === 1) return []
@@ -125,7 +125,7 @@ interface Source {
 class Sources {
   readonly #byPlugin = new Map<string, Promise<readonly Source[]>>()
 
-  /** Where a route is declared: the line of its export; of one that a function makes, that of its path. */
+  /** The declaration of a route: the line of its export, or for a route created by a function, the line of its path. */
   async find(plugin: string, name: string, path: string): Promise<Place> {
     const sources = await this.#of(plugin)
     const starts = [`export const ${name} =`, `const ${name} =`]
@@ -145,7 +145,7 @@ class Sources {
 
 const readSources = async (folder: string): Promise<readonly Source[]> => {
   const files = globSync(`${folder}/**/*.ts`, { cwd: root }).filter(file => !file.endsWith('.test.ts'))
-  // The declarations of routes first: a plugin may use the name of one for something else.
+  // Route declarations first: a plugin may use the name of a route elsewhere.
   const ordered = files
     .map(file => file.replaceAll('\\', '/'))
     .sort((one, other) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1))

@@ -6,7 +6,7 @@ Written by \`npm run docs\`; do not edit it. Every name that an entry of the SDK
 What each name means is in its doc comment.
 `
 
-/** The page that shows each change of the SDK's surface. */
+/** The page that makes each change of the SDK's public surface visible. */
 export const sdkPage = async (): Promise<string> => {
   const names = Map.groupBy(await sdkNames(), ({ entry }) => entry)
   const sections = (await sdkEntries()).map(([entry, file]) => {

@@ -1,4 +1,4 @@
-/** 500 daily readings of four stations: integers, decimals, dates, booleans, an empty cell here and there, names beyond ASCII. */
+/** 500 daily readings of four stations: integers, decimals, dates, booleans, some empty cells, non-ASCII names. */
 export function stations(): string {
   const places = ['Köln', 'Übersee', '東京', 'Reykjavík']
   const rows = Array.from({ length: 500 }, (_, at) => {
