@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava'
 import { flakyProxy } from './flaky-proxy.ts'
 import { until } from './until.ts'
 
-/** A server that says everything twice. */
+/** An echo server. */
 const echo = async (t: ExecutionContext): Promise<string> => {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {

@@ -3,7 +3,7 @@ import { declareAll, heldBack } from './held-declarations.ts'
 
 type Declare = (title: unknown, ...rest: readonly unknown[]) => void
 
-/** As much of AVA's `test` as is needed to see what reaches it. */
+/** A stub of AVA's `test` that records declarations. */
 const declared = () => {
   const seen: (readonly unknown[])[] = []
   const declare =

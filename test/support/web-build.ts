@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { hasVite, isBuilt, spawnBuild } from '../../plugins/web/app-build.ts'
 
-/** Resolves when the web interface is built from the present sources, as `npm ci` leaves it. */
+/** Builds the web interface from the current sources unless it is up to date, like `npm ci`. */
 export const webBuild = async (): Promise<void> => {
   if (!hasVite() || (await isBuilt())) return
   const [code] = await once(spawnBuild(), 'exit')
