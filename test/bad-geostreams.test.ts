@@ -38,7 +38,7 @@ test.after.always(() => server?.stop())
 type Init = RequestInit & { readonly json?: unknown }
 type Line = readonly [title: string, path: string, init: Init, statuses: readonly number[], says?: RegExp]
 
-/** Sends lines of a table, all of which must be refused with a message that says what was wrong, and change nothing. */
+/** Sends the requests of a table, all of which must be refused with a helpful message and change nothing. */
 const refused = async (t: ExecutionContext, lines: readonly Line[]): Promise<void> => {
   const before = await fingerprint(server)
   const faults: string[] = []
@@ -64,7 +64,7 @@ const post = (path: string, json: unknown): readonly [string, Init] => [path, { 
 const invalid = [400] as const
 const named = (member: string): RegExp => new RegExp(`\\b${member}\\b`)
 
-/** Each route that takes the member, with the member as given. */
+/** A request of each route that accepts the property, with the given value. */
 const inBodies = (member: string, value: unknown): readonly (readonly [title: string, path: string, init: Init])[] => {
   const [ofSensor, ofStream, ofPoint] = [sensorBody, streamBody(), pointBody()]
   const bodies: readonly (readonly [path: string, body: object])[] = [

@@ -23,7 +23,7 @@ test.after.always(() => world?.server.stop())
 type Line = readonly [title: string, answer: () => Promise<Response>, status: number, code: string, says?: RegExp]
 type Init = RequestInit & { readonly json?: unknown }
 
-/** What is wrong with a refusal; undefined when it is as it should be. */
+/** What is wrong with a refusal; undefined if it is as expected. */
 const faultOf = async (answer: Response, status: number, code: string, says: RegExp): Promise<string | undefined> => {
   const text = await answer.text()
   const isJson = answer.headers.get('content-type')?.startsWith('application/json')
@@ -34,7 +34,7 @@ const faultOf = async (answer: Response, status: number, code: string, says: Reg
 
 const linesLeftOut = 5
 
-/** A sample of lines that ask much the same of every route, with each route in it and each way to be wrong. */
+/** A sample of similar requests that covers each route and each kind of fault. */
 const someOf = (lines: readonly Line[]): readonly Line[] =>
   sampleOf(
     lines,
@@ -45,7 +45,7 @@ const someOf = (lines: readonly Line[]): readonly Line[] =>
     linesLeftOut,
   )
 
-/** Runs lines of a table, all of which must be refused and change nothing. */
+/** Sends the requests of a table, all of which must be refused and change nothing. */
 const refused = async (t: ExecutionContext, lines: readonly Line[], { server } = world): Promise<void> => {
   const before = await fingerprint(server)
   const faults: string[] = []
@@ -56,7 +56,7 @@ const refused = async (t: ExecutionContext, lines: readonly Line[], { server } =
   t.deepEqual(faults, [])
   t.true(lines.length > 0)
   t.log(`${lines.length} requests`)
-  // Sessions that have ended are swept when it is time, whatever is requested; wrong credentials are counted, and superadmin mode is noted.
+  // Ended sessions are swept periodically, failed credentials are counted, and superadmin mode is recorded.
   const {
     'users.sessions': _swept,
     'users.tries': _counted,
@@ -67,7 +67,7 @@ const refused = async (t: ExecutionContext, lines: readonly Line[], { server } =
   t.deepEqual(changed, {})
 }
 
-/** Path and query with ids of resources that exist, and with what must be there. */
+/** Path and query with ids of existing resources and required parameters. */
 const address = ({ path, query }: DeclaredRoute, without?: string): string => {
   const filled = fill(path, (kind, name) => world.ids[kind] ?? world.ids[name] ?? name)
   const needed = query.filter(({ name, required }) => required && name !== without)
@@ -79,7 +79,7 @@ const bytesOf = (text: string): Buffer<ArrayBuffer> => Buffer.from(text, 'latin1
 const json = { 'content-type': 'application/json' }
 const nested = `{"content":${'['.repeat(64)}${']'.repeat(64)}}`
 
-/** Bodies that no route with a JSON body takes. */
+/** Bodies that every route with a JSON body refuses. */
 const badBodies: readonly (readonly [title: string, init: Init, status: number, code: string, says: RegExp])[] = [
   ['no JSON', { body: '{"name":', headers: json }, 400, 'invalid', /not valid JSON/],
   ['JSON with a comment', { body: '{} // x', headers: json }, 400, 'invalid', /not valid JSON/],
@@ -107,7 +107,7 @@ test('no route takes a body that is broken, too deep, of another type, or that n
   t.is(({} as Record<string, unknown>)['isAdmin'], undefined)
 })
 
-/** Values that the type of a schema does not take. */
+/** Values that do not match the type of a schema. */
 const misfits = (schema: Schema): readonly unknown[] => {
   if (schema.enum || schema.anyOf || schema.type === undefined) return []
   const all: Readonly<Record<string, unknown>> = { string: 'x', integer: 3.5, boolean: true, array: ['x'], object: { a: 1 } }
@@ -130,7 +130,7 @@ test('a member of another type is refused by its name', async t => {
   await refused(t, someOf(lines))
 })
 
-/** A value that a schema takes. */
+/** A value that matches a schema. */
 const fitting = (schema: Schema): unknown => {
   if (schema.enum) return schema.enum[0]
   if (schema.anyOf) return fitting(schema.anyOf.at(-1) ?? {})
@@ -265,7 +265,7 @@ test('wrong, ended and malformed credentials are refused with 401 where nobody i
   const { email, password } = person
   const expired = await signIn(server, email, password)
   clock.advance(40 * 24 * 60 * 60 * 1000)
-  // What is swept at that age is swept now, not in the middle of what follows.
+  // Run the sweeps that are due at that time now, rather than during the requests below.
   const swept = ['previews/unattached', 'uploads/expiry', 'spaces/forget-invitations', 'spaces/forget-quotas']
   for (const name of [...swept.map(each => `resources.${each}`), 'auth.local/forget-links']) await server.runPeriodic(name)
   const ended = await signIn(server, email, password)
@@ -327,7 +327,7 @@ test('addresses, methods and query texts that mean nothing are refused', async t
   await refused(t, lines)
 })
 
-/** What a connection answers to bytes as they are. */
+/** The response to raw bytes on a connection. */
 const raw = async (bytes: string): Promise<string> => {
   const { hostname, port } = new URL(world.server.url)
   const socket = connect(Number(port), hostname)

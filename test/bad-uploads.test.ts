@@ -28,7 +28,7 @@ interface Answer {
   readonly text: string
 }
 
-/** Sends a body as it is, in Latin-1. */
+/** Sends a body unchanged, in Latin-1. */
 const send = (path: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const type = { 'content-type': `multipart/form-data; boundary=${boundary}` }

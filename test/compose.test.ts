@@ -30,7 +30,7 @@ const services = Object.entries(compose.services)
 const inProfile = (...names: readonly string[]) => services.filter(([, { profiles = [] }]) => profiles.some(name => names.includes(name)))
 
 const password = '0123456789abcdef'
-/** As docker compose fills it in where the passwords are set and nothing else. */
+/** Interpolates like docker compose when only the passwords are set. */
 const filled = (text: string): string => text.replace(/\$\{\w+:-([^}]*)\}/g, (_, preset: string) => preset || password)
 const environmentOf = ({ environment = {} }: Service) =>
   Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)]))

@@ -58,7 +58,7 @@ type Settings = Readonly<Record<string, string>>
 
 const without = ({ POUNCE_REPLACE_PLUGINS: _use, ...settings }: Settings): Settings => settings
 
-/** Runs the command and kills it as soon as so many objects are in the bucket. */
+/** Runs the command and kills it as soon as `count` objects are in the bucket. */
 const killedWhen = async (count: number, settings: Settings, folder: string, words: readonly string[]): Promise<void> => {
   const bucket = settings['POUNCE_BLOBS__S3__BUCKET'] ?? ''
   const connection = new S3Connection({ ...freshConfig(url('S3')), bucket }, silent)

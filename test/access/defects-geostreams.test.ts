@@ -5,7 +5,7 @@ import { makeWorld } from './world.ts'
 const closed = await makeWorld('closed')
 test.after.always(() => closed.stop())
 
-/** As in `defects.test.ts`; the last ones let something be changed. */
+/** As in `defects.test.ts`; the last ones permit changes. */
 const defects: Readonly<Record<string, Defect>> = {
   'readings are for everybody though the server says no': {
     who: 'anonymous',

@@ -6,13 +6,13 @@ import { makeWorld } from './world.ts'
 const worlds = { private: await makeWorld('private') }
 test.after.always(() => worlds.private.stop())
 
-/** As if it had never been thrown away. */
+/** Treats a trashed resource as if it were not in the trash. */
 const live = inRights(
   'dataset',
   rightsOf => async ids => new Map([...(await rightsOf(ids))].map(([id, rights]) => [id, { ...rights, state: 'live' }])),
 )
 
-/** As in `defects.test.ts`, in any order: each has a trash of its own. */
+/** As in `defects.test.ts`, in any order: each has its own trashed resources. */
 const defects: Readonly<Record<string, Defect>> = {
   'a role reads what lies in the trash': {
     who: 'editor',

@@ -19,10 +19,10 @@ import { makeWorld } from './world.ts'
 const worlds = { private: await makeWorld('private'), public: await makeWorld('public') }
 test.after.always(() => Promise.all(Object.values(worlds).map(world => world.stop())))
 
-/** The caller as if the key were one of the account, for extractors. */
+/** Treats a job key like the account's extractor key. */
 const withoutJob = ({ limits: _job, ...caller }: Caller): Caller => caller
 
-/** Those that let something be changed come last, and each of them admits one caller only: what is spoilt for that one is not for the next. */
+/** Defects that permit changes come last, and each admits a single caller, so that its side effects do not affect the next one. */
 const defects: Readonly<Record<string, Defect>> = {
   'an empty permit list means everything': {
     who: 'readOnly',

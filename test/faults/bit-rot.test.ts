@@ -11,7 +11,7 @@ const setUp = async (t: ExecutionContext) => {
   return { server, call, dataset: await newDataset(call) }
 }
 
-/** What came of a download: the bytes, or how it was refused or cut. */
+/** The outcome of a download: the bytes, or how it was refused or aborted. */
 const taken = async (
   call: TestFetch,
   path: string,

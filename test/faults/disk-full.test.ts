@@ -10,7 +10,7 @@ import { overridesOf, pluginsOnStores } from '../support/faulty-stores.ts'
 import { sha256 } from '../support/main-job.ts'
 import { formWith, newDataset, ok, upload } from '../support/scene.ts'
 
-/** A disk with so much space left. A write for which there is too little writes some of it and fails, as Linux does. */
+/** A disk with limited free space. A write that does not fit is written partially and fails, as on Linux. */
 class FillingDisk implements Disk {
   leftBytes = Number.POSITIVE_INFINITY
 
@@ -43,7 +43,7 @@ const isFull = async (t: ExecutionContext, answer: Response): Promise<void> => {
 
 const countOf = async (blobs: BlobStore): Promise<number> => (await Array.fromAsync(blobs.list())).length
 
-/** What people can still do on a full server. */
+/** Operations that still succeed on a full server. */
 const readsGoOn = async (t: ExecutionContext, call: TestFetch, dataset: string, acked: ReadonlyMap<string, string>): Promise<void> => {
   for (const [id, digest] of acked) {
     const answer = await call(`/api/files/${id}/blob`)

@@ -30,7 +30,7 @@ test('an event whose handler fails five times is dead-lettered, for everybody to
   await until(
     'the event to be dead-lettered',
     () => {
-      // The next try falls due.
+      // The next retry becomes due.
       clock.advance(60_000)
       return status()
     },

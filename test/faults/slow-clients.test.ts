@@ -74,7 +74,7 @@ test('a download whose reader takes nothing is cut, and blocks no stop', async t
   const reader = connect(Number(port), hostname)
   reader.write(`GET /api/files/${id}/blob HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`)
   await once(reader, 'readable')
-  // The stop ends although the reader takes nothing and keeps the connection open.
+  // The stop completes although the client does not read and keeps the connection open.
   await server.stop()
   let received = 0
   reader.on('error', () => undefined)

@@ -19,13 +19,13 @@ test('a server that is stopped reports it at once, lets a slow upload finish, an
     status => status === 200,
   )
   server.signal('SIGTERM')
-  // While the upload lasts, which is not sent to its end until later.
+  // During the upload, which is completed later.
   await until(
     'the server to say that it stops',
     async () => (await call('/readyz')).status,
     status => status === 503,
   )
-  // Other requests are served during the upload, on connections that end with their response.
+  // Other requests are served during the upload, on connections that are closed after the response.
   const listing = await call(`/api/datasets/${dataset}/files`)
   t.deepEqual([listing.status, listing.headers.get('connection'), await listing.json()], [200, 'close', []])
   t.is(await (await call('/healthz')).text(), 'healthy')
@@ -42,7 +42,7 @@ test('a server that is stopped reports it at once, lets a slow upload finish, an
 })
 
 test('a server without work to finish stops at once, also with a connection open', async t => {
-  // The connection of this request stays open, for an hour if the stop waits for it.
+  // The connection of this request stays open for an hour unless the stop closes it.
   const server = await childServer(t, await dataFolder(t), { POUNCE_HTTP__KEEP_ALIVE_TIMEOUT_MS: '3600000' })
   await server.as()('/healthz')
   server.signal('SIGTERM')

@@ -25,7 +25,7 @@ test('a plugin that is switched under load answers rightly or as if it were abse
   t.true(switching.counts.on > 0 && switching.counts.off > 0 && switching.counts.datasets > 0)
 })
 
-/** Without what takes long to start and is not used here. */
+/** Without a plugin that starts slowly and is not used here. */
 const settings = { POUNCE_PLUGINS: `+${switchedPlugin},-web` }
 
 test('kills at random lose neither a switch that was answered nor an event', async t => {
@@ -62,7 +62,7 @@ test('kills at random lose neither a switch that was answered nor an event', asy
     up = Promise.withResolvers()
     starting?.signal('SIGKILL')
     await Promise.all([starting?.ended, cut])
-    // Its answer may have come before the kill.
+    // Its response may have been received before the kill.
     switching.killed()
     await start()
     await switching.returned()

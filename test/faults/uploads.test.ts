@@ -27,7 +27,7 @@ type Scene = Awaited<ReturnType<typeof setUp>>
 const namesIn = async ({ call, dataset }: Scene): Promise<readonly string[]> =>
   (await ok<{ filename: string }[]>(call(`/api/datasets/${dataset}/files`))).map(({ filename }) => filename)
 
-/** Records without bytes, and bytes without a record that a sweep leaves. */
+/** Records without bytes, and bytes without a record that remain after a sweep. */
 const halves = async ({ server, documents, blobs }: Scene): Promise<readonly string[]> => {
   const found: string[] = []
   const named = new Set<string>()
@@ -37,7 +37,7 @@ const halves = async ({ server, documents, blobs }: Scene): Promise<readonly str
   }
   for await (const { id, blob } of documents.walk(files)) await look(`file ${id}`, blob)
   for await (const { id, blob } of documents.walk(parts)) await look(`part ${id}`, blob)
-  // Not as the periodic work, whose own turn must not take the bytes of an upload under way.
+  // Called directly, because the periodic task has a grace period that protects uploads in progress.
   await server.get(OrphanSweep).sweep({ graceMs: 0 })
   for await (const { key } of blobs.list()) if (!named.has(key)) found.push(`${key} belongs to nobody`)
   return found
@@ -81,7 +81,7 @@ for (const [title, when] of ways)
 const version = { 'tus-resumable': '1.0.0' }
 const data = Buffer.from(Uint8Array.from({ length: 150_000 }, (_, at) => at % 251))
 
-/** Uploads as a client of tus does: begins again, or requests the offset and continues, until it is done. */
+/** Uploads like a tus client: restarts, or requests the offset and resumes, until it is complete. */
 const insist = async ({ call, dataset }: Scene): Promise<string> => {
   const about = `filename ${btoa('pieces.bin')},dataset ${btoa(dataset)}`
   const headers = { ...version, 'upload-length': String(data.length), 'upload-metadata': about }

@@ -8,12 +8,12 @@ import { until } from '../support/until.ts'
 import { type Received, type Target, webhookTarget } from '../support/webhook-target.ts'
 
 const settings = { POUNCE_OUTBOUND__ALLOW: '["127.0.0.1"]' }
-/** A round of deliveries: so many are repeated by a kill at most. */
+/** The batch size of deliveries, which is the maximum that a kill repeats. */
 const maxRepeats = 100
 
 const wordOf = ({ event }: Received): string => (event.data['tags'] as string[])[0] ?? ''
 
-/** Tags, each with one word, on some datasets; the words of a dataset count from 0. */
+/** Adds numbered tags to each dataset, starting at 0. */
 const tagAll = (call: TestFetch, datasets: readonly string[], each: number): Promise<void> =>
   eachOf(datasets, async dataset => {
     for (let at = 0; at < each; at += 1)
@@ -29,7 +29,7 @@ const setUp = async (t: ExecutionContext, folder: string) => {
   return { server, target, call, key, datasets }
 }
 
-/** What was received first of each message, by dataset, in the order of arrival. */
+/** The first receipt of each message, by dataset, in order of arrival. */
 const firsts = (target: Target): ReadonlyMap<string, readonly number[]> => {
   const seen = new Set<unknown>()
   const fresh = target.received.filter(({ headers }) => !seen.has(headers['webhook-id']) && seen.add(headers['webhook-id']))

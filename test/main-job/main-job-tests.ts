@@ -12,7 +12,7 @@ import { newDataset, ok } from '../support/scene.ts'
 import { digestOf, noise, peakDuring, streamedForm } from '../support/streams.ts'
 import { until } from '../support/until.ts'
 
-/** What takes note of how to clean up, as a test does. */
+/** Registers cleanup functions, like a test. */
 interface Ending {
   teardown(end: () => Promise<void>): void
 }
@@ -24,11 +24,11 @@ const extractorsOf = async (name: Name): Promise<readonly string[]> => {
   return runs.map(run => `${run.extractor_id.replace('pounce.', '')} ${run.status}`).sort()
 }
 
-/** What the first bytes of a picture say it is. */
+/** The image format according to the first bytes. */
 const kindOf = (bytes: Buffer): string =>
   bytes.subarray(0, 3).toString('hex') === 'ffd8ff' ? 'image/jpeg' : bytes.subarray(1, 4).toString() === 'PNG' ? 'image/png' : 'unknown'
 
-/** What extractors do with what arrives. */
+/** Tests of the extractors' results. */
 const extracting = (test: TestFn): void => {
   test.serial('every file becomes PROCESSED', async t => {
     for (const { name } of shipment) await job.extracted(name)
@@ -131,7 +131,7 @@ const finds: readonly [query: string, names: readonly Name[], more?: string][] =
   ['plot.name:Nordhang', ['notes.md']],
 ]
 
-/** What people add, and what is found. */
+/** Tests of annotations and search. */
 const annotating = (test: TestFn): void => {
   test.serial('people tag, comment and describe', async t => {
     const post = (path: string, json: unknown) => job.call(path, { method: 'POST', json })
@@ -177,7 +177,7 @@ const annotating = (test: TestFn): void => {
   })
 }
 
-/** Reads a ZIP as an unzip program does: from its directory, each entry checked. */
+/** Reads a ZIP like an unzip program: from its central directory, verifying each entry. */
 const unzip = async (path: string): Promise<Readonly<Record<string, string>>> => {
   const archive = await openPromise(path, { lazyEntries: true, autoClose: false, validateEntrySizes: true })
   const found: Record<string, string> = {}
@@ -189,7 +189,7 @@ const unzip = async (path: string): Promise<Readonly<Record<string, string>>> =>
 const bigBytes = 200 * 1024 * 1024 + 12_345
 const bigGrowth = 128 * 1024 * 1024
 
-/** Everything at once, and one big thing. */
+/** Tests of large downloads and uploads. */
 const moving = (test: TestFn): void => {
   test.serial('the dataset comes down as a ZIP with every byte in its place', async t => {
     const folder = await mkdtemp(join(tmpdir(), 'pounce-zip-'))
@@ -215,7 +215,7 @@ const moving = (test: TestFn): void => {
     const { id } = up.result
     job.files.set('big.raw', id)
     t.like(await job.info('big.raw'), { size: String(bigBytes), sha256: sent })
-    // An extractor is sent the same bytes: what a download holds is seen when that is over.
+    // The extractor receives the same bytes: wait for it before measuring the memory of a download.
     await job.extracted('big.raw', 60_000)
     t.like(await job.found('big.raw', 'pounce.digest'), { sha256: sent, sizeBytes: bigBytes })
     const down = await peakDuring(
@@ -228,7 +228,7 @@ const moving = (test: TestFn): void => {
   })
 }
 
-/** Counts everything by listing it. */
+/** Counts everything from lists. */
 const recount = async () => {
   const list = <T>(path: string) => ok<T[]>(job.admin(`${path}superAdmin=true`))
   const datasets = await list<{ id: string }>('/api/datasets?limit=0&')
@@ -249,7 +249,7 @@ const countsMatch = async (t: ExecutionContext): Promise<void> => {
   t.deepEqual(counts, await recount())
 }
 
-/** What a crash leaves. */
+/** Tests of the state after a crash. */
 const surviving = (test: TestFn): void => {
   test.serial('the numbers of the status page are those of a recount', async t => {
     await countsMatch(t)
@@ -284,7 +284,7 @@ const surviving = (test: TestFn): void => {
   })
 }
 
-/** The main job of the product, from an empty installation to one that was killed: the same on every combination of parts. */
+/** The main workflow of the product, from an empty installation to one that was killed; the same for every combination of backends. */
 export const mainJobTests = (test: TestFn, installed: (ending: Ending) => Promise<Installed>): void => {
   const endings: (() => Promise<void>)[] = []
   test.before(async () => {
