@@ -14,6 +14,6 @@ if (hasRolldown && currentBundle() === undefined) {
   try {
     await buildServer()
   } catch (error) {
-    process.stderr.write(`The bundle of the server was not built, so that it starts from its sources: ${messageOf(error)}\n`)
+    process.stderr.write(`The server bundle was not built; the server will run from its sources: ${messageOf(error)}\n`)
   }
 }

@@ -21,7 +21,7 @@ try {
   // One line per route, for readable diffs.
   const lines = tested.map(([route, outcome]) => `  ${JSON.stringify(route)}: ${JSON.stringify(outcome)}`)
   await writeFile(new URL('../test/coverage/tested.json', import.meta.url), `{\n${lines.join(',\n')}\n}\n`)
-  process.stdout.write('test/coverage/tested.json is written; `npm run docs` puts it into docs/coverage.md\n')
+  process.stdout.write('test/coverage/tested.json written; run `npm run docs` to update docs/coverage.md\n')
 } finally {
   await rm(folder, { recursive: true, force: true })
 }

@@ -30,7 +30,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   let length = 0
   for await (const piece of request as AsyncIterable<Buffer>) {
     length += piece.length
-    if (length > maxPublicationBytes) throw new Error(`A package may have ${maxPublicationBytes} bytes`)
+    if (length > maxPublicationBytes) throw new Error(`The package exceeds ${maxPublicationBytes} bytes`)
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString()

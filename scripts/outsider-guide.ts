@@ -41,7 +41,7 @@ export const serveBy = async (cwd: string, command: string, env: NodeJS.ProcessE
       await ended
       await fetch(`${url}/healthz`).then(
         () => {
-          throw new Error(`${command} still answers after Ctrl-C`)
+          throw new Error(`${command} still responds after Ctrl-C`)
         },
         () => undefined,
       )

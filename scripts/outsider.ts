@@ -133,8 +133,9 @@ export const publishPlugins = async (folder: string, registry: string): Promise<
   const begun = performance.now()
   noted('docs/first-plugin.md')
   const last = await walkGuide(folder, env)
-  if (!/^\[\{.*"text":"low at 14:20".*\}\]$/.test(last)) throw new Error(`The last command of docs/first-plugin.md printed ${last}`)
-  noted(`from nothing to a plugin that is published, installed and used in ${((performance.now() - begun) / 60_000).toFixed(1)} minutes`)
+  if (!/^\[\{.*"text":"low at 14:20".*\}\]$/.test(last))
+    throw new Error(`Unexpected output of the last command of docs/first-plugin.md: ${last}`)
+  noted(`first plugin written, published, installed and used in ${((performance.now() - begun) / 60_000).toFixed(1)} minutes`)
   for (const kind of furtherKinds) {
     noted(kind)
     const name = nameOf(kind)
@@ -210,7 +211,7 @@ export const usePlugins = async (url: string, data: string, expect: Expect): Pro
   const file = idOf(
     await call(`/api/uploadToDataset/${idOf(await call('/api/datasets/createempty', { name: 'Texts', description: '' }))}`, form),
   )
-  expect('blobs: a file comes back', (await call(`/api/files/${file}`)) === 'one two\nthree\n')
+  expect('blobs: a stored file is returned', (await call(`/api/files/${file}`)) === 'one two\nthree\n')
   expect('blobs: it is in the folder of the plugin', (await readdir(join(data, 'my-blobs'))).length > 1)
 
   const search = await within30s(() => call('/api/search?query=glacier'), new RegExp(file))
@@ -233,7 +234,7 @@ export const usePlugins = async (url: string, data: string, expect: Expect): Pro
   expect('transport: its extractor is registered', extractors === '', extractors)
   const submitted = await call(`/api/files/${file}/extractions`, { extractor: 'tides' })
   const jobs = await within30s(async () => (await readdir(join(data, 'my-transport/jobs'))).join(), /json/)
-  expect('transport: a job lies in its folder', jobs === '', submitted)
+  expect('transport: a job is in its folder', jobs === '', submitted)
 
   const place = { type: 'Point', geometry: { type: 'Point', coordinates: [11.6, 48.1, 520] }, properties: {} }
   const sensor = idOf(await call('/api/geostreams/sensors', { name: 'Gauge', ...place }))

@@ -76,7 +76,7 @@ const noPlugins = 'new Map<string, () => Promise<{ readonly plugin?: unknown }>>
 
 /** The bundle's list of plugins, each imported on first use. */
 const withPlugins = (code: string): string => {
-  if (!code.includes(noPlugins)) throw new Error('core/own-plugins.ts has no list of bundled plugins')
+  if (!code.includes(noPlugins)) throw new Error('core/own-plugins.ts contains no list of bundled plugins')
   const loaders = ownPluginIds().map(id => `[${JSON.stringify(id)}, () => import(${JSON.stringify(indexFile(id))})]`)
   return code.replace(noPlugins, `new Map([${loaders.join()}])`)
 }

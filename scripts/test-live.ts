@@ -46,13 +46,13 @@ const takeDown = (): Promise<number> => shown('docker', [...compose, 'down', '--
 // The children also receive the signal and exit; this process remains to stop the servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
 const isUp = await shown('docker', [...compose, 'up', '--detach', '--wait']).catch((error: unknown) => {
-  process.stderr.write(`docker cannot be run: ${error instanceof Error ? error.message : error}\n`)
+  process.stderr.write(`Docker is not available: ${error instanceof Error ? error.message : error}\n`)
   return 1
 })
 try {
   if (isUp === 0) process.exitCode = await runTests()
   else {
-    process.stderr.write('The servers cannot be started with docker compose; set POUNCE_TEST_…_URL to use others, and run `npm test`\n')
+    process.stderr.write('Docker Compose failed to start the servers; to use other servers, set POUNCE_TEST_…_URL and run `npm test`\n')
     process.exitCode = isUp
   }
 } finally {

@@ -130,13 +130,13 @@ const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
       expect(`GET ${path}`, (await fetch(`${url}${path}`)).status === 200)
     const question = `import { Pounce } from '@pounce/client'; console.log((await new Pounce({ url: '${url}' }).api.getVersion()).version.number)`
     const evaluated = [...node.slice(1), '--input-type=module', '--eval', question]
-    expect('the client asks it', (await run(node[0] ?? process.execPath, evaluated, { cwd })).stdout.trim() !== '')
-    expect('the plugin answers', /^\{"now":"\d{4}-/.test(await (await fetch(`${url}/api/time`)).text()))
+    expect('the client calls the server', (await run(node[0] ?? process.execPath, evaluated, { cwd })).stdout.trim() !== '')
+    expect('the plugin responds', /^\{"now":"\d{4}-/.test(await (await fetch(`${url}/api/time`)).text()))
     await signIn(cwd, url, [command, ...words])
-    expect("the plugin's problems are the server's", (await fetch(`${url}/api/time?never=true`)).status === 404)
+    expect("the plugin's problems are responses of the server", (await fetch(`${url}/api/time?never=true`)).status === 404)
     await usePlugins(url, data, expect)
   } catch (error) {
-    said(`what the server logged:\n${log}`)
+    said(`server log:\n${log}`)
     throw error
   } finally {
     child.kill()

@@ -42,10 +42,10 @@ const steps: readonly Step[] = [
     name: 'lint and imports',
     command: 'biome',
     words: ['check', '--diagnostic-level=warn', '--error-on-warnings', '.'],
-    advice: '`npm run fix` mends most of it',
+    advice: '`npm run fix` fixes most of these',
   },
-  { name: 'generated parser', command: 'node', words: ['scripts/grammar.ts', '--check'], advice: '`npm run grammar` writes it again' },
-  { name: 'generated docs', command: 'node', words: ['scripts/docs.ts', '--check'], advice: '`npm run docs` writes them again' },
+  { name: 'generated parser', command: 'node', words: ['scripts/grammar.ts', '--check'], advice: 'run `npm run grammar`' },
+  { name: 'generated docs', command: 'node', words: ['scripts/docs.ts', '--check'], advice: 'run `npm run docs`' },
 ]
 
 const codeOf = (child: ReturnType<typeof spawn>): Promise<number> =>
@@ -114,7 +114,7 @@ const runTests = async (
   }
   const code = await ended
   const totals = tally.totals(code)
-  if (totals.failed > 0) say('More about a failure: npx ava <its file>')
+  if (totals.failed > 0) say('For details of a failure: npx ava <its file>')
   const skips = skipsLine(tally.skips)
   if (skips !== undefined) say(skips)
   say(`${totals.failed === 0 ? '✔' : '✘'} tests (${seconds(began)})`)

@@ -122,7 +122,7 @@ const bridgedRate = async (model: ChannelModel, uri: string, count: number): Pro
     const at = performance.now()
     for (const jobs of all) await transport.publish(jobs)
     while (seen.size < count) {
-      if (performance.now() - at > 120_000) throw new Error(`${count - seen.size} of ${count} jobs did not arrive`)
+      if (performance.now() - at > 120_000) throw new Error(`${count - seen.size} of ${count} jobs were not delivered`)
       await pause(2)
     }
     return (count / (performance.now() - at)) * 1000

@@ -50,7 +50,7 @@ const gets = ({ port }: Server, path: string, headers: Readonly<Record<string, s
       newState: () => undefined,
       next: () => bytes,
     })
-    if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+    if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} error responses`)
     return measured.requestsPerSecond * burstSeconds
   }
 }
@@ -204,7 +204,7 @@ const upperBound = (all: readonly number[]): number => {
 
 if (!isHere(root, values.against)) {
   // A shallow clone or a source archive has no commit to compare with.
-  process.stdout.write(`The commit ${values.against} is not in this clone (git fetch --unshallow): nothing is compared\n`)
+  process.stdout.write(`The commit ${values.against} is not in this clone (git fetch --unshallow): skipping the comparison\n`)
   process.exit(values.against === pinned ? 0 : 2)
 }
 const tree = await checkedOut(root, values.against)
@@ -213,7 +213,7 @@ const slower: string[] = []
 try {
   for (const name of values.only === '' ? Object.keys(workloads) : values.only.split(',')) {
     const prepare = workloads[name]
-    if (!prepare) throw new Error(`There is no workload ${name}: choose among ${Object.keys(workloads).join(', ')}`)
+    if (!prepare) throw new Error(`Unknown workload ${name}; one of ${Object.keys(workloads).join(', ')} expected`)
     const all: (readonly [earlier: number, now: number])[] = []
     const found = (): readonly number[] => all.map(([earlier, now]) => earlier / now)
     const isSlower = (): boolean => all.length >= agreeingSeries && upperBound(found()) < least

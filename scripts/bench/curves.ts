@@ -120,7 +120,7 @@ const measure = async ({ server, key, path, cpuMs }: Asked): Promise<void> => {
   const next = () => request('GET', path, { 'x-api-key': key })
   const before = await cpuMsOf(server.pid)
   const measured = await load({ port: server.port, connections: 1, seconds, warmUpSeconds: 0, newState: () => undefined, next })
-  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} error responses`)
   cpuMs.push(((await cpuMsOf(server.pid)) - before) / (measured.requestsPerSecond * seconds))
 }
 
@@ -132,7 +132,7 @@ const curvesOf = async (grow: (count: number) => Promise<Grown>): Promise<readon
   for (const count of sizes) {
     const from = performance.now()
     const grown = await grow(count)
-    process.stderr.write(`${count.toLocaleString('en')} made in ${Math.round((performance.now() - from) / 1000)} s\n`)
+    process.stderr.write(`${count.toLocaleString('en')} created in ${Math.round((performance.now() - from) / 1000)} s\n`)
     folders.push(grown.folder)
     const server = await startPounce({ folder: grown.folder, settings: { POUNCE_PLUGINS: JSON.stringify(grown.plugins) } })
     servers.push(server)

@@ -95,7 +95,7 @@ const measure = (port: number, path: string, key: string, seconds = 2): Promise<
   })
 
 const figureOf = (all: readonly Measured[]) => {
-  if (all.some(({ errors }) => errors > 0)) throw new Error('Some answers were errors')
+  if (all.some(({ errors }) => errors > 0)) throw new Error('Some responses were errors')
   const [p50, p95] = [median(all.map(each => each.p50)), median(all.map(each => each.p95))]
   return { p50, p95, figure: `${round(p50)} ms, p95 ${round(p95)} ms` }
 }

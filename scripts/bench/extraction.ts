@@ -32,7 +32,7 @@ const perFileMs = async (files: number): Promise<number> => {
       if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
     }
     while (!(await isOver(server, headers))) {
-      if (performance.now() - begun > limitMs) throw new Error(`Extractions of ${files} files did not end in ${limitMs / 1000} s`)
+      if (performance.now() - begun > limitMs) throw new Error(`Extractions of ${files} files did not finish within ${limitMs / 1000} s`)
       await pause(20)
     }
     return (performance.now() - begun) / files

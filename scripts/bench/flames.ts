@@ -37,7 +37,7 @@ const newFile = async (server: Server, key: string, bytes: number): Promise<stri
 const get = async ({ port }: Server, path: string, key: string, connections = 32): Promise<void> => {
   const bytes = request('GET', path, { 'x-api-key': key })
   const { errors } = await load({ port, connections, seconds, warmUpSeconds: 0, newState: () => undefined, next: () => bytes })
-  if (errors > 0) throw new Error(`${path}: ${errors} answers were errors`)
+  if (errors > 0) throw new Error(`${path}: ${errors} error responses`)
 }
 
 /** The load, and the title of its image. */
@@ -72,7 +72,7 @@ const workloads: Readonly<Record<string, { readonly title: string; readonly run:
 
 const profiled = async (name: string): Promise<void> => {
   const workload = workloads[name]
-  if (!workload) throw new Error(`There is no workload ${name}: choose among ${Object.keys(workloads).join(', ')}`)
+  if (!workload) throw new Error(`Unknown workload ${name}; one of ${Object.keys(workloads).join(', ')} expected`)
   const folder = await mkdtemp(join(tmpdir(), 'pounce-flames-'))
   const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`, '--cpu-prof-interval=500']
   const settings = { POUNCE_PLUGINS: withoutExtractors(plugins), POUNCE_TEST_TREE: 'true' }

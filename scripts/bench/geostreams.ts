@@ -39,7 +39,7 @@ const ingest = async (server: Server, key: string, seconds: number): Promise<num
     return requests[turn % requests.length] ?? Buffer.alloc(0)
   }
   const measured = await load({ port: server.port, connections, seconds, newState: () => undefined, next })
-  if (measured.errors > 0) throw new Error(`${measured.errors} bulks were refused`)
+  if (measured.errors > 0) throw new Error(`${measured.errors} bulk requests were refused`)
   return measured.requestsPerSecond * perBulk
 }
 
@@ -61,7 +61,7 @@ const askBoxes = async (server: Server, key: string, areas: readonly BoxAndTime[
     return requests[turn % requests.length] ?? Buffer.alloc(0)
   }
   const measured = await load({ port: server.port, connections: 1, seconds, warmUpSeconds, newState: () => undefined, next })
-  if (measured.errors > 0) throw new Error(`${measured.errors} questions were refused`)
+  if (measured.errors > 0) throw new Error(`${measured.errors} queries were refused`)
   return measured
 }
 
@@ -84,20 +84,20 @@ const sums = (server: Server, key: string, times: number): Promise<readonly numb
     })
     const [sensor] = (await answer.json()) as { properties: Record<string, unknown[]> }[]
     const days = Object.values(sensor?.properties ?? {}).map(bins => bins.length)
-    if (days.length !== propertiesOfYear || days.some(count => count !== 365)) throw new Error(`not a bin for each day: ${answer.status}`)
+    if (days.length !== propertiesOfYear || days.some(count => count !== 365)) throw new Error(`not one bin per day: ${answer.status}`)
   })
 
 const sumsByHand = (raw: RawPoints, times: number): Promise<readonly number[]> =>
   timed(times, async () => {
     const found = await raw.days()
-    if (found !== propertiesOfYear * 365) throw new Error(`${found} bins manually, not one for each day`)
+    if (found !== propertiesOfYear * 365) throw new Error(`${found} bins from the bare table, not one per day`)
   })
 
 /** Lines a second. */
 const csvByHand = async (raw: RawPoints, lines: number): Promise<number> => {
   const begin = performance.now()
   const table = await raw.csv()
-  if (table.lines !== lines) throw new Error(`${table.lines} lines manually of ${lines}`)
+  if (table.lines !== lines) throw new Error(`${table.lines} of ${lines} lines from the bare table`)
   return table.lines / ((performance.now() - begin) / 1000)
 }
 
@@ -214,7 +214,7 @@ export const geostreams = async (scales: readonly Scale[]): Promise<readonly Row
       if (scale.boxesOnly && side.parts.length > 0) continue
       const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
       try {
-        if (scale.count % stations !== 0) throw new Error(`so many points do not share among ${stations} stations`)
+        if (scale.count % stations !== 0) throw new Error(`the count must be a multiple of ${stations} stations`)
         rows.push(...(await measureSide(side, scale, folder)))
       } finally {
         await rm(folder, { recursive: true, force: true })

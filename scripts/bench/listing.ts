@@ -54,7 +54,7 @@ const measure = async ({ server, key }: FullServer, path: string, seconds: numbe
     next,
     wantsBody: false,
   })
-  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} error responses`)
   const spent = (await cpuMsOf(server.pid)) - cpu
   return { ...measured, cpu: spent / (measured.requestsPerSecond * seconds) }
 }

@@ -169,7 +169,7 @@ export const filledFolder = async (fill: (draft: string) => Promise<void>): Prom
 const make = async (count: number): Promise<string> => {
   const at = performance.now()
   const folder = await filledFolder(draft => fill(draft, count))
-  process.stderr.write(`${count} datasets made in ${Math.round((performance.now() - at) / 1000)} s\n`)
+  process.stderr.write(`${count} datasets created in ${Math.round((performance.now() - at) / 1000)} s\n`)
   return folder
 }
 

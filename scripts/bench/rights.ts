@@ -98,7 +98,7 @@ const overHttp = async ({ server }: FullServer, key: string, path: string): Prom
   const next = () => request('GET', path, { 'x-api-key': key })
   const shape = { port: server.port, connections: 1, seconds, warmUpSeconds: 0, newState: () => undefined, next, wantsBody: false }
   const measured = await load(shape)
-  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} error responses`)
   return { ...measured, cpu: ((await cpuMsOf(server.pid)) - cpu) / (measured.requestsPerSecond * seconds) }
 }
 

@@ -92,7 +92,7 @@ const revision = (): string => execFileSync('git', ['rev-parse', '--short', 'HEA
 const rows: Row[] = []
 for (const name of wanted) {
   const workload = workloads[name]
-  if (!workload) throw new Error(`There is no workload ${name}: choose among ${Object.keys(workloads).join(', ')}`)
+  if (!workload) throw new Error(`Unknown workload ${name}; one of ${Object.keys(workloads).join(', ')} expected`)
   process.stderr.write(`${name} …\n`)
   rows.push(...(await workload()))
 }

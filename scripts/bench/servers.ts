@@ -41,11 +41,11 @@ const answers = async (url: string): Promise<boolean> => {
 
 const untilAnswers = async (child: ChildProcess, url: string): Promise<void> => {
   for (let waited = 0; waited < 60_000; waited += 2) {
-    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode} before it answered`)
+    if (child.exitCode !== null) throw new Error(`the server exited with ${child.exitCode} before it responded`)
     if (await answers(url)) return
     await pause(2)
   }
-  throw new Error(`no answer at ${url}`)
+  throw new Error(`no response at ${url}`)
 }
 
 const ended = (child: ChildProcess): Promise<void> =>

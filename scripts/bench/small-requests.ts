@@ -19,7 +19,7 @@ const measure = async ({ server, path, headers, perSecond, cpuUs }: Subject, sec
   const shape = { port: server.port, connections, newState: () => undefined, next: () => bytes }
   const before = await cpuMsOf(server.pid)
   const measured = await load({ ...shape, seconds, warmUpSeconds: 0 })
-  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} error responses`)
   perSecond.push(measured.requestsPerSecond)
   cpuUs.push((((await cpuMsOf(server.pid)) - before) * 1000) / (measured.requestsPerSecond * seconds))
 }

@@ -37,7 +37,7 @@ const freePorts = async (): Promise<number> => {
 
 /** Starts a broker with the service scripts next to the project; throws if these do not exist. */
 export const ownBroker = async (): Promise<OwnBroker> => {
-  if (!existsSync(script)) throw new Error(`The broker is started by ${script}, which is not there`)
+  if (!existsSync(script)) throw new Error(`${script}, which starts the broker, does not exist`)
   const folder = await mkdtemp(join(tmpdir(), 'pounce-broker-'))
   const port = await freePorts()
   const start = async (): Promise<void> => {

@@ -154,7 +154,7 @@ const run = async (): Promise<boolean> => {
     const mark = `<!-- ${values.kernels} kernels, ${parts.join(' ') || 'embedded'} -->`
     const text = await readFile(path, 'utf8')
     const at = text.indexOf(mark)
-    if (at < 0) throw new Error(`docs/reliability.md has no place for this run: it lacks ${mark}`)
+    if (at < 0) throw new Error(`docs/reliability.md has no section for this run: ${mark} is missing`)
     const after = text.indexOf('<!-- /run -->', at)
     const date = new Date().toISOString().slice(0, 10)
     await writeFile(path, `${text.slice(0, at + mark.length)}\n\nRun on ${date}. ${lines.join('\n')}\n\n${text.slice(after)}`)
