@@ -51,7 +51,7 @@ test('shown are failures with their details, nothing else', t => {
   )
 })
 
-test('tests that never came to run are failures, as ava counts them', t => {
+test('tests that never ran are failures, as in the totals of ava', t => {
   const { tally } = run('ok 1 - one\n\n1..3\n# tests 3\n# pass 1\n# fail 2\n')
   t.deepEqual(tally.totals(1), { passed: 1, failed: 2, skipped: 0 })
 })
@@ -75,12 +75,12 @@ test('an exit code that no test explains is a failure', t => {
   t.deepEqual(run('ok 1 - one\n\n1..1\n# tests 1\n# pass 1\n# fail 0\n').tally.totals(1), { passed: 1, failed: 1, skipped: 0 })
 })
 
-test('a title that looks like totals is no total', t => {
+test('a title that looks like totals is not parsed as totals', t => {
   const { tally } = run('ok 1 - # fail 7\nok 2 - # tests 900\n\n1..2\n# tests 2\n# pass 2\n# fail 0\n')
   t.deepEqual(tally.totals(0), { passed: 2, failed: 0, skipped: 0 })
 })
 
-test('the line of totals counts what ran, and nothing of what was skipped', t => {
+test('the line of totals excludes skipped tests', t => {
   t.is(totalsLine({ passed: 12, failed: 0, skipped: 0 }), '12 passed, 0 failed')
   t.is(totalsLine({ passed: 1, failed: 2, skipped: 3 }), '1 passed, 2 failed')
 })

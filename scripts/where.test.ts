@@ -57,7 +57,7 @@ for (const [what, texts] of Object.entries({ urls, settings, messages })) {
   })
 }
 
-test('what is in no source leads nowhere', async t => {
+test('a text that is in no source has no location', async t => {
   for (const text of ['GET /api/no-such-route', 'http.noSuchSetting', 'This sentence is in none of our sources']) {
     t.deepEqual(await where(text), [], text)
   }

@@ -146,7 +146,7 @@ test('every plugin of the tree runs by default, but for those that need a server
   )
 })
 
-test('what stands behind a port passes the contract of the port', t => {
+test('every implementation of a port passes its contract', t => {
   const missing = plugins.flatMap(({ name, plugin }) => {
     const own = sources.filter(({ path }) => path.startsWith(`${folderOf(name)}/`) && path.endsWith('.test.ts'))
     const isCalled = (contract: string): boolean =>
@@ -161,7 +161,7 @@ test('what stands behind a port passes the contract of the port', t => {
   t.deepEqual(missing, [])
 })
 
-test('what only a plugin itself needs has no port: the class is the token', t => {
+test('a capability that only its own plugin uses has no port: the class is the token', t => {
   const declared = product.filter(({ path, text }) => path.startsWith('plugins/') && /\b(port|contributions)(<.*>)?\(/.test(text))
   t.deepEqual(
     declared.map(({ path }) => path),
@@ -169,7 +169,7 @@ test('what only a plugin itself needs has no port: the class is the token', t =>
   )
 })
 
-test('every contract is exported for plugins from elsewhere', async t => {
+test('every contract is exported for third-party plugins', async t => {
   const testing = (await import('pounce/sdk/testing')) as Readonly<Record<string, unknown>>
   t.deepEqual(
     Object.values(contracts)
@@ -179,7 +179,7 @@ test('every contract is exported for plugins from elsewhere', async t => {
   )
 })
 
-test('code imports the libraries that are declared for it, and package.json has them', async t => {
+test('code imports only the libraries declared for it, and package.json lists them', async t => {
   type Versions = Readonly<Record<string, string>>
   const { dependencies, optionalDependencies } = JSON.parse(await read('package.json')) as Readonly<Record<string, Versions>>
   const installed = { ...dependencies, ...optionalDependencies }
@@ -198,7 +198,7 @@ test('code imports the libraries that are declared for it, and package.json has 
   t.deepEqual(faults, [])
 })
 
-test('a library that is declared for code is imported there', t => {
+test('every library declared for code is imported there', t => {
   const imported = new Set(
     product.flatMap(({ path, text }) => importsOf(text).map(specifier => `${ownerOf(path)} ${packageOf(specifier)}`)),
   )
@@ -249,7 +249,7 @@ const browserVendors = [
   'world-atlas',
 ]
 
-test('what runs in browsers imports its own folder and the libraries declared for it, and none of the server but the types of parts', t => {
+test('browser code imports its own folder and the libraries declared for it, and nothing of the server except the types of parts', t => {
   const pages = files.filter(({ path }) => isInBrowser(path) && /\.tsx?$/.test(path) && !path.endsWith('vite.config.ts'))
   t.true(pages.length > 10)
   const faults = pages.flatMap(({ path, text }) =>
@@ -275,7 +275,7 @@ const sdkDoors = [
   'pounce/sdk/sqlite',
 ]
 
-test('the kernel imports no plugin, a plugin nothing but its own folder, the SDK nothing of ours, and none of them a test', t => {
+test('the kernel imports no plugin, a plugin only its own folder, the SDK nothing of ours, and none of them a test', t => {
   const faults = product.filter(isOurs).flatMap(({ path, text }) => {
     const owner = ownerOf(path)
     return importsOf(text).flatMap(specifier => {
@@ -312,7 +312,7 @@ const assertion = /^.*\bt\.(?:true|false|assert|truthy)\(.*$/gm
 /** Upper bounds on elapsed time. Lower bounds also hold on a slow machine. */
 const atMost = /\b(?:performance|Date)\.now\(\)\s*-[^<]*<|\belapsedMs\s*</
 
-test('no test asserts that something takes no longer than so many milliseconds', t => {
+test('no test asserts an upper bound on elapsed milliseconds', t => {
   const faults = sources
     .filter(({ path }) => testFiles.has(path))
     .flatMap(({ path, text }) => [...text.matchAll(assertion)].map(([line]) => ({ path, line: line.trim() })))
@@ -320,7 +320,7 @@ test('no test asserts that something takes no longer than so many milliseconds',
   t.deepEqual(faults, [])
 })
 
-test('only the kernel and stores load what the SDK has for stores; other plugins import its types at most', t => {
+test('only the kernel and stores load the SDK entry for stores; other plugins import at most its types', t => {
   const isStore = (path: string): boolean => /^plugins\/(documents|blobs|search|geo)\//.test(path)
   const faults = product.filter(
     ({ path, text }) => path.startsWith('plugins/') && !isStore(path) && /^import \{[^}]*\} from 'pounce\/sdk\/store-kit'/m.test(text),
@@ -407,7 +407,7 @@ test('a file of less than 40 lines with a single importer is part of that import
   t.deepEqual(found(faults), [])
 })
 
-test('nothing is left to do', t => {
+test('no source contains a to-do mark', t => {
   const marks = new RegExp(`\\b(${['TO DO', 'FIX ME', 'X X X'].map(mark => mark.replaceAll(' ', '')).join('|')})\\b`)
   t.deepEqual(
     files.filter(({ text }) => marks.test(text)).map(({ path }) => path),

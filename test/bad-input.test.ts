@@ -94,7 +94,7 @@ const badBodies: readonly (readonly [title: string, init: Init, status: number, 
   ['a compressed body', { body: 'x', headers: { ...json, 'content-encoding': 'gzip' } }, 415, 'unsupported-media-type', /Content-Encoding/],
 ]
 
-test('no route takes a body that is broken, too deep, of another type, or that names a prototype', async t => {
+test('no route accepts a body that is malformed, too deep, of another type, or that sets a prototype', async t => {
   const withBody = routes.filter(({ body }) => body)
   t.true(withBody.length > 30)
   const lines = withBody.flatMap(route =>
@@ -116,7 +116,7 @@ const misfits = (schema: Schema): readonly unknown[] => {
     .map(([, value]) => value)
 }
 
-test('a member of another type is refused by its name', async t => {
+test('a property of the wrong type is refused with its name', async t => {
   const lines = routes.flatMap(route =>
     Object.entries(route.body?.properties ?? {}).flatMap(([name, schema]) =>
       misfits(schema).map(value => {
@@ -140,7 +140,7 @@ const fitting = (schema: Schema): unknown => {
   return schema.type === 'boolean' ? true : schema.type === 'string' ? 'some text' : 1
 }
 
-test('an id that is malformed is answered like one that nobody has, on every route and in every place', async t => {
+test('a malformed id gets the same response as an unknown one, on every route and in every position', async t => {
   const malformed = ['nonsense', '123', 'F'.repeat(24), `${world.ids['file']}0`, '\u0000', '../../x', '💥', '$ne', '__proto__']
   const lines = routes.flatMap(({ method, path, ids, takesParts, body }) =>
     ids.flatMap(wrong =>
@@ -154,7 +154,7 @@ test('an id that is malformed is answered like one that nobody has, on every rou
   await refused(t, someOf(lines))
 })
 
-test('a query that has another type is refused by its name', async t => {
+test('a query parameter of the wrong type is refused with its name', async t => {
   const wrongTexts = (schema: Schema): readonly string[] => {
     if (schema.enum || schema.anyOf) return ['nonsense']
     if (schema.type === 'integer') return ['abc', '1.5', 'NaN', 'Infinity', '1e999', '0x10', '--1', '١']
@@ -222,7 +222,7 @@ test('names that are empty, blank, too long, or hold control or path characters 
   await refused(t, lines)
 })
 
-test('tags, comments, descriptions and metadata that make no sense are refused', async t => {
+test('invalid tags, comments, descriptions and metadata are refused', async t => {
   const at = (path: string, init: Init) => () => admin(`${path}?superAdmin=true`, init)
   const agent = { '@type': 'cat:extractor', name: 'x', extractor_id: 'https://example.org/extractors/x/1.0' }
   const lines = (['files', 'datasets'] as const).flatMap((group): Line[] => {
@@ -257,7 +257,7 @@ test('tags, comments, descriptions and metadata that make no sense are refused',
   await refused(t, lines)
 })
 
-test('wrong, ended and malformed credentials are refused with 401 where nobody in particular is', async t => {
+test('wrong, expired and malformed credentials are refused with 401, also on routes open to anonymous callers', async t => {
   const clock = new FixedClock(new Date().toISOString())
   const config = { resources: { users: { wrongKeysPerAddress: 10_000 } } }
   const another = await furnished({ t, clock, config })
@@ -303,7 +303,7 @@ test('wrong, ended and malformed credentials are refused with 401 where nobody i
   await refused(t, lines, another)
 })
 
-test('addresses, methods and query texts that mean nothing are refused', async t => {
+test('invalid paths, methods and queries are refused', async t => {
   const { file, dataset } = world.ids
   const get = (path: string) => () => admin(path)
   const by = (method: string, path: string) => () => admin(path, { method })
@@ -335,7 +335,7 @@ const raw = async (bytes: string): Promise<string> => {
   return text(socket)
 }
 
-test('what is no proper HTTP is refused in JSON, and the connection closed', async t => {
+test('malformed HTTP is refused with JSON, and the connection closed', async t => {
   const key = `Host: x\r\nX-API-Key: ${world.server.admin.key}\r\n`
   const before = await fingerprint(world.server)
   for (const [bytes, status, code] of [

@@ -84,7 +84,7 @@ test(`the kernel has at most ${maxLines} lines`, t => {
   t.true(lines <= maxLines, `${lines} lines`)
 })
 
-test('no text of the kernel or of what it works with names a plugin, a kind of resource, a server that plugins use, or an address of the API', async t => {
+test('no text of the kernel names a plugin, a kind of resource, a server that plugins use, or a path of the API', async t => {
   const plugins = await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))
   const words = [...Object.entries(kinds).flatMap(([kind, isOfPlugins]) => (isOfPlugins ? [kind] : [])), ...servers]
   const forbidden = [

@@ -47,7 +47,7 @@ const runOf = async (server: KilledServer, { id, name, sha256 }: Acked): Promise
   return `${name}: ${JSON.stringify({ runs, documents })}`
 }
 
-test('kills under 8 uploaders lose nothing that was answered and leave nothing that belongs to no record', async t => {
+test('kills during 8 concurrent uploads lose nothing that was acknowledged and leave no orphaned bytes', async t => {
   t.timeout(900_000)
   const random = dice()
   t.log(`seed ${random.seed}`)

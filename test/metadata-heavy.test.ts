@@ -52,7 +52,7 @@ const stallsOf = async (t: ExecutionContext, server: ChildServer, call: TestFetc
   return { whileAdded, whileListed, whileRemoved: await longestStall(server, removed) }
 }
 
-test.serial('the heaviest metadata is taken, indexed, listed and removed while the server goes on answering others', async t => {
+test.serial('the heaviest metadata is accepted, indexed, listed and removed while the server responds to other requests', async t => {
   t.timeout(600_000)
   const { server, call } = await served(t)
   for (const [name, make] of Object.entries(heaviest)) {

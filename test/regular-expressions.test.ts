@@ -82,12 +82,12 @@ test('expressions that take quadratic, cubic or exponential time are detected', 
   for (const { source, flags } of slowOnes) t.is(typeof slowString(source, flags), 'string', `/${source}/${flags}`)
 })
 
-test('expressions that take linear time are not blamed', t => {
+test('expressions that take linear time are accepted', t => {
   for (const { source, flags } of [/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/, /[\p{Cc}\u2028]+/gu, /^(?:\/[^/]+)*$/, /"[^"\\]*(?:\\.[^"\\]*)*"/y])
     t.is(slowString(source, flags), undefined, `/${source}/${flags}`)
 })
 
-test('every way to write an expression is found, whatever stands around it', t => {
+test('every form of an expression is found in any context', t => {
   const code = `
     const divided: number = a / b / c, text = '/no/', path = \`\${x} /no/ \`
     if (x as string) /one/g.test(y)

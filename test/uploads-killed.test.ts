@@ -40,7 +40,7 @@ class Restarted {
   }
 }
 
-test('tus-js-client brings a large file through kills of the server and of itself', async t => {
+test('tus-js-client completes a large upload despite kills of the server and of itself', async t => {
   t.timeout(170_000)
   const folder = await dataFolder(t)
   const path = join(await dataFolder(t), 'large.bin')

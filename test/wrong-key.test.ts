@@ -29,7 +29,7 @@ test.before(async () => {
 })
 test.after.always(() => world?.server.stop())
 
-test('a key that nobody has opens what is open to nobody in particular; elsewhere it is refused as wrong', async t => {
+test('an unknown key is ignored on routes open to everyone, and refused elsewhere', async t => {
   const { server, ids } = world
   const nobody = server.as('unknown')
   const anonymous = server.as()

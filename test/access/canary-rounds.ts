@@ -194,7 +194,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
   })
   test.after.always(() => stop?.())
 
-  test.serial(`the author finds every word on ${place} before anything is taken away`, async t => {
+  test.serial(`the author finds every word on ${place} before resources are removed`, async t => {
     const { author, tokens } = rounds.world
     const crawl = new Crawl(author, tokens)
     const missing = () =>
@@ -210,7 +210,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     t.log(`${tokens.words.length} words, ${tokens.runs.length} ids, keys and hashes`)
   })
 
-  test.serial(`nobody finds a word that is not for them on ${place}`, async t => {
+  test.serial(`no caller finds a word that it may not see on ${place}`, async t => {
     const { world } = rounds
     await world.darken()
     t.log(`seed ${rounds.seed}`)
@@ -232,7 +232,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     t.is(bad.length, 0)
   })
 
-  test.serial(`what is added out of sight moves no list, count or head that others see on ${place}`, async t => {
+  test.serial(`adding hidden resources changes no list, count or header that others see on ${place}`, async t => {
     const { world } = rounds
     const looked = async () =>
       Promise.all(
@@ -253,7 +253,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     t.true((before[1]?.size ?? 0) > 200)
   })
 
-  test.serial(`what nobody could see is still there on ${place}`, async t => {
+  test.serial(`hidden resources still exist on ${place}`, async t => {
     const { world } = rounds
     await world.reveal()
     const crawl = new Crawl(world.author, world.tokens)

@@ -17,7 +17,7 @@ for (const [title, when] of [
   ['a call that finds the store away', 'before'],
   ['a call whose answer is lost', 'after'],
 ] as const)
-  test(`${title} keeps nobody from signing up and setting another password, nor does it make a link work twice`, async t => {
+  test(`${title} does not prevent signing up or resetting a password, and does not make a link work twice`, async t => {
     const [gate, mailer, random] = [new Gate(), new MemoryMailer(), dice()]
     t.log(`seed ${random.seed}`)
     const { documents, blobs } = await embeddedStores(t)

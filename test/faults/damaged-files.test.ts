@@ -38,7 +38,7 @@ const setUp = async (t: ExecutionContext) => {
   return { server, call, clock, id, since, read, mails, audited, command, doctor }
 }
 
-test('damage that a download meets marks the file and is reported once, and a check of repaired bytes removes the mark', async t => {
+test('damage detected by a download marks the file and is reported once, and a check of repaired bytes removes the mark', async t => {
   const { server, call, id, since, read, mails, audited, command } = await setUp(t)
   await read()
   t.is(await since(), undefined)
@@ -74,7 +74,7 @@ test('damage that a download meets marks the file and is reported once, and a ch
   )
 })
 
-test('the doctor finds damage that nobody has met, and marks it only when told to repair', async t => {
+test('the doctor finds undetected damage, and marks it only in repair mode', async t => {
   const { server, id, since, doctor } = await setUp(t)
   t.like(await doctor({ 'read-data': true }), { ok: true, detail: '1 files read' })
   await damage(server.folder, 'files', 200_000)
@@ -118,7 +118,7 @@ test('a download of bytes that are missing is 404 and marks the file, unless it 
   t.is(await mails(), 1)
 })
 
-test('an archive that meets damage marks the file', async t => {
+test('damage detected by an archive download marks the file', async t => {
   const { server, call, since } = await setUp(t)
   await damage(server.folder, 'files', 200_000)
   const [{ id: dataset } = { id: '' }] = await ok<{ id: string }[]>(call('/api/datasets'))
@@ -126,7 +126,7 @@ test('an archive that meets damage marks the file', async t => {
   t.truthy(await until('the file is marked', since))
 })
 
-test('bytes that nobody reads are checked once a week', async t => {
+test('bytes that are not read are checked once a week', async t => {
   const { server, clock, since, mails } = await setUp(t)
   const check = () => server.runPeriodic('resources.files/scrub')
   await check()

@@ -62,7 +62,7 @@ test('an event whose handler fails five times is dead-lettered, for everybody to
   t.like(await status(), { waiting: 0, parked: 0 })
 })
 
-test('what a plugin throws where nobody catches ends neither the server nor a request of anybody else', async t => {
+test('an uncaught error of a plugin ends neither the server nor other requests', async t => {
   const server = await childServer(t, await dataFolder(t), { POUNCE_PLUGINS: `+${faultyPlugin}` })
   const call = server.as(await adminKey(server))
   const dataset = await newDataset(call)

@@ -100,7 +100,7 @@ for (const [title, when, fault, expected] of [
   ['a call that throws', 'before', () => new Error('A fault of the test'), 500],
   ['a call whose answer is lost', 'after', () => new Unavailable('A store is unavailable'), 503],
 ] as const)
-  test(`${title} is answered cleanly, leaves nothing by halves and can be repeated`, async t => {
+  test(`${title} has a clean response, leaves no partial state and can be retried`, async t => {
     const scene = await setUp(t)
     const random = dice()
     t.log(`seed ${random.seed}`)

@@ -36,7 +36,7 @@ const hasArrived = (folder: string, bytes: number) =>
     names => names.length === 1,
   )
 
-test('an upload that falls silent is cut and leaves nothing', async t => {
+test('a stalled upload is aborted and leaves nothing', async t => {
   const { server, key, dataset, left } = await setUp(t)
   const silent = new SlowUpload(server.url, key, dataset, 'silent.bin', 1_000_000)
   await silent.send(Buffer.alloc(500_000))
@@ -56,7 +56,7 @@ test('an upload whose client disconnects leaves nothing', async t => {
   t.deepEqual(await left(), nothing)
 })
 
-test('an upload may last as long as it likes while its bytes move', async t => {
+test('an upload may take any time as long as it makes progress', async t => {
   const { server, key, dataset, left } = await setUp(t)
   const slow = new SlowUpload(server.url, key, dataset, 'slow.bin', 600)
   for (let piece = 0; piece < 6; piece += 1) {
@@ -67,7 +67,7 @@ test('an upload may last as long as it likes while its bytes move', async t => {
   t.is((await left()).listed.length, 1)
 })
 
-test('a download whose reader takes nothing is cut, and blocks no stop', async t => {
+test('a stalled download is aborted, and does not block a stop', async t => {
   const { server, key, call, dataset } = await setUp(t)
   const id = await upload(call, dataset, Buffer.alloc(30_000_000), 'large.bin')
   const { hostname, port } = new URL(server.url)

@@ -102,7 +102,7 @@ const insist = async ({ call, dataset }: Scene): Promise<string> => {
 }
 
 for (const [title, when] of ways)
-  test(`${title} does not keep an upload in pieces from its end, nor is anything left of it`, async t => {
+  test(`${title} does not prevent an upload in pieces from completing, and leaves no part of it`, async t => {
     const scene = await setUp(t)
     const random = dice()
     t.log(`seed ${random.seed}`)

@@ -39,7 +39,7 @@ const extracting = (test: TestFn): void => {
     }
   })
 
-  test.serial('each type wakes the extractors that read it, and all of them get through', async t => {
+  test.serial('each type triggers the extractors that read it, and all of them succeed', async t => {
     const expected: Record<Name, readonly string[]> = {
       'photo.jpg': ['digest DONE', 'image DONE'],
       'Grün & 緑 🌿.png': ['digest DONE', 'image DONE'],
@@ -54,7 +54,7 @@ const extracting = (test: TestFn): void => {
     for (const { name } of shipment) t.deepEqual(await extractorsOf(name), expected[name], name)
   })
 
-  test.serial('extractors find what is in a photo, a picture, a paper, a table, a text, a sound and an archive', async t => {
+  test.serial('extractors add metadata of a photo, a picture, a paper, a table, a text, a sound and an archive', async t => {
     const photo = await job.found('photo.jpg', 'pounce.image')
     t.like(photo, { format: 'jpeg', width: 640, height: 427 })
     const { latitude, longitude, altitude } = photo['location'] as Record<string, number>
@@ -79,7 +79,7 @@ const extracting = (test: TestFn): void => {
     for (const { data, name } of shipment) t.like(await job.found(name, 'pounce.digest'), { sha256: sha256(await dataFile(data)) })
   })
 
-  test.serial('previews and thumbnails are there, of the right types', async t => {
+  test.serial('previews and thumbnails exist, with the right types', async t => {
     const expected: Record<Name, readonly string[]> = {
       'photo.jpg': ['Image image/jpeg'],
       'Grün & 緑 🌿.png': ['Image image/png'],
@@ -133,7 +133,7 @@ const finds: readonly [query: string, names: readonly Name[], more?: string][] =
 
 /** Tests of annotations and search. */
 const annotating = (test: TestFn): void => {
-  test.serial('people tag, comment and describe', async t => {
+  test.serial('files and datasets can be tagged, commented and described', async t => {
     const post = (path: string, json: unknown) => job.call(path, { method: 'POST', json })
     const photo = `/api/files/${job.id('photo.jpg')}`
     t.like(await ok(post(`${photo}/tags`, { tags: ['Buchenwald', 'two  words'] })), { status: 'success' })
@@ -191,7 +191,7 @@ const bigGrowth = 128 * 1024 * 1024
 
 /** Tests of large downloads and uploads. */
 const moving = (test: TestFn): void => {
-  test.serial('the dataset comes down as a ZIP with every byte in its place', async t => {
+  test.serial('the dataset can be downloaded as a ZIP with the exact bytes', async t => {
     const folder = await mkdtemp(join(tmpdir(), 'pounce-zip-'))
     t.teardown(() => rm(folder, { recursive: true, force: true }))
     const file = join(folder, 'dataset.zip')
@@ -256,7 +256,7 @@ const surviving = (test: TestFn): void => {
     t.like(await recount(), { spaces: 1, datasets: 2, files: shipment.length + 1, users: 2 })
   })
 
-  test.serial('after kill -9 and a new start all is as it was', async t => {
+  test.serial('after kill -9 and a restart the state is unchanged', async t => {
     await job.drained()
     const before = await job.state()
     await job.kill()
@@ -268,7 +268,7 @@ const surviving = (test: TestFn): void => {
     await countsMatch(t)
   })
 
-  test.serial('after it search still finds what there was, and what is new', async t => {
+  test.serial('after that search finds both old and new resources', async t => {
     for (const [query, names, more = ''] of finds)
       t.deepEqual(await job.search(query, `&resource_type=file${more}`), names.map(name => job.id(name)).sort(), `${query} ${more}`)
     const id = job.id('tone.wav')

@@ -184,7 +184,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     t.deepEqual(await allEntries(ann.get, dataset, { recursive, folder: early }), [])
   })
 
-  test('a filter finds names that contain a text, whatever its case, in a folder or below it', async t => {
+  test('a filter finds names that contain a text, ignoring case, in a folder or below it', async t => {
     const ann = await somebody(serverOf())
     const { dataset, late } = await scene(ann)
     const found = async (query: Readonly<Record<string, string>>) => names(await allEntries(ann.get, dataset, query))
@@ -213,7 +213,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     ])
   })
 
-  test('what is in a deleted folder is listed nowhere from the answer on', async t => {
+  test('the contents of a deleted folder are not listed after the response', async t => {
     const ann = await somebody(serverOf())
     const { dataset, late, deep } = await scene(ann)
     await ann.remove(`/api/datasets/${dataset}/deleteFolder/${late}`)
@@ -233,7 +233,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     for (const query of [{}, { folder: late }, { recursive: 'true' }]) t.is(await isCounted(ann.get, dataset, query), undefined)
   })
 
-  test('totals are what a walk finds, whatever was done to files and folders', async t => {
+  test('totals match the pages after any changes of files and folders', async t => {
     const server = serverOf()
     const ann = await somebody(server)
     const space = await newSpace(ann)
@@ -332,7 +332,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     t.is(await isCounted(ann.get, dataset, { recursive: 'true' }), undefined)
   })
 
-  test('a page begins behind as many entries as are skipped', async t => {
+  test('a page starts after the number of skipped entries', async t => {
     const ann = await somebody(serverOf())
     const { dataset, late } = await scene(ann)
     for (const sort of ['name', 'size', 'type', 'created'])

@@ -50,7 +50,7 @@ test('an address keeps everything but its host and port', async t => {
   await t.throwsAsync(flakyProxy(t, 'http://example.org/'), { message: /names no host and port/ })
 })
 
-test('what is sent while it is silent arrives when it is not any more', async t => {
+test('data sent in mode silent arrives when the mode changes', async t => {
   const proxy = await flakyProxy(t, await echo(t))
   const before = await client(t, proxy.port)
   before.say('a')
@@ -70,7 +70,7 @@ test('what is sent while it is silent arrives when it is not any more', async t 
   t.is(proxy.open, 2)
 })
 
-test('refusing ends what is open and takes no connection, until it passes again on the same port', async t => {
+test('mode refuse closes open connections and accepts none, until mode pass listens on the same port again', async t => {
   const proxy = await flakyProxy(t, await echo(t))
   const before = await client(t, proxy.port)
   await proxy.become('refuse')

@@ -50,7 +50,7 @@ test.serial('every way of declaring a test has the file before its title; hooks 
   ])
 })
 
-test.serial('macros and what is no function pass as they are', t => {
+test.serial('macros and non-functions are passed unchanged', t => {
   const { held } = declared()
   t.deepEqual(held.macro(run), { exec: run })
   t.deepEqual(held.meta, { file: 'a' })
