@@ -62,7 +62,7 @@ const broken: readonly Case[] = [
   ['a part without a name', part('Content-Disposition: form-data; filename="a.txt"') + end, 400, /name/],
   ['a name with a control character', file('a\u0001b.txt') + end, 400, /control/],
   ['an encoded line break', part(`Content-Disposition: form-data; name="File"; filename*=UTF-8''a%0Ab.txt`) + end, 400, /control/],
-  ['a name that is no encoding', part(`Content-Disposition: form-data; name="File"; filename*=UTF-8''%E0%A4%A`) + end, 400, /5987/],
+  ['a name with an invalid encoding', part(`Content-Disposition: form-data; name="File"; filename*=UTF-8''%E0%A4%A`) + end, 400, /5987/],
   ['dots', file('..') + end, 400, /named/],
   ['a path to dots', file('a/b/..') + end, 400, /named/],
   ['a name of 256 characters', file('x'.repeat(256)) + end, 400, /255/],
@@ -70,7 +70,7 @@ const broken: readonly Case[] = [
   ['a field that is no UTF-8', field('about', '\xff\xfe') + file('a.txt') + end, 400, /UTF-8/],
   ['a field of more than 1 MiB', field('about', 'x'.repeat(1024 * 1024 + 1)) + file('a.txt') + end, 413, /1048576/],
   ['too many parts', field('f', 'x').repeat(1001) + file('a.txt') + end, 413, /parts/],
-  ['a good file before a broken one', file('good.txt') + file('..') + end, 400, /named/],
+  ['a valid file before a malformed one', file('good.txt') + file('..') + end, 400, /named/],
 ]
 
 const refusedAll = async (t: ExecutionContext, path: string, cases: readonly Case[]): Promise<void> => {

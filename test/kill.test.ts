@@ -127,7 +127,7 @@ const queueOf = (kernel: TestServer): Transport => {
     .get(Transports)
     .all()
     .find(({ kind }) => kind === 'queue')
-  if (!queue) throw new Error('transport.queue does not run')
+  if (!queue) throw new Error('transport.queue is not running')
   return queue
 }
 
@@ -145,7 +145,7 @@ const reviveAll = async (kernel: TestServer, all: readonly { readonly id: string
         pending => pending.length === 0,
       )
       const { items } = await kernel.get(MetadataDocuments).of(target)
-      if (items.length !== 1) throw new Error(`The run on ${id} left ${items.length} documents`)
+      if (items.length !== 1) throw new Error(`The extraction of ${id} added ${items.length} documents`)
       revived += 1
     }
   }

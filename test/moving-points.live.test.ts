@@ -34,7 +34,7 @@ const filledFolder = async (t: ExecutionContext): Promise<Filled> => {
   const call = server.as(key)
   const [station] = data.stations
   const [stream] = data.streams
-  if (!station || !stream) throw new Error('there are no stations')
+  if (!station || !stream) throw new Error('No stations')
   const post = (kind: string, json: unknown) => ok<{ id: number }>(call(`/api/geostreams/${kind}`, { method: 'POST', json }))
   const sensor = await post('sensors', sensorBody(station))
   // The first one has the same number as in the data.
@@ -89,7 +89,7 @@ live('points move from SQLite to PostGIS through kills, and back', async t => {
 
   for (const count of [1, 15_000]) {
     const running = startPounce(settings, folder, ...words)
-    const ended = running.ended.then(({ code, err }) => Promise.reject(new Error(`it ended before that: ${code} ${err}`)))
+    const ended = running.ended.then(({ code, err }) => Promise.reject(new Error(`the command exited early: ${code} ${err}`)))
     await Promise.race([
       until(
         'points in PostGIS',

@@ -65,7 +65,7 @@ const killedWhen = async (count: number, settings: Settings, folder: string, wor
   await connection.start()
   const running = startPounce(without(settings), folder, ...words)
   const objects = async () => (await Array.fromAsync(new BucketObjects(connection).list(''))).length
-  const ended = running.ended.then(end => Promise.reject(new Error(`it ended before that: ${end.code} ${end.err}`)))
+  const ended = running.ended.then(end => Promise.reject(new Error(`the command exited early: ${end.code} ${end.err}`)))
   await Promise.race([until('objects in the bucket', objects, seen => seen >= count, 60_000), ended])
   running.signal('SIGKILL')
   await running.ended

@@ -51,7 +51,7 @@ const npmStart = async (data: string, isFirst: boolean): Promise<Running> => {
     return { url, token, stop }
   }
   await stop('SIGKILL')
-  throw new Error(`npm start ended: ${said}`)
+  throw new Error(`npm start exited: ${said}`)
 }
 
 const missing = lacksCurl()

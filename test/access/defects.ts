@@ -26,7 +26,7 @@ export const inRoute =
   (name: string, members: (declaration: Declaration, world: World) => { readonly [M in keyof Declaration]?: unknown }) =>
   (world: World): Undo => {
     const route = world.routes.find(each => each.name === name)
-    if (!route) throw new Error(`There is no route ${name}`)
+    if (!route) throw new Error(`Unknown route ${name}`)
     return changed(route.declaration, members(route.declaration, world))
   }
 
@@ -70,7 +70,7 @@ export const inRights =
       .get(Resources)
       .all()
       .find(each => each.kind === kind)
-    if (!source) throw new Error(`Nothing says the rights of a ${kind}`)
+    if (!source) throw new Error(`No rights are declared for ${kind}`)
     return changed(source, { rightsOf: rightsOf(source.rightsOf.bind(source)) })
   }
 

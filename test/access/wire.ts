@@ -35,7 +35,7 @@ export const openWire = (url: () => string): { readonly send: Wire; close(): voi
         answer.on(isStream ? 'close' : 'end', end)
         answer.on('error', reject)
       })
-      asked.on('timeout', () => asked.destroy(new Error(`No answer to ${method} ${path} in 20 s`)))
+      asked.on('timeout', () => asked.destroy(new Error(`No response to ${method} ${path} within 20 s`)))
       asked.on('error', reject)
       asked.end(body)
     })

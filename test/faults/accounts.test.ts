@@ -14,8 +14,8 @@ const done = [200]
 const doneOrSpent = [200, 403]
 
 for (const [title, when] of [
-  ['a call that finds the store away', 'before'],
-  ['a call whose answer is lost', 'after'],
+  ['a call to an unavailable store', 'before'],
+  ['a call whose response is lost', 'after'],
 ] as const)
   test(`${title} does not prevent signing up or resetting a password, and does not make a link work twice`, async t => {
     const [gate, mailer, random] = [new Gate(), new MemoryMailer(), dice()]

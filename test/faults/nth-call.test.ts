@@ -96,9 +96,9 @@ const parkedOf = async (server: TestServer): Promise<unknown> => {
 }
 
 for (const [title, when, fault, expected] of [
-  ['a call that finds its store away', 'before', () => new Unavailable('A store is unavailable'), 503],
+  ['a call to an unavailable store', 'before', () => new Unavailable('A store is unavailable'), 503],
   ['a call that throws', 'before', () => new Error('A fault of the test'), 500],
-  ['a call whose answer is lost', 'after', () => new Unavailable('A store is unavailable'), 503],
+  ['a call whose response is lost', 'after', () => new Unavailable('A store is unavailable'), 503],
 ] as const)
   test(`${title} has a clean response, leaves no partial state and can be retried`, async t => {
     const scene = await setUp(t)

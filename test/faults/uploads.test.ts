@@ -44,8 +44,8 @@ const halves = async ({ server, documents, blobs }: Scene): Promise<readonly str
 }
 
 const ways = [
-  ['a call that finds its store away', 'before'],
-  ['a call whose answer is lost', 'after'],
+  ['a call to an unavailable store', 'before'],
+  ['a call whose response is lost', 'after'],
 ] as const
 
 const fault = () => new Unavailable('A store is unavailable')
@@ -88,7 +88,7 @@ const insist = async ({ call, dataset }: Scene): Promise<string> => {
   let path: string | null = null
   for (let tries = 0; tries < 5 && path === null; tries++)
     path = (await call('/api/uploads', { method: 'POST', headers })).headers.get('location')
-  if (path === null) throw new Error('no upload began')
+  if (path === null) throw new Error('no upload was started')
   for (let tries = 0; tries < 5; tries++) {
     const { headers: seen } = await call(path, { method: 'HEAD', headers: version })
     const offset = seen.get('upload-offset')
@@ -98,7 +98,7 @@ const insist = async ({ call, dataset }: Scene): Promise<string> => {
     const answer = await call(path, { method: 'PATCH', headers: { ...version, ...type }, body: data.subarray(Number(offset)) })
     if (answer.status === 204) return path
   }
-  throw new Error('the upload never ended')
+  throw new Error('the upload did not finish')
 }
 
 for (const [title, when] of ways)

@@ -48,7 +48,7 @@ export class SeveralKernels {
 
   at(n: number): ChildServer {
     const server = this.#up.get(n)
-    if (!server) throw new Error(`Kernel ${n} does not run`)
+    if (!server) throw new Error(`Kernel ${n} is not running`)
     return server
   }
 

@@ -42,7 +42,7 @@ export const unzip = (archive: Buffer): Promise<Map<string, Buffer>> =>
       file.on('error', reject)
       file.on('end', () => resolve(found))
       file.on('entry', (member: Entry) => {
-        if (found.has(member.fileName)) return reject(new Error(`${member.fileName} is there twice`))
+        if (found.has(member.fileName)) return reject(new Error(`${member.fileName} is duplicated`))
         file.openReadStream(member, (error, stream) => {
           if (error) return reject(error)
           buffer(stream).then(bytes => {

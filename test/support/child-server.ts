@@ -129,7 +129,7 @@ export const startChild = (folder: string, settings: Settings = {}): StartingSer
       const [, found] = /^\{"url":"([^"]+)"/m.exec(out) ?? []
       if (found !== undefined) resolve(found)
     })
-    ended.then(({ code, out, err }) => reject(new Error(`The server ended (${code}) before it served\n${out}${err}`)), reject)
+    ended.then(({ code, out, err }) => reject(new Error(`The server exited (${code}) before it was ready\n${out}${err}`)), reject)
   })
   const ready = url.then((at): ChildServer => {
     const pid = child.pid ?? 0

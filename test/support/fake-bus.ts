@@ -109,7 +109,7 @@ export class FakeBus implements Transport {
   }
 
   get #heard(): TransportListener {
-    if (!this.#listener) throw new Error('Nobody listens to the bus')
+    if (!this.#listener) throw new Error('The transport has no listener')
     return this.#listener
   }
 }

@@ -66,7 +66,7 @@ export class FakeIssuer {
   /** A JWT with these claims. */
   async token(claims: object, signing: Signing = 'right', header: Claims = {}): Promise<string> {
     const pair = this.#pair
-    if (!pair) throw new Error('the issuer is not open')
+    if (!pair) throw new Error('The issuer is not listening')
     const payload = { iss: this.url, iat: now(), exp: now() + 300, ...claims }
     const named = { kid: this.#kid, typ: 'at+jwt', ...header }
     if (signing === 'none') return `${base64({ ...named, alg: 'none' })}.${base64(payload)}.`
@@ -114,7 +114,7 @@ export class FakeIssuer {
   }
 
   async #publicKey(): Promise<JWK> {
-    if (!this.#pair) throw new Error('the issuer is not open')
+    if (!this.#pair) throw new Error('The issuer is not listening')
     return { ...(await exportJWK(this.#pair.publicKey)), kid: this.#kid, alg: 'ES256', use: 'sig' }
   }
 

@@ -98,7 +98,7 @@ export const flakyProxy = async (
   { slowMs = 2_000 }: Options = {},
 ): Promise<FlakyProxy> => {
   const [, origin = '', host = '', targetPort] = /^([a-z0-9+]+:\/\/(?:[^@/]*@)?)([^:/?]+):(\d+)/.exec(target) ?? []
-  if (targetPort === undefined) throw new Error(`${target} names no host and port after ${origin}`)
+  if (targetPort === undefined) throw new Error(`${target} has no host and port after ${origin}`)
   const faults: Faults = { mode: 'pass', slowMs }
   const links = new Set<Link>()
   const server = createServer({ noDelay: true, allowHalfOpen: true }, near => {

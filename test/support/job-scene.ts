@@ -63,7 +63,7 @@ export class JobScene {
   /** The key that a transport adds to the message of a job. */
   async keyOf(job: Job): Promise<string> {
     const key = await this.server.get(Keys).jobKey(job)
-    if (key === undefined) throw new Error('The job belongs to nobody')
+    if (key === undefined) throw new Error('The job has no owner')
     return key
   }
 

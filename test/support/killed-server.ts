@@ -7,7 +7,7 @@ import { formWith, newDataset } from './scene.ts'
 import { noise } from './streams.ts'
 import { until } from './until.ts'
 
-/** An upload whose answer was read to its end. */
+/** An upload whose response was read completely. */
 export interface Acked {
   readonly id: string
   readonly name: string

@@ -13,7 +13,7 @@ const linked = ({ text }: Mail): string | undefined => /\?token=([\w-]+)$/m.exec
 /** The token in the link of a mail; throws if there is none. */
 export const tokenIn = (mail: Mail): string => {
   const token = linked(mail)
-  if (token === undefined) throw new Error(`${mail.subject} has no link:\n${mail.text}`)
+  if (token === undefined) throw new Error(`No link in the mail ${mail.subject}:\n${mail.text}`)
   return token
 }
 
@@ -21,6 +21,6 @@ export const tokenIn = (mail: Mail): string => {
 export const lastToken = async (server: TestServer, mailer: MemoryMailer, address: string): Promise<string> => {
   const mails = await mailsTo(server, mailer, address)
   const mail = mails.findLast(each => linked(each) !== undefined) ?? mails.at(-1)
-  if (!mail) throw new Error(`Nothing was sent to ${address}`)
+  if (!mail) throw new Error(`No mail was sent to ${address}`)
   return tokenIn(mail)
 }

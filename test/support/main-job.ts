@@ -73,7 +73,7 @@ export class MainJob {
   get server(): ChildServer {
     this.#turn += 1
     const server = this.#servers[this.#turn % this.#servers.length]
-    if (!server) throw new Error('The server does not run')
+    if (!server) throw new Error('The server is not running')
     return server
   }
 

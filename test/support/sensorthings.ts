@@ -35,7 +35,7 @@ export const staAll = async (call: TestFetch, server: TestServer, path: string, 
     all.push(...page.value)
     const next = page['@iot.nextLink']
     if (next === undefined) return all
-    if (pages === mostPages) throw new Error(`${path} does not end`)
+    if (pages === mostPages) throw new Error(`${path} has too many pages`)
     page = await ok<StaPage>(call(next.slice(server.url.length)))
   }
 }

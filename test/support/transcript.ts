@@ -15,7 +15,7 @@ export interface Step {
 /** The commands of the first shell block of a document. */
 export const transcript = (document: string): readonly Step[] => {
   const block = /```sh\n([\s\S]*?)```/.exec(document)
-  if (!block) throw new Error('There is no transcript')
+  if (!block) throw new Error('The document has no transcript')
   const steps: { line: number; command: string; promised: string }[] = []
   const first = document.slice(0, block.index).split('\n').length + 1
   for (const [at, line] of (block[1] ?? '').split('\n').entries()) {

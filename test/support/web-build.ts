@@ -5,5 +5,5 @@ import { hasVite, isBuilt, spawnBuild } from '../../plugins/web/app-build.ts'
 export const webBuild = async (): Promise<void> => {
   if (!hasVite() || (await isBuilt())) return
   const [code] = await once(spawnBuild(), 'exit')
-  if (code !== 0) throw new Error('The web interface cannot be built: run `npm run web:build`')
+  if (code !== 0) throw new Error('The build of the web interface failed: run `npm run web:build`')
 }
