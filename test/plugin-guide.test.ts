@@ -56,7 +56,7 @@ const Port = BlobStore
 declare const server: TestServer
 `
 
-test('code in the sentences of the plugin guide compiles where it belongs', async t => {
+test('inline code of the plugin guide compiles in its context', async t => {
   const found = (await spansOf('plugin-guide.md')).flatMap(code => {
     const context = contexts.find(([form]) => form.test(code))
     return context ? [`// ${code}\n${context[1].replace('CODE', () => code)}`] : []

@@ -41,7 +41,7 @@ test('the number of stations, streams and points is as requested, with consecuti
   t.deepEqual([...new Set(hourly.streams.map(({ everyMs }) => everyMs / 3_600_000))].sort(), [1, 2, 8])
 })
 
-test('points come by stream or by month, and are the same', t => {
+test('ordering by stream or by month gives the same points', t => {
   const numbersOf = (data: StationData, by: 'stream' | 'month') => Array.from(data.points(by), ({ id }) => id)
   const small = stationData({ points: 20_000 })
   const byMonth = numbersOf(small, 'month')
@@ -95,7 +95,7 @@ test('stations have one to four streams of two to four parameters; some move, so
   }
 })
 
-test('stations on land stand in their catchments, one of which lies across the antimeridian', t => {
+test('stations on land are in their catchments, one of which crosses the antimeridian', t => {
   for (const { geometry, properties } of all.stations) {
     const boxes = regions.find(({ id }) => id === properties.region)?.boxes
     const [longitude = 0, latitude = 0] = geometry.coordinates
@@ -108,7 +108,7 @@ test('stations on land stand in their catchments, one of which lies across the a
   t.true(there.some(longitude => longitude > 0) && there.some(longitude => longitude < 0))
 })
 
-test('a summer is warmer than a winter, in the south in January', t => {
+test('summers are warmer than winters; in the south, summer is in January', t => {
   const meanOf = (region: string, month: number): number => {
     const stations = all.stations.filter(({ properties }) => properties.region === region)
     const values = stations

@@ -29,7 +29,11 @@ const defects: Readonly<Record<string, Defect>> = {
     put: inTrash(permission => (permission.startsWith('Delete') ? 'yes' : undefined)),
     routes: ['removeAllFileTags', 'deletePreview', 'removeMetadata'],
   },
-  'the author of a dataset can write in the trash': { who: 'author', put: live, routes: ['renameDataset', 'commentFile', 'addSectionTags'] },
+  'the author of a dataset can write in the trash': {
+    who: 'author',
+    put: live,
+    routes: ['renameDataset', 'commentFile', 'addSectionTags'],
+  },
   'the author of a dataset can follow it in the trash': { who: 'author', put: live, routes: ['followDataset'] },
   'the author of a file can change it in the trash': { who: 'editor', put: live, routes: ['renameFile'] },
   'superadmin mode can write in the trash': { who: 'superAdmin', put: live, routes: ['describeFile'] },

@@ -54,7 +54,12 @@ const defects: Readonly<Record<string, Defect>> = {
   },
   'inactive accounts are admitted': { who: 'inactive', put: lettingIn('inactive'), routes: ['getDataset'] },
   'a revoked key is still valid': { who: 'revoked', put: lettingIn('revoked'), routes: ['getDataset'] },
-  'an invalid key is refused on a public resource': { who: 'unknownKey', mode: 'public', put: shuttingOut('unknownKey'), routes: ['getDataset'] },
+  'an invalid key is refused on a public resource': {
+    who: 'unknownKey',
+    mode: 'public',
+    put: shuttingOut('unknownKey'),
+    routes: ['getDataset'],
+  },
   'the terms of service are not required': {
     who: 'termsPending',
     put: inUser(() => ({ termsPending: undefined }) as never),

@@ -22,7 +22,7 @@ test('every route is in the oracle', t => {
   )
 })
 
-test('the oracle names no route that is gone', t => {
+test('the oracle contains no removed route', t => {
   const known = new Set(routes.map(({ name }) => name))
   t.deepEqual(
     [...Object.keys(needs), ...Object.keys(sendings)].filter(name => !known.has(name)),

@@ -93,7 +93,7 @@ test('the doctor finds undetected damage, and marks it only in repair mode', asy
   t.is(await since(), undefined)
 })
 
-test('the doctor finds bytes that are missing or cut short without reading any, and deletes nothing', async t => {
+test('the doctor finds missing or truncated bytes without reading any, and deletes nothing', async t => {
   const { server, call, id, since, doctor } = await setUp(t)
   await truncate(await onlyFile(server.folder, 'files'), 1000)
   t.regex(String((await doctor())?.['detail']), new RegExp(`${id} \\(.*, damaged\\)`))
@@ -106,7 +106,7 @@ test('the doctor finds bytes that are missing or cut short without reading any, 
   for (const subset of ['0/2', '3/2', 'x', '1/0']) await t.throwsAsync(doctor({ subset }), { message: /subset must be/ })
 })
 
-test('a download of bytes that are missing is 404 and marks the file, unless it is archived', async t => {
+test('a download of missing bytes is 404 and marks the file, unless it is archived', async t => {
   const { server, call, id, since, mails } = await setUp(t)
   await rm(await onlyFile(server.folder, 'files'))
   await ok(call(`/api/files/${id}/archive`, { method: 'POST' }))

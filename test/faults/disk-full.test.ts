@@ -58,7 +58,7 @@ const readsGoOn = async (t: ExecutionContext, call: TestFetch, dataset: string, 
   }
 }
 
-test('without space for bytes uploads are refused with 507 and leave nothing; with space they go on', async t => {
+test('without space for bytes, uploads are refused with 507 and leave nothing; with space they succeed again', async t => {
   const disk = new FillingDisk()
   const { server, call, blobs, folder, dataset } = await setUp(t, { disk })
   const acked = new Map<string, string>()
@@ -95,7 +95,7 @@ test('without space for bytes uploads are refused with 507 and leave nothing; wi
   await readsGoOn(t, call, dataset, acked)
 })
 
-test('without space for records changes are refused with 507 and change nothing; what is removed makes room', async t => {
+test('without space for records, changes are refused with 507 and have no effect; deletions free space', async t => {
   const { server, call, blobs, dataset } = await setUp(t, { maxSizeMiB: 4 })
   const bytes = Buffer.from('kept')
   const acked = new Map([[await upload(call, dataset, bytes, 'kept.txt'), sha256(bytes)]])

@@ -10,7 +10,7 @@ import { drained, until } from '../support/until.ts'
 const faultyPlugin = fileURLToPath(new URL('./faulty-plugin', import.meta.url))
 const poisoned = { consumer: 'test.faulty-plugin/poisoned-tags', type: 'tags.added', attempts: 5 }
 
-test('an event whose handler fails five times is dead-lettered, for everybody to see, and holds nothing up', async t => {
+test('an event whose handler fails five times is dead-lettered visibly, and blocks nothing else', async t => {
   const folder = await dataFolder(t)
   const clock = new FixedClock(new Date().toISOString())
   const server = await bootForTest({ t, folder, clock, also: [faultyPlugin] })

@@ -90,7 +90,7 @@ const piece = Buffer.alloc(20_000, 'slow')
 const pieces = 8
 const growth = 128 * 1024 * 1024
 
-test('500 slow uploads at once all arrive, in bounded memory, while others are answered', async t => {
+test('500 concurrent slow uploads succeed in bounded memory, while other requests are served', async t => {
   const server = await childServer(t, await dataFolder(t))
   const key = await adminKey(server)
   const call = server.as(key)

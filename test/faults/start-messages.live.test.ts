@@ -106,7 +106,7 @@ live('search and the broker may be unavailable at the start: that is a warning',
   ])
 })
 
-test('a folder that cannot be written is refused by name, for all that is kept on this machine', async t => {
+test('a data folder that is not writable is refused by name, for every local store', async t => {
   const folder = await dataFolder(t)
   const file = join(folder, 'file')
   await writeFile(file, '')

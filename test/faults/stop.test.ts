@@ -4,7 +4,7 @@ import { newDataset, ok, upload } from '../support/scene.ts'
 import { SlowUpload } from '../support/slow-upload.ts'
 import { until } from '../support/until.ts'
 
-test('a server that is stopped reports it at once, lets a slow upload finish, and ends well', async t => {
+test('a stopping server reports it immediately, finishes a slow upload, and exits cleanly', async t => {
   const folder = await dataFolder(t)
   const server = await childServer(t, folder)
   const key = await adminKey(server)
@@ -41,7 +41,7 @@ test('a server that is stopped reports it at once, lets a slow upload finish, an
   t.is((await (await again.as(key)(`/api/files/${id}/blob`)).arrayBuffer()).byteLength, 2 * half.length)
 })
 
-test('a server without work to finish stops at once, also with a connection open', async t => {
+test('an idle server stops immediately, even with an open connection', async t => {
   // The connection of this request stays open for an hour unless the stop closes it.
   const server = await childServer(t, await dataFolder(t), { POUNCE_HTTP__KEEP_ALIVE_TIMEOUT_MS: '3600000' })
   await server.as()('/healthz')
@@ -49,7 +49,7 @@ test('a server without work to finish stops at once, also with a connection open
   t.is((await server.ended).code, 0)
 })
 
-test('a second server on one data folder refuses to start, naming the first, which goes on', async t => {
+test('a second server on the same data folder refuses to start, naming the first, which continues', async t => {
   const folder = await dataFolder(t)
   const first = await childServer(t, folder)
   const call = first.as(await adminKey(first))

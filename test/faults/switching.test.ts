@@ -7,7 +7,7 @@ import { Switching, switchedPlugin } from './switching.ts'
 
 const clients = 4
 
-test('a plugin that is switched under load answers rightly or as if it were absent, and loses no event', async t => {
+test('a plugin that is switched under load responds correctly or as if absent, and loses no event', async t => {
   t.timeout(600_000)
   const server = await bootForTest({ t, also: [switchedPlugin] })
   const switching = new Switching(server.as(server.admin.key))
@@ -28,7 +28,7 @@ test('a plugin that is switched under load answers rightly or as if it were abse
 /** Without a plugin that starts slowly and is not used here. */
 const settings = { POUNCE_PLUGINS: `+${switchedPlugin},-web` }
 
-test('kills at random lose neither a switch that was answered nor an event', async t => {
+test('random kills lose neither an acknowledged switch nor an event', async t => {
   t.timeout(900_000)
   const random = dice()
   t.log(`seed ${random.seed}`)

@@ -42,7 +42,7 @@ const isComplete = (target: Target, datasets: readonly string[], each: number): 
   return datasets.every(dataset => seen.get(dataset)?.length === each)
 }
 
-test('a server that is killed amid deliveries repeats some, loses none, and keeps the order per resource', async t => {
+test('a server killed during deliveries repeats some, loses none, and keeps the order per resource', async t => {
   const each = 30
   const folder = await dataFolder(t)
   const { server, target, call, key, datasets } = await setUp(t, folder)
@@ -65,7 +65,7 @@ test('a server that is killed amid deliveries repeats some, loses none, and keep
   t.true(repeats <= kills * maxRepeats)
 })
 
-test('everything that happened while a target was down is delivered after its return, in order per resource', async t => {
+test('events during the outage of a target are delivered afterwards, in order per resource', async t => {
   const each = usualOrFull(40, 1000)
   const { target, call, datasets } = await setUp(t, await dataFolder(t))
   await target.shut()

@@ -43,7 +43,7 @@ const said = (seen: { readonly heard: string }, text: string) =>
     heard => heard === text,
   )
 
-test('an address keeps everything but its host and port', async t => {
+test('a URL keeps everything but its host and port', async t => {
   const proxy = await flakyProxy(t, await echo(t))
   t.is(proxy.urlFor('amqp://guest:g@example.org:5672/a?b=c'), `amqp://guest:g@127.0.0.1:${proxy.port}/a?b=c`)
   t.is(proxy.urlFor('http://example.org'), `http://127.0.0.1:${proxy.port}`)
@@ -82,7 +82,7 @@ test('mode refuse closes open connections and accepts none, until mode pass list
   await said(after.seen, 'xx')
 })
 
-test('cutting ends the connection at the first byte', async t => {
+test('mode cut closes the connection at the first byte', async t => {
   const proxy = await flakyProxy(t, await echo(t))
   await proxy.become('cut')
   const one = await client(t, proxy.port)
@@ -92,7 +92,7 @@ test('cutting ends the connection at the first byte', async t => {
   t.is(one.seen.heard, '')
 })
 
-test('slow pieces are late, each way, and keep their order', async t => {
+test('mode slow delays chunks in both directions, and keeps their order', async t => {
   const proxy = await flakyProxy(t, await echo(t), { slowMs: 100 })
   const one = await client(t, proxy.port)
   await proxy.become('slow')

@@ -21,7 +21,7 @@ const declared = () => {
 }
 const run = () => undefined
 
-test.serial('nothing is declared before the last file is loaded, and then all in order', t => {
+test.serial('tests are declared after the last file is loaded, in order', t => {
   const { seen, held } = declared()
   held('one', run)
   held.serial('two', run)
@@ -35,7 +35,7 @@ test.serial('nothing is declared before the last file is loaded, and then all in
   t.is(seen.length, 2)
 })
 
-test.serial('every way of declaring a test has the file before its title; hooks without a title have none', t => {
+test.serial('titles of all forms of tests are prefixed with the file; hooks without a title have none', t => {
   const { seen, held } = declared()
   held.skip('one', run)
   held.serial.skip('two', run)
