@@ -1,6 +1,6 @@
 #!/bin/bash
 # clamd of Debian (apt-get install clamav-daemon) on TCP, with one signature of our own: that of the EICAR text. The databases of ClamAV
-# are large and not to be had everywhere. Usage as of the scripts in SVC, whose _common.sh it needs.
+# are large and not available everywhere. Same usage as the scripts in SVC, whose _common.sh it needs.
 . "${SVC:?the folder of the service scripts}/_common.sh"
 do_install() { [ -x /usr/sbin/clamd ] || die "missing: apt-get install clamav-daemon"; }
 do_start() {

@@ -6,7 +6,7 @@ import { writeClientPackage } from './client-package.ts'
 import { writePythonClient } from './client-package-python.ts'
 import { bundlePackage, root, sdkEntries } from './server-bundle.ts'
 
-/** What `npm pack` reads, one folder for each package. */
+/** The input of `npm pack`: one folder per package. */
 export const packages: string = join(root, 'dist/packages')
 const pounce = join(packages, 'pounce')
 const sdk = join(packages, 'sdk')
@@ -26,7 +26,7 @@ const writeJson = async (path: string, content: object): Promise<void> => {
   await writeFile(path, `${JSON.stringify(content, undefined, 2)}\n`)
 }
 
-/** Files included in the program unchanged. */
+/** Files that are copied unchanged. */
 const kept = [
   'LICENSE',
   'README.md',
@@ -49,7 +49,7 @@ const typesOf = (file: string): string => file.replace(/\.ts$/, '.d.ts')
 const entriesOf = (files: ReadonlyMap<string, string>): object =>
   Object.fromEntries([...files].map(([name, file]) => [name.replace('pounce', '.'), { types: typesOf(file), default: scriptOf(file) }]))
 
-/** Declarations of the SDK, by the compiler. */
+/** Emits the SDK's declarations with the compiler. */
 const writeTypes = async (): Promise<void> => {
   const options = join(packages, 'tsconfig.json')
   await writeJson(options, {
@@ -73,7 +73,7 @@ const writeTypes = async (): Promise<void> => {
   }
 }
 
-/** `@pounce/sdk` is the SDK of the `pounce` installed with it: a process must have only one. */
+/** `@pounce/sdk` re-exports the SDK of the installed `pounce`, because a process must have a single instance of it. */
 const writeSdk = async ({ version, description, license, engines }: Manifest): Promise<void> => {
   const files = new Map<string, string>()
   for (const name of sdkEntries.keys()) {
@@ -128,7 +128,7 @@ export const buildPackages = async (): Promise<void> => {
     exports: { ...entriesOf(sdkEntries), './package.json': './package.json' },
     dependencies,
     optionalDependencies,
-    // Imported by random models of `pounce/sdk/testing`.
+    // Imported by the random models of `pounce/sdk/testing`.
     peerDependencies: { 'fast-check': '*' },
     peerDependenciesMeta: { 'fast-check': { optional: true } },
   })

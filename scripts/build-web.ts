@@ -1,8 +1,8 @@
 import { hasVite, isBuilt, spawnBuild } from '../plugins/web/app-build.ts'
 
 /*
- * Builds the web interface unless it is built already. Part of `npm ci` as `prepare`, so it leaves an installation without development dependencies
- * as it is.
+ * Builds the web interface unless it is built already. Runs as `prepare` during `npm ci`, and therefore does nothing without development
+ * dependencies.
  */
 if (hasVite() && !(await isBuilt())) {
   const child = spawnBuild('inherit')

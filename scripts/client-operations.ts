@@ -8,19 +8,19 @@ interface DescribedOperation extends Operation {
   readonly requestBody?: Content & { readonly required?: boolean }
 }
 
-/** A schema that may have a description. */
+/** A schema with an optional description. */
 export interface DescribedSchema extends Schema {
   readonly description?: string
 }
 
-/** The parts of the OpenAPI document from which clients are generated. */
+/** The parts of the OpenAPI document that clients are generated from. */
 export interface DescribedApi {
   readonly info: { readonly version: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>
   readonly components: Shared & { readonly schemas: Readonly<Record<string, DescribedSchema>> }
 }
 
-/** An operation as clients offer it. */
+/** An operation as exposed by clients. */
 export interface ClientOperation {
   readonly id: string
   readonly method: string
@@ -30,16 +30,16 @@ export interface ClientOperation {
   readonly parameters: readonly Parameter[]
   readonly body: { readonly mediaType: string; readonly schema: Schema; readonly required: boolean } | undefined
   readonly answer: 'json' | 'text' | 'bytes' | 'empty'
-  /** Of a JSON answer. */
+  /** The schema of the JSON response. */
   readonly schema: Schema
-  /** Of a list that is paged: what it is a list of, and the member of the answer that holds it; empty when the answer is the list. */
+  /** For a paged list: the schema of its items, and the property of the response that holds them; empty if the response is the list itself. */
   readonly item: Schema | undefined
   readonly items: string | undefined
-  /** With `view=full` the answer is another model: the operation without and with it. */
+  /** If `view=full` changes the model of the response: the operation without and with it. */
   readonly views: readonly Pick<ClientOperation, 'parameters' | 'schema' | 'item'>[]
 }
 
-/** The type of the answer, or of its items, without and with `view=full`. */
+/** The schemas of the response, or of its items, without and with `view=full`. */
 const splitByView = (schema: Schema): readonly [Schema, Schema] | undefined => {
   const [plain, full, ...others] = (schema.type === 'array' ? schema.items?.anyOf : schema.anyOf) ?? []
   if (!plain || !full || others.length > 0) return undefined
@@ -53,7 +53,7 @@ const splitByView = (schema: Schema): readonly [Schema, Schema] | undefined => {
 
 const nameOf = (ref: string): string => ref.split('/').at(-1) ?? ''
 
-/** Operations that clients offer: no aliases, pages, relayed operations or the event stream, which has its own method. */
+/** The operations of clients: no aliases, no HTML pages, no relayed routes, and not the event stream, which has a separate method. */
 export const clientOperations = ({ paths, components }: DescribedApi): readonly ClientOperation[] => {
   const resolved = <T extends { readonly $ref?: string }>(shared: Readonly<Record<string, T>>, each: T): T =>
     each.$ref === undefined ? each : (shared[nameOf(each.$ref)] ?? each)
@@ -61,7 +61,7 @@ export const clientOperations = ({ paths, components }: DescribedApi): readonly 
     const whole = resolved(components.schemas, schema)
     if (whole.type === 'array' && whole.items) return { item: whole.items, items: '' }
     const branches = (whole.anyOf ?? []).flatMap(branch => listIn(branch) ?? [])
-    // Of streams and datapoints, which may be counted instead.
+    // Lists of streams and datapoints, which can respond with a count instead.
     if (branches.length > 0) return { item: { anyOf: branches.map(({ item }) => item) }, items: branches[0]?.items ?? '' }
     const member = ['results', 'entries'].find(name => whole.properties?.[name]?.type === 'array')
     return member === undefined ? undefined : { item: whole.properties?.[member]?.items ?? {}, items: member }

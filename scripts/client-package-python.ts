@@ -6,10 +6,10 @@ import { root } from './server-bundle.ts'
 
 const source = join(root, 'sdk/clients/python')
 
-/** `getDataset` in Python style. */
+/** `getDataset` → `get_dataset`. */
 const snake = (name: string): string => name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
 
-/** The name of a parameter; `from` is a keyword, `$top` not an identifier. */
+/** The name of a parameter. `from` is a Python keyword, and `$top` is not an identifier. */
 const parameterName = (name: string): string => {
   const word = name.replaceAll(/\W/g, '')
   return ['from', 'self', 'body', 'import', 'class', 'is', 'in'].includes(word) ? `${word}_` : word
@@ -24,7 +24,7 @@ const docstring = (text: string, indent: string): string => {
   return `${indent}"""${safe.replaceAll(/\s*\n\s*/g, `\n\n${indent}`)}${safe.endsWith('"') ? ' ' : ''}"""\n`
 }
 
-/** Models, and the objects inside of them and of operations that have no name of their own. */
+/** Models, and the unnamed objects within models and operations. */
 class Models {
   readonly lines: string[] = []
   readonly #schemas: Readonly<Record<string, Schema & { readonly description?: string }>>
@@ -45,7 +45,7 @@ class Models {
     return (type === 'object' && properties !== undefined) || (allOf !== undefined && allOf.length > 1)
   }
 
-  /** With those of the parts of which it is made. */
+  /** The properties of a schema, including those of its `allOf` parts. */
   #members(schema: Schema): Record<string, { readonly schema: Schema; readonly isRequired: boolean }> {
     const whole = schema.$ref === undefined ? schema : (this.#schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {})
     const { properties = {}, required = [], allOf = [] } = whole
@@ -61,7 +61,7 @@ class Models {
     this.lines.push(`${name} = TypedDict(${quoted(name)}, {\n${members.join('')}})\n`)
   }
 
-  /** The type of a value; an unnamed object is named after its position. */
+  /** The type of a value; an unnamed object is named after its location. */
   typeOf(schema: Schema, place: string): string {
     const plain = this.#plainType(schema, place)
     return schema.nullable && plain !== 'Any' && plain !== 'None' ? `Optional[${plain}]` : plain
@@ -142,7 +142,7 @@ const signatureOf = ({ id, parameters, body }: ClientOperation, models: Models):
 
 const answerTypes = { text: 'str', bytes: 'httpx.Response', empty: 'None' } as const
 
-/** A signature for each view; the implementation returns what the server does. */
+/** One signature per view; the implementation returns the server's response. */
 const overloads = (operation: ClientOperation, word: string, typeOf: (view: ClientOperation) => string, models: Models): string =>
   operation.views
     .map(view => {
@@ -217,7 +217,7 @@ class AsyncPounce(AsyncPounceBase):
 `
 }
 
-/** Replaces asynchronous syntax by synchronous syntax. */
+/** Replacements that turn the asynchronous code into synchronous code. */
 const synchronous: readonly (readonly [RegExp, string])[] = [
   [
     /The asyncio client\. The synchronous client is generated from this file\./g,
@@ -234,7 +234,7 @@ const synchronous: readonly (readonly [RegExp, string])[] = [
 
 const toSynchronous = (text: string): string => synchronous.reduce((result, [word, other]) => result.replaceAll(word, other), text)
 
-/** Writes the project `pounce-client` into a folder, ready for `pip install` and `python -m build`. */
+/** Writes the Python project `pounce-client` to a folder, ready for `pip install` and `python -m build`. */
 export const writePythonClient = async (folder: string, document: object, version: string): Promise<void> => {
   const { components } = document as DescribedApi
   const operations = clientOperations(document as DescribedApi)

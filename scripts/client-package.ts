@@ -36,7 +36,7 @@ const answerTypes = { text: 'string', bytes: 'Response', empty: 'undefined' } as
 
 const answerType = ({ answer, schema }: ClientOperation): string => (answer === 'json' ? typeOf(schema) : answerTypes[answer])
 
-/** The type of a model, whose members say what they are. */
+/** The type of a model, with its properties' descriptions as comments. */
 const modelType = (schema: DescribedSchema): string => {
   const { type, properties = {}, required = [], nullable } = schema
   if (type !== 'object' || nullable || Object.keys(properties).length === 0) return typeOf(schema)
@@ -49,7 +49,7 @@ const modelType = (schema: DescribedSchema): string => {
   return `{\n${members.join('')}}`
 }
 
-/** The module of types and of the table of operations. */
+/** The module with the types and the table of operations. */
 export const clientModule = (document: object): string => {
   const { components } = document as DescribedApi
   const operations = clientOperations(document as DescribedApi)
@@ -104,7 +104,7 @@ export class Pounce extends PounceClient<Api, Lists, CloudEvent> {
   )
 }
 
-/** Writes the package `@pounce/client` into a folder: JavaScript and declarations. */
+/** Writes the package `@pounce/client` to a folder: JavaScript and declarations. */
 export const writeClientPackage = async (folder: string, document: object, version: string): Promise<void> => {
   await rm(folder, { recursive: true, force: true })
   await mkdir(join(folder, 'src'), { recursive: true })
@@ -125,7 +125,7 @@ export const writeClientPackage = async (folder: string, document: object, versi
   try {
     await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], { cwd: folder })
   } catch (error) {
-    // The compiler says what is wrong on its standard output.
+    // The compiler prints errors to standard output.
     throw new Error(`The client does not compile: ${(error as { readonly stdout?: string }).stdout}`, { cause: error })
   }
   for await (const path of glob('*.d.ts', { cwd: folder })) {

@@ -26,10 +26,10 @@ for (const { file, write } of pages) {
   const content = await write()
   if (existsSync(path) && (await readFile(path, 'utf8')) === content) continue
   if (isCheck) {
-    process.stderr.write(`${file} is not what the code says\n`)
+    process.stderr.write(`${file} is out of date\n`)
     process.exitCode = 1
   } else {
     await writeFile(path, content)
-    process.stdout.write(`${file} is written\n`)
+    process.stdout.write(`${file} written\n`)
   }
 }

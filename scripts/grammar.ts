@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import peggy from 'peggy'
 
-/** Writes the parsers of the languages that we read from their grammars; with `--check` says whether the committed ones are those. */
+/** Generates the parsers from their grammars; with `--check`, verifies that the committed ones are current. */
 const languages = [
   { grammar: 'sdk/search/grammar/query.peggy', allowedStartRules: ['Query', 'Regex'] },
   {
@@ -22,10 +22,10 @@ for (const { grammar, allowedStartRules } of languages) {
   const isCurrent = existsSync(parser) && (await readFile(parser, 'utf8')) === content
   if (isCurrent) continue
   if (process.argv.includes('--check')) {
-    process.stderr.write(`${path} is not what the grammar says\n`)
+    process.stderr.write(`${path} is out of date\n`)
     process.exitCode = 1
   } else {
     await writeFile(parser, content)
-    process.stdout.write(`${path} is written\n`)
+    process.stdout.write(`${path} written\n`)
   }
 }

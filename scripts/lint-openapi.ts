@@ -6,9 +6,9 @@ import { promisify } from 'node:util'
 import { root } from './server-bundle.ts'
 
 /*
- * Lints `docs/openapi.json` by the recommended rules of Redocly and of Spectral, warnings included. Both have hundreds of packages of their own and
- * are run by npx. One rule is off: paths such as `/api/users/{id}/sessions` and `/api/users/email/{email}` are Clowder's, and the
- * server takes the one with the fixed segment.
+ * Lints `docs/openapi.json` with the recommended rules of Redocly and Spectral, including warnings. Both have hundreds of dependencies and are
+ * therefore run with npx. One rule is off: paths such as `/api/users/{id}/sessions` and `/api/users/email/{email}` are Clowder's, and the
+ * server prefers the path with the fixed segment.
  */
 const run = promisify(execFile)
 const folder = await mkdtemp(join(tmpdir(), 'pounce-openapi-'))

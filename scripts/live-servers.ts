@@ -15,7 +15,7 @@ const get = (url: string, path: string): Promise<Response> => {
 
 const json = async <T>(url: string, path: string): Promise<T> => {
   const answer = await get(url, path)
-  if (!answer.ok) throw new Error(`${path} answers ${answer.status}`)
+  if (!answer.ok) throw new Error(`${path}: status ${answer.status}`)
   return (await answer.json()) as T
 }
 
@@ -23,8 +23,8 @@ const mongodb = async (url: string): Promise<string> => {
   const client = new MongoClient(url, { serverSelectionTimeoutMS: limitMs })
   try {
     const { version, gitVersion } = await client.db('admin').command({ buildInfo: 1 })
-    // Every mongod names the commit it was built from.
-    return `MongoDB ${version}${gitVersion === undefined ? ', from a re-implementation (no mongod: it names no commit)' : ''}`
+    // A genuine mongod reports the commit it was built from.
+    return `MongoDB ${version}${gitVersion === undefined ? ' (a reimplementation: it reports no commit)' : ''}`
   } finally {
     await client.close()
   }
@@ -35,24 +35,24 @@ const elasticsearch = async (url: string): Promise<string> => {
   const path = '/_nodes/_local?filter_path=nodes.*.version,nodes.*.build_hash'
   const { nodes } = await json<{ nodes: Readonly<Record<string, { version: string; build_hash: string }>> }>(url, path)
   const [node] = Object.values(nodes)
-  const note = root.version.build_hash === undefined ? ', as its node says; GET / is answered by a stand-in' : ''
+  const note = root.version.build_hash === undefined ? ' (according to its node; GET / is served by a stand-in)' : ''
   return `Elasticsearch ${node?.version} build ${node?.build_hash.slice(0, 8)}${note}`
 }
 
-const s3 = async (url: string): Promise<string> => `S3, "Server: ${(await get(url, '/')).headers.get('server') ?? 'not said'}"`
+const s3 = async (url: string): Promise<string> => `S3, "Server: ${(await get(url, '/')).headers.get('server') ?? 'unknown'}"`
 
 const rabbitmqManagement = async (url: string): Promise<string> => {
   const about = await json<{ rabbitmq_version: string; erlang_version: string }>(url, '/api/overview')
   return `RabbitMQ ${about.rabbitmq_version} on Erlang ${about.erlang_version}`
 }
 
-/** A directory names its product in its root entry; OpenLDAP does not. */
+/** LDAP servers name their product in the root DSE, except OpenLDAP. */
 const ldap = async (url: string): Promise<string> => {
   const client = new Client({ url, timeout: limitMs, connectTimeout: limitMs })
   try {
     const { searchEntries } = await client.search('', { scope: 'base', attributes: ['vendorVersion', 'structuralObjectClass'] })
     const [{ vendorVersion, structuralObjectClass } = { vendorVersion: [], structuralObjectClass: [] }] = searchEntries
-    return `LDAP, ${[vendorVersion, structuralObjectClass].flat().find(each => typeof each === 'string' && each !== '') ?? 'not said by whom'}`
+    return `LDAP, ${[vendorVersion, structuralObjectClass].flat().find(each => typeof each === 'string' && each !== '') ?? 'unknown product'}`
   } finally {
     await client.unbind()
   }
@@ -60,7 +60,7 @@ const ldap = async (url: string): Promise<string> => {
 
 const oidc = async (url: string): Promise<string> => {
   const { issuer } = await json<{ issuer: string }>(url, '/.well-known/openid-configuration')
-  return `OpenID provider, calling itself ${issuer}`
+  return `OpenID provider, issuer ${issuer}`
 }
 
 const postgis = async (url: string): Promise<string> => {
@@ -88,8 +88,8 @@ const asked: readonly (readonly [LiveServer, string, (url: string) => Promise<st
 ]
 
 /**
- * One line for each server that tests are given: what it says that it is, and in brackets what the one who started it knows
- * (`POUNCE_TEST_<NAME>_SERVER`), for some say little and others call themselves what they are not.
+ * One line per configured test server: the product and version that it reports, and in brackets the value of `POUNCE_TEST_<NAME>_SERVER`,
+ * because some servers report little and others report a product that they only emulate.
  */
 export const describeServers = (environment: Environment): Promise<readonly string[]> =>
   Promise.all(

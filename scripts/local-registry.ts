@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A package as `npm pack` left it. */
+/** A package created by `npm pack`. */
 export interface PackedPackage {
   readonly tarball: string
   /** The content of its package.json. */
@@ -12,11 +12,11 @@ export interface PackedPackage {
 
 export interface LocalRegistry extends AsyncDisposable {
   readonly url: string
-  /** Names of what `npm publish` has brought. */
+  /** Names of the packages published with `npm publish`. */
   readonly published: ReadonlySet<string>
 }
 
-/** What `npm publish` sends. */
+/** The request body of `npm publish`. */
 interface Publication {
   readonly name: string
   readonly versions: Readonly<Record<string, PackedPackage['manifest']>>
@@ -30,13 +30,13 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   let length = 0
   for await (const piece of request as AsyncIterable<Buffer>) {
     length += piece.length
-    if (length > maxPublicationBytes) throw new Error(`A package may have ${maxPublicationBytes} bytes`)
+    if (length > maxPublicationBytes) throw new Error(`The package exceeds ${maxPublicationBytes} bytes`)
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString()
 }
 
-/** A registry that has some packages of ours, those published to it, and all others from the real one: `npm install` by name gets them. */
+/** An npm registry with the given packages and those published to it; all others are proxied from upstream. */
 export const startRegistry = async (packed: readonly PackedPackage[], upstream: string): Promise<LocalRegistry> => {
   const byName = new Map(packed.map(one => [one.manifest.name, { manifest: one.manifest, bytes: () => readFile(one.tarball) }]))
   const published = new Set<string>()

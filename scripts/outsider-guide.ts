@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { root } from './server-bundle.ts'
 
-/** Commands that serve until they are interrupted. */
+/** Whether a command runs a server until interrupted. */
 export const isServing = (command: string): boolean => /\bnpm run dev$|\bpounce start$/.test(command)
 
 /** The commands of `docs/first-plugin.md` in their order. */
@@ -15,16 +15,16 @@ export const guideCommands = async (): Promise<readonly string[]> => {
   return blocks.flatMap(block => [...block.matchAll(/^\$ (.+)$/gm)].map(([, command = '']) => command))
 }
 
-/** A server that a command of the guide has started. */
+/** A server started by a command of the guide. */
 export interface Served {
   readonly url: string
-  /** As Ctrl-C does; rejects when it does not end as it should. */
+  /** Interrupts it like Ctrl-C; rejects unless it exits cleanly. */
   interrupt(): Promise<void>
 }
 
-/** Runs a command that serves until it is interrupted; resolves once it says where it listens. */
+/** Runs a command that serves until interrupted; resolves once it reports its address. */
 export const serveBy = async (cwd: string, command: string, env: NodeJS.ProcessEnv): Promise<Served> => {
-  // In a group of its own: a terminal interrupts all processes of its group, npm among them.
+  // In its own process group: a terminal interrupts all processes of the group, including npm.
   const child = spawn('sh', ['-c', command], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   const ended = once(child, 'close')
   let printed = ''
@@ -41,7 +41,7 @@ export const serveBy = async (cwd: string, command: string, env: NodeJS.ProcessE
       await ended
       await fetch(`${url}/healthz`).then(
         () => {
-          throw new Error(`${command} still answers after Ctrl-C`)
+          throw new Error(`${command} still responds after Ctrl-C`)
         },
         () => undefined,
       )

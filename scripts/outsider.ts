@@ -7,9 +7,9 @@ import { guideCommands, isServing, type Served, serveBy } from './outsider-guide
 import { root } from './server-bundle.ts'
 
 /*
- * An author of plugins outside this repository. First come the commands of `docs/first-plugin.md`, then for each further kind `pounce plugin new`,
- * `npm test`, `npm pack`, `npm publish`. The log has each command and its time. All kinds need the same packages, so the first folder is installed and
- * the others get hard links to its `node_modules`.
+ * Simulates a plugin author outside this repository: the commands of `docs/first-plugin.md`, then for each other kind `pounce plugin new`,
+ * `npm test`, `npm pack`, `npm publish`. The log has each command and its duration. All kinds need the same packages, so only the first folder is
+ * installed; the others get hard links to its `node_modules`.
  */
 const firstKind = 'routes'
 const furtherKinds = ['blobs', 'search', 'auth', 'extractor', 'viewer', 'transport', 'geo'] as const
@@ -20,7 +20,7 @@ const noted = (text: string): void => void process.stdout.write(`${text}\n`)
 const timed = (begun: number, command: string): void =>
   noted(`   ${((performance.now() - begun) / 1000).toFixed(1).padStart(5)} s  ${command}`)
 
-/** Runs a command as typed in a shell; a failure shows all that it printed. */
+/** Runs a shell command; a failure includes all of its output. */
 const typed = async (cwd: string, command: string, env: NodeJS.ProcessEnv, after = ''): Promise<string> => {
   const begun = performance.now()
   try {
@@ -35,9 +35,9 @@ const typed = async (cwd: string, command: string, env: NodeJS.ProcessEnv, after
 
 const nameOf = (kind: string): string => (kind === firstKind ? firstName : `pounce-my-${kind}`)
 
-/** What npm and Pounce find in the environment: the registry, in which one may publish, and a place for global packages. */
+/** The environment of npm and Pounce: the registry with a token for publishing, and a prefix for global packages. */
 const environmentFor = async (folder: string, registry: string): Promise<NodeJS.ProcessEnv> => {
-  // In a file: a shell drops variables whose names have slashes, as that of a token has.
+  // In a file: a shell drops variables whose names contain slashes, such as that of the token.
   const settings = join(folder, 'npmrc')
   const address = registry.replace(/^http:/, '')
   const prefix = join(folder, 'global')
@@ -55,7 +55,7 @@ const environmentFor = async (folder: string, registry: string): Promise<NodeJS.
   }
 }
 
-/** Runs the commands of the guide, each in the folder that the one before left. Resolves to what the last one printed. */
+/** Runs the commands of the guide, keeping the working directory between them. Resolves to the output of the last one. */
 const walkGuide = async (folder: string, env: NodeJS.ProcessEnv): Promise<string> => {
   let cwd = folder
   let printed = ''
@@ -80,14 +80,14 @@ const walkGuide = async (folder: string, env: NodeJS.ProcessEnv): Promise<string
   return printed
 }
 
-/** The tests of a plugin under other runners than Node's: only the import of `test` changes, as the guide says. */
+/** Runs a plugin's tests with test runners other than Node's: only the import of `test` changes, as the guide describes. */
 const testElsewhere = async (folder: string, env: NodeJS.ProcessEnv): Promise<void> => {
   noted('other runners')
   const above = join(folder, 'runners')
   await mkdir(join(above, 'node_modules'), { recursive: true })
   await writeFile(join(above, 'package.json'), '{"private": true}')
   await typed(above, 'npm install vitest', env)
-  // Ours, since registries with a delay may lack what the newest one needs.
+  // The repository's own ava: a registry that delays new releases may lack dependencies of the newest one.
   await symlink(join(root, 'node_modules/ava'), join(above, 'node_modules/ava'), 'dir')
   const runners = {
     vitest: ["import { test } from 'vitest'", 'vitest run --dir src'],
@@ -108,7 +108,7 @@ const testElsewhere = async (folder: string, env: NodeJS.ProcessEnv): Promise<vo
   }
 }
 
-/** Other releases of Node, as a command each: the oldest with which plugins can be made, and the newest. */
+/** Commands of other Node releases: the oldest one supported for plugin development, and the newest. */
 export const otherReleases = async (folder: string, plugins: string): Promise<readonly string[]> => {
   const env = await environmentFor(plugins, (await run('npm', ['config', 'get', 'registry'])).stdout.trim())
   const commands: string[] = []
@@ -126,15 +126,16 @@ export const otherReleases = async (folder: string, plugins: string): Promise<re
   return commands
 }
 
-/** Writes, tests and publishes one plugin of each kind, and installs them in one folder. Resolves to that. */
+/** Creates, tests and publishes one plugin of each kind, and installs them in one folder. Resolves to that folder. */
 export const publishPlugins = async (folder: string, registry: string): Promise<string> => {
   await mkdir(folder, { recursive: true })
   const env = await environmentFor(folder, registry)
   const begun = performance.now()
   noted('docs/first-plugin.md')
   const last = await walkGuide(folder, env)
-  if (!/^\[\{.*"text":"low at 14:20".*\}\]$/.test(last)) throw new Error(`The last command of docs/first-plugin.md printed ${last}`)
-  noted(`from nothing to a plugin that is published, installed and used in ${((performance.now() - begun) / 60_000).toFixed(1)} minutes`)
+  if (!/^\[\{.*"text":"low at 14:20".*\}\]$/.test(last))
+    throw new Error(`Unexpected output of the last command of docs/first-plugin.md: ${last}`)
+  noted(`first plugin written, published, installed and used in ${((performance.now() - begun) / 60_000).toFixed(1)} minutes`)
   for (const kind of furtherKinds) {
     noted(kind)
     const name = nameOf(kind)
@@ -156,7 +157,7 @@ export const account = { email: 'admin@example.org', password: 'correct-horse-ba
 const guest = { email: 'ada@example.org', firstName: 'Ada', lastName: 'Lovelace' }
 const guestPassword = 'analytical engine'
 
-/** Writes the configuration by which a deployer enables all plugins, and what the transport is to find. Resolves to the arguments of `pounce`. */
+/** Writes the configuration that enables all plugins, and the input of the transport plugin. Resolves to the arguments of `pounce`. */
 export const enablePlugins = async (app: string, data: string): Promise<readonly string[]> => {
   const file = join(app, 'pounce.json')
   const { hashOf } = (await import(pathToFileURL(join(app, 'node_modules', nameOf('auth'), 'out/index.js')).href)) as {
@@ -179,7 +180,7 @@ export const enablePlugins = async (app: string, data: string): Promise<readonly
 
 type Expect = (what: string, isTrue: boolean, detail?: unknown) => void
 
-/** Asks a server for what each of the plugins does. */
+/** Uses each of the plugins on a running server. */
 export const usePlugins = async (url: string, data: string, expect: Expect): Promise<void> => {
   const authorization = `Basic ${Buffer.from(`${account.email}:${account.password}`).toString('base64')}`
   const call = async (path: string, body?: object): Promise<string> => {
@@ -210,7 +211,7 @@ export const usePlugins = async (url: string, data: string, expect: Expect): Pro
   const file = idOf(
     await call(`/api/uploadToDataset/${idOf(await call('/api/datasets/createempty', { name: 'Texts', description: '' }))}`, form),
   )
-  expect('blobs: a file comes back', (await call(`/api/files/${file}`)) === 'one two\nthree\n')
+  expect('blobs: a stored file is returned', (await call(`/api/files/${file}`)) === 'one two\nthree\n')
   expect('blobs: it is in the folder of the plugin', (await readdir(join(data, 'my-blobs'))).length > 1)
 
   const search = await within30s(() => call('/api/search?query=glacier'), new RegExp(file))
@@ -233,7 +234,7 @@ export const usePlugins = async (url: string, data: string, expect: Expect): Pro
   expect('transport: its extractor is registered', extractors === '', extractors)
   const submitted = await call(`/api/files/${file}/extractions`, { extractor: 'tides' })
   const jobs = await within30s(async () => (await readdir(join(data, 'my-transport/jobs'))).join(), /json/)
-  expect('transport: a job lies in its folder', jobs === '', submitted)
+  expect('transport: a job is in its folder', jobs === '', submitted)
 
   const place = { type: 'Point', geometry: { type: 'Point', coordinates: [11.6, 48.1, 520] }, properties: {} }
   const sensor = idOf(await call('/api/geostreams/sensors', { name: 'Gauge', ...place }))

@@ -5,8 +5,8 @@ import { buildPackages, packages } from './build-packages.ts'
 import { root } from './server-bundle.ts'
 
 /*
- * `npm pack` in the repository: the package is what `dist/packages/pounce` holds, so `package.json` names the files there for as long as it takes.
- * `prepack` puts that one in its place, `postpack` puts the repository's own back; so does the next `prepack`, should npm have been interrupted.
+ * `npm pack` in the repository packs the content of `dist/packages/pounce`, so `package.json` refers to the files there while it runs:
+ * `prepack` replaces it, `postpack` restores the repository's own, and so does the next `prepack` if npm was interrupted.
  */
 const own = join(root, 'package.json')
 const kept = join(root, 'dist/package.json.kept')

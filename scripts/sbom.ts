@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * The software bill of materials (CycloneDX JSON, https://cyclonedx.org), read from the lock file alone: every package with its version, licence
- * and checksum, those of other systems included. What only development needs has the property `cdx:npm:package:development`: npm 11.19 with
- * `--omit=dev` also leaves out what both need. Throws when npm fails.
+ * and checksum, including those for other operating systems. Development-only packages have the property `cdx:npm:package:development`, because
+ * npm 11.19 with `--omit=dev` also omits packages that both need. Throws when npm fails.
  */
 export const billOfMaterials = (): string => {
   const root = fileURLToPath(new URL('../', import.meta.url))

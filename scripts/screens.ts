@@ -1,7 +1,7 @@
 /**
- * `npm run screens`: draws the pages of the web interface in light, dark and on a phone, with plenty, with nothing and with an error, into
- * `docs/screens`. `npm run screens -- dataset file` draws those whose names begin so. Look at each picture before committing it, and say in
- * `docs/screens/README.md` what was seen.
+ * `npm run screens`: takes screenshots of the web interface in light and dark mode and on a phone, with data, empty and with an error, into
+ * `docs/screens`. `npm run screens -- dataset file` takes those whose names start with these words. Review each screenshot before committing it,
+ * and record the findings in `docs/screens/README.md`.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -26,13 +26,13 @@ interface Account {
 interface Screen {
   readonly name: string
   readonly path: string
-  /** Nobody by default. */
+  /** The signed-in account; anonymous by default. */
   readonly as?: Account
-  /** Brings the page into the state of the picture. */
+  /** Brings the page into the state to capture. */
   readonly act?: (page: Page) => Promise<unknown>
-  /** An error: the browser may report refusals. */
+  /** The screen shows an error: failed requests in the browser's console are expected. */
   readonly isRefused?: boolean
-  /** Only in light: a state of a page that is drawn in all three otherwise. */
+  /** A variant of another screen, captured in light mode only. */
   readonly isDetail?: boolean
 }
 
@@ -42,7 +42,7 @@ const variants = {
   narrow: { viewport: { width: 390, height: 844 }, colorScheme: 'light', hasTouch: true, isMobile: true },
 } as const
 
-/** Uploads that never end: they are not in the pictures after theirs. */
+/** Uploads that are kept pending for a screenshot. */
 const stalled: Route[] = []
 
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click()
@@ -167,7 +167,7 @@ const plenty = (server: TestServer, { ids, researcher }: Seeded): readonly Scree
   ]
 }
 
-/** The path of the printed link, on a server that has no administrator yet. */
+/** The path of the printed setup link of a server without an administrator. */
 const setUpPath = async (server: TestServer): Promise<string> => {
   const greetings = server.get(Greetings).all()
   const lines = await Promise.all(greetings.map(greeting => greeting.lines()))
@@ -181,7 +181,7 @@ const nothing = ({ admin }: TestServer): readonly Screen[] => [
   { name: 'first-dataset', path: '/welcome', as: admin },
 ]
 
-/** What a plugin of others adds, and the plugins of the server. */
+/** Screens of a third-party plugin, and of the list of plugins. */
 const contributed = async (server: TestServer): Promise<readonly Screen[]> => {
   const { admin } = server
   const call = server.as(admin.key)
@@ -233,7 +233,7 @@ const named = async (server: TestServer, firstName: string, lastName: string): P
   await server.as(server.admin.key)(`/api/users/${server.admin.id}/updateName?${query}`, { method: 'POST' })
 }
 
-/** What a page is loading. The live stream never ends, and what a screen holds back on purpose does not end either. */
+/** The pending requests of a page, except the live stream and intentionally stalled requests, which never end. */
 const loadsOf = (page: Page): ReadonlySet<Request> => {
   const loading = new Set<Request>()
   page.on('request', request => !request.url().includes('/api/live') && loading.add(request))
@@ -242,11 +242,11 @@ const loadsOf = (page: Page): ReadonlySet<Request> => {
   return loading
 }
 
-/** Until nothing was loading for so long: an answer is drawn, and may lead to the next request. */
+/** How long nothing may be loading before a page is settled: rendering a response may lead to another request. */
 const quietMs = 300
 const limitMs = 5000
 
-/** Until a page has what it shows. */
+/** Waits until a page has loaded its content. */
 const settled = async (page: Page, loading: ReadonlySet<Request>): Promise<void> => {
   await page.locator('#app :is(h1, h2)').first().waitFor()
   await page.evaluate('document.fonts.ready')

@@ -22,7 +22,7 @@ const folderOf = async (t: ExecutionContext): Promise<string> => {
   return folder
 }
 
-/** Says when a module of the tree is loaded that each start from the tree loads. */
+/** Reports when a module is loaded that every start from the sources loads. */
 const watchTree = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
   registerHooks({ load: (url, context, next) => {
@@ -87,7 +87,7 @@ test('the bundle is ASCII, so that V8 keeps its text in one byte per character',
   t.deepEqual(others.flat(), [])
 })
 
-test('a plugin from outside gets the SDK of the bundle', async t => {
+test('a third-party plugin gets the SDK of the bundle', async t => {
   const folder = await folderOf(t)
   await writeFile(
     join(folder, 'index.js'),
@@ -118,7 +118,7 @@ export const plugin = definePlugin({ id: 'example.times', summary: 'Times.', rou
   t.false(log().includes('from the tree'), log())
 })
 
-test('a bundle is not used after any change of its sources', async t => {
+test('a bundle is not used after a change of its sources', async t => {
   const manifest = JSON.parse(await readFile(manifestFile, 'utf8')) as Required<BundleManifest>
   const path = join(await folderOf(t), 'manifest.json')
   const used = async (changed: Partial<BundleManifest>): Promise<boolean> => {

@@ -18,7 +18,7 @@ export const sdkEntries: ReadonlyMap<string, string> = new Map(
   Object.entries(exported).map(([name, file]) => [`pounce${name.slice(1)}`, file]),
 )
 
-/** Packages that every start loads. All others stay outside: they are loaded when they are first used, and some look for files of theirs. */
+/** Packages that every start loads. All others stay external: they are loaded on first use, and some locate their own files. */
 const bundledPackages = new Set([
   '@koa/router',
   'awilix',
@@ -35,14 +35,14 @@ const bundledPackages = new Set([
 
 const entry = 'pounce:entry'
 
-/** Koa and packages of its own require two versions of it at start, 1 MB of tables that no usual request needs. */
+/** Koa and its dependencies load two versions of it at start: 1 MB of tables that common requests do not need. */
 const requiredLater = 'mime-types'
 const later = '\0pounce:later:'
-/** Which files called pino: it looks for plugins of its own beside them, and has none here. */
+/** Replaces pino's caller lookup, which locates transports relative to the calling files and is not needed here. */
 const noCallers = '\0pounce:no-callers'
 const tables = /[\\/]mime-db[\\/]db\.json$/
 
-/** Has the functions of the package and loads it at the first call. */
+/** A stub with the functions of the package that loads it on the first call. */
 const laterModule = (file: string): string =>
   ['charset', 'contentType', 'extension', 'lookup']
     .map(name => `exports.${name} = value => require(${JSON.stringify(file)}).${name}(value)`)
@@ -58,7 +58,7 @@ const packageOf = (specifier: string): string =>
     .join('/')
 const indexFile = (id: string): string => ownPluginFile(id) ?? ''
 
-/** What is loaded by every start with the usual plugins, one chunk. */
+/** The modules that every start with the default plugins loads: one chunk. */
 const usualModules = (): readonly string[] => {
   const { plugins, basePlugins } = JSON.parse(readFileSync(join(root, 'config/default.json'), 'utf8')) as Record<string, readonly string[]>
   const sdk = [...sdkEntries].filter(([name]) => !/\/(?:testing|language)$/.test(name)).map(([, file]) => file)
@@ -74,26 +74,26 @@ const entryModule = (): string =>
 
 const noPlugins = 'new Map<string, () => Promise<{ readonly plugin?: unknown }>>()'
 
-/** The bundle's own list of plugins, each imported when it is first used. */
+/** The bundle's list of plugins, each imported on first use. */
 const withPlugins = (code: string): string => {
-  if (!code.includes(noPlugins)) throw new Error('core/own-plugins.ts has no list of bundled plugins')
+  if (!code.includes(noPlugins)) throw new Error('core/own-plugins.ts contains no list of bundled plugins')
   const loaders = ownPluginIds().map(id => `[${JSON.stringify(id)}, () => import(${JSON.stringify(indexFile(id))})]`)
   return code.replace(noPlugins, `new Map([${loaders.join()}])`)
 }
 
-/** In a function of its own: V8 compiles what is parenthesized, as the bundler's modules are, although nothing calls it. */
+/** Wrapped in a named function: V8 eagerly compiles parenthesized functions, such as the bundler's modules, even if they are never called. */
 const tablesModule = async (file: string): Promise<string> =>
   `function tables() { return ${await readFile(file, 'utf8')} }\nmodule.exports = tables()`
 
-/** V8 keeps text in two bytes per character when one character needs them. */
+/** Escapes non-ASCII characters: V8 stores a string with two bytes per character if one of them needs it. */
 const asciiOnly = (code: string): string =>
   code.replace(/[^\0-\x7f]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Where the result lies, and whether it is all there is of the program: then modules that are found by their address become files of it. */
+/** The output folder, and whether it is the complete program: then modules that are located by URL become files of it. */
 interface Target {
   readonly folder: string
   readonly isPackage: boolean
-  /** Gets the modules of other threads and processes. */
+  /** Collects the modules of other threads and processes. */
   readonly elsewhere: Set<string>
 }
 
@@ -113,12 +113,12 @@ const migrationsOf = (code: string, id: string): readonly string[] => {
 
 interface Bundling {
   readonly plugin: Plugin
-  /** What every command loads, a chunk of its own: those for users load nothing of the server. */
+  /** Modules that every command loads, in a separate chunk: client commands load nothing of the server. */
   readonly first: ReadonlySet<string>
   readonly usual: ReadonlySet<string>
 }
 
-/** Resolves as the program does, and lets each module go on knowing where its source lies: workers, migrations and data are found from there. */
+/** Resolves like the program, and preserves each module's source path, which workers, migrations and data are located by. */
 const bundling = ({ folder, isPackage, elsewhere }: Target): Bundling => {
   const first = new Set<string>()
   const usual = new Set<string>()
@@ -128,7 +128,7 @@ const bundling = ({ folder, isPackage, elsewhere }: Target): Bundling => {
       if (specifier === entry) return entry
       if (specifier === requiredLater && kind === 'require-call')
         return this.resolve(specifier, importer, { kind, skipSelf: true }).then(found => found && later + found.id)
-      // Both read line numbers at each start, and V8 keeps the place of every line: 0.8 MB. Deprecated calls are reported in the tree only.
+      // Both read line numbers at each start, which makes V8 keep a line table: 0.8 MB. Deprecated calls are reported only from the sources.
       if (specifier === 'depd') return this.resolve('depd/lib/browser/index.js', importer, { skipSelf: true })
       if (specifier === './lib/caller' && importer?.endsWith(`pino${sep}pino.js`)) return noCallers
       const sdk = sdkEntries.get(specifier)
@@ -180,7 +180,7 @@ const bundling = ({ folder, isPackage, elsewhere }: Target): Bundling => {
       )
       return { code: placed }
     },
-    // Not in renderChunk: rolldown reprints what that returns, without escapes.
+    // Not in renderChunk: rolldown reprints its result without the escapes.
     generateBundle(_, bundle) {
       for (const one of Object.values(bundle)) if (one.type === 'chunk') one.code = asciiOnly(one.code)
     },
@@ -190,7 +190,7 @@ const bundling = ({ folder, isPackage, elsewhere }: Target): Bundling => {
 
 const chunkName = (name: string): string => name.slice('pounce/'.length).replaceAll('/', '-')
 
-/** For servers of tests: no other loads it. */
+/** Loaded only by servers under test. */
 const answerCheck = 'core/http/testing/answer-check.ts'
 
 const entriesOf = (isPackage: boolean): Readonly<Record<string, string>> => {
@@ -206,11 +206,11 @@ const common = (plugin: Plugin): InputOptions => ({
   cwd: root,
   platform: 'node',
   plugins: [plugin],
-  // A symbolic link that comes to lead elsewhere must be noticed.
+  // A changed symbolic link must be detected.
   resolve: { symlinks: false },
   preserveEntrySignatures: 'allow-extension',
   tsconfig: false,
-  // What is replaced stays in its line: lines are right, columns behind it are not.
+  // Replacements keep line numbers but not columns.
   checks: { eval: false, sourcemapBroken: false, ineffectiveDynamicImport: false },
   logLevel: 'warn',
 })
@@ -244,7 +244,7 @@ const bundle = async (target: Target): Promise<RolldownOutput> => {
   })
 }
 
-/** Builds the whole program into a folder: the server, and apart from it, as they load only what they need, the modules of threads and processes. */
+/** Builds the complete program into a folder: the server, and separately the modules of threads and processes, which load only what they need. */
 export const bundlePackage = async (folder: string): Promise<void> => {
   const { build } = await import('rolldown')
   const elsewhere = new Set<string>()
@@ -264,7 +264,7 @@ const stampOf = (path: string): FileStamp => {
   return [slashes(relative(root, path)), size, mtimeMs]
 }
 
-/** Files that decide what the bundle is: its modules, and what says which they are. */
+/** The files that determine the bundle: its modules, and the files that select them. */
 const sourcesOf = (output: RolldownOutput['output']): readonly string[] => {
   const modules = output.flatMap(one => (one.type === 'chunk' ? one.moduleIds : []))
   const files = modules.filter(id => id !== entry && !id.startsWith('\0'))
@@ -273,7 +273,7 @@ const sourcesOf = (output: RolldownOutput['output']): readonly string[] => {
   ].sort()
 }
 
-/** `files` are compared at each start, by size and time of change. */
+/** `files` are compared at each start, by size and modification time. */
 export interface BundleManifest {
   readonly id: string
   readonly folder: string
@@ -283,8 +283,8 @@ export interface BundleManifest {
 }
 
 /**
- * Builds the server into a folder of its own below `dist`, which the manifest then names: a server that runs goes on loading from its own. The one
- * before the last is deleted.
+ * Builds the server into a new folder below `dist` and names it in the manifest, so that a running server keeps loading from its own folder. Keeps
+ * the previous folder, and deletes older ones.
  */
 export const buildServer = async (dist: string = join(root, 'dist')): Promise<BundleManifest> => {
   const begun = Date.now()

@@ -5,5 +5,5 @@ const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.me
 }
 const words = scripts.start.split(' ')
 
-/** The flags that `npm start` passes to Node: for programs that start it otherwise and measure it. */
+/** The flags that `npm start` passes to Node, for scripts that start the server themselves. */
 export const startFlags: readonly string[] = words.slice(1, words.indexOf('core/main.js'))

@@ -18,7 +18,7 @@ const read = async <T>(file: string): Promise<T> => JSON.parse(await readFile(ne
 const { packages } = await read<{ readonly packages: Readonly<Record<string, Locked>> }>('package-lock.json')
 const locked = Object.entries(packages).filter(([path]) => path !== '')
 
-test('the lock file holds a checksum of every package, those of other systems included', t => {
+test('the lock file contains a checksum of every package, including those for other systems', t => {
   t.true(locked.length > 400)
   t.deepEqual(
     locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-')).map(([path]) => path),
@@ -26,7 +26,7 @@ test('the lock file holds a checksum of every package, those of other systems in
   )
 })
 
-test('every optional package that another one names is in the lock file', t => {
+test('every optional dependency of a package is in the lock file', t => {
   const named = locked.flatMap(([, { optionalDependencies = {} }]) => Object.keys(optionalDependencies))
   t.true(named.length > 20)
   t.deepEqual(
@@ -35,7 +35,7 @@ test('every optional package that another one names is in the lock file', t => {
   )
 })
 
-test('no package that a server runs has an install script, but for one that is switched off', async t => {
+test('no production package has an install script, except one whose script is disabled', async t => {
   const { allowScripts } = await read<{ readonly allowScripts: Readonly<Record<string, boolean>> }>('package.json')
   const scripted = locked
     .filter(([, { hasInstallScript, dev }]) => hasInstallScript && !dev)

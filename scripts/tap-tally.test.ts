@@ -28,13 +28,13 @@ ok 4 - files › bytes come back
 # fail 1
 `
 
-test('the totals are those that ava states', t => {
+test('the totals are those of ava', t => {
   const { tally } = run(whole)
   t.deepEqual(tally.totals(1), { passed: 2, failed: 1, skipped: 1 })
   t.is(tally.ended, 4)
 })
 
-test('shown are failures with their details, nothing else', t => {
+test('only failures with their details are shown', t => {
   const { seen } = run(whole)
   t.deepEqual(
     seen.map(line => line.trim()),
@@ -51,12 +51,12 @@ test('shown are failures with their details, nothing else', t => {
   )
 })
 
-test('tests that never came to run are failures, as ava counts them', t => {
+test('tests that never ran are failures, as in the totals of ava', t => {
   const { tally } = run('ok 1 - one\n\n1..3\n# tests 3\n# pass 1\n# fail 2\n')
   t.deepEqual(tally.totals(1), { passed: 1, failed: 2, skipped: 0 })
 })
 
-test('a run without an end is a failure, whatever its exit code', t => {
+test('an aborted run is a failure with any exit code', t => {
   t.deepEqual(run('TAP version 13\nok 1 - one\nok 2 - two').tally.totals(0), { passed: 2, failed: 1, skipped: 0 })
   t.deepEqual(run('').tally.totals(0), { passed: 0, failed: 1, skipped: 0 })
   t.deepEqual(run('SyntaxError: nothing could be read').tally.totals(1), { passed: 0, failed: 1, skipped: 0 })
@@ -66,7 +66,7 @@ test('a run of no tests is a failure', t => {
   t.deepEqual(run('TAP version 13\n\n1..0\n# tests 0\n# pass 0\n# fail 0\n').tally.totals(0), { passed: 0, failed: 1, skipped: 0 })
 })
 
-test('a run in which every test is skipped is no failure', t => {
+test('a run in which every test is skipped is not a failure', t => {
   const { tally } = run('ok 1 - one (no python3) # SKIP\n\n1..1\n# tests 1\n# pass 0\n# skip 1\n# fail 0\n')
   t.deepEqual(tally.totals(0), { passed: 0, failed: 0, skipped: 1 })
 })
@@ -75,12 +75,12 @@ test('an exit code that no test explains is a failure', t => {
   t.deepEqual(run('ok 1 - one\n\n1..1\n# tests 1\n# pass 1\n# fail 0\n').tally.totals(1), { passed: 1, failed: 1, skipped: 0 })
 })
 
-test('a title that looks like totals is no total', t => {
+test('a title that looks like totals is not parsed as totals', t => {
   const { tally } = run('ok 1 - # fail 7\nok 2 - # tests 900\n\n1..2\n# tests 2\n# pass 2\n# fail 0\n')
   t.deepEqual(tally.totals(0), { passed: 2, failed: 0, skipped: 0 })
 })
 
-test('the line of totals counts what ran, and nothing of what was skipped', t => {
+test('the line of totals excludes skipped tests', t => {
   t.is(totalsLine({ passed: 12, failed: 0, skipped: 0 }), '12 passed, 0 failed')
   t.is(totalsLine({ passed: 1, failed: 2, skipped: 3 }), '1 passed, 2 failed')
 })

@@ -1,4 +1,4 @@
-/** What became of the tests of one run. */
+/** The outcome of a test run. */
 export interface Totals {
   readonly passed: number
   readonly failed: number
@@ -10,17 +10,17 @@ const reasonOf = (title: string): string => /\(([^()]+)\)$/.exec(title.replace(/
 const trailer = /^# (tests|pass|skip|fail) (\d+)$/
 
 /**
- * Follows ava's TAP output line by line. The totals are those that ava prints at its end, not a count of lines: only ava
- * includes tests that never ran.
+ * Parses ava's TAP output line by line. The totals are those that ava prints at the end rather than a count of lines, because they
+ * include tests that never ran.
  */
 export class TapTally {
   #counted = { passed: 0, failed: 0, skipped: 0 }
   #stated = new Map<string, number>()
-  /** How many tests were skipped, by the reason that their titles end with in brackets. */
+  /** Number of skipped tests by reason, which is in brackets at the end of their titles. */
   readonly skips: Map<string, number> = new Map()
   #isFailing = false
 
-  /** Takes one line; true when a person should see it: failures with all that belongs to them. */
+  /** Parses one line; returns true if it should be shown: failures with their details. */
   take(line: string): boolean {
     const test = result.exec(line)
     if (test) {
@@ -42,12 +42,12 @@ export class TapTally {
     return isShown
   }
 
-  /** Tests that have ended so far. */
+  /** Number of tests that have finished so far. */
   get ended(): number {
     return this.#counted.passed + this.#counted.failed + this.#counted.skipped
   }
 
-  /** The totals of a run that ended with this exit code. A run that broke off, or tested nothing, counts as one more failure. */
+  /** The totals of a run with this exit code. A run that was aborted or had no tests is one additional failure. */
   totals(exitCode: number): Totals {
     const isWhole = this.#stated.has('tests') && this.#stated.has('fail')
     if (!isWhole) return { ...this.#counted, failed: this.#counted.failed + 1 }
@@ -60,7 +60,7 @@ export class TapTally {
 /** `12 passed, 0 failed`: a skipped test is neither. */
 export const totalsLine = ({ passed, failed }: Totals): string => `${passed} passed, ${failed} failed`
 
-/** `7 skipped: 4 (no python3), 3 (no curl)`, the most frequent reason first; undefined where nothing was. */
+/** `7 skipped: 4 (no python3), 3 (no curl)`, most frequent reason first; undefined if no test was skipped. */
 export const skipsLine = (skips: ReadonlyMap<string, number>): string | undefined => {
   const reasons = [...skips].sort(([, one], [, other]) => other - one)
   const all = reasons.reduce((sum, [, count]) => sum + count, 0)

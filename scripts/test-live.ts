@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const run = promisify(execFile)
 
-/** Where the servers of `test/servers.compose.yml` are, by the variable that tests look at. */
+/** Addresses of the servers of `test/servers.compose.yml`, by the environment variable that tests read. */
 const addresses: Readonly<Record<string, { readonly service: string; readonly port: number; readonly url: (at: string) => string }>> = {
   POUNCE_TEST_MONGODB_URL: { service: 'mongodb', port: 27017, url: at => `mongodb://${at}/` },
   POUNCE_TEST_S3_URL: { service: 's3', port: 7070, url: at => `http://${at}` },
@@ -34,7 +34,7 @@ const environment = async (): Promise<NodeJS.ProcessEnv> => {
   return found
 }
 
-/** The live tests, or those named on the command line, on servers that are up. */
+/** Runs the live tests, or those named on the command line, against running servers. */
 const runTests = async (): Promise<number> => {
   const named = process.argv.slice(2)
   const all = await Array.fromAsync(glob('{core,plugins,sdk,test}/**/*.live.test.ts', { cwd: root }))
@@ -43,16 +43,16 @@ const runTests = async (): Promise<number> => {
 
 const takeDown = (): Promise<number> => shown('docker', [...compose, 'down', '--volumes', '--timeout', '5'])
 
-// The children get the signal too and end; this process stays to take the servers down.
+// The children also receive the signal and exit; this process remains to stop the servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
 const isUp = await shown('docker', [...compose, 'up', '--detach', '--wait']).catch((error: unknown) => {
-  process.stderr.write(`docker cannot be run: ${error instanceof Error ? error.message : error}\n`)
+  process.stderr.write(`Docker is not available: ${error instanceof Error ? error.message : error}\n`)
   return 1
 })
 try {
   if (isUp === 0) process.exitCode = await runTests()
   else {
-    process.stderr.write('The servers cannot be started with docker compose; set POUNCE_TEST_…_URL to use others, and run `npm test`\n')
+    process.stderr.write('Docker Compose failed to start the servers; to use other servers, set POUNCE_TEST_…_URL and run `npm test`\n')
     process.exitCode = isUp
   }
 } finally {

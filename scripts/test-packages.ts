@@ -9,8 +9,9 @@ import { account, enablePlugins, otherReleases, publishPlugins, usePlugins } fro
 import { root } from './server-bundle.ts'
 
 /*
- * Packs `pounce`, `@pounce/sdk` and `@pounce/client`, installs them by name from a local registry into an empty folder, and uses them as a deployer and an author of a
- * plugin do. The plugin is compiled, packed, installed by name and enabled by configuration alone. `--node <command>` runs the server on another Node.
+ * Packs `pounce`, `@pounce/sdk` and `@pounce/client`, installs them by name from a local registry into an empty folder, and uses them like a deployer
+ * and a plugin author. The plugin is compiled, packed, installed by name and enabled only by configuration. `--node <command>` runs the server on
+ * another Node.
  */
 const folder = await mkdtemp(join(tmpdir(), 'pounce-packages-'))
 const run = promisify(execFile)
@@ -108,7 +109,7 @@ const signIn = async (cwd: string, url: string, [command = program, ...words]: r
   expect('commands for users work', (JSON.parse(stdout) as { readonly email: string }).email === account.email, stdout)
 }
 
-/** Starts the server in the folder of an installation with all plugins enabled, and asks it. */
+/** Starts the server of an installation with all plugins enabled, and uses it. */
 const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
   const data = join(cwd, 'data-of-all')
   const [command = program, ...words] = [...node, program]
@@ -129,13 +130,13 @@ const serve = async (cwd: string, node: readonly string[]): Promise<void> => {
       expect(`GET ${path}`, (await fetch(`${url}${path}`)).status === 200)
     const question = `import { Pounce } from '@pounce/client'; console.log((await new Pounce({ url: '${url}' }).api.getVersion()).version.number)`
     const evaluated = [...node.slice(1), '--input-type=module', '--eval', question]
-    expect('the client asks it', (await run(node[0] ?? process.execPath, evaluated, { cwd })).stdout.trim() !== '')
-    expect('the plugin answers', /^\{"now":"\d{4}-/.test(await (await fetch(`${url}/api/time`)).text()))
+    expect('the client calls the server', (await run(node[0] ?? process.execPath, evaluated, { cwd })).stdout.trim() !== '')
+    expect('the plugin responds', /^\{"now":"\d{4}-/.test(await (await fetch(`${url}/api/time`)).text()))
     await signIn(cwd, url, [command, ...words])
-    expect("the plugin's problems are the server's", (await fetch(`${url}/api/time?never=true`)).status === 404)
+    expect("the plugin's problems are responses of the server", (await fetch(`${url}/api/time?never=true`)).status === 404)
     await usePlugins(url, data, expect)
   } catch (error) {
-    said(`what the server logged:\n${log}`)
+    said(`server log:\n${log}`)
     throw error
   } finally {
     child.kill()

@@ -3,7 +3,7 @@ import { planProcesses, timesLines } from './test-processes.ts'
 
 const file = (path: string, text = '') => ({ path, text })
 
-test('neighbours share a process, up to eight, and as long as they are short', t => {
+test('up to eight short files of one folder share a process', t => {
   const files = [...'jihgfedcba'].map(name => file(`test/api/${name}.test.ts`))
   t.deepEqual(
     planProcesses(files).map(process => process.map(path => path.charAt('test/api/'.length)).join('')),
@@ -16,7 +16,7 @@ test('neighbours share a process, up to eight, and as long as they are short', t
   )
 })
 
-test('what changes or measures its process has one to itself', t => {
+test('files that change or measure their process get their own', t => {
   const own = [
     file('core/http/a.test.ts', "mock.timers.enable({ apis: ['setTimeout'] })"),
     file('core/http/b.test.ts', "process.env['HOME'] = folder"),
@@ -40,14 +40,14 @@ test('what changes or measures its process has one to itself', t => {
   )
 })
 
-test('processes of one file take turns with those of several', t => {
+test('processes of one file are interleaved with those of several', t => {
   const alone = [...'abcdef'].map(name => file(`test/${name}-kill.test.ts`))
   const sharing = [...'ghi'].map(name => file(`test/api/${name}.test.ts`, 'x'.repeat(60_000)))
   const planned = planProcesses([...alone, ...sharing]).map(([path = '']) => (path.includes('kill') ? 'alone' : 'sharing'))
   t.deepEqual(planned, ['alone', 'sharing', 'alone', 'alone', 'sharing', 'alone', 'alone', 'sharing', 'alone'])
 })
 
-test('the slowest processes are named with what they took', t => {
+test('the slowest processes are listed with their CPU time', t => {
   const times = [
     { files: ['a'], ms: 1200 },
     { files: ['b', 'c', 'd'], ms: 28_549 },

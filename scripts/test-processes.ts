@@ -1,14 +1,14 @@
-/** A file of tests with its text. */
+/** A test file with its source. */
 export interface TestFile {
   /** Relative to the repository, with slashes. */
   readonly path: string
   readonly text: string
 }
 
-/** Relative to the repository: the files that run in one process. */
+/** The files that run in one process, relative to the repository. */
 export type TestProcess = readonly string[]
 
-/** Their tests wait for the program more than they compute, so that they do not hold each other up, and most start it, which is what is to be saved. */
+/** Test files that mostly wait for the program, so that they do not block each other; most start it, a cost that sharing saves. */
 const sharedByPath = [
   /^core\/(?:cli|http|kernel|openapi|services)\//,
   /^core\/store-migration\//,
@@ -16,12 +16,12 @@ const sharedByPath = [
   /^plugins\/(?:access|audit|auth|blobs\/(?:encrypted|s3)|documents\/mongodb|extractors|geo\/postgis|mail|net|previewers|resources|scan|transport|web)\//,
   /^(?:scripts|sdk)\//,
   /^test\/(?:access|api|clients|geostreams)\//,
-  // The others walk over all routes, which is noted by file, or compute for long.
+  // The others cover all routes, which is recorded per file, or are CPU-bound.
   /^test\/(?!bad|json|regular|wrong)[^/]+$/,
 ]
 const aloneByPath = /kill|\.browser\.|\.live\./
 
-/** What is of the whole process, or is measured of it; `In a process of its own` is for what does not show. */
+/** Source text that depends on process-wide state or measures the process; `In a process of its own` marks other cases. */
 const aloneByText =
   /\blater\(|\bmock\.|\.prototype\b|process\.env\[[^\]]+\] *=[^=]|(?:before|after)Each|[mM]emoryUsage|[cC]puUsage|support\/(?:slowness|stalls|child-server)|child_process|checkAnswers|globalThis|In a process of its own/
 
@@ -31,7 +31,7 @@ const maxCharacters = 64_000
 const canShare = ({ path, text }: TestFile): boolean =>
   sharedByPath.some(one => one.test(path)) && !aloneByPath.test(path) && !aloneByText.test(text)
 
-/** Neighbours together: they load the same modules. */
+/** Groups files of the same folder, because they load the same modules. */
 const shared = (files: readonly TestFile[]): TestProcess[] => {
   const processes: { readonly paths: string[]; characters: number }[] = []
   for (const { path, text } of files) {
@@ -46,15 +46,15 @@ const shared = (files: readonly TestFile[]): TestProcess[] => {
   return processes.map(({ paths }) => paths)
 }
 
-/** One after the other, each list as evenly spread as the other. */
+/** Interleaves two lists evenly. */
 const mixed = <T>(some: readonly T[], others: readonly T[]): readonly T[] => {
   const placed = [some, others].flatMap(list => list.map((one, at) => ({ one, place: (at + 0.5) / list.length })))
   return placed.sort((one, other) => one.place - other.place).map(({ one }) => one)
 }
 
 /**
- * Which test files run together, in the order to start them. A process costs a second of CPU time before the first test of most files, so that only those
- * have one to themselves that need it. Many of these wait, for a browser or a server that they started, and take turns with those that compute.
+ * Groups test files into processes, in the order in which to start them. For most files, a process costs a second of CPU time before its first test,
+ * so only files that require it get their own. Many of these wait for a browser or a server, and are interleaved with CPU-bound ones.
  */
 export const planProcesses = (files: readonly TestFile[]): readonly TestProcess[] => {
   const sorted = files.toSorted((one, other) => (one.path < other.path ? -1 : 1))
@@ -62,7 +62,7 @@ export const planProcesses = (files: readonly TestFile[]): readonly TestProcess[
   return mixed<TestProcess>(alone, shared(sorted.filter(canShare)))
 }
 
-/** What a process took, in CPU time. */
+/** The CPU time of a process. */
 export interface ProcessTime {
   readonly files: TestProcess
   readonly ms: number
@@ -70,7 +70,7 @@ export interface ProcessTime {
 
 const maxShown = 10
 
-/** What the whole run took and the processes that took most, a line each: `28.5 s test/kill.test.ts`. */
+/** The CPU time of the whole run and of the most expensive processes, one line each: `28.5 s test/kill.test.ts`. */
 export const timesLines = (times: readonly ProcessTime[]): readonly string[] => {
   const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
   const nameOf = ([first, ...others]: TestProcess): string => (others.length === 0 ? `${first}` : `${first} and ${others.length} more`)

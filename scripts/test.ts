@@ -10,11 +10,11 @@ import { type ProcessTime, planProcesses, type TestFile, timesLines } from './te
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const bin = join(root, 'node_modules', '.bin')
-// The tools start with `env node`, which must be the Node that `npm ci` brought, not the system's.
+// The tools start with `env node`, which must be the Node installed by `npm ci`, not the system's.
 const environment = {
   ...process.env,
   PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
-  // What one process of the tests has compiled, the next ones and their threads need not compile again.
+  // Shares compiled code between test processes and their threads.
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, 'node_modules', '.cache', 'compiled'),
 }
 
@@ -22,12 +22,12 @@ interface Step {
   readonly name: string
   readonly command: string
   readonly words: readonly string[]
-  /** What to do when it fails. */
+  /** Shown when the step fails. */
   readonly advice: string
 }
 
 const steps: readonly Step[] = [
-  // Each further checker does much of the work of the others again: four take 19 s of CPU time, one takes 10 s.
+  // Checkers duplicate much of each other's work: four take 19 s of CPU time, one takes 10 s.
   { name: 'types', command: 'tsc', words: ['--noEmit', '--checkers', '1'], advice: 'see above' },
   {
     name: 'types of the web interface',
@@ -35,17 +35,17 @@ const steps: readonly Step[] = [
     words: ['--noEmit', '--checkers', '1', '-p', 'plugins/web/app'],
     advice: 'see above',
   },
-  // Before the tests: their servers run from the bundle, and several tests would otherwise build the pages at the same time.
+  // Before the tests: their servers run from the bundle, and otherwise several tests would build the web interface at the same time.
   { name: 'server bundle', command: 'node', words: ['scripts/build-server.ts'], advice: 'see above' },
   { name: 'web interface', command: 'node', words: ['scripts/build-web.ts'], advice: 'see above' },
   {
     name: 'lint and imports',
     command: 'biome',
     words: ['check', '--diagnostic-level=warn', '--error-on-warnings', '.'],
-    advice: '`npm run fix` mends most of it',
+    advice: '`npm run fix` fixes most of these',
   },
-  { name: 'generated parser', command: 'node', words: ['scripts/grammar.ts', '--check'], advice: '`npm run grammar` writes it again' },
-  { name: 'generated docs', command: 'node', words: ['scripts/docs.ts', '--check'], advice: '`npm run docs` writes them again' },
+  { name: 'generated parser', command: 'node', words: ['scripts/grammar.ts', '--check'], advice: 'run `npm run grammar`' },
+  { name: 'generated docs', command: 'node', words: ['scripts/docs.ts', '--check'], advice: 'run `npm run docs`' },
 ]
 
 const codeOf = (child: ReturnType<typeof spawn>): Promise<number> =>
@@ -58,7 +58,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
 
-/** Runs a step, and shows what it wrote when it has ended: others run beside it. Says what to do when it failed. */
+/** Runs a step, and shows its output when it has finished, as steps run concurrently. Prints the advice if it failed. */
 const check = async ({ name, command, words, advice }: Step): Promise<boolean> => {
   const began = performance.now()
   const child = spawn(join(bin, command), words, { cwd: root, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -76,8 +76,8 @@ const testFiles = async (): Promise<readonly TestFile[]> => {
 }
 
 /**
- * The variable that is not set and that all tests of a file need to have a server. It would have a process of its own, half a second of CPU time, to
- * say so.
+ * The unset environment variable of the server that all tests of a file require. Starting a process only to skip these tests would cost half a second
+ * of CPU time.
  */
 const lackedServer = ({ path, text }: TestFile): string | undefined => {
   if (!path.endsWith('.live.test.ts') || /^ *test[.(]/m.test(text)) return undefined
@@ -95,7 +95,7 @@ const sayWithoutServers = (reasons: readonly string[]): void => {
 
 const showEvery = 100
 
-/** Runs ava, showing failures as they come. */
+/** Runs ava, showing failures as they occur. */
 const runTests = async (
   words: readonly string[],
   variables: Readonly<Record<string, string>>,
@@ -114,22 +114,22 @@ const runTests = async (
   }
   const code = await ended
   const totals = tally.totals(code)
-  if (totals.failed > 0) say('More about a failure: npx ava <its file>')
+  if (totals.failed > 0) say('For details of a failure: npx ava <its file>')
   const skips = skipsLine(tally.skips)
   if (skips !== undefined) say(skips)
   say(`${totals.failed === 0 ? '✔' : '✘'} tests (${seconds(began)})`)
   return { code: code === 0 && totals.failed > 0 ? 1 : code, totals }
 }
 
-/** The processes of the tests that took most of the CPU, from what they wrote. */
+/** Prints the test processes that used the most CPU time, from their records. */
 const sayTimes = async (folder: string): Promise<void> => {
   const written = await Promise.all((await readdir(folder)).map(name => readFile(join(folder, name), 'utf8')))
   for (const line of timesLines(written.map(text => JSON.parse(text) as ProcessTime))) say(line)
 }
 
-/** Whether the tests called each route of the reference; says which they did not. */
+/** Whether the tests covered each route of the reference; prints those that are not covered. */
 const checkCoverage = async (hits: string): Promise<boolean> => {
-  // Late: what the types step finds wrong would keep this script from starting.
+  // Imported late: an error that the types step reports would otherwise prevent this script from starting.
   const { coverageFaults } = await import('./route-coverage.ts')
   const faults = await coverageFaults(hits)
   for (const fault of faults) say(`  ${fault}`)
@@ -137,7 +137,7 @@ const checkCoverage = async (hits: string): Promise<boolean> => {
   return faults.length === 0
 }
 
-// With files named on the command line only these are run: `npm test -- core/kernel/config.test.ts`.
+// If files are named on the command line, only these are run: `npm test -- core/kernel/config.test.ts`.
 const words = process.argv.slice(2)
 let isGood = true
 if (words.length === 0) isGood = (await Promise.all(steps.map(check))).every(Boolean)

@@ -3,7 +3,7 @@ import { where } from './where.ts'
 
 const id = '5f1e7c0000a1b2c3d4e5f601'
 
-/** A text and the folder that a reader who looks for it has to end in. */
+/** A text and the folder of the source that must be found for it. */
 const urls: readonly (readonly [text: string, folder: string])[] = [
   [`GET /api/datasets/${id}`, 'plugins/resources/datasets/'],
   [`POST /api/uploadToDataset/${id}`, 'plugins/resources/files/'],
@@ -30,7 +30,7 @@ const settings: readonly (readonly [text: string, folder: string])[] = [
   ['auth.ldap.bindPassword', 'plugins/auth/ldap/'],
 ]
 
-/** As they appear in responses, in the log and on the command line. */
+/** Messages in responses, in the log and on the command line. */
 const messages: readonly (readonly [text: string, folder: string])[] = [
   ['Dataset not found or not accessible', 'sdk/'],
   ['Permission denied: AddFile required', ''],
@@ -57,7 +57,7 @@ for (const [what, texts] of Object.entries({ urls, settings, messages })) {
   })
 }
 
-test('what is in no source leads nowhere', async t => {
+test('a text that is in no source has no location', async t => {
   for (const text of ['GET /api/no-such-route', 'http.noSuchSetting', 'This sentence is in none of our sources']) {
     t.deepEqual(await where(text), [], text)
   }

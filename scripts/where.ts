@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** A place in the sources: a file relative to the root and a line from 1. */
+/** A source location: a file relative to the root and a line, starting at 1. */
 export interface Place {
   readonly file: string
   readonly line: number
 }
 
 /**
- * Where a URL, a setting or a message comes from: `GET /api/datasets/5f…`, `http.maxConnections`, `POUNCE_HTTP__PORT`, or the text of an error or log
- * line. Empty when nothing matches.
+ * Source locations of a URL, a setting or a message: `GET /api/datasets/5f…`, `http.maxConnections`, `POUNCE_HTTP__PORT`, or the text of an error or
+ * log line. Empty if nothing matches.
  */
 export const where = async (text: string): Promise<readonly Place[]> => {
   const trimmed = text.trim()
@@ -50,7 +50,7 @@ const matches = (declared: string, path: string): boolean => {
 
 const fixedParts = (path: string): number => path.split('/').filter(part => !part.startsWith(':')).length
 
-/** The dotted name of a setting that is written so or as a variable; undefined for any other text. */
+/** The dotted name of a setting given in this form or as an environment variable; undefined for any other text. */
 const settingName = (text: string): string | undefined => {
   if (/^POUNCE_[A-Z0-9_]+$/.test(text)) return text.replace(/_FILE$/, '')
   return /^[a-z][\w-]*(?:\.[\w-]+)*$/.test(text) ? text : undefined
@@ -68,7 +68,7 @@ const whereSetting = async (name: string): Promise<readonly Place[]> => {
   return lines.length > 0 ? lines : linesOf(sources, line => new RegExp(`\\b${parts.at(-1)}: `).test(line)).slice(0, 3)
 }
 
-/** The three literals of the sources with the most fixed text that the text can come from. */
+/** Of the string literals that can produce the text, the three with the longest fixed parts. */
 const whereMessage = async (text: string): Promise<readonly Place[]> => {
   const sources = [...(await sourcesIn('core')), ...(await sourcesIn('plugins')), ...(await sourcesIn('sdk'))]
   const found = sources.flatMap(({ file, lines }) =>
@@ -84,7 +84,7 @@ const whereMessage = async (text: string): Promise<readonly Place[]> => {
   return distinct(best).slice(0, 3)
 }
 
-/** Whether the text contains the pieces in this order. */
+/** Whether the text contains the parts in this order. */
 const isMadeOf = (text: string, pieces: readonly string[]): boolean => {
   let at = 0
   return pieces.every(piece => {

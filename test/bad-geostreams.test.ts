@@ -38,7 +38,7 @@ test.after.always(() => server?.stop())
 type Init = RequestInit & { readonly json?: unknown }
 type Line = readonly [title: string, path: string, init: Init, statuses: readonly number[], says?: RegExp]
 
-/** Sends the rows of a table, all of which must be refused with a specific message, and change nothing. */
+/** Sends the requests of a table, all of which must be refused with a helpful message and change nothing. */
 const refused = async (t: ExecutionContext, lines: readonly Line[]): Promise<void> => {
   const before = await fingerprint(server)
   const faults: string[] = []
@@ -64,7 +64,7 @@ const post = (path: string, json: unknown): readonly [string, Init] => [path, { 
 const invalid = [400] as const
 const named = (member: string): RegExp => new RegExp(`\\b${member}\\b`)
 
-/** Each route that takes the member, with the member as given. */
+/** A request of each route that accepts the property, with the given value. */
 const inBodies = (member: string, value: unknown): readonly (readonly [title: string, path: string, init: Init])[] => {
   const [ofSensor, ofStream, ofPoint] = [sensorBody, streamBody(), pointBody()]
   const bodies: readonly (readonly [path: string, body: object])[] = [
@@ -75,7 +75,7 @@ const inBodies = (member: string, value: unknown): readonly (readonly [title: st
   return bodies.filter(([, body]) => member in body).map(([path, body]) => [path, ...post(path, { ...body, [member]: value })])
 }
 
-test.serial('geometries that are none are refused, in every body', async t => {
+test.serial('invalid geometries are refused in every body', async t => {
   const lines = badGeometries.flatMap(([title, value]): Line[] => [
     ...inBodies('geometry', value).map(([at, path, init]): Line => [`${at} ${title}`, path, init, invalid, /geometry|coordinates/]),
     [
@@ -112,7 +112,7 @@ test.serial('numbers that JSON reads as infinite are refused', async t => {
   ])
 })
 
-test.serial('properties that are none, too large, or not to be kept are refused', async t => {
+test.serial('properties that are invalid, too large or not storable are refused', async t => {
   const lines = badProperties.flatMap(([title, value]): Line[] =>
     inBodies('properties', value).map(
       ([at, path, init]): Line => [
@@ -130,7 +130,7 @@ test.serial('properties that are none, too large, or not to be kept are refused'
   await refused(t, [...lines, ...bad])
 })
 
-test.serial('times that are none, or in the wrong order are refused by their name', async t => {
+test.serial('invalid times and times in the wrong order are refused with the name of the field', async t => {
   const lines = badTimes.flatMap(([title, value]): Line[] =>
     ['start_time', 'end_time'].flatMap(member =>
       inBodies(member, value).map(([at, path, init]): Line => [`${at} ${member} ${title}`, path, init, invalid, named(member)]),
@@ -153,7 +153,7 @@ test.serial('names that are empty, too long, or hold control characters are refu
   await refused(t, lines)
 })
 
-test.serial('what a body must have is requested by its name', async t => {
+test.serial('a missing required field is named in the refusal', async t => {
   const needed: readonly (readonly [path: string, body: object, members: readonly string[]])[] = [
     [`${g}/sensors`, sensorBody, ['name', 'geometry', 'properties']],
     [`${g}/streams`, streamBody(), ['name', 'geometry', 'properties', 'sensor_id']],
@@ -165,7 +165,7 @@ test.serial('what a body must have is requested by its name', async t => {
   await refused(t, lines)
 })
 
-test.serial('a number that is none, and one that nobody has, is 404 in every address', async t => {
+test.serial('an invalid or unknown number is 404 in every path', async t => {
   const at = (method: string, path: string, json?: unknown): readonly [string, Init][] =>
     [...badNumbers, '999999999'].map(number => [
       `${g}/${path.replace('#', encodeURIComponent(number))}`,
@@ -191,7 +191,7 @@ test.serial('a number that is none, and one that nobody has, is 404 in every add
   )
 })
 
-test.serial('a number of a sensor or stream in a body or query that is none, or that nobody has, is refused', async t => {
+test.serial('an invalid or unknown number of a sensor or stream in a body or query is refused', async t => {
   const numbers = [
     'x',
     '',
@@ -228,7 +228,7 @@ test.serial('a number of a sensor or stream in a body or query that is none, or 
 
 const areas = ['sensors', 'streams', 'stream', 'datapoints', 'datapoints/averages', 'datapoints/trends', 'datapoints/bin/year/1']
 
-test.serial('areas that are none are refused by their name', async t => {
+test.serial('invalid areas are refused with the name of the parameter', async t => {
   const geocodes = [
     ...[
       'x',
@@ -277,7 +277,7 @@ test.serial('areas that are none are refused by their name', async t => {
   )
 })
 
-test.serial('times and choices of a query that mean nothing are refused by their name', async t => {
+test.serial('invalid times and choices in a query are refused with the name of the parameter', async t => {
   const texts: Readonly<Record<string, readonly string[]>> = {
     since: [
       'x',
@@ -325,7 +325,7 @@ test.serial('times and choices of a query that mean nothing are refused by their
   ])
 })
 
-test.serial('of a bulk each bad line is named with its field, as JSON and as lines, and the others go in whole', async t => {
+test.serial('a bulk request reports each bad item with its field, as JSON and as lines, and stores the others', async t => {
   const good = { ...pointBody(), properties: { bulk: 1 } }
   const raw = [
     '{"start_time":',
@@ -376,7 +376,7 @@ test.serial('of a bulk each bad line is named with its field, as JSON and as lin
   }
 })
 
-test.serial('a name of a property is a name, whatever it looks like', async t => {
+test.serial('any property name is treated as a plain name', async t => {
   for (const name of hostileNames) {
     const path = `${g}/datapoints?attributes=${encodeURIComponent(name)}`
     const answer = await person.call(path)

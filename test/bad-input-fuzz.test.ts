@@ -8,7 +8,7 @@ import { eachOf } from './support/killed-server.ts'
 import { ok, unknownId, upload } from './support/scene.ts'
 
 const requests = usualOrFull(600, 4000)
-/** Requests after which there is one resource of each kind again. */
+/** Number of requests after which one resource of each kind is created again. */
 const refurnishAfter = 200
 
 const texts = [
@@ -54,7 +54,7 @@ const values: readonly unknown[] = [
   ],
 ]
 
-/** Geometries, and places and times as queries write them. */
+/** Geometries, and locations and times in the format of queries. */
 const places: readonly unknown[] = [
   ...badGeometries.slice(0, -2).map(([, geometry]) => geometry),
   ...[
@@ -99,7 +99,7 @@ const words = ['leaf', 'a title', 'PUBLIC', 'file', 'pounce.digest', 'x/y', '202
 
 const junk = (random: Dice): unknown => random.pick<unknown>(random.pick<readonly unknown[]>([texts, values, places]))
 
-/** A value that mostly matches a schema, with occasional errors. */
+/** A value that mostly matches a schema, with occasional faults. */
 const nearly = (random: Dice, schema: Schema, known: readonly string[]): unknown => {
   if (random.oneIn(12)) return junk(random)
   if (schema.enum) return random.pick(schema.enum)
@@ -125,16 +125,16 @@ const nearly = (random: Dice, schema: Schema, known: readonly string[]): unknown
   }
 }
 
-/** A query value: an existing id, an almost valid value, or anything. */
+/** A query value: an existing id, a nearly valid value, or an arbitrary string. */
 const queryText = (random: Dice, schema: Schema, ids: readonly string[]): string => {
   if (random.oneIn(3)) return random.pick(ids)
   const value = nearly(random, schema, ids)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  // Longer addresses are refused before any route is found.
+  // Longer URLs are refused before routing.
   return text.slice(0, 2000)
 }
 
-/** Would end the session of the test itself, or empty the geostreams while another request furnishes them. */
+/** Routes that would end the test's own session, or delete the geostreams while another request creates them. */
 const isSpared = ({ method, path }: DeclaredRoute): boolean =>
   (path.startsWith('/api/users/keys') && method !== 'GET') || path === '/api/geostreams/dropall'
 
@@ -147,7 +147,7 @@ const formOf = (random: Dice): FormData => {
   return form
 }
 
-/** A request at random, in the form of one of the routes. */
+/** A random request of a route. */
 const requestOf = (random: Dice, route: DeclaredRoute, ids: Ids): [path: string, init: RequestInit & { json?: unknown }] => {
   const known = [...Object.values(ids), unknownId]
   const path = fill(route.path, kind =>
@@ -164,7 +164,7 @@ const requestOf = (random: Dice, route: DeclaredRoute, ids: Ids): [path: string,
   return [path + search, { method: route.method, json: nearly(random, route.body, known) }]
 }
 
-/** The fault of an answer; undefined if there is none. */
+/** What is wrong with a response; undefined if nothing is. */
 const faultOf = async (call: TestFetch, path: string, init: RequestInit & { json?: unknown }): Promise<string | undefined> => {
   let answer: Response
   let text: string
@@ -175,7 +175,7 @@ const faultOf = async (call: TestFetch, path: string, init: RequestInit & { json
     return `${init.method} ${path.slice(0, 300)} was cut: ${error instanceof Error ? error.cause : error}`
   }
   if (answer.status < 400) return undefined
-  // A browser gets the page of a resource that does not exist.
+  // A browser gets an HTML page for an absent resource.
   if (
     answer.status === 404 &&
     answer.headers.get('content-type')?.startsWith('text/html') &&
@@ -185,13 +185,13 @@ const faultOf = async (call: TestFetch, path: string, init: RequestInit & { json
   const shown = `${init.method} ${path} ${JSON.stringify(init.json)?.slice(0, 300)} → ${answer.status} ${text.slice(0, 300)}`
   if (answer.status >= 500 || !answer.headers.get('content-type')?.startsWith('application/json')) return shown
   const { status, message, reason, code, requestId } = JSON.parse(text) as Record<string, unknown>
-  // Clowder's word for it at `/api/extractors/:name`.
+  // Clowder's message at `/api/extractors/:name`.
   const isClear =
     (status === 'error' || status === 'KO') && [reason ?? message, code, requestId].every(each => typeof each === 'string' && each !== '')
   return isClear ? undefined : shown
 }
 
-test('no request in the form of a route, whatever is in it, is answered with anything but success or a clear refusal', async t => {
+test('every random request of a route gets a success or a clear refusal', async t => {
   t.timeout(120_000)
   const random = dice()
   t.log(`seed ${random.seed}`)

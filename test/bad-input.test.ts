@@ -23,7 +23,7 @@ test.after.always(() => world?.server.stop())
 type Line = readonly [title: string, answer: () => Promise<Response>, status: number, code: string, says?: RegExp]
 type Init = RequestInit & { readonly json?: unknown }
 
-/** The fault of a refusal; undefined if it is as expected. */
+/** What is wrong with a refusal; undefined if it is as expected. */
 const faultOf = async (answer: Response, status: number, code: string, says: RegExp): Promise<string | undefined> => {
   const text = await answer.text()
   const isJson = answer.headers.get('content-type')?.startsWith('application/json')
@@ -34,7 +34,7 @@ const faultOf = async (answer: Response, status: number, code: string, says: Reg
 
 const linesLeftOut = 5
 
-/** A sample of lines that ask much the same of every route, with each route in it and each way to be wrong. */
+/** A sample of similar requests that covers each route and each kind of fault. */
 const someOf = (lines: readonly Line[]): readonly Line[] =>
   sampleOf(
     lines,
@@ -45,7 +45,7 @@ const someOf = (lines: readonly Line[]): readonly Line[] =>
     linesLeftOut,
   )
 
-/** Runs the rows of a table, all of which must be refused and change nothing. */
+/** Sends the requests of a table, all of which must be refused and change nothing. */
 const refused = async (t: ExecutionContext, lines: readonly Line[], { server } = world): Promise<void> => {
   const before = await fingerprint(server)
   const faults: string[] = []
@@ -56,7 +56,7 @@ const refused = async (t: ExecutionContext, lines: readonly Line[], { server } =
   t.deepEqual(faults, [])
   t.true(lines.length > 0)
   t.log(`${lines.length} requests`)
-  // Sessions that have ended are swept when it is time, whatever is requested; wrong credentials are counted, and superadmin mode is noted.
+  // Ended sessions are swept periodically, failed credentials are counted, and superadmin mode is recorded.
   const {
     'users.sessions': _swept,
     'users.tries': _counted,
@@ -67,7 +67,7 @@ const refused = async (t: ExecutionContext, lines: readonly Line[], { server } =
   t.deepEqual(changed, {})
 }
 
-/** Path and query with ids of resources that exist, and with what must be there. */
+/** Path and query with ids of existing resources and required parameters. */
 const address = ({ path, query }: DeclaredRoute, without?: string): string => {
   const filled = fill(path, (kind, name) => world.ids[kind] ?? world.ids[name] ?? name)
   const needed = query.filter(({ name, required }) => required && name !== without)
@@ -79,7 +79,7 @@ const bytesOf = (text: string): Buffer<ArrayBuffer> => Buffer.from(text, 'latin1
 const json = { 'content-type': 'application/json' }
 const nested = `{"content":${'['.repeat(64)}${']'.repeat(64)}}`
 
-/** Bodies that no route with a JSON body takes. */
+/** Bodies that every route with a JSON body refuses. */
 const badBodies: readonly (readonly [title: string, init: Init, status: number, code: string, says: RegExp])[] = [
   ['no JSON', { body: '{"name":', headers: json }, 400, 'invalid', /not valid JSON/],
   ['JSON with a comment', { body: '{} // x', headers: json }, 400, 'invalid', /not valid JSON/],
@@ -94,7 +94,7 @@ const badBodies: readonly (readonly [title: string, init: Init, status: number, 
   ['a compressed body', { body: 'x', headers: { ...json, 'content-encoding': 'gzip' } }, 415, 'unsupported-media-type', /Content-Encoding/],
 ]
 
-test('no route takes a body that is broken, too deep, of another type, or that names a prototype', async t => {
+test('no route accepts a body that is malformed, too deep, of another type, or that sets a prototype', async t => {
   const withBody = routes.filter(({ body }) => body)
   t.true(withBody.length > 30)
   const lines = withBody.flatMap(route =>
@@ -107,7 +107,7 @@ test('no route takes a body that is broken, too deep, of another type, or that n
   t.is(({} as Record<string, unknown>)['isAdmin'], undefined)
 })
 
-/** Values that the type of a schema does not take. */
+/** Values that do not match the type of a schema. */
 const misfits = (schema: Schema): readonly unknown[] => {
   if (schema.enum || schema.anyOf || schema.type === undefined) return []
   const all: Readonly<Record<string, unknown>> = { string: 'x', integer: 3.5, boolean: true, array: ['x'], object: { a: 1 } }
@@ -116,7 +116,7 @@ const misfits = (schema: Schema): readonly unknown[] => {
     .map(([, value]) => value)
 }
 
-test('a member of another type is refused by its name', async t => {
+test('a property of the wrong type is refused with its name', async t => {
   const lines = routes.flatMap(route =>
     Object.entries(route.body?.properties ?? {}).flatMap(([name, schema]) =>
       misfits(schema).map(value => {
@@ -130,7 +130,7 @@ test('a member of another type is refused by its name', async t => {
   await refused(t, someOf(lines))
 })
 
-/** A value that a schema takes. */
+/** A value that matches a schema. */
 const fitting = (schema: Schema): unknown => {
   if (schema.enum) return schema.enum[0]
   if (schema.anyOf) return fitting(schema.anyOf.at(-1) ?? {})
@@ -140,7 +140,7 @@ const fitting = (schema: Schema): unknown => {
   return schema.type === 'boolean' ? true : schema.type === 'string' ? 'some text' : 1
 }
 
-test('an id that is malformed is answered like one that nobody has, on every route and in every place', async t => {
+test('a malformed id gets the same response as an unknown one, on every route and in every position', async t => {
   const malformed = ['nonsense', '123', 'F'.repeat(24), `${world.ids['file']}0`, '\u0000', '../../x', '💥', '$ne', '__proto__']
   const lines = routes.flatMap(({ method, path, ids, takesParts, body }) =>
     ids.flatMap(wrong =>
@@ -154,7 +154,7 @@ test('an id that is malformed is answered like one that nobody has, on every rou
   await refused(t, someOf(lines))
 })
 
-test('a query that has another type is refused by its name', async t => {
+test('a query parameter of the wrong type is refused with its name', async t => {
   const wrongTexts = (schema: Schema): readonly string[] => {
     if (schema.enum || schema.anyOf) return ['nonsense']
     if (schema.type === 'integer') return ['abc', '1.5', 'NaN', 'Infinity', '1e999', '0x10', '--1', '١']
@@ -222,7 +222,7 @@ test('names that are empty, blank, too long, or hold control or path characters 
   await refused(t, lines)
 })
 
-test('tags, comments, descriptions and metadata that make no sense are refused', async t => {
+test('invalid tags, comments, descriptions and metadata are refused', async t => {
   const at = (path: string, init: Init) => () => admin(`${path}?superAdmin=true`, init)
   const agent = { '@type': 'cat:extractor', name: 'x', extractor_id: 'https://example.org/extractors/x/1.0' }
   const lines = (['files', 'datasets'] as const).flatMap((group): Line[] => {
@@ -257,7 +257,7 @@ test('tags, comments, descriptions and metadata that make no sense are refused',
   await refused(t, lines)
 })
 
-test('wrong, ended and malformed credentials are refused with 401 where nobody in particular is', async t => {
+test('wrong, expired and malformed credentials are refused with 401, also on routes open to anonymous callers', async t => {
   const clock = new FixedClock(new Date().toISOString())
   const config = { resources: { users: { wrongKeysPerAddress: 10_000 } } }
   const another = await furnished({ t, clock, config })
@@ -265,7 +265,7 @@ test('wrong, ended and malformed credentials are refused with 401 where nobody i
   const { email, password } = person
   const expired = await signIn(server, email, password)
   clock.advance(40 * 24 * 60 * 60 * 1000)
-  // Sweeps everything of that age now, so that it does not happen during the steps below.
+  // Run the sweeps that are due at that time now, rather than during the requests below.
   const swept = ['previews/unattached', 'uploads/expiry', 'spaces/forget-invitations', 'spaces/forget-quotas']
   for (const name of [...swept.map(each => `resources.${each}`), 'auth.local/forget-links']) await server.runPeriodic(name)
   const ended = await signIn(server, email, password)
@@ -303,7 +303,7 @@ test('wrong, ended and malformed credentials are refused with 401 where nobody i
   await refused(t, lines, another)
 })
 
-test('addresses, methods and query texts that mean nothing are refused', async t => {
+test('invalid paths, methods and queries are refused', async t => {
   const { file, dataset } = world.ids
   const get = (path: string) => () => admin(path)
   const by = (method: string, path: string) => () => admin(path, { method })
@@ -327,7 +327,7 @@ test('addresses, methods and query texts that mean nothing are refused', async t
   await refused(t, lines)
 })
 
-/** The response of a connection to raw bytes. */
+/** The response to raw bytes on a connection. */
 const raw = async (bytes: string): Promise<string> => {
   const { hostname, port } = new URL(world.server.url)
   const socket = connect(Number(port), hostname)
@@ -335,7 +335,7 @@ const raw = async (bytes: string): Promise<string> => {
   return text(socket)
 }
 
-test('what is no proper HTTP is refused in JSON, and the connection closed', async t => {
+test('malformed HTTP is refused with JSON, and the connection closed', async t => {
   const key = `Host: x\r\nX-API-Key: ${world.server.admin.key}\r\n`
   const before = await fingerprint(world.server)
   for (const [bytes, status, code] of [

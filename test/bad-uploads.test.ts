@@ -28,7 +28,7 @@ interface Answer {
   readonly text: string
 }
 
-/** Sends a body as it is, in Latin-1. */
+/** Sends a body unchanged, in Latin-1. */
 const send = (path: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const type = { 'content-type': `multipart/form-data; boundary=${boundary}` }
@@ -62,7 +62,7 @@ const broken: readonly Case[] = [
   ['a part without a name', part('Content-Disposition: form-data; filename="a.txt"') + end, 400, /name/],
   ['a name with a control character', file('a\u0001b.txt') + end, 400, /control/],
   ['an encoded line break', part(`Content-Disposition: form-data; name="File"; filename*=UTF-8''a%0Ab.txt`) + end, 400, /control/],
-  ['a name that is no encoding', part(`Content-Disposition: form-data; name="File"; filename*=UTF-8''%E0%A4%A`) + end, 400, /5987/],
+  ['a name with an invalid encoding', part(`Content-Disposition: form-data; name="File"; filename*=UTF-8''%E0%A4%A`) + end, 400, /5987/],
   ['dots', file('..') + end, 400, /named/],
   ['a path to dots', file('a/b/..') + end, 400, /named/],
   ['a name of 256 characters', file('x'.repeat(256)) + end, 400, /255/],
@@ -70,7 +70,7 @@ const broken: readonly Case[] = [
   ['a field that is no UTF-8', field('about', '\xff\xfe') + file('a.txt') + end, 400, /UTF-8/],
   ['a field of more than 1 MiB', field('about', 'x'.repeat(1024 * 1024 + 1)) + file('a.txt') + end, 413, /1048576/],
   ['too many parts', field('f', 'x').repeat(1001) + file('a.txt') + end, 413, /parts/],
-  ['a good file before a broken one', file('good.txt') + file('..') + end, 400, /named/],
+  ['a valid file before a malformed one', file('good.txt') + file('..') + end, 400, /named/],
 ]
 
 const refusedAll = async (t: ExecutionContext, path: string, cases: readonly Case[]): Promise<void> => {
@@ -83,7 +83,7 @@ const refusedAll = async (t: ExecutionContext, path: string, cases: readonly Cas
   t.deepEqual(changes(before, await fingerprint(world.server)), {}, path)
 }
 
-test.serial('no upload route takes a broken body, nor keeps anything of it', async t => {
+test.serial('no upload route accepts a malformed body or stores any part of it', async t => {
   t.true(routes.length >= 7)
   for (const { path } of routes) {
     const at = fill(path, kind => world.ids[kind] ?? '')
@@ -104,7 +104,7 @@ test.serial('an upload without body and media type lacks its file', async t => {
   t.deepEqual(changes(before, await fingerprint(world.server)), {})
 })
 
-test.serial('an upload whose client disconnects, wherever that is, leaves nothing', async t => {
+test.serial('an upload whose client disconnects at any point leaves nothing', async t => {
   const before = await fingerprint(world.server)
   const whole = field('about', 'x') + file('gone.txt', 'x'.repeat(100_000)) + file('gone too.txt', 'x'.repeat(100)) + end
   const { hostname, port } = new URL(world.server.url)
@@ -128,7 +128,7 @@ test.serial('an upload whose client disconnects, wherever that is, leaves nothin
 
 const nested = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`
 
-test.serial('metadata beside a file that no route would take is refused, with its file', async t => {
+test.serial('invalid metadata in an upload is refused together with its file', async t => {
   const { dataset } = world.ids
   const beside = (document: string, name = 'a.txt') => field(name, document) + file('first.txt') + file('a.txt') + end
   await refusedAll(t, `/api/uploadToDataset/${dataset}`, [
@@ -143,7 +143,7 @@ test.serial('metadata beside a file that no route would take is refused, with it
   t.is(({} as Record<string, unknown>)['isAdmin'], undefined)
 })
 
-test.serial('targets that are wrong, unknown or missing are refused, with the bytes that came', async t => {
+test.serial('uploads to invalid, unknown or missing targets are refused, and their bytes deleted', async t => {
   const { dataset, folder, file: someFile } = world.ids
   const body = file('a.txt') + end
   const elsewhere = `${field('dataset_id', unknownId)}${body}`
@@ -169,7 +169,7 @@ test.serial('targets that are wrong, unknown or missing are refused, with the by
   await refusedAll(t, `/api/uploadToDataset/${dataset}?showPreviews=Never`, [['an unknown word', body, 400, /showPreviews/]])
 })
 
-test.serial('odd but honest uploads are taken: no bytes, one name twice, a path, any type', async t => {
+test.serial('unusual but valid uploads are accepted: no bytes, a duplicate name, a path, any type', async t => {
   const { dataset } = world.ids
   const names = [
     'empty.bin',

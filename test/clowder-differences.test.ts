@@ -24,14 +24,14 @@ const relationLine = new RegExp(
   `^Clowder v1: (?:no difference|differs(?: in ${sections})?(?:; adds(?: ${sections})?)?|adds(?: ${sections})?)$`,
 )
 
-/** The relation in the last line of a record; undefined if it is another line, or there are several. */
+/** The relation in the last line of a record; undefined if there is none, or more than one. */
 const relationOf = (text: string): string | undefined => {
   const lines = text.match(/^Clowder v1:.*$/gm) ?? []
   const [line = ''] = lines
   return lines.length === 1 && relationLine.test(line) && text.endsWith(`${line}\n`) ? line.slice('Clowder v1: '.length) : undefined
 }
 
-/** Sections of records, as the page links them (`0014-search.md#titles`; a whole record without an anchor), that differ or add. */
+/** Sections of records that differ or add, in the form of the page's links (`0014-search.md#titles`; a whole record has no anchor). */
 const sectionsThat = (relation: 'differs' | 'adds'): readonly string[] =>
   records
     .flatMap(({ name, text }) => {
@@ -59,7 +59,7 @@ const cellsOf = (line: string): readonly string[] =>
     .split('|')
     .map(cell => cell.trim())
 
-/** The rows of all tables of a text; a table begins with its heading and a line of dashes. */
+/** The rows of all tables in a text; a table starts with its header and a line of dashes. */
 const rowsOf = (text: string): readonly Row[] => {
   const lines = text.split('\n')
   let heading: readonly string[] = []
@@ -74,7 +74,7 @@ const rowsOf = (text: string): readonly Row[] => {
 }
 const rows = rowsOf(differences)
 
-/** Settings by name, with the choices where there are only some. */
+/** Settings by name, with their choices if limited. */
 const settings = new Map(
   (await read('docs/configuration.md')).split('\n').flatMap(line => {
     const [, name, , value = ''] = /^\| `([\w.-]+)` \|( [^|]*\|)([^|]*)\|/.exec(line) ?? []

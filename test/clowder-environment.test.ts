@@ -19,7 +19,7 @@ test("the names of Clowder's compose file are understood or warned about", async
   )
 })
 
-test('RABBITMQ_URI switches the broker on beside the queue, and its other variables count then', async t => {
+test('RABBITMQ_URI enables the broker in addition to the queue, and its other variables then apply', async t => {
   const environment = {
     RABBITMQ_URI: 'amqp://guest:guest@rabbitmq/%2f',
     RABBITMQ_EXCHANGE: 'own',
@@ -37,7 +37,7 @@ test('RABBITMQ_URI switches the broker on beside the queue, and its other variab
   t.deepEqual(without.warnings, ['RABBITMQ_EXCHANGE has no effect: it counts together with RABBITMQ_URI'])
 })
 
-test('stores of Clowder count where their plugin is used, and are warned about where not', async t => {
+test('variables of Clowder stores apply if their plugin is enabled, and cause a warning otherwise', async t => {
   const environment = { ELASTICSEARCH_SERVICE_SERVER: 'elasticsearch', ELASTICSEARCH_SERVICE_CLUSTERNAME: 'clowder' }
   const defaults = { basePlugins, plugins: ['search.fts'] }
   const { plugins } = await loadConfig({ defaults, environment: { ...environment, POUNCE_REPLACE_PLUGINS: 'search.elasticsearch' } })
@@ -49,7 +49,7 @@ test('stores of Clowder count where their plugin is used, and are warned about w
   )
 })
 
-test('the names are understood whatever plugins a configuration lists, and not where base plugins are switched off', async t => {
+test('the variables apply to any list of plugins, but not without base plugins', async t => {
   const environment = { CLOWDER_ADMINS: 'a@example.org' }
   t.deepEqual((await loadConfig({ settings: { plugins: [] }, environment })).kernel.admins, ['a@example.org'])
   t.deepEqual((await loadConfig({ settings: { plugins: [], basePlugins: [] }, environment })).kernel.admins, [])

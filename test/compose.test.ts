@@ -30,12 +30,12 @@ const services = Object.entries(compose.services)
 const inProfile = (...names: readonly string[]) => services.filter(([, { profiles = [] }]) => profiles.some(name => names.includes(name)))
 
 const password = '0123456789abcdef'
-/** The file as docker compose expands it if only the passwords are set. */
+/** Interpolates like docker compose when only the passwords are set. */
 const filled = (text: string): string => text.replace(/\$\{\w+:-([^}]*)\}/g, (_, preset: string) => preset || password)
 const environmentOf = ({ environment = {} }: Service) =>
   Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)]))
 
-test('a profile starts what it says: one server by default, two kernels with their servers in full', async t => {
+test('the profile default starts one server, and full starts two kernels with their servers', async t => {
   t.deepEqual(
     services.filter(([, { profiles }]) => profiles === undefined),
     [],
@@ -78,7 +78,7 @@ test('images are pinned, and the tests run on the same ones', t => {
   for (const [name, { image }] of Object.entries(forTests.services)) t.is(image, compose.services[name]?.image, name)
 })
 
-test('whoever waits for a service waits until it is healthy, and it can say so', async t => {
+test('services wait for the health of their dependencies, all of which have a health check', async t => {
   const ownCheck = (await read('Dockerfile')).includes('HEALTHCHECK')
   for (const [name, { depends_on = {} }] of services)
     for (const [needed, { condition }] of Object.entries(depends_on)) {

@@ -22,7 +22,7 @@ interface Exported {
   readonly path: string
 }
 
-// What runs in browsers has names of its own.
+// Browser code has its own names.
 const paths = (await Array.fromAsync(glob('{core,sdk,plugins}/**/*.ts', { cwd: root }))).filter(
   path => !path.startsWith('plugins/web/app/'),
 )
@@ -43,7 +43,7 @@ const wordsOf = (name: string): readonly string[] =>
     .toLowerCase()
     .split(/[ _$]/)
 
-/** Words that a standard of the field uses, by the folders where it does. */
+/** Rejected words that a standard uses, with the folders in which they are allowed. */
 const fieldWords: readonly (readonly [word: string, folder: RegExp, standard: string])[] = [
   ['bin', /^(?:sdk\/(?:geo|ports\/geo)|plugins\/(?:geo\/|resources\/geostreams\/))/, 'bins of a histogram'],
   ['thing', /^plugins\/resources\/sensorthings\//, 'Thing of OGC SensorThings'],
@@ -72,7 +72,7 @@ test('limits are named max…', t => {
   )
 })
 
-/** What every plugin names alike, because each has one. */
+/** Names that every plugin uses for its own type. */
 const ofEveryPlugin: ReadonlySet<string> = new Set(['Config', 'Settings'])
 
 const ownerOf = (path: string): string =>
@@ -80,7 +80,7 @@ const ownerOf = (path: string): string =>
     .split('/')
     .slice(0, path.startsWith('plugins/') ? 3 : 1)
     .join('/')
-/** Plugins of one kind implement one port, so what they name alike is the same there. */
+/** Plugins of one kind implement the same port, so equal names have the same meaning there. */
 const kindOf = (owner: string): string => (owner.startsWith('plugins/resources/') ? owner : owner.split('/').slice(0, 2).join('/'))
 
 test('the name of a type or class has one meaning across core, the SDK and all plugins', t => {

@@ -3,7 +3,7 @@ import test from 'ava'
 
 const root = new URL('../', import.meta.url)
 
-/** Modules that may parse JSON without `parseJson` of `pounce/sdk/kit`, which enforces limits first: their input is written by Pounce or the operator. */
+/** Code that may parse JSON without `parseJson` of `pounce/sdk/kit`, which enforces limits: its input was written by Pounce or the operator. */
 const ownData: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^sdk\/limited-json\.ts$/, 'the reader itself'],
   [/^sdk\/client\.ts$/, 'answers of our own server, read by its clients'],

@@ -15,10 +15,10 @@ const isTest = (path: string): boolean => /\.test\.ts$|\/fixtures\//.test(path)
 const paths = (await Array.fromAsync(glob('core/kernel/**/*.ts', { cwd: root }))).filter(path => !isTest(path)).sort()
 const read = async (path: string) => ({ path, text: await readFile(join(root, path), 'utf8') })
 const files = await Promise.all(paths.map(read))
-/** What the kernel works with. HTTP may name the API; the command line and the migration of stores may name stores. */
+/** The sources of the kernel. HTTP may name the API; the command line and the store migration may name stores. */
 const around = await Array.fromAsync(glob('core/{*,services/*}.ts', { cwd: root }))
 
-/** Every kind of resource; `false` where the word has a meaning for a kernel, too. */
+/** Every kind of resource; `false` if the word also has a meaning for the kernel. */
 const kinds: Readonly<Record<OwnKind, boolean>> = {
   ...{ space: true, dataset: true, section: true, preview: true, thumbnail: true, metadata: true, comment: true, user: true },
   ...{
@@ -32,7 +32,7 @@ const kinds: Readonly<Record<OwnKind, boolean>> = {
   },
   ...{ file: false, folder: false, collection: false, definition: false, role: false, key: false, job: false },
 }
-/** What plugins stand in front of, besides the packages that they import. */
+/** Servers that plugins connect to, besides the packages that they import. */
 const servers = [
   'clowder',
   'elasticsearch',
@@ -57,7 +57,7 @@ const packages = async (): Promise<readonly string[]> => {
   return [...new Set(named)].filter(name => !/^(node:|pounce\/|ava$)/.test(name))
 }
 
-/** Texts in the code of a module: strings, regular expressions and pieces of templates. What it imports is looked at elsewhere. */
+/** Strings, regular expressions and template parts in a module's code, except imports, which are checked elsewhere. */
 const textsIn = (code: string): readonly { readonly text: string; readonly line: number }[] => {
   const found: { text: string; line: number }[] = []
   const tree = parse(stripTypeScriptTypes(code), { ecmaVersion: 'latest', sourceType: 'module', locations: true })
@@ -84,7 +84,7 @@ test(`the kernel has at most ${maxLines} lines`, t => {
   t.true(lines <= maxLines, `${lines} lines`)
 })
 
-test('no text of the kernel or of what it works with names a plugin, a kind of resource, a server that plugins use, or an address of the API', async t => {
+test('no text of the kernel names a plugin, a kind of resource, a server that plugins use, or a path of the API', async t => {
   const plugins = await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))
   const words = [...Object.entries(kinds).flatMap(([kind, isOfPlugins]) => (isOfPlugins ? [kind] : [])), ...servers]
   const forbidden = [

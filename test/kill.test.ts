@@ -18,7 +18,7 @@ const uploaders = 8
 
 const outOfLuck = 'StatusMessage.error: The server ended during 5 runs of this'
 
-/** The fault in the record, bytes or search entry of an acknowledged upload; undefined if there is none. */
+/** What is wrong with the record, bytes or search entry of an acknowledged upload; undefined if nothing is. */
 const faultOf = async (server: KilledServer, { id, name, token, sizeBytes, sha256 }: Acked): Promise<string | undefined> => {
   const look = () => ok<Record<string, string>>(server.call(`/api/files/${id}/metadata`))
   const info = await until(`${name} to be PROCESSED`, look, ({ status }) => status === 'PROCESSED', 60_000)
@@ -33,7 +33,7 @@ const faultOf = async (server: KilledServer, { id, name, token, sizeBytes, sha25
   return results.map(each => each.id).join() === id ? undefined : `${name} is found as ${JSON.stringify(results)}`
 }
 
-/** How the run that an upload requested ended: `done`, dead-lettered after five ends of the server, or something that must not be. */
+/** The outcome of an upload's extraction: `done`, dead-lettered after five kills of the server, or a fault. */
 const runOf = async (server: KilledServer, { id, name, sha256 }: Acked): Promise<string> => {
   const runs = await ok<{ extractor_id: string; status: string }[]>(server.call(`/api/files/${id}/extractions`))
   const documents = await ok<{ content: { sha256: string } }[]>(server.call(`/api/files/${id}/metadata.jsonld`))
@@ -41,13 +41,13 @@ const runOf = async (server: KilledServer, { id, name, sha256 }: Acked): Promise
   const found = documents.map(each => each.content.sha256).join()
   if (run?.extractor_id === 'pounce.digest' && others.length === 0) {
     if (run.status === 'DONE' && found === sha256) return 'done'
-    // The fifth kill may have come between the result and the final status.
+    // The fifth kill may have happened between its result and its final status.
     if (run.status === outOfLuck && ['', sha256].includes(found)) return 'dead-lettered'
   }
   return `${name}: ${JSON.stringify({ runs, documents })}`
 }
 
-test('kills under 8 uploaders lose nothing that was answered and leave nothing that belongs to no record', async t => {
+test('kills during 8 concurrent uploads lose nothing that was acknowledged and leave no orphaned bytes', async t => {
   t.timeout(900_000)
   const random = dice()
   t.log(`seed ${random.seed}`)
@@ -84,7 +84,7 @@ test('kills under 8 uploaders lose nothing that was answered and leave nothing t
   await nothingLeft(t, server)
 })
 
-/** Also the runs of uploads whose answer a kill cut off are over: no one has waited for these. */
+/** Waits for all extractions, including those of unacknowledged uploads. */
 const idle = ({ call }: KilledServer) =>
   until(
     'the extractors to have nothing to do',
@@ -105,7 +105,7 @@ const nothingLeft = async (t: ExecutionContext, { folder, acked }: KilledServer)
 
   const kernel = await bootForTest({ folder, t })
   const documents = kernel.get(DocumentStore)
-  // Those too whose answer a kill cut off.
+  // Including unacknowledged uploads.
   const all = await Array.fromAsync(documents.scan(files, { using: 'byCreated' }))
   t.log(`${await reviveAll(kernel, all)} runs had seen five ends of the server and were dead-lettered`)
   const named = all.map(file => file.blob)
@@ -121,17 +121,17 @@ const nothingLeft = async (t: ExecutionContext, { folder, acked }: KilledServer)
   t.deepEqual(rests, [])
 }
 
-/** The plugins that run the built-in extractors. */
+/** The transport of the built-in extractors. */
 const queueOf = (kernel: TestServer): Transport => {
   const queue = kernel
     .get(Transports)
     .all()
     .find(({ kind }) => kind === 'queue')
-  if (!queue) throw new Error('transport.queue does not run')
+  if (!queue) throw new Error('transport.queue is not running')
   return queue
 }
 
-/** Jobs that were dead-lettered are not lost: they run when someone requests it. How many there were. */
+/** Revives dead-lettered jobs and waits until they have run; resolves to their number. */
 const reviveAll = async (kernel: TestServer, all: readonly { readonly id: string }[]): Promise<number> => {
   const transport = queueOf(kernel)
   let revived = 0
@@ -145,7 +145,7 @@ const reviveAll = async (kernel: TestServer, all: readonly { readonly id: string
         pending => pending.length === 0,
       )
       const { items } = await kernel.get(MetadataDocuments).of(target)
-      if (items.length !== 1) throw new Error(`The run on ${id} left ${items.length} documents`)
+      if (items.length !== 1) throw new Error(`The extraction of ${id} added ${items.length} documents`)
       revived += 1
     }
   }

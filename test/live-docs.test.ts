@@ -12,7 +12,7 @@ const page = (name: string): Promise<string> => readFile(new URL(`../docs/${name
 const server = await bootForTest({ config: { outbound: { allow: ['127.0.0.1'] } } })
 test.after.always(() => server.stop())
 
-/** The blocks of a page in one language. */
+/** The code blocks of a page in one language. */
 const blocks = (text: string, language: string): readonly string[] =>
   [...text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, block = '']) => block.trim())
 
@@ -27,7 +27,7 @@ test('the page on live events has every type with its meaning', async t => {
 
 const curlTest = lacksCurl() === undefined ? test : test.skip
 
-/** Runs a command of a page; `seconds` ends one that reads a stream. */
+/** Runs a command of a page; one that reads a stream is stopped after `seconds`. */
 const run = async (command: string, env: Readonly<Record<string, string>>, seconds?: number): Promise<string> => {
   const sh = promisify(execFile)
   const shell = seconds === undefined ? command : command.replace('curl', `curl --max-time ${seconds}`)

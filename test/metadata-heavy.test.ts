@@ -9,12 +9,12 @@ import { peakDuring } from './support/streams.ts'
 
 const headers = { 'content-type': 'application/json' }
 const mebibyte = 1024 * 1024
-/** Of computing in a row, on a machine that is not slow. */
+/** Maximum uninterrupted CPU time of the event loop, on the reference machine. */
 const maxStallMs = 500
-/** What others do beside it disturbs one try, not each. */
+/** Other load may disturb one attempt, but not all. */
 const maxTries = 3
 
-/** The largest documents that are taken, each nasty in its own way; nearly 10 MiB or at the limit of members or values. */
+/** The most expensive accepted documents: almost 10 MiB, or at the limit of members or values. */
 const heaviest: Readonly<Record<string, () => unknown>> = {
   keys: () => Object.fromEntries(Array.from({ length: 99_900 }, (_, n) => [`key ${n} ${'k'.repeat(40)}`, `${'v'.repeat(36)}${n}`])),
   'empty lists': () => ({ lists: Array.from({ length: 499_000 }, () => []) }),
@@ -52,7 +52,7 @@ const stallsOf = async (t: ExecutionContext, server: ChildServer, call: TestFetc
   return { whileAdded, whileListed, whileRemoved: await longestStall(server, removed) }
 }
 
-test.serial('the heaviest metadata is taken, indexed, listed and removed while the server goes on answering others', async t => {
+test.serial('the heaviest metadata is accepted, indexed, listed and removed while the server responds to other requests', async t => {
   t.timeout(600_000)
   const { server, call } = await served(t)
   for (const [name, make] of Object.entries(heaviest)) {
@@ -91,7 +91,7 @@ test.serial('eight of them at once take turns, in little memory', async t => {
   const more = (peak - before) / mebibyte
   t.log(`${more.toFixed(0)} MiB more, ${result.answers} others answered meanwhile`)
   t.true(more < 256, `${more} MiB`)
-  // Other requests are served in between: with all of them in one turn there would be an answer before it and one after it.
+  // Other requests are served in between: if all ran in one turn, there would only be one response before and one after it.
   t.true(result.answers >= atOnce / 2, `${result.answers}`)
   t.true(result.busyMs < atOnce * maxStallMs * slowness(), 'not all of them in a row')
 })

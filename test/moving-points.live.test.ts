@@ -22,11 +22,11 @@ const onPostgis = 'sqlite+disk+postgis'
 
 interface Filled {
   readonly folder: string
-  /** Of its admin. */
+  /** The key of its admin. */
   readonly key: string
 }
 
-/** A folder with an installation on the default stores that was stopped, with its first stream, and the points of all stations in it. */
+/** A folder with a stopped installation on the default stores, with its first stream and the datapoints of all stations. */
 const filledFolder = async (t: ExecutionContext): Promise<Filled> => {
   const folder = await dataFolder(t)
   const server = await childServer(t, folder)
@@ -34,10 +34,10 @@ const filledFolder = async (t: ExecutionContext): Promise<Filled> => {
   const call = server.as(key)
   const [station] = data.stations
   const [stream] = data.streams
-  if (!station || !stream) throw new Error('there are no stations')
+  if (!station || !stream) throw new Error('No stations')
   const post = (kind: string, json: unknown) => ok<{ id: number }>(call(`/api/geostreams/${kind}`, { method: 'POST', json }))
   const sensor = await post('sensors', sensorBody(station))
-  // The first one has the number that it has in the data.
+  // The first one has the same number as in the data.
   t.is((await post('streams', streamBody(stream, sensor.id))).id, stream.number)
   server.signal('SIGTERM')
   await server.ended
@@ -54,7 +54,7 @@ const filledFolder = async (t: ExecutionContext): Promise<Filled> => {
   return { folder, key }
 }
 
-/** Whether a store holds all points of all stations and nothing else. */
+/** Whether a store contains exactly the datapoints of all stations. */
 const holdsAll = async (store: GeoStore): Promise<boolean> => {
   const expected = data.points('stream')
   for await (const piece of store.read({ filter: {}, sort: { by: 'stream', order: 'ascending' } }))
@@ -69,7 +69,7 @@ const rtreeHoldsAll = async (t: ExecutionContext, folder: string): Promise<boole
   return answer
 }
 
-/** Number of points of the first stream on the server. */
+/** Number of datapoints of the first stream on the server. */
 const pointsOn = async (t: ExecutionContext, { folder, key }: Filled, settings: Readonly<Record<string, string>>): Promise<number> => {
   const server = await childServer(t, folder, settings)
   const call = server.as(key)
@@ -89,7 +89,7 @@ live('points move from SQLite to PostGIS through kills, and back', async t => {
 
   for (const count of [1, 15_000]) {
     const running = startPounce(settings, folder, ...words)
-    const ended = running.ended.then(({ code, err }) => Promise.reject(new Error(`it ended before that: ${code} ${err}`)))
+    const ended = running.ended.then(({ code, err }) => Promise.reject(new Error(`the command exited early: ${code} ${err}`)))
     await Promise.race([
       until(
         'points in PostGIS',

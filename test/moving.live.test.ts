@@ -58,14 +58,14 @@ type Settings = Readonly<Record<string, string>>
 
 const without = ({ POUNCE_REPLACE_PLUGINS: _use, ...settings }: Settings): Settings => settings
 
-/** Runs the command and kills it as soon as so many objects are in the bucket. */
+/** Runs the command and kills it as soon as `count` objects are in the bucket. */
 const killedWhen = async (count: number, settings: Settings, folder: string, words: readonly string[]): Promise<void> => {
   const bucket = settings['POUNCE_BLOBS__S3__BUCKET'] ?? ''
   const connection = new S3Connection({ ...freshConfig(url('S3')), bucket }, silent)
   await connection.start()
   const running = startPounce(without(settings), folder, ...words)
   const objects = async () => (await Array.fromAsync(new BucketObjects(connection).list(''))).length
-  const ended = running.ended.then(end => Promise.reject(new Error(`it ended before that: ${end.code} ${end.err}`)))
+  const ended = running.ended.then(end => Promise.reject(new Error(`the command exited early: ${end.code} ${end.err}`)))
   await Promise.race([until('objects in the bucket', objects, seen => seen >= count, 60_000), ended])
   running.signal('SIGKILL')
   await running.ended

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import test from 'ava'
 
-/** Code that stands in the sentences of a guide. */
+/** Inline code spans of a guide. */
 const spansOf = async (guide: string): Promise<readonly string[]> => {
   const text = (await readFile(join(root, 'docs', guide), 'utf8')).replace(/```[\s\S]*?```/g, '')
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
@@ -13,7 +13,7 @@ const spansOf = async (guide: string): Promise<readonly string[]> => {
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** Where code that stands in a sentence belongs, and what it names. `CODE` is the place of it. */
+/** Contexts in which a code span of each form compiles; `CODE` is its position. */
 const contexts: readonly (readonly [RegExp, string])[] = [
   [
     /^\{ right:/,
@@ -56,13 +56,13 @@ const Port = BlobStore
 declare const server: TestServer
 `
 
-test('code in the sentences of the plugin guide compiles where it belongs', async t => {
+test('inline code of the plugin guide compiles in its context', async t => {
   const found = (await spansOf('plugin-guide.md')).flatMap(code => {
     const context = contexts.find(([form]) => form.test(code))
     return context ? [`// ${code}\n${context[1].replace('CODE', () => code)}`] : []
   })
   t.true(found.length >= 12, found.join('\n'))
-  // Below the root, where `pounce/sdk` is found, and where no other test looks.
+  // Below the root, so that `pounce/sdk` can be resolved, in a folder that no other test reads.
   await mkdir(join(root, 'tmp'), { recursive: true })
   const folder = await mkdtemp(join(root, 'tmp/guide-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
@@ -79,7 +79,7 @@ test('code in the sentences of the plugin guide compiles where it belongs', asyn
 
 const folded = (text: string): string => text.replace(/\s+/g, ' ')
 
-/** All that a sentence may name: sources, their paths, settings, routes and commands. */
+/** Everything that prose may refer to: sources, their paths, settings, routes and commands. */
 const known = async (): Promise<{ readonly code: string; readonly paths: ReadonlySet<string> }> => {
   const { stdout } = await promisify(execFile)('git', ['ls-files'], { cwd: root, maxBuffer: 1 << 26 })
   const files = stdout
@@ -91,7 +91,7 @@ const known = async (): Promise<{ readonly code: string; readonly paths: Readonl
   return { code: folded(texts.join('\n')), paths: new Set(folders) }
 }
 
-/** The words of a span without what it leaves open: `<id>` of an address, the value of an environment variable, arguments of a program. */
+/** The words of a span without placeholders: `<id>` in a URL, the value of an environment variable, arguments of a program. */
 const wordsIn = (span: string): readonly string[] =>
   span
     .replace(/^(POUNCE_[A-Z_]+)=.*/, '$1')

@@ -22,7 +22,7 @@ const environment = (data: string): NodeJS.ProcessEnv => ({
   POUNCE_HTTP__PORT: '0',
 })
 
-/** `npm start`, as the README has it, in a process group of its own so that nothing is left behind. */
+/** Runs `npm start` as in the README, in its own process group, so that all of its processes can be stopped. */
 const npmStart = async (data: string, isFirst: boolean): Promise<Running> => {
   const child: ChildProcess = spawn('npm', ['start'], {
     cwd: root,
@@ -51,7 +51,7 @@ const npmStart = async (data: string, isFirst: boolean): Promise<Running> => {
     return { url, token, stop }
   }
   await stop('SIGKILL')
-  throw new Error(`npm start ended: ${said}`)
+  throw new Error(`npm start exited: ${said}`)
 }
 
 const missing = lacksCurl()

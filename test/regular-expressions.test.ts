@@ -6,10 +6,10 @@ import { expressionsIn, expressionsOf, type Found } from './regular-expressions/
 import { slowString } from './regular-expressions/slow.ts'
 
 const root = join(import.meta.dirname, '..')
-/** A slow expression in browser code delays only the user of that page. */
+/** Browser code is exempt: a slow expression affects only its own user. */
 const isInBrowser = (path: string): boolean => /^plugins\/web\/(?:app|dist)\//.test(path)
 const isSource = (path: string): boolean => /\.[cm]?[jt]s$/.test(path) && !/\.(?:test|d)\.ts$/.test(path) && !isInBrowser(path)
-/** Contracts and fixtures may build expressions: they run in tests alone. */
+/** Contracts and fixtures may build expressions, because they run only in tests. */
 const isOfTests = (at: string): boolean => /\/testing(?:-fixtures)?\//.test(at)
 
 const readSources = async (): Promise<readonly Found[]> => {
@@ -51,7 +51,7 @@ test('regular expressions are built from constants, but for those that are tried
   }
 })
 
-/** Each of these was in this program, or is known to be slow from textbooks. */
+/** Each of these was once in this program, or is a textbook example of a slow expression. */
 const slowOnes = [
   /^([^:]+?)\s*:\s*(.*?)\s*$/,
   /^([0-9a-fA-F]{32,128})[ \t]+(.+)$/,
@@ -82,12 +82,12 @@ test('expressions that take quadratic, cubic or exponential time are detected', 
   for (const { source, flags } of slowOnes) t.is(typeof slowString(source, flags), 'string', `/${source}/${flags}`)
 })
 
-test('expressions that take linear time are not blamed', t => {
+test('expressions that take linear time are accepted', t => {
   for (const { source, flags } of [/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/, /[\p{Cc}\u2028]+/gu, /^(?:\/[^/]+)*$/, /"[^"\\]*(?:\\.[^"\\]*)*"/y])
     t.is(slowString(source, flags), undefined, `/${source}/${flags}`)
 })
 
-test('every way to write an expression is found, whatever stands around it', t => {
+test('every form of an expression is found in any context', t => {
   const code = `
     const divided: number = a / b / c, text = '/no/', path = \`\${x} /no/ \`
     if (x as string) /one/g.test(y)

@@ -24,7 +24,7 @@ const rowsOf = (heading: string): readonly Row[] => {
   })
 }
 
-test('the examples of words fit what the page says, and not the others', async t => {
+test('the examples of words match what the page describes, and nothing else', async t => {
   const rows = rowsOf('Words')
   t.true(rows.length > 15)
   const { index } = await freshIndex(t)
@@ -35,7 +35,7 @@ test('the examples of words fit what the page says, and not the others', async t
   }
 })
 
-test('the examples of fields fit the thing of the page, and the counter-examples do not', async t => {
+test('the examples of fields match the resource of the page, and the counter-examples do not', async t => {
   const rows = rowsOf('Fields')
   t.true(rows.length > 15)
   const { index } = await freshIndex(t)

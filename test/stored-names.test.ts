@@ -5,9 +5,9 @@ import { loadPlugins } from '../core/kernel/plugins.ts'
 import { ownPluginIds } from '../core/own-plugins.ts'
 
 interface StoredNames {
-  /** The outbox stores each consumer's pending events under these names. */
+  /** Names by which the outbox stores the pending events of each consumer. */
   readonly consumers: readonly string[]
-  /** Under these the leases of periodic tasks are kept. */
+  /** Names by which the leases of periodic tasks are stored. */
   readonly periodicTasks: readonly string[]
   readonly collections: readonly string[]
 }

@@ -10,11 +10,11 @@ import { newDataset, ok } from './support/scene.ts'
 import { digestOf, noise } from './support/streams.ts'
 import { until } from './support/until.ts'
 
-/** 500 MB is what the outcome requires: POUNCE_TEST_UPLOAD_BYTES=500000000. */
+/** The required size is 500 MB: POUNCE_TEST_UPLOAD_BYTES=500000000. */
 const sizeBytes = Number(process.env['POUNCE_TEST_UPLOAD_BYTES'] ?? 64 * 1024 * 1024)
 const kills = 3
 
-/** A server that is killed and started again on one folder and one port. */
+/** A server that is killed and restarted on the same folder and port. */
 class Restarted {
   readonly #folder: string
   readonly #settings: Record<string, string>
@@ -40,7 +40,7 @@ class Restarted {
   }
 }
 
-test('tus-js-client brings a large file through kills of the server and of itself', async t => {
+test('tus-js-client completes a large upload despite kills of the server and of itself', async t => {
   t.timeout(170_000)
   const folder = await dataFolder(t)
   const path = join(await dataFolder(t), 'large.bin')
@@ -68,7 +68,7 @@ test('tus-js-client brings a large file through kills of the server and of itsel
     ...more,
   })
 
-  /** Uploads until it is done, or until the server is seen to have so many bytes: then the client is gone without a word. */
+  /** Uploads until complete, or until the server has received `enough` bytes, when the client disconnects abruptly. */
   const send = async (uploadUrl: string | null, enough = Number.POSITIVE_INFINITY, killsLeft = 0): Promise<string> => {
     const over = Promise.withResolvers<void>()
     let left = killsLeft
@@ -105,7 +105,7 @@ test('tus-js-client brings a large file through kills of the server and of itsel
   )
   await send(url, Number.POSITIVE_INFINITY, kills)
 
-  // One for going on by the second client and one after each kill, but for a last one that came when all bytes had arrived.
+  // One offset when the second client resumes and one after each kill, except for a last kill after all bytes had arrived.
   t.true(offsets.length >= kills, `${offsets}`)
   t.deepEqual(
     offsets,

@@ -9,17 +9,17 @@ import { slowness } from './support/slowness.ts'
 import { Watch } from './support/stalls.ts'
 import { until } from './support/until.ts'
 
-/** The longest that the event loop may be busy with what one request wants, on a machine that is not slow. */
+/** The maximum time for which one request may block the event loop, on the reference machine. */
 const maxStallMs = 300
 const together = 4
-/** Of the requests of a route one is sent in the usual run, and of the others one in so many; a full run sends all. */
+/** The usual run sends one request of each route, and one in this many of the others; a full run sends all. */
 const requestsLeftOut = 8
-/** So many requests are sent again, alone, those of the longest stalls first. */
+/** Maximum number of requests that are repeated alone, those with the longest stalls first. */
 const maxRetries = 30
 const maxTries = 4
 const patienceMs = 5000
 
-/** A sample by seed, with each route and each kind of request in it. */
+/** A sample by seed that covers each route and each kind of request. */
 const sampleOf = (byRoute: readonly (readonly Hostile[])[]): readonly Hostile[] => {
   if (isFullRun) return byRoute.flat()
   const random = dice(sampleSeed)
@@ -35,12 +35,12 @@ const sampleOf = (byRoute: readonly (readonly Hostile[])[]): readonly Hostile[] 
   })
 }
 
-/** Sends it and reads the answer; some answers never end. */
+/** Sends it and reads the response, which may never end. */
 const send = async (call: TestFetch, { path, init }: Hostile): Promise<void> => {
   try {
     await (await call(path, { ...init(), signal: AbortSignal.timeout(patienceMs) })).arrayBuffer()
   } catch {
-    // Cut connections are answers too: the watch alone decides.
+    // Closed connections are accepted: only the watch decides.
   }
 }
 
@@ -50,7 +50,7 @@ interface Sent {
   readonly toMs: number
 }
 
-/** Sends all of them, a few at a time. */
+/** Sends all of them, with limited concurrency. */
 const sendAll = async (call: TestFetch, requests: readonly Hostile[]): Promise<readonly Sent[]> => {
   const left = requests.values()
   const sent: Sent[] = []
@@ -65,20 +65,20 @@ const sendAll = async (call: TestFetch, requests: readonly Hostile[]): Promise<r
   return sent
 }
 
-/** The stall that a request makes when it is alone. */
+/** The stall that a request causes when sent alone. */
 const stallAlone = async (server: ChildServer, call: TestFetch, request: Hostile): Promise<number> => {
   const watch = new Watch(server)
   await until('the watch', () => watch.waits.length > 2, Boolean, 60_000)
   const fromMs = performance.now()
   await send(call, request)
   const seen = watch.waits.length
-  // The work may continue behind the answer: events, the index.
+  // Work may continue after the response: events, the index.
   await until('the watch', () => watch.waits.length > seen + 3, Boolean, 60_000)
   await watch.stop()
   return watch.longest(fromMs, performance.now())
 }
 
-/** What it stalls in the best of some tries, where each of them is too long for this machine; else undefined. */
+/** The shortest stall of several attempts if each of them is too long for this machine; otherwise undefined. */
 const stallOf = async (server: ChildServer, call: TestFetch, request: Hostile): Promise<number | undefined> => {
   let least = Number.POSITIVE_INFINITY
   for (let tries = 0; tries < maxTries; tries += 1) {
@@ -95,7 +95,7 @@ test('no request blocks the others', async t => {
   const call = server.as(await adminKey(server))
   const { id } = (await (await call('/api/me')).json()) as { id: string }
   const ids = await furnish({ call, id } as Parameters<typeof furnish>[0])
-  // Many different words and fields, for queries that go through all of them.
+  // Many different words and fields, for queries that scan all of them.
   for (let lot = 0; lot < 5; lot += 1) {
     const content = Object.fromEntries(
       Array.from({ length: 1000 }, (_, n) => [`k${n}`, `w${((lot * 1000 + n) * 7919).toString(36)} x${n}y${lot}`]),

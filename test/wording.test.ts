@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import test from 'ava'
 
-/** What we do not write, and what to write instead. Each entry has no hit in our sources, comments and documents. */
+/** Forbidden phrases with replacements. None of them may occur in our sources, comments and documents. */
 const replacements: readonly (readonly [old: RegExp, instead: string])[] = [
   [/\b(?:is|are) away\b/, 'is unavailable'],
   [/\banew\b/i, 'again, or a verb with re-'],
@@ -37,11 +37,11 @@ const replacements: readonly (readonly [old: RegExp, instead: string])[] = [
   [/#(?:news|handover)\b/, 'notifier, relay'],
 ]
 
-/** Generated from the sources, released earlier, or made of other people's words. */
+/** Files that are generated from the sources, describe earlier releases, or contain other people's texts. */
 const isLeftOut = (path: string): boolean =>
   /^(?:test\/data\/|CHANGELOG\.md$|docs\/(?:configuration|coverage|sdk-api)\.md$|test\/wording\.test\.ts$)/.test(path)
 
-test('texts are in the words of the field', async t => {
+test('texts use the terms of the field', async t => {
   const root = new URL('../', import.meta.url)
   const listed = execFileSync('git', ['ls-files', '-z', '*.ts', '*.js', '*.md'], { cwd: root, encoding: 'utf8' })
   const paths = listed.split('\0').filter(path => path !== '' && !isLeftOut(path))

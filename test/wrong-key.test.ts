@@ -2,7 +2,7 @@ import test from 'ava'
 import { declaredRoutes, fill } from './support/declared-routes.ts'
 import { type Furnished, furnished } from './support/furnished.ts'
 
-/** What is the same for everyone, and what is itself the way to credentials: none are read there. */
+/** Routes that ignore credentials: their response is the same for everyone, or they are used to obtain credentials. */
 const openToAll = new Set([
   ...['/healthz', '/readyz', '/openapi.json', '/swagger.json', '/swagger', '/docs', '/docs/{file}', '/', '/contexts/metadata.jsonld'],
   ...[
@@ -19,7 +19,7 @@ const openToAll = new Set([
   ...['/api/login/providers', '/api/login/{provider}', '/api/login/{provider}/callback'],
   ...['/api/login/second-factor', '/api/login/passkey', '/api/login/passkey/options', '/api/avatars/{picture}'],
   ...['/api/login/link', '/api/signup', '/api/signup/finish', '/api/password/reset', '/api/password/reset/finish'],
-  // Pages for browsers, which have no keys: what one may not see has the page of what does not exist.
+  // HTML pages for browsers, which have no keys: a hidden resource has the same page as an absent one.
   ...['/collection/{id}', '/collections/{id}', '/datasets/{id}', '/files/{id}', '/spaces/{id}'],
 ])
 
@@ -29,7 +29,7 @@ test.before(async () => {
 })
 test.after.always(() => world?.server.stop())
 
-test('a key that nobody has opens what is open to nobody in particular; elsewhere it is refused as wrong', async t => {
+test('an unknown key is ignored on routes open to everyone, and refused elsewhere', async t => {
   const { server, ids } = world
   const nobody = server.as('unknown')
   const anonymous = server.as()

@@ -1,4 +1,4 @@
-/** The bench's baseline for reports: a row iterator over the same database and csv-stringify, without joined columns, on node:http. */
+/** Baseline for reports: a row iterator over the same database with csv-stringify, without joined columns, on node:http. */
 import http from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

@@ -1,6 +1,6 @@
 /**
- * The bench's baseline of lists of entries: the same rows written straight on node:http and node:sqlite, from one index joined with the documents, without
- * rights, validation, authors or totals.
+ * Baseline for lists of entries: the same rows directly on node:http and node:sqlite, from one index joined with the documents, without
+ * permission checks, validation, authors or totals.
  */
 import http from 'node:http'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The bench's baseline for live events: streams on node:http, and the same text for all of them through `ServerResponse.write` at each POST. */
+/** Baseline for live events: streams on node:http; each POST writes the same text to all of them with `ServerResponse.write`. */
 import http, { type ServerResponse } from 'node:http'
 
 const streams: ServerResponse[] = []

@@ -1,10 +1,10 @@
 /**
- * The bench's baseline: what Pounce does for the same requests, written straight on node:http and node:sqlite, without rights, validation,
- * plugins or a second look at anything. Every statement is prepared once, and all requests of one turn share a transaction.
+ * Baseline: what Pounce does for the same requests, implemented directly on node:http and node:sqlite, without permission checks, validation,
+ * plugins or verification. Every statement is prepared once, and all requests of one event-loop turn share a transaction.
  *
- * Per dataset, file and document it writes what Pounce writes for them: the record, its index entries, an event with an entry per consumer
- * (taken out again), a line of the feed, the totals, and the entry of the search index in a database of its own. Small bytes go to one
- * append-only file with a shared fdatasync.
+ * For each dataset, file and document it writes what Pounce writes: the record, its index entries, an event with an entry per consumer
+ * (deleted again), a feed entry, the totals, and the search index entry in a separate database. Small files are appended to one
+ * file with a shared fdatasync.
  */
 import { createHash, hash, randomBytes } from 'node:crypto'
 import { closeSync, createReadStream, createWriteStream, fdatasync, fsync, mkdirSync, openSync, writev } from 'node:fs'
@@ -144,7 +144,7 @@ const bodyOf = async (req: IncomingMessage): Promise<Buffer> => {
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
 }
 
-/** The bytes of the one part of a body whose boundary is known. */
+/** The content of the only part of a multipart body whose boundary is known. */
 const partOf = (body: Buffer): Buffer => {
   const start = body.indexOf('\r\n\r\n') + 4
   return body.subarray(start, body.lastIndexOf('\r\n--', body.length - 3))
@@ -162,7 +162,7 @@ const record = (about: Record<string, unknown>): Record<string, unknown> => ({
   ...about,
 })
 
-/** A stream to disk with SHA-256 and fsync, as bare as it gets. */
+/** Streams a body to disk with SHA-256 and fsync, and nothing else. */
 const receive = async (req: IncomingMessage): Promise<Record<string, unknown>> => {
   const path = join(folder, `big-${randomBytes(6).toString('hex')}`)
   const digest = createHash('sha256')

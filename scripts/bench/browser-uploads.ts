@@ -14,7 +14,7 @@ const mebibyte = 1024 * 1024
 const smallBytes = 20_000
 const filesEach = 10
 
-/** Folders of small files, each of other bytes. */
+/** Folders of small files with distinct contents. */
 const writeFolders = async (root: string, count: number): Promise<void> => {
   for (let written = 0; written < count; written++) {
     const folder = join(root, `plot ${Math.floor(written / filesEach)}`)
@@ -44,18 +44,18 @@ const datasetPage = async (browser: Browser, { url }: Server, dataset: string): 
   const page = await context.newPage()
   await page.goto(`/datasets/${dataset}`)
   await page.getByRole('button', { name: 'Add files' }).waitFor()
-  // The page's preloads are not part of the upload.
+  // Let the page finish prefetching, which is not part of the upload.
   await pause(1500)
   return page
 }
 
-/** Seconds from choosing files or a folder until the tray reports all of them as uploaded, by the clock of the page. */
+/** Seconds from choosing files or a folder until the tray reports all of them as uploaded, by the page's clock. */
 const secondsInBrowser = async (server: Server, key: string, input: string, path: string, count: number): Promise<number> => {
-  // A separate browser, as curl is a separate process: earlier uploads slow later ones.
+  // A new browser for each run, just as curl is a new process: earlier uploads slow down later ones.
   await using browser = await chromiumForTests()
   const page = await datasetPage(browser, server, await newDataset(server, key))
   const all = count.toLocaleString('en')
-  // Playwright polls for text twice a second; the page itself observes the change.
+  // Playwright polls for text twice a second; a MutationObserver in the page is exact.
   await page.evaluate(`globalThis.uploaded = new Promise((resolve, reject) => {
     let from = 0
     document.addEventListener('change', () => { from = performance.now() }, { capture: true, once: true })
@@ -78,7 +78,7 @@ const secondsOfCurl = async ({ url }: Server, key: string, dataset: string, path
   return Number(stdout)
 }
 
-/** Folders of small files, and one large file beside curl, uploaded by Chromium on this machine; extractors are at work. */
+/** Folders of small files, and one large file compared with curl, uploaded by Chromium on this machine while extractors run. */
 export const browserUploads = async (rounds: number, count: number, largeBytes: number): Promise<readonly Row[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-uploads-'))
   const [small, large] = [join(folder, 'campaign'), join(folder, 'survey.bin')]
@@ -88,7 +88,7 @@ export const browserUploads = async (rounds: number, count: number, largeBytes: 
     await writeFolders(small, count)
     await writeLarge(large, largeBytes)
     for (let round = 0; round < rounds; round++) {
-      // Separate servers: extractors of earlier files must not interfere.
+      // New servers, so that extractors still busy with earlier files do not interfere.
       const first = await startPounce()
       perSecond.push(count / (await secondsInBrowser(first, await newKey(first), 'input[webkitdirectory]', small, count)))
       await first.stop()

@@ -14,7 +14,7 @@ const form = (): FormData => {
 
 const whole = async (answer: Promise<Response>): Promise<string> => (await answer).text()
 
-/** How long `/healthz` takes while 300 uploads and 300 readers come at once to an idle server. */
+/** Latency of `/healthz` while 300 uploads and 300 readers arrive at once on an idle server. */
 export const burst = async (rounds: number): Promise<readonly Row[]> => {
   const p99: number[] = []
   const longest: number[] = []

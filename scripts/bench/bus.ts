@@ -10,7 +10,7 @@ import { median, type Row, round, spread } from './table.ts'
 const hex = (n: number): string => n.toString(16).padStart(24, '0')
 const plugins = ['documents.sqlite', 'blobs.disk', 'transport.queue', 'access.policy', 'resources.users'] as const
 
-/** A job like that of an upload. */
+/** A job like one that an upload creates. */
 const job = (n: number, queue: string): Job => ({
   id: hex(n),
   queue,
@@ -84,7 +84,7 @@ const deleteQueue = async (model: ChannelModel, queue: string): Promise<void> =>
   await channel.close()
 }
 
-/** Messages per second of a program that publishes one after the other and waits for each confirm. */
+/** Messages per second of a program that publishes sequentially and waits for each confirm. */
 const plainRate = async (model: ChannelModel, seconds: number): Promise<number> => {
   const queue = await queueOf(model)
   const channel = await model.createConfirmChannel()
@@ -102,7 +102,7 @@ const plainRate = async (model: ChannelModel, seconds: number): Promise<number> 
   return rate
 }
 
-/** Jobs per second from `publish` until all of them are in the extractor's hands: durable in the store, sent, confirmed, taken. */
+/** Jobs per second from `publish` until the extractor has received all of them: durable in the store, sent, confirmed, consumed. */
 const bridgedRate = async (model: ChannelModel, uri: string, count: number): Promise<number> => {
   const queue = await queueOf(model)
   const server = await bootForTest({
@@ -122,7 +122,7 @@ const bridgedRate = async (model: ChannelModel, uri: string, count: number): Pro
     const at = performance.now()
     for (const jobs of all) await transport.publish(jobs)
     while (seen.size < count) {
-      if (performance.now() - at > 120_000) throw new Error(`${count - seen.size} of ${count} jobs did not arrive`)
+      if (performance.now() - at > 120_000) throw new Error(`${count - seen.size} of ${count} jobs were not delivered`)
       await pause(2)
     }
     return (count / (performance.now() - at)) * 1000
@@ -133,7 +133,7 @@ const bridgedRate = async (model: ChannelModel, uri: string, count: number): Pro
   }
 }
 
-/** Workload 8: how many jobs a second reach extractors, against a plain publisher. The broker is that of `POUNCE_TEST_RABBITMQ_URL`. */
+/** Workload 8: jobs per second delivered to extractors, compared with a plain publisher. Uses the broker at `POUNCE_TEST_RABBITMQ_URL`. */
 export const dispatch = async (rounds: number, count: number): Promise<readonly Row[]> => {
   const uri = process.env['POUNCE_TEST_RABBITMQ_URL']
   const [plain, embedded, bridged]: [number[], number[], number[]] = [[], [], []]
@@ -175,7 +175,7 @@ const info = (n: number): ExtractorInfo => ({
   parameters: {},
 })
 
-/** Workload 9: heartbeats that say nothing new, a second. */
+/** Workload 9: unchanged heartbeats per second. */
 export const heartbeats = async (seconds: number): Promise<readonly Row[]> => {
   const texts = Array.from({ length: 500 }, (_, n) =>
     Buffer.from(JSON.stringify({ id: `extractor ${n}`, queue: info(n).name, owner: '', extractor_info: info(n) })),

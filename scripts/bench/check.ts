@@ -1,7 +1,8 @@
 /**
- * `npm run bench:check`: a few workloads on this tree and on an earlier commit, at the same time on two servers, so that both see the same machine. Fails where
- * this tree takes more than 1/0.9 of the processor time of the earlier one; where the machine is too noisy to tell, it says so. `--against` names another commit, `--only` picks workloads,
- * `--slow 0.15` makes this tree slower by so much, which the check must find. One to four minutes; `.ci/run` runs it before the tests.
+ * `npm run bench:check`: a few workloads on this tree and on an earlier commit, on two servers at the same time, so that both run under the same
+ * conditions. Fails if this tree takes more than 1/0.9 of the processor time of the earlier one; reports when the machine is too noisy to decide.
+ * `--against` names another commit, `--only` selects workloads, `--slow 0.15` slows this tree down by that share, which the check must detect.
+ * Takes one to four minutes; `.ci/run` runs it before the tests.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -16,11 +17,11 @@ import { load, onePart, request } from './load.ts'
 import { cpuMsOf, newKey, type Server, startPounce } from './servers.ts'
 import { median, round } from './table.ts'
 
-/** Later changes are compared with this commit; move it when an improvement is meant to last. */
+/** The commit to compare with; update it to make an improvement the new baseline. */
 const pinned = '281e7b5f'
 const least = 0.9
 const rounds = 7
-/** An apparent slowdown may be due to the machine: it is measured again until the series agree, at most this many times. */
+/** An apparent regression may be noise: series are repeated until enough of them agree, up to the maximum. */
 const [minSeries, agreeingSeries, maxSeries] = [2, 4, 8]
 const burstSeconds = 0.5
 const streams = 1000
@@ -35,7 +36,7 @@ const { values } = parseArgs({
   },
 })
 
-/** Repeats an action for a while, and returns its rate. */
+/** Repeats an operation for a while; resolves to the number of repetitions. */
 type Burst = () => Promise<number>
 
 const gets = ({ port }: Server, path: string, headers: Readonly<Record<string, string>>): Burst => {
@@ -49,7 +50,7 @@ const gets = ({ port }: Server, path: string, headers: Readonly<Record<string, s
       newState: () => undefined,
       next: () => bytes,
     })
-    if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+    if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} error responses`)
     return measured.requestsPerSecond * burstSeconds
   }
 }
@@ -67,7 +68,7 @@ const newFile = async (server: Server, key: string, dataset: string, bytes: Buff
   return ((await answer.json()) as { id: string }).id
 }
 
-/** The path of a new file of 4 kB. */
+/** Creates a file of 4 kB; resolves to its path. */
 const smallFile = async (server: Server, key: string): Promise<string> =>
   `/api/files/${await newFile(server, key, await newDataset(server, key), Buffer.alloc(4096, 'leaf '))}`
 
@@ -117,7 +118,7 @@ const workloads: Readonly<Record<string, (server: Server, key: string) => Promis
   },
 }
 
-/** Burns a share of what the main thread has taken, 40 ms at a time: the system counts in steps of some milliseconds. */
+/** Burns a share of the main thread's processor time, 40 ms at a time, because the system's accounting has a resolution of some milliseconds. */
 const slowdown = (share: number): readonly string[] =>
   share === 0
     ? []
@@ -142,7 +143,7 @@ const slowdown = (share: number): readonly string[] =>
 const isHere = (root: string, commit: string): boolean =>
   spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root, stdio: 'ignore' }).status === 0
 
-/** The earlier commit in a folder of its own, with the packages of this one. */
+/** Checks out the earlier commit into its own folder, with the packages of this tree. */
 const checkedOut = async (root: string, commit: string): Promise<string> => {
   const tree = await mkdtemp(join(tmpdir(), 'pounce-check-'))
   execFileSync('git', ['worktree', 'add', '--detach', '--force', tree, commit], { cwd: root, stdio: 'ignore' })
@@ -152,14 +153,14 @@ const checkedOut = async (root: string, commit: string): Promise<string> => {
 
 const root = join(import.meta.dirname, '../..')
 
-/** A server with the default plugins of its tree but extractors, from its sources. */
+/** A server with its tree's default plugins except extractors, run from its sources. */
 const startFrom = async (tree: string, flags: readonly string[] = []): Promise<Server> => {
   const { plugins } = JSON.parse(await readFile(join(tree, 'config/default.json'), 'utf8')) as { plugins: readonly string[] }
   const settings = plugins.includes('resources.live') ? manyStreams : {}
   return startPounce({ tree, flags, settings: { ...settings, POUNCE_PLUGINS: withoutExtractors(plugins), POUNCE_TEST_TREE: 'true' } })
 }
 
-/** Microseconds of processor time per operation of a burst. */
+/** Microseconds of processor time per repetition. */
 const cpuUs = async ({ pid }: Server, burst: Burst): Promise<number> => {
   const before = await cpuMsOf(pid)
   const count = await burst()
@@ -167,8 +168,8 @@ const cpuUs = async ({ pid }: Server, burst: Burst): Promise<number> => {
 }
 
 /**
- * Medians of some rounds on new servers: how V8 compiles a program differs from process to process. The two take turns at being first, which may cost or
- * gain some percent.
+ * Medians of some rounds on new servers, because V8 compiles a program differently in each process. The two servers alternate in going first,
+ * which may make a difference of some percent.
  */
 const series = async (
   tree: string,
@@ -183,7 +184,7 @@ const series = async (
     sides[at] = { server, burst: await prepare(server, await newKey(server)), taken: [] }
   }
   const inOrder = order.map(at => sides[at] as (typeof sides)[number])
-  // Code that has not been optimized yet takes several times as long.
+  // Warm-up: unoptimized code is several times slower.
   await Promise.all(inOrder.map(({ burst }) => burst()))
   for (let at = 0; at < rounds; at += 1)
     await Promise.all(inOrder.map(async ({ server, burst, taken }) => taken.push(await cpuUs(server, burst))))
@@ -195,15 +196,15 @@ const series = async (
 const logMean = (all: readonly number[]): number => all.reduce((sum, each) => sum + Math.log(each), 0) / all.length
 const mean = (all: readonly number[]): number => Math.exp(logMean(all))
 
-/** An upper bound of the ratio: two standard errors above the mean of these series. */
+/** An upper confidence bound of the ratio: two standard errors above the mean. */
 const upperBound = (all: readonly number[]): number => {
   const variance = all.reduce((sum, each) => sum + (Math.log(each) - logMean(all)) ** 2, 0) / (all.length - 1)
   return Math.exp(logMean(all) + 2 * Math.sqrt(variance / all.length))
 }
 
 if (!isHere(root, values.against)) {
-  // A shallow clone, or an archive of the tree, has no earlier commit.
-  process.stdout.write(`The commit ${values.against} is not in this clone (git fetch --unshallow): nothing is compared\n`)
+  // A shallow clone or a source archive has no commit to compare with.
+  process.stdout.write(`The commit ${values.against} is not in this clone (git fetch --unshallow): skipping the comparison\n`)
   process.exit(values.against === pinned ? 0 : 2)
 }
 const tree = await checkedOut(root, values.against)
@@ -212,7 +213,7 @@ const slower: string[] = []
 try {
   for (const name of values.only === '' ? Object.keys(workloads) : values.only.split(',')) {
     const prepare = workloads[name]
-    if (!prepare) throw new Error(`There is no workload ${name}: choose among ${Object.keys(workloads).join(', ')}`)
+    if (!prepare) throw new Error(`Unknown workload ${name}; one of ${Object.keys(workloads).join(', ')} expected`)
     const all: (readonly [earlier: number, now: number])[] = []
     const found = (): readonly number[] => all.map(([earlier, now]) => earlier / now)
     const isSlower = (): boolean => all.length >= agreeingSeries && upperBound(found()) < least

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:curves`: what a request costs while the collection that it reads grows, on one server for each size, asked in turns. `--sizes 1000,100000` picks
- * the sizes; `--write` draws docs/performance/curves.svg and puts the table into docs/performance.md. A million of everything takes 5 GiB of disk.
+ * `npm run bench:curves`: the cost of a request as the collection that it reads grows, with one server per size, measured alternately.
+ * `--sizes 1000,100000` selects the sizes; `--write` draws docs/performance/curves.svg and updates the table in docs/performance.md. A million of
+ * everything takes 5 GiB of disk.
  */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -33,7 +34,7 @@ const viewer = '0000000000000000000000a1'
 const idOf = (n: number): string => (0xd_0000_0000 + n).toString(16).padStart(24, '0')
 const timeOf = (n: number): string => new Date(1_600_000_000_000 + n * 1000).toISOString()
 
-/** Something that grows, and a request that reads a page of it. */
+/** A growing collection, and a request that reads a page of it. */
 interface Growing {
   readonly name: string
   readonly path: string
@@ -45,7 +46,7 @@ interface Grown {
   readonly growing: readonly Growing[]
 }
 
-/** A data folder, and the results of filling it. */
+/** A new data folder, and the result of filling it. */
 const filled = async <T>(plugins: readonly string[], fill: (server: TestServer) => Promise<T>): Promise<{ folder: string; result: T }> => {
   let result: T | undefined
   const folder = await filledFolder(async draft => {
@@ -57,7 +58,7 @@ const filled = async <T>(plugins: readonly string[], fill: (server: TestServer) 
   return { folder, result: result as T }
 }
 
-/** This many datasets, files in one dataset, members of one space, and lines in one user's feed. */
+/** Creates `count` datasets, files in one dataset, members of one space, and entries in one user's feed. */
 const growRecords = async (count: number): Promise<Grown> => {
   const kept = withoutSearch(plugins)
   const { folder, result } = await filled(kept, async server => {
@@ -103,7 +104,7 @@ async function* taggedDocuments(count: number): AsyncGenerator<SearchDocument> {
   }
 }
 
-/** So many tags, each of one dataset in the search index. */
+/** Creates `count` tags, each on one dataset in the search index. */
 const growTags = async (count: number): Promise<Grown> => {
   const { folder } = await filled(plugins, server => server.get(SearchIndex).rebuild(taggedDocuments(count)))
   return { folder, plugins, growing: [{ name: 'tags: 50 that begin with the same letters', path: '/api/tags?prefix=tag%2010&limit=50' }] }
@@ -119,11 +120,11 @@ const measure = async ({ server, key, path, cpuMs }: Asked): Promise<void> => {
   const next = () => request('GET', path, { 'x-api-key': key })
   const before = await cpuMsOf(server.pid)
   const measured = await load({ port: server.port, connections: 1, seconds, warmUpSeconds: 0, newState: () => undefined, next })
-  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} error responses`)
   cpuMs.push(((await cpuMsOf(server.pid)) - before) / (measured.requestsPerSecond * seconds))
 }
 
-/** The curves of one kind of folder: servers of all sizes run at the same time and are queried in turn, under the same machine conditions. */
+/** The curves of one kind of folder. All sizes run at the same time and are measured alternately, under the same conditions. */
 const curvesOf = async (grow: (count: number) => Promise<Grown>): Promise<readonly Curve[]> => {
   const servers: Server[] = []
   const folders: string[] = []
@@ -131,7 +132,7 @@ const curvesOf = async (grow: (count: number) => Promise<Grown>): Promise<readon
   for (const count of sizes) {
     const from = performance.now()
     const grown = await grow(count)
-    process.stderr.write(`${count.toLocaleString('en')} made in ${Math.round((performance.now() - from) / 1000)} s\n`)
+    process.stderr.write(`${count.toLocaleString('en')} created in ${Math.round((performance.now() - from) / 1000)} s\n`)
     folders.push(grown.folder)
     const server = await startPounce({ folder: grown.folder, settings: { POUNCE_PLUGINS: JSON.stringify(grown.plugins) } })
     servers.push(server)
@@ -141,7 +142,7 @@ const curvesOf = async (grow: (count: number) => Promise<Grown>): Promise<readon
   const curves: Curve[] = []
   for (const [at, { name, path }] of (asked[0] ?? []).entries()) {
     const line = asked.flatMap(each => each[at] ?? [])
-    // Code that has not been optimized yet takes several times as long.
+    // Warm-up: unoptimized code is several times slower.
     for (const each of line) await measure({ ...each, cpuMs: [] })
     for (let n = 0; n < rounds; n += 1) for (const each of n % 2 === 0 ? line : line.toReversed()) await measure(each)
     curves.push({ name, path, points: line.map(({ cpuMs }, n) => ({ size: sizes[n] ?? 0, cost: median(cpuMs) })) })

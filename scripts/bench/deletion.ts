@@ -29,7 +29,7 @@ const record = (n: number, dataset: string, author: string, blob: { key: string;
   statistics: { views: 0, downloads: 0, lastViewed: null, lastDownloaded: null },
 })
 
-/** A data folder with a dataset of this many small files, all indexed and counted; returns the dataset's id. */
+/** Fills a data folder with a dataset of `count` small files, all indexed and counted; resolves to the dataset's id. */
 const fill = async (folder: string, count: number): Promise<string> => {
   const server = await bootForTest({ folder, config: { admin: account } })
   const [documents, blobs] = [server.get(DocumentStore), server.get(BlobStore)]
@@ -66,7 +66,7 @@ interface Deletion {
   readonly peakMiB: number
 }
 
-/** Permanently deletes the dataset, and requests health every 5 ms until no work is pending. */
+/** Permanently deletes the dataset, and requests the health every 5 ms until no events are pending. */
 const deleteIt = async (server: Server, dataset: string): Promise<Deletion> => {
   const headers = { 'x-api-key': await newKey(server) }
   const remove = () => timed(() => fetch(`${server.url}/api/datasets/${dataset}`, { method: 'DELETE', headers }))
@@ -82,7 +82,7 @@ const deleteIt = async (server: Server, dataset: string): Promise<Deletion> => {
   const health: number[] = []
   let lookAt = began
   let [quietLooks, backgroundMs] = [0, 0]
-  // A running handler is not pending: all is done only if no new events followed either.
+  // Events in progress are not pending: it is done only when these led to no further ones.
   while (quietLooks < 5) {
     health.push(await timed(() => fetch(`${server.url}/healthz`)))
     await pause(5)
@@ -96,7 +96,7 @@ const deleteIt = async (server: Server, dataset: string): Promise<Deletion> => {
   return { answeredMs, backgroundMs, healthP99Ms: percentile(health, 0.99), peakMiB }
 }
 
-/** Deletion of a dataset of many files: response time, total time, and the server's responsiveness meanwhile. */
+/** Deletion of a dataset with many files: time to the response, time to completion, and the server's latency meanwhile. */
 export const deletion = async (count: number): Promise<readonly Row[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
   try {

@@ -1,6 +1,6 @@
 import { round } from './table.ts'
 
-/** What a request costs at some sizes of the collection that it reads. */
+/** The cost of a request at several sizes of the collection that it reads. */
 export interface Curve {
   readonly name: string
   readonly path: string
@@ -8,7 +8,7 @@ export interface Curve {
   readonly points: readonly { readonly size: number; readonly cost: number }[]
 }
 
-/** The b of cost = a × size ^ b that fits best by least squares of the logarithms: 0 is flat, 1 grows with the collection. */
+/** The exponent b of cost = a × size ^ b, fitted by least squares of the logarithms: 0 is constant, 1 is linear. */
 const exponentOf = (points: Curve['points']): number => {
   const logs = points.map(({ size, cost }) => [Math.log(size), Math.log(cost)] as const)
   const mean = (of: (pair: readonly [number, number]) => number): number => logs.reduce((sum, pair) => sum + of(pair), 0) / logs.length
@@ -16,7 +16,7 @@ const exponentOf = (points: Curve['points']): number => {
   return mean(([size, cost]) => (size - x) * (cost - y)) / mean(([size]) => (size - x) ** 2)
 }
 
-/** The exponent with one digit; never "-0.0". */
+/** The exponent with one decimal; never "-0.0". */
 export const shownExponent = (points: Curve['points']): string => (Math.round(exponentOf(points) * 10) / 10 || 0).toFixed(1)
 
 const width = 420
@@ -25,7 +25,7 @@ const margin = { left: 52, right: 36, top: 34, bottom: 26 }
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 const decimals = (value: number): string => value.toFixed(1)
 
-/** One plot with logarithmic axes of the same scale: a cost in proportion to the size rises by one decade in each. */
+/** One plot with logarithmic axes of equal scale: a linear cost has a slope of 1. */
 const plot = ({ name, points }: Curve): string => {
   const decadesX = [Math.floor(Math.log10(points[0]?.size ?? 1)), Math.ceil(Math.log10(points.at(-1)?.size ?? 10))] as const
   const lowest = Math.floor(Math.log10(Math.min(...points.map(({ cost }) => cost))))

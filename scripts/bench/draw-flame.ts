@@ -1,4 +1,4 @@
-/** What `--cpu-prof` of Node writes: samples are ids of nodes, time differences between them are in microseconds. */
+/** The output of Node's `--cpu-prof`: samples are ids of nodes; the time deltas between them are in microseconds. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number
@@ -7,16 +7,16 @@ export interface CpuProfile {
   }[]
   readonly samples: readonly number[]
   readonly timeDeltas: readonly number[]
-  /** Microseconds of the monotonic clock of the system. */
+  /** Microseconds of the system's monotonic clock. */
   readonly startTime: number
 }
 
 /** A frame of the graph: all calls of one function from one caller. */
 export interface Frame {
   readonly name: string
-  /** Microseconds in it and in what it called. */
+  /** Microseconds in the function and its callees. */
   totalUs: number
-  /** Microseconds in itself. */
+  /** Microseconds in the function itself. */
   selfUs: number
   readonly children: Map<string, Frame>
 }
@@ -25,13 +25,13 @@ type Node = CpuProfile['nodes'][number]
 
 const newFrame = (name: string): Frame => ({ name, totalUs: 0, selfUs: 0, children: new Map() })
 
-/** Function and file. Frames of packages and of Node are named by the package or module. */
+/** Function and file; for packages and Node itself, the name of the package or module. */
 const nameOf = ({ functionName, url }: Node['callFrame']): string => {
   const place = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? /([^/]+)$/.exec(url)?.[1]
   return place === undefined ? functionName || '(anonymous)' : `${functionName || '(anonymous)'} ${place}`
 }
 
-/** The tree of calls with the time that samples found in each since `fromUs` of the monotonic clock; without the time in which the thread was idle. */
+/** The call tree with the sampled time of each frame since `fromUs` of the monotonic clock, without idle time. */
 export const framesOf = ({ nodes, samples, timeDeltas, startTime }: CpuProfile, fromUs: number): Frame => {
   const self = new Map<number, number>()
   let now = startTime
@@ -63,12 +63,12 @@ export const framesOf = ({ nodes, samples, timeDeltas, startTime }: CpuProfile, 
 
 const width = 1000
 const rowHeight = 17
-/** Narrower frames are left out: they could not be read, and make the picture large. */
+/** Narrower frames are omitted: they are unreadable and make the image large. */
 const leastShare = 0.004
 const mostRows = 40
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
-/** Sandarac, the further from the middle the lighter; the same name has the same colour in every picture. */
+/** An orange whose lightness derives from the name; a name has the same colour in every image. */
 const colourOf = (name: string): string => {
   let hash = 7
   for (const letter of name) hash = (Math.imul(hash, 31) + letter.charCodeAt(0)) >>> 0
@@ -77,7 +77,7 @@ const colourOf = (name: string): string => {
 
 const style = 'text{font:11px system-ui,sans-serif;fill:#1d2530}.title{font-size:13px;font-weight:600}.sheet{fill:#fffdf8}'
 
-/** A flame graph: callers below, callees above, as wide as their share of the time; siblings in the order of their names, so that two graphs can be compared. */
+/** A flame graph: callers below, callees above, widths proportional to time; siblings are ordered by name, so that two graphs can be compared. */
 export const drawFlame = (root: Frame, title: string): string => {
   const boxes: { readonly frame: Frame; readonly x: number; readonly row: number }[] = []
   const place = (frame: Frame, x: number, row: number): void => {

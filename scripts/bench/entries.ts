@@ -13,7 +13,7 @@ import { median, type Row, round } from './table.ts'
 const rows = 1000
 const goalMs = 30
 
-/** A data folder with one dataset of so many files, and the dataset's id. */
+/** A data folder with one dataset of `count` files, and the dataset's id. */
 export const fill = async (count: number) => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
   const server = await bootForTest({ folder, config: { admin: account } })
@@ -48,7 +48,7 @@ const ask = async ({ server, key }: Full, path: string) => {
   return { link: /<([^>]+)>/.exec(answer.headers.get('link') ?? '')?.[1], body: (await answer.json()) as { total: number | null } }
 }
 
-/** The address of the page in the middle of the list. */
+/** The URL of the page in the middle of the list. */
 const middlePage = async (full: Full): Promise<string> => {
   let path = `/api/datasets/${full.dataset}/entries?limit=${rows}`
   for (let n = 0; n < full.count / rows / 2; n++) {
@@ -59,7 +59,7 @@ const middlePage = async (full: Full): Promise<string> => {
   return path
 }
 
-/** `isBounded`: it costs the same at any size beyond a bound, and the smaller dataset is below that. */
+/** `isBounded`: the cost is constant beyond a certain size, which is larger than the smaller dataset. */
 const workloads: readonly {
   readonly name: string
   readonly isBounded?: boolean
@@ -95,12 +95,12 @@ const measure = (port: number, path: string, key: string, seconds = 2): Promise<
   })
 
 const figureOf = (all: readonly Measured[]) => {
-  if (all.some(({ errors }) => errors > 0)) throw new Error('Some answers were errors')
+  if (all.some(({ errors }) => errors > 0)) throw new Error('Some responses were errors')
   const [p50, p95] = [median(all.map(each => each.p50)), median(all.map(each => each.p95))]
   return { p50, p95, figure: `${round(p50)} ms, p95 ${round(p95)} ms` }
 }
 
-/** Lists of the files of one dataset, at two sizes, beside the same rows from a bare index; all servers run at the same time and are asked in turn. */
+/** Lists of a dataset's files at two sizes, compared with the same rows from a bare index. All servers run at once and are measured alternately. */
 export const entries = async (rounds: number, sizes: readonly [few: number, many: number]): Promise<readonly Row[]> => {
   const fulls: Full[] = []
   for (const count of sizes) {
@@ -118,7 +118,7 @@ export const entries = async (rounds: number, sizes: readonly [few: number, many
     for (let n = -1; n < rounds; n++) {
       const each = { few: await measure(few.server.port, paths.few, few.key), many: await measure(many.server.port, paths.many, many.key) }
       const beside = await measure(bare.port, '/', '')
-      // Code that has not run often yet takes several times as long.
+      // Warm-up: unoptimized code is several times slower.
       if (n < 0) continue
       taken.few.push(each.few)
       taken.many.push(each.many)

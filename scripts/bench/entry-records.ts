@@ -3,7 +3,7 @@ import { noStatistics, ownLicense } from 'pounce/sdk/kit'
 const types = ['text/csv', 'image/png', 'application/json', 'text/plain'] as const
 const hex = (n: number): string => (0xe_0000_0000 + n).toString(16).padStart(24, '0')
 
-/** A file in the root of a dataset, as it is stored. Names come in no order. */
+/** A stored file in the root of a dataset. Names are in no particular order. */
 export const fileRecord = (n: number, dataset: string, author: string) => {
   const name = `measurement ${(n * 7919) % 1_000_003}.dat`
   const contentType = types[n % types.length] ?? types[0]

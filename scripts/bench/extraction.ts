@@ -10,14 +10,14 @@ const limitMs = 300_000
 const read = async <T>({ url }: Server, path: string, headers: Readonly<Record<string, string>>): Promise<T> =>
   (await (await fetch(url + path, { headers })).json()) as T
 
-/** Every upload has led to jobs, and all of these have ended. */
+/** Whether every upload has created jobs, and all of them have finished. */
 const isOver = async (server: Server, headers: Readonly<Record<string, string>>): Promise<boolean> => {
   const { waiting } = await read<{ readonly waiting: number }>(server, '/readyz', headers)
   const pending = await read<readonly unknown[]>(server, '/api/extractions/pending?limit=1', headers)
   return waiting === 0 && pending.length === 0
 }
 
-/** Milliseconds for each file, from the first upload to the end of the last run. */
+/** Milliseconds per file, from the first upload to the end of the last job. */
 const perFileMs = async (files: number): Promise<number> => {
   const server = await startPounce()
   try {
@@ -32,7 +32,7 @@ const perFileMs = async (files: number): Promise<number> => {
       if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
     }
     while (!(await isOver(server, headers))) {
-      if (performance.now() - begun > limitMs) throw new Error(`Extractions of ${files} files did not end in ${limitMs / 1000} s`)
+      if (performance.now() - begun > limitMs) throw new Error(`Extractions of ${files} files did not finish within ${limitMs / 1000} s`)
       await pause(20)
     }
     return (performance.now() - begun) / files
@@ -41,7 +41,7 @@ const perFileMs = async (files: number): Promise<number> => {
   }
 }
 
-/** How long files take with the usual extractors. No more than half a start of Node above one: most runs must find a process that runs. */
+/** Time per file with the default extractors. The limit is half a start of Node above one start: most jobs must reuse a running process. */
 export const extraction = async (rounds: number, files: number): Promise<readonly Row[]> => {
   const empty: number[] = []
   const taken: number[] = []

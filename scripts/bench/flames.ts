@@ -1,6 +1,7 @@
 /**
- * `npm run bench:flames`: what the main thread of the server does under a load, drawn as docs/performance/<workload>.svg. `--only ingest,dataset` picks;
- * `--tree <folder>` profiles another checkout, `--suffix=-before` names its pictures. The server runs from its sources, so that names and files are those of the code.
+ * `npm run bench:flames`: flame graphs of the server's main thread under load, as docs/performance/<workload>.svg. `--only ingest,dataset` selects
+ * workloads; `--tree <folder>` profiles another checkout, `--suffix=-before` is added to its file names. The server runs from its sources, so that
+ * function and file names are those of the code.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,10 +37,10 @@ const newFile = async (server: Server, key: string, bytes: number): Promise<stri
 const get = async ({ port }: Server, path: string, key: string, connections = 32): Promise<void> => {
   const bytes = request('GET', path, { 'x-api-key': key })
   const { errors } = await load({ port, connections, seconds, warmUpSeconds: 0, newState: () => undefined, next: () => bytes })
-  if (errors > 0) throw new Error(`${path}: ${errors} answers were errors`)
+  if (errors > 0) throw new Error(`${path}: ${errors} error responses`)
 }
 
-/** What is done to the server, and what the picture says. */
+/** The load, and the title of its image. */
 const workloads: Readonly<Record<string, { readonly title: string; readonly run: (server: Server, key: string) => Promise<unknown> }>> = {
   ingest: {
     title: 'Workload 1: dataset, file of 4 kB and metadata, 32 clients',
@@ -71,7 +72,7 @@ const workloads: Readonly<Record<string, { readonly title: string; readonly run:
 
 const profiled = async (name: string): Promise<void> => {
   const workload = workloads[name]
-  if (!workload) throw new Error(`There is no workload ${name}: choose among ${Object.keys(workloads).join(', ')}`)
+  if (!workload) throw new Error(`Unknown workload ${name}; one of ${Object.keys(workloads).join(', ')} expected`)
   const folder = await mkdtemp(join(tmpdir(), 'pounce-flames-'))
   const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`, '--cpu-prof-interval=500']
   const settings = { POUNCE_PLUGINS: withoutExtractors(plugins), POUNCE_TEST_TREE: 'true' }
@@ -80,7 +81,7 @@ const profiled = async (name: string): Promise<void> => {
   const fromUs = Number(process.hrtime.bigint() / 1000n)
   await workload.run(server, key)
   await server.stop()
-  // One profile for each thread: that of the main thread is named with thread 0.
+  // There is one profile per thread; the main thread is 0.
   const written = (await readdir(folder)).find(file => /^CPU\.\d+\.\d+\.\d+\.0\./.test(file))
   if (written === undefined) throw new Error(`No profile of the main thread in ${folder}`)
   const frames = framesOf(JSON.parse(await readFile(join(folder, written), 'utf8')) as CpuProfile, fromUs)

@@ -2,15 +2,15 @@ import { GeoStore } from 'pounce/sdk'
 import type { Datapoint } from 'pounce/sdk/geo'
 import { bootForTest } from 'pounce/sdk/testing'
 
-/** Stations that stay where they are, one stream each; their readings are taken in turns. */
+/** Number of stationary stations with one stream each; their readings are interleaved. */
 export const stations = 1000
 const beginMs = Date.UTC(2025, 0, 1)
 const yearMs = 365 * 86_400_000
 const perBatch = 5000
-/** Of a folder that was filled by `bootForTest`. */
+/** The admin of a folder that was filled with `bootForTest`. */
 export const admin = { email: 'admin@example.org', password: 'correct-horse-battery' }
 
-/** The same numbers at every run. */
+/** A deterministic random number generator. */
 export const dice = (seed: number): ((below: number) => number) => {
   let state = seed
   return below => {
@@ -27,7 +27,7 @@ const places = (() => {
 /** Longitude and latitude of a station. */
 export const placeOf = (station: number): readonly [number, number] => places[station % stations] ?? [0, 0]
 
-/** One reading of so many in a year. */
+/** The n-th of `count` readings, spread over a year. */
 export const pointAt = (n: number, count: number): Datapoint => {
   const startMs = beginMs + Math.floor((Math.floor(n / stations) * yearMs) / Math.ceil(count / stations))
   return {
@@ -41,7 +41,7 @@ export const pointAt = (n: number, count: number): Datapoint => {
   }
 }
 
-/** Two degrees by two, and a hundredth of the year. */
+/** A box of two by two degrees, and a hundredth of the year. */
 export interface BoxAndTime {
   readonly box: readonly [west: number, south: number, east: number, north: number]
   readonly fromMs: number
@@ -56,7 +56,7 @@ export const boxes = (count: number): readonly BoxAndTime[] => {
   })
 }
 
-/** One station more, with a reading of three numbers every quarter of an hour of a year. */
+/** An additional station, with a reading of three numbers every 15 minutes of a year. */
 export const yearStream = stations + 1
 export const yearCount = 35_040
 export const yearPoint = (n: number, id: number): Datapoint => ({
@@ -68,7 +68,7 @@ export const yearPoint = (n: number, id: number): Datapoint => ({
   properties: { temperature: (n % 400) / 10, nitrate: (n % 77) / 7, discharge: n % 1000 },
 })
 
-/** A bulk of so many readings, as a logger sends it. */
+/** A bulk request of `size` readings, as a logger sends it. */
 export const bulkOf = (station: number, size: number, first: number): string => {
   const [longitude, latitude] = placeOf(station)
   const datapoints = Array.from({ length: size }, (_, at) => {
@@ -85,7 +85,7 @@ export const bulkOf = (station: number, size: number, first: number): string => 
   return JSON.stringify({ datapoints, stream_id: String((station % stations) + 1) })
 }
 
-/** A data folder, or servers, with the stations and so many readings. Its records are made through the API, its readings in the store. */
+/** Fills a data folder, or servers, with the stations and `count` readings: records through the API, readings directly in the store. */
 export const fillPoints = async (folder: string, count: number, env: Readonly<Record<string, string>>): Promise<void> => {
   const server = await bootForTest({ folder, env })
   const call = server.as(server.admin.key)

@@ -7,7 +7,7 @@ import { rawSqlite } from './geo-raw.ts'
 
 const count = 2000
 
-test('readings that are kept manually are those of the bench, for every query', async t => {
+test('the bare tables of the bench return the same readings for every query', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const raw = rawSqlite(folder, count)

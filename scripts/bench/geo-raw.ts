@@ -5,24 +5,24 @@ import pg from 'pg'
 import type { Datapoint } from 'pounce/sdk/geo'
 import { type BoxAndTime, placeOf, pointAt, stations, yearCount, yearPoint, yearStream } from './geo-points.ts'
 
-/** How long a table came out, with its head. */
+/** The size of a table, including its header. */
 interface Table {
   readonly lines: number
   readonly bytes: number
 }
 
-/** The same readings written and read manually: rows of one table, an index on stream and time, durable commits. */
+/** The same readings written and read directly: one table, an index on stream and time, durable commits. */
 export interface RawPoints {
   readonly name: string
-  /** Inserts so many, in batches of 500; resolves to readings a second. */
+  /** Inserts `count` readings in batches of 500; resolves to readings per second. */
   ingest(count: number): Promise<number>
-  /** How many readings lie in a box and a span of time; streams are chosen by their place first. */
+  /** The number of readings in a box and a time range; streams are selected by location first. */
   ask(area: BoxAndTime): Promise<number>
-  /** Inserts the stream-year after so many readings. */
+  /** Inserts a year of readings of one stream. */
   addYear(): Promise<void>
-  /** Sums up each number of the stream-year by day; resolves to how many sums there are. */
+  /** Aggregates each value of that year by day; resolves to the number of aggregates. */
   days(): Promise<number>
-  /** Reads all there is piece by piece, in the order of ids, and makes CSV of it. */
+  /** Reads all readings in chunks, ordered by id, and formats them as CSV. */
   csv(): Promise<Table>
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
 const cell = (value: unknown): string => (value === undefined ? '' : typeof value === 'string' ? quoted(value) : JSON.stringify(value))
 const time = (ms: unknown): string => new Date(Number(ms)).toISOString()
 
-/** A reading as a line, out of what a driver gives for its columns. */
+/** Formats a reading as a line from the column values of a driver. */
 const line = (
   [id, stream, start, stop, made]: readonly unknown[],
   [longitude, latitude]: readonly unknown[],
@@ -54,7 +54,7 @@ const line = (
   return [...before, ...named.map(name => cell(properties[name])), '"Feature"', '"Point"', longitude, latitude, `"${stream}"`].join(',')
 }
 
-/** Makes bytes of the head and of pieces of lines, as a server would send them. */
+/** Encodes the header and the chunks of lines, as a server would send them. */
 const written = async (pieces: AsyncIterable<readonly string[]> | Iterable<readonly string[]>): Promise<Table> => {
   let [lines, bytes] = [1, Buffer.from(`${head}\r\n`).length]
   for await (const piece of pieces) {
@@ -119,7 +119,7 @@ const daily = `SELECT start / 86400000 AS day, key, count(*), sum(value::float8)
   FROM point, jsonb_each(properties) AS e(key, value) WHERE stream = $1 AND jsonb_typeof(value) = 'number' GROUP BY key, day ORDER BY key, day`
 const everything = 'SELECT id, stream, start, stop, made, ST_X(place), ST_Y(place), properties FROM point ORDER BY id'
 
-/** The lines of a cursor, of which the next piece is on its way while one is made into lines. */
+/** The lines of a cursor; the next chunk is fetched while the current one is formatted. */
 async function* linesOf(pool: pg.Pool): AsyncGenerator<readonly string[]> {
   const client = await pool.connect()
   try {
@@ -137,7 +137,7 @@ async function* linesOf(pool: pg.Pool): AsyncGenerator<readonly string[]> {
   }
 }
 
-/** Eight connections insert at once, as the loggers of the workload do. */
+/** Uses eight connections for inserts, like the loggers of the workload. */
 export const rawPg = async (url: string, count: number): Promise<RawPoints> => {
   const schema = `bench_${randomBytes(6).toString('hex')}`
   const pool = new pg.Pool({ connectionString: url, max: 8, options: `-c search_path=${schema},public` })

@@ -9,7 +9,7 @@ import { memoryOf, newKey, type Server, startPounce } from './servers.ts'
 import { readLines, type StreamedLines } from './streamed-lines.ts'
 import { median, type Row, round, spread } from './table.ts'
 
-/** Which store of points is measured, and beside what. */
+/** A datapoint store, and what it is compared with. */
 interface Side {
   readonly name: string
   readonly parts: readonly ServerPart[]
@@ -28,7 +28,7 @@ const sides: readonly Side[] = [
 const perBulk = 500
 const connections = 8
 
-/** Readings a second that a running server takes in bulks, each answered when it is durable. */
+/** Readings per second that a running server accepts in bulk requests, each answered once durable. */
 const ingest = async (server: Server, key: string, seconds: number): Promise<number> => {
   let turn = 0
   const bulks = Array.from({ length: 64 }, (_, n) => bulkOf(n, perBulk, n * perBulk))
@@ -39,7 +39,7 @@ const ingest = async (server: Server, key: string, seconds: number): Promise<num
     return requests[turn % requests.length] ?? Buffer.alloc(0)
   }
   const measured = await load({ port: server.port, connections, seconds, newState: () => undefined, next })
-  if (measured.errors > 0) throw new Error(`${measured.errors} bulks were refused`)
+  if (measured.errors > 0) throw new Error(`${measured.errors} bulk requests were refused`)
   return measured.requestsPerSecond * perBulk
 }
 
@@ -49,10 +49,10 @@ const pathOf = ({ box: [west, south, east, north], fromMs, untilMs }: BoxAndTime
   return `/api/geostreams/datapoints?geocode=${corners}&since=${since}&until=${until}`
 }
 
-/** V8 compiles while it runs: until then the same question takes twice as long. */
+/** V8 optimizes at run time: before that the same query takes twice as long. */
 const warmUpSeconds = 5
 
-/** One question after the other over one connection, each another box and time. */
+/** Sequential queries over one connection, each with another box and time range. */
 const askBoxes = async (server: Server, key: string, areas: readonly BoxAndTime[], seconds: number) => {
   const requests = areas.map(area => request('GET', pathOf(area), { 'x-api-key': key }))
   let turn = 0
@@ -61,7 +61,7 @@ const askBoxes = async (server: Server, key: string, areas: readonly BoxAndTime[
     return requests[turn % requests.length] ?? Buffer.alloc(0)
   }
   const measured = await load({ port: server.port, connections: 1, seconds, warmUpSeconds, newState: () => undefined, next })
-  if (measured.errors > 0) throw new Error(`${measured.errors} questions were refused`)
+  if (measured.errors > 0) throw new Error(`${measured.errors} queries were refused`)
   return measured
 }
 
@@ -84,20 +84,20 @@ const sums = (server: Server, key: string, times: number): Promise<readonly numb
     })
     const [sensor] = (await answer.json()) as { properties: Record<string, unknown[]> }[]
     const days = Object.values(sensor?.properties ?? {}).map(bins => bins.length)
-    if (days.length !== propertiesOfYear || days.some(count => count !== 365)) throw new Error(`not a bin for each day: ${answer.status}`)
+    if (days.length !== propertiesOfYear || days.some(count => count !== 365)) throw new Error(`not one bin per day: ${answer.status}`)
   })
 
 const sumsByHand = (raw: RawPoints, times: number): Promise<readonly number[]> =>
   timed(times, async () => {
     const found = await raw.days()
-    if (found !== propertiesOfYear * 365) throw new Error(`${found} bins manually, not one for each day`)
+    if (found !== propertiesOfYear * 365) throw new Error(`${found} bins from the bare table, not one per day`)
   })
 
 /** Lines a second. */
 const csvByHand = async (raw: RawPoints, lines: number): Promise<number> => {
   const begin = performance.now()
   const table = await raw.csv()
-  if (table.lines !== lines) throw new Error(`${table.lines} lines manually of ${lines}`)
+  if (table.lines !== lines) throw new Error(`${table.lines} of ${lines} lines from the bare table`)
   return table.lines / ((performance.now() - begin) / 1000)
 }
 
@@ -106,19 +106,19 @@ const figures = (sorted: readonly number[]): string => `${round(percentile(sorte
 interface Scale {
   readonly count: number
   readonly rounds: number
-  /** Milliseconds for a box and a span of time, at most, on SQLite. */
+  /** Maximum milliseconds for a box and a time range, on SQLite. */
   readonly boxGoalMs: number
-  /** Box and time alone, for more readings than the rest is measured on. */
+  /** Measures box and time queries only, with more readings than the other measurements use. */
   readonly boxesOnly?: boolean
 }
 
-/** What is measured: a store of points over HTTP, and the same rows manually. */
+/** A datapoint store over HTTP, and the same rows in a bare table. */
 interface Pair extends Pick<Scale, 'count' | 'rounds' | 'boxGoalMs'> {
   readonly side: Side
   readonly raw: RawPoints
   readonly server: Server
   readonly key: string
-  /** Memory of the server before the first request. */
+  /** Memory of the server before its first request. */
   readonly idleMiB: number
 }
 
@@ -206,7 +206,7 @@ const measureSide = async (side: Side, scale: Scale, folder: string): Promise<re
   }
 }
 
-/** Workload 10: readings of 1,000 stations in a year, on each store of points beside the same rows kept manually. */
+/** Workload 10: a year of readings of 1,000 stations, on each datapoint store compared with the same rows in a bare table. */
 export const geostreams = async (scales: readonly Scale[]): Promise<readonly Row[]> => {
   const rows: Row[] = []
   for (const scale of scales)
@@ -214,7 +214,7 @@ export const geostreams = async (scales: readonly Scale[]): Promise<readonly Row
       if (scale.boxesOnly && side.parts.length > 0) continue
       const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
       try {
-        if (scale.count % stations !== 0) throw new Error(`so many points do not share among ${stations} stations`)
+        if (scale.count % stations !== 0) throw new Error(`the count must be a multiple of ${stations} stations`)
         rows.push(...(await measureSide(side, scale, folder)))
       } finally {
         await rm(folder, { recursive: true, force: true })

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { memoryOf, type Server } from './servers.ts'
 
-/** Peak of the resident memory above where it was, in MiB, while something runs. */
+/** The peak increase of resident memory while `run` is active, in MiB. */
 export const growthDuring = async <T>(
   server: Server,
   run: () => Promise<T>,

@@ -19,7 +19,7 @@ const document = JSON.stringify({
   content: { instrument: 'camera 7', depth: 12.5, note: 'a short note about plot 3' },
 })
 
-/** Dataset, 4 kB file, metadata: three durable requests in a row on each of 32 connections; units per second. */
+/** Dataset, 4 kB file, metadata: three sequential durable requests on each of 32 connections; resolves to units per second. */
 export const unitsPerSecond = async (
   server: Server,
   key: string,
@@ -63,7 +63,7 @@ export const unitsPerSecond = async (
   return { units: units / seconds, p99: measured.p99, errors: measured.errors }
 }
 
-/** Built-in extractors would look at every file on the same two cores; the baseline has none, so neither side runs them. */
+/** Built-in extractors would process every file on the same cores; the baseline has none, so neither side runs them. */
 export const withoutExtractors = (plugins: readonly string[]): string =>
   JSON.stringify(plugins.filter(plugin => !plugin.startsWith('extractors.')))
 
@@ -97,7 +97,7 @@ export const ingest = async (rounds: number, seconds: number, plugins: readonly 
 const servers = ['MONGODB', 'S3', 'ELASTICSEARCH', 'RABBITMQ', 'RABBITMQ_MANAGEMENT'] as const
 const parts: readonly ServerPart[] = ['documents.mongodb', 'blobs.s3', 'search.elasticsearch', 'transport.rabbitmq']
 
-/** Workload 1 on the servers that `POUNCE_TEST_…_URL` name, beside the embedded parts; nothing where one of them is missing. */
+/** Workload 1 on the servers at `POUNCE_TEST_…_URL`, compared with the embedded backends; no rows if one of the variables is not set. */
 export const ingestOnServers = async (rounds: number, seconds: number, plugins: readonly string[]): Promise<readonly Row[]> => {
   const address = (name: string): string => process.env[`POUNCE_TEST_${name}_URL`] ?? ''
   if (servers.some(name => address(name) === '')) return []

@@ -6,8 +6,8 @@ import { countingIds, silent } from 'pounce/sdk/testing'
 import { SqliteDocuments } from '../../plugins/documents/sqlite/sqlite-documents.ts'
 
 /**
- * What the embedded document store can do by itself: `node scripts/bench/limits-documents.ts [sizes…]`, sizes 1000 and 100000 by default.
- * Datasets lie in one or two of 1,000 spaces; users belong to 3, 30 or 300 of them and page the newest datasets they may see.
+ * Measures the embedded document store alone: `node scripts/bench/limits-documents.ts [sizes…]`, sizes 1000 and 100000 by default.
+ * Datasets are in one or two of 1,000 spaces; users belong to 3, 30 or 300 of them and page through the newest datasets visible to them.
  */
 interface Dataset {
   readonly name: string
@@ -32,7 +32,7 @@ const print = (line: string): void => {
   process.stdout.write(`${line}\n`)
 }
 
-/** The same numbers at every run. */
+/** A deterministic random number generator. */
 const random = (() => {
   let state = 42
   return (below: number): number => {
@@ -69,7 +69,7 @@ const fill = async (store: DocumentStore, size: number): Promise<void> => {
   print(`${size} datasets: ${((size / (performance.now() - start)) * 1000).toFixed(0)} inserts/s in batches of 1,000, 4 indexes`)
 }
 
-/** Runs something for a while; prints median and 99th percentile of its time in milliseconds. */
+/** Repeats `work` for a while; prints the median and 99th percentile of its duration in milliseconds. */
 const measure = async (label: string, work: () => Promise<unknown>, ms = 1500): Promise<number> => {
   for (let n = 0; n < 20; n++) await work()
   const times: number[] = []
@@ -94,7 +94,7 @@ const listing = (spaceCount: number, limit: number, order: Find['sort']): Find =
   }
 }
 
-/** Medians of the queries whose pages were full: others do less the fewer documents there are. */
+/** Medians of the queries that returned full pages: others do less work when there are fewer documents. */
 const reads = async (store: DocumentStore, size: number): Promise<Readonly<Record<string, number>>> => {
   const medians: Record<string, number> = {}
   const list = async (label: string, query: () => Find): Promise<void> => {
@@ -134,7 +134,7 @@ const writes = async (store: DocumentStore, clients: number): Promise<void> => {
   print(`${clients} clients: ${(commits / 3).toFixed(0)} commits/s with one event each`)
 }
 
-/** Six consumers that take everything in batches of 200, while 32 clients commit. */
+/** Six consumers process everything in batches of 200, while 32 clients commit. */
 const outbox = async (store: DocumentStore): Promise<void> => {
   const names = Array.from({ length: 6 }, (_, n) => `bench/${n}`)
   await store.outbox.declareConsumers(names.map(name => ({ name, types: '*' })))

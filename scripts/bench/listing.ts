@@ -6,7 +6,7 @@ import { median, type Row, round } from './table.ts'
 interface Asked {
   readonly workload: string
   readonly path: string
-  /** Also compared with this one at the larger size. */
+  /** The query to compare this one with at the larger size. */
   readonly like?: string
 }
 
@@ -31,14 +31,14 @@ const nodes: readonly Asked[] = [
 interface Scale {
   readonly sizes: readonly [few: number, many: number]
   readonly rounds: number
-  /** Of the default configuration. */
+  /** The plugins of the default configuration. */
   readonly plugins: readonly string[]
 }
 
 interface Times {
   readonly p50: number
   readonly p99: number
-  /** Processor time of the server for each request, which a busy machine changes little. */
+  /** The server's processor time per request, which depends little on other load. */
   readonly cpu: number
 }
 
@@ -54,7 +54,7 @@ const measure = async ({ server, key }: FullServer, path: string, seconds: numbe
     next,
     wantsBody: false,
   })
-  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} error responses`)
   const spent = (await cpuMsOf(server.pid)) - cpu
   return { ...measured, cpu: spent / (measured.requestsPerSecond * seconds) }
 }
@@ -66,10 +66,10 @@ const middle = (all: readonly Times[]): Times => ({
 })
 const figure = ({ p50, p99, cpu }: Times): string => `${round(p50)} ms, p99 ${round(p99)} ms, processor ${round(cpu)} ms`
 
-/** Each path at two sizes, in turn on two servers that run at the same time, so that both see the same machine. */
+/** Each path at two sizes, alternately on two servers that run at the same time, under the same conditions. */
 const compare = async (asked: readonly Asked[], { sizes: [few, many], rounds, plugins }: Scale): Promise<readonly Row[]> => {
   const [small, large] = [await startFull(few, plugins), await startFull(many, plugins)]
-  // Code that has not run often yet takes several times as long.
+  // Warm-up: unoptimized code is several times slower.
   for (const { path } of asked) for (const full of [small, large]) await measure(full, path, 2)
   const rows: Row[] = []
   const ofLarge = new Map<string, Times>()
@@ -99,8 +99,8 @@ const compare = async (asked: readonly Asked[], { sizes: [few, many], rounds, pl
   return rows
 }
 
-/** Workload 5: lists under permissions, and titles, at two sizes. */
+/** Workload 5: permission-filtered lists, and titles, at two sizes. */
 export const listing = (scale: Scale): Promise<readonly Row[]> => compare(listed, scale)
 
-/** Workload 6: what lies below a node, at two sizes and at two depths. */
+/** Workload 6: the children of a node, at two sizes and two depths. */
 export const treeNodes = (scale: Scale): Promise<readonly Row[]> => compare(nodes, scale)

@@ -11,7 +11,7 @@ const connections = { POUNCE_HTTP__MAX_CONNECTIONS_PER_ADDRESS: '100000', POUNCE
 export const manyStreams = {
   ...connections,
   POUNCE_RESOURCES__LIVE__MAX_STREAMS_PER_CALLER: '100000',
-  // No heartbeat while memory is measured.
+  // No heartbeats during the measurement of memory.
   POUNCE_RESOURCES__LIVE__HEARTBEAT_SECONDS: '300',
 }
 
@@ -25,7 +25,7 @@ export const post = async ({ url }: Server, key: string, path: string, json: unk
   return (await answer.json()) as { id: string }
 }
 
-/** A stream over a socket of its own; resolves when it is connected. `got` receives what comes after that. */
+/** Opens a stream over a new socket; resolves when it is connected. `got` receives the text after that. */
 const openStream = ({ port }: Server, key: string, query: string, got: (text: string) => void): Promise<net.Socket> =>
   new Promise((resolve, reject) => {
     const socket = net.connect(port, '127.0.0.1', () =>
@@ -44,7 +44,7 @@ const fans = 10
 
 /**
  * Milliseconds from the first to the last write of one event to all streams. The server writes in the order in which they were opened, so
- * only the first and the last are read meanwhile: reading all would take this process longer than the server takes to write.
+ * only the first and the last are read: reading all of them would take this process longer than the server takes to write.
  */
 const fanOuts = async (server: Server, key: string, sockets: readonly net.Socket[]): Promise<readonly number[]> => {
   const [first, last] = [sockets[0], sockets.at(-1)]
@@ -76,7 +76,7 @@ export const openStreams = async (
   return sockets
 }
 
-/** How long one event to all streams takes a server that writes to each through node:http. */
+/** Time for one event to all streams on a server that writes to each with node:http. */
 const bareFanOut = async (count: number): Promise<readonly number[]> => {
   const server = await startEventsBaseline()
   const sockets = await openStreams(server, 'none', count, () => undefined)
@@ -86,7 +86,7 @@ const bareFanOut = async (count: number): Promise<readonly number[]> => {
   return times
 }
 
-/** Memory of idle streams, and how long one event to all of them takes. */
+/** Memory of idle streams, and the time for one event to all of them. */
 const idleStreams = async (count: number): Promise<readonly Row[]> => {
   const bare = await bareFanOut(count)
   const server = await startPounce({ settings: manyStreams })
@@ -122,7 +122,7 @@ const idleStreams = async (count: number): Promise<readonly Row[]> => {
   ]
 }
 
-/** One of two servers that take turns. */
+/** One of two servers that are measured alternately. */
 interface Side {
   readonly server: Server
   readonly key: string
@@ -138,11 +138,11 @@ const startSide = async (isLive: boolean, plugins: readonly string[]): Promise<S
   return { server, key: await newKey(server), isLive }
 }
 
-/** Ingest for a while, with the changes that are timed, until all that follows from it is done. */
+/** Ingests for a while, alongside the timed changes, until all resulting events are processed. */
 const turnOf = async ({ server, key, isLive }: Side, seconds: number) => {
   const before = await cpuMsOf(server.pid)
   const loading = unitsPerSecond(server, key, seconds, 0)
-  // Both sides carry the changes.
+  // Both servers have the load of the changes.
   const waits = await latencies(server, key, seconds, isLive)
   const { units } = await loading
   await pause(1000)
@@ -151,8 +151,8 @@ const turnOf = async ({ server, key, isLive }: Side, seconds: number) => {
 type Turn = Awaited<ReturnType<typeof turnOf>>
 
 /**
- * From the answer to a change until its event is received, beside ingest; and what the streams cost ingest. Both servers run at the same time
- * and take turns, so that both see the same machine: one after the other, their rates differ by more than what is measured here.
+ * Time from the response to a change until its event is received, during ingest; and the cost of the streams for ingest. Both servers run at the
+ * same time and are measured alternately: if they ran sequentially, noise would exceed the difference to be measured.
  */
 const besideIngest = async (rounds: number, seconds: number, plugins: readonly string[]): Promise<readonly Row[]> => {
   const [withAll, without]: [Turn[], Turn[]] = [[], []]
@@ -168,7 +168,7 @@ const besideIngest = async (rounds: number, seconds: number, plugins: readonly s
   const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
   const rates = (side: readonly Turn[]): readonly number[] => side.map(({ units }) => units)
   const costs = (side: readonly Turn[]): readonly number[] => side.map(({ cpuMs }) => cpuMs)
-  // The two turns of a pair follow one another.
+  // The two measurements of a pair are consecutive.
   const shares = withAll.map(({ units }, n) => (100 * units) / (without[n]?.units ?? Number.NaN))
   const costShares = withAll.map(({ cpuMs }, n) => cpuMs / (without[n]?.cpuMs ?? Number.NaN))
   const workload = 'live · beside ingest of workload 1'
@@ -190,7 +190,7 @@ const besideIngest = async (rounds: number, seconds: number, plugins: readonly s
 
 const changeEveryMs = 60
 
-/** Changes a dataset at a fixed pace; milliseconds from the answer to each until its event is received, if anyone listens. */
+/** Changes a dataset at a fixed rate; milliseconds from the response to each change until its event is received, if `isLive`. */
 const latencies = async (server: Server, key: string, seconds: number, isLive: boolean): Promise<readonly number[]> => {
   const { id } = await post(server, key, '/api/datasets/createempty', { name: 'watched', description: '' })
   const received = new Map<number, number>()
@@ -211,11 +211,11 @@ const latencies = async (server: Server, key: string, seconds: number, isLive: b
   }
   for (let waited = 0; isLive && received.size < committed.length && waited < 5000; waited += 10) await pause(10)
   socket?.destroy()
-  // A client may receive the event before the answer.
+  // A client may receive the event before the response.
   return isLive ? committed.map((at, n) => Math.max(0, (received.get(n) ?? Number.POSITIVE_INFINITY) - at)) : []
 }
 
-/** Deliveries to a target that answers at once. */
+/** Deliveries to a target that responds immediately. */
 const webhooks = async (count: number): Promise<readonly Row[]> => {
   let received = 0
   let isOpen = false

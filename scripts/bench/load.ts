@@ -1,6 +1,6 @@
 import net from 'node:net'
 
-/** A request in bytes, or a function that makes the next one of a connection. */
+/** Returns the bytes of the next request of a connection. */
 export type NextRequest<S> = (state: S) => Buffer
 
 export interface Measured {
@@ -16,16 +16,16 @@ interface LoadOptions<S> {
   readonly port: number
   readonly connections: number
   readonly seconds: number
-  /** Not counted. */
+  /** Excluded from the measurement. */
   readonly warmUpSeconds?: number
   newState(connection: number): S
   next: NextRequest<S>
-  /** What came back; the body only when `wantsBody`. */
+  /** Called for each response; the body only if `wantsBody`. */
   got?(state: S, status: number, body: string): void
   readonly wantsBody?: boolean
 }
 
-/** A request as it goes over the wire. */
+/** A serialized HTTP request. */
 export const request = (method: string, path: string, headers: Readonly<Record<string, string>>, body?: Buffer | string): Buffer => {
   const bytes = body === undefined ? undefined : Buffer.from(body)
   const lines = Object.entries({ host: 'bench', ...headers, ...(bytes ? { 'content-length': String(bytes.length) } : {}) })
@@ -46,7 +46,7 @@ export const onePart = (filename: string, type: string, bytes: Buffer): { readon
 export const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 
-/** One answer of known length; the servers measured here send no chunks for these requests. */
+/** Parses one response with a Content-Length; the measured servers do not use chunked encoding for these requests. */
 const answerIn = (bytes: Buffer): { readonly status: number; readonly bodyAt: number; readonly end: number } | undefined => {
   const head = bytes.indexOf('\r\n\r\n')
   if (head < 0) return undefined
@@ -61,7 +61,7 @@ const answerIn = (bytes: Buffer): { readonly status: number; readonly bodyAt: nu
   return bytes.length >= end ? { status: Number(text.slice(9, 12)), bodyAt, end } : undefined
 }
 
-/** Keeps one request in flight on each connection for a while. */
+/** Keeps one request in flight on each connection for the given time. */
 export const load = <S>(options: LoadOptions<S>): Promise<Measured> =>
   new Promise((resolve, reject) => {
     const latencies: number[] = []

@@ -21,7 +21,7 @@ interface Asked {
   readonly body?: string
 }
 
-/** Sends requests at a steady rate, however long the answers take; each is timed from when it was due. */
+/** Sends requests at a constant rate, regardless of the response times; each is timed from its scheduled start. */
 const steadily = async (server: Server, rate: number, seconds: number, next: (n: number) => Asked): Promise<readonly Sent[]> => {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 256 })
   const one = ({ body, ...options }: Asked, dueAt: number): Promise<Sent> =>
@@ -68,11 +68,11 @@ const timesOf = (all: readonly Sent[], share: number): number =>
     all.map(({ ms }) => ms).sort((a, b) => a - b),
     share,
   )
-/** Of each turn by itself, for one turn that something else on the machine disturbed must not stand for all. */
+/** The median over all turns of each turn's percentile, so that one disturbed turn does not dominate. */
 const middle = (turns: readonly (readonly Sent[])[], share: number): number => median(turns.map(turn => timesOf(turn, share)))
 const figure = (turns: readonly (readonly Sent[])[]): string => `p50 ${round(middle(turns, 0.5))} ms, p99 ${round(middle(turns, 0.99))} ms`
 
-/** Point reads alone, and beside people who sign in, in turns on one server. */
+/** Point reads alone and during sign-ins, alternately on one server. */
 export const logins = async (turns: number, seconds: number): Promise<readonly Row[]> => {
   const server = await startPounce()
   const key = await newKey(server)

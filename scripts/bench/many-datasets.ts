@@ -12,10 +12,10 @@ import { spaces } from '../../plugins/resources/spaces/stored-spaces.ts'
 import { newKey, type Server, startPounce } from './servers.ts'
 
 const spaceCount = 1000
-/** So many further spaces hold only some of the oldest datasets: the worst that a list of the newest can meet. */
+/** Number of additional spaces that hold only some of the oldest datasets: the worst case for a list of the newest. */
 const oldSpaces = 300
 const shareInOldSpaces = 0.003
-/** Collections lie in each other, so many deep, each with as many datasets. */
+/** Nesting depth of collections, each with the same number of datasets. */
 export const depth = 10
 const editor = '0000000000000000000000a2'
 const author = '000000000000000000000001'
@@ -26,12 +26,12 @@ const spaceId = (n: number): string => hex(0x10 + (n % spaceCount))
 const oldSpaceId = (n: number): string => hex(0x10 + spaceCount + (n % oldSpaces))
 /** The collection at the top of a chain of them, or one below it; all in one space. */
 export const collectionId = (chain: number, at: number): string => hex(0x9000_0000 + chain * depth + at)
-/** A space that the member belongs to; the first chain of collections is in it with all its datasets, and so are as many in no collection. */
+/** A space of the member. It holds the first chain of collections with all its datasets, and the same number of datasets without a collection. */
 export const firstSpace = spaceId(0)
 const inFirst = depth * depth
 const firstInOldSpaces = 2 * inFirst
 export const datasetId = (n: number): string => hex(0x1_0000_0000 + n)
-/** A title that one dataset has, whatever their number. */
+/** The title of exactly one dataset, at any size. */
 export const needle = 'needle in the hay'
 
 export const spaceRecord = (n: number) => ({
@@ -114,7 +114,7 @@ const inSpaces = (count: number, idOf: (at: number) => string) =>
 const group = { name: 'people of 300 spaces', description: '', source: 'local', external: null, author, created: time(0) }
 const groupId = hex(0xa000_0000)
 
-/** Callers: members of so many spaces, by themselves or through a group, of spaces with the oldest datasets alone, and of none. */
+/** Callers and the number of their spaces: direct members, members through a group, of spaces with only the oldest datasets, and of none. */
 const members = {
   some: { memberships: inSpaces(30, at => spaceId(at * 31)) },
   wide: { memberships: inSpaces(300, at => spaceId(at * 3)) },
@@ -125,7 +125,7 @@ const members = {
 export type Member = keyof typeof members
 export const emailOf = (member: string): string => `${member}@example.org`
 
-/** A data folder with so many datasets in spaces and in collections ten deep, and people who may see some of them. */
+/** Fills a data folder with `count` datasets in spaces and in collections nested ten deep, and users who may view some of them. */
 const fill = async (folder: string, count: number): Promise<void> => {
   const server = await bootForTest({ folder, config: { access: { private: true }, documents: { sqlite: { cacheMiB: 1024 } } } })
   const documents = server.get(DocumentStore)
@@ -141,20 +141,20 @@ const fill = async (folder: string, count: number): Promise<void> => {
   await server.stop()
 }
 
-/** A private server over many datasets, and the key of a member of thirty of its spaces. */
+/** A private server with many datasets, and the key of a member of thirty of its spaces. */
 export interface FullServer {
   readonly server: Server
   readonly key: string
-  /** Of someone else. */
+  /** The key of another member. */
   keyOf(member: Member): Promise<string>
 }
 
 const made = new Map<number, Promise<string>>()
 
-/** Made in memory where there is such a file system, for the millions of scattered writes are not what is measured. */
+/** In memory if there is such a file system: the millions of random writes of the setup are not measured. */
 const workshop = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
-/** A data folder that is filled in memory first. */
+/** A data folder that is filled in memory and then copied. */
 export const filledFolder = async (fill: (draft: string) => Promise<void>): Promise<string> => {
   const [draft, folder] = [await mkdtemp(join(workshop, 'pounce-bench-')), await mkdtemp(join(tmpdir(), 'pounce-bench-'))]
   try {
@@ -169,11 +169,11 @@ export const filledFolder = async (fill: (draft: string) => Promise<void>): Prom
 const make = async (count: number): Promise<string> => {
   const at = performance.now()
   const folder = await filledFolder(draft => fill(draft, count))
-  process.stderr.write(`${count} datasets made in ${Math.round((performance.now() - at) / 1000)} s\n`)
+  process.stderr.write(`${count} datasets created in ${Math.round((performance.now() - at) / 1000)} s\n`)
   return folder
 }
 
-/** The folder is made once for each number, as more than one workload reads it. */
+/** The folder for a number of datasets; created once, because several workloads read it. */
 export const folderOf = (count: number): Promise<string> => {
   const known = made.get(count)
   if (known) return known
@@ -182,7 +182,7 @@ export const folderOf = (count: number): Promise<string> => {
   return making
 }
 
-/** A search index would be made of everything first, on the same two cores; lists and tree do not use it. */
+/** Otherwise everything would be indexed first, on the same cores; the lists and the tree do not use the search index. */
 export const withoutSearch = (plugins: readonly string[]): readonly string[] =>
   plugins.filter(plugin => !/^(search|extractors)\.|^resources\.(search|status)$/.test(plugin))
 
@@ -193,7 +193,7 @@ export const startFull = async (count: number, plugins: readonly string[]): Prom
   return { server, key: await keyOf('some'), keyOf }
 }
 
-/** Removes what `startFull` read. */
+/** Removes the folders of `startFull`. */
 export const removeFolders = async (): Promise<void> => {
   for (const folder of made.values()) await rm(await folder, { recursive: true, force: true })
   made.clear()

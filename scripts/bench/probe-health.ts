@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** Requests `/healthz` every 5 ms on a thread of its own, so that the load generator does not count; returns the milliseconds of each response on request. */
+/** Requests `/healthz` every 5 ms on its own thread, unaffected by the load generator; posts the response times in milliseconds on request. */
 const agent = new http.Agent({ keepAlive: true })
 const times: number[] = []
 let isOn = true

@@ -12,7 +12,7 @@ import { median, type Row, round, spread } from './table.ts'
 const hex = (n: number): string => n.toString(16).padStart(24, '0')
 const filesPerDataset = 100
 const people = 50
-/** Of a folder that was filled by `bootForTest`. */
+/** The admin of a folder that was filled with `bootForTest`. */
 const admin = { email: 'admin@example.org', password: 'correct-horse-battery' }
 
 const record = (n: number, dataset: string, author: string) => {
@@ -38,7 +38,7 @@ const record = (n: number, dataset: string, author: string) => {
   }
 }
 
-/** A data folder with so many files of 50 people, 100 in a dataset. */
+/** Fills a data folder with `count` files by 50 users, 100 files per dataset. */
 export const fillFiles = async (folder: string, count: number): Promise<void> => {
   const server = await bootForTest({ folder })
   const documents = server.get(DocumentStore)
@@ -62,7 +62,7 @@ export const fillFiles = async (folder: string, count: number): Promise<void> =>
   await server.stop()
 }
 
-/** Workload 12: FileMetrics over so many files, beside a row iterator with csv-stringify. */
+/** Workload 12: FileMetrics over `count` files, compared with a row iterator with csv-stringify. */
 export const reports = async (rounds: number, count: number): Promise<readonly Row[]> => {
   const given = process.env['BENCH_FILES']
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'pounce-bench-')))

@@ -10,13 +10,13 @@ import { median, type Row, round } from './table.ts'
 interface Scale {
   readonly count: number
   readonly rounds: number
-  /** Of the default configuration. */
+  /** The plugins of the default configuration. */
   readonly plugins: readonly string[]
 }
 
 const figureOf = (p50: number, p99: number): string => `${round(p50)} ms, p99 ${round(p99)} ms`
 
-/** Milliseconds that something takes, again and again; what runs for the first times takes longer. */
+/** Duration of repeated runs in milliseconds, after a warm-up. */
 const timed = async (times: number, run: (n: number) => Promise<unknown>): Promise<readonly [p50: number, p99: number]> => {
   const taken: number[] = []
   for (let n = -Math.ceil(times / 4); n < times; n++) {
@@ -88,7 +88,7 @@ const inStore = async (server: TestServer, { count, rounds }: Scale): Promise<re
 interface Answered {
   readonly p50: number
   readonly p99: number
-  /** Processor time of the server for each request, which a busy machine changes little. */
+  /** The server's processor time per request, which depends little on other load. */
   readonly cpu: number
 }
 
@@ -98,7 +98,7 @@ const overHttp = async ({ server }: FullServer, key: string, path: string): Prom
   const next = () => request('GET', path, { 'x-api-key': key })
   const shape = { port: server.port, connections: 1, seconds, warmUpSeconds: 0, newState: () => undefined, next, wantsBody: false }
   const measured = await load(shape)
-  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} error responses`)
   return { ...measured, cpu: ((await cpuMsOf(server.pid)) - cpu) / (measured.requestsPerSecond * seconds) }
 }
 
@@ -111,19 +111,19 @@ const answeredIn = ({ p50, p99, cpu }: Answered): string => `${figureOf(p50, p99
 
 const root = { email: 'root@example.org', password: 'bench-bench-bench' }
 
-/** A dataset that someone sees: the newest. */
+/** The newest dataset that a caller may view. */
 const seenBy = async ({ server }: FullServer, key: string): Promise<string> => {
   const answer = await fetch(`${server.url}/api/datasets?limit=1`, { headers: { 'x-api-key': key } })
   const [newest] = (await answer.json()) as readonly { readonly id: string }[]
   return `/api/datasets/${newest?.id}`
 }
 
-/** The same dataset by someone who passes every check and by a member, in turn, so that both see the same machine. */
+/** The same dataset requested alternately by a caller who passes every check and by a member. */
 const pointRead = async (full: FullServer, member: 'grouped' | 'wide', rounds: number): Promise<readonly Row[]> => {
   const [admin, key] = [await newKey(full.server, root), await full.keyOf(member)]
   const path = await seenBy(full, key)
   const taken: { all: Answered[]; checked: Answered[] } = { all: [], checked: [] }
-  // Code that has not run often yet takes several times as long.
+  // Warm-up: unoptimized code is several times slower.
   await overHttp(full, key, path)
   for (let n = 0; n < rounds; n++) {
     taken.all.push(await overHttp(full, admin, `${path}?superAdmin=true`))
@@ -155,7 +155,7 @@ const throughHttp = async (full: FullServer, { rounds }: Scale): Promise<readonl
   return rows
 }
 
-/** What the check of rights costs, and lists for people of very many spaces. */
+/** Cost of permission checks, and of lists for members of very many spaces. */
 export const rights = async (scale: Scale): Promise<readonly Row[]> => {
   const config = { access: { private: true } }
   const server = await bootForTest({ folder: await folderOf(scale.count), plugins: withoutSearch(scale.plugins), config })

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the workloads of the performance goals, each beside its baseline in one interleaved run.
- * `--write` puts the table into docs/benchmarks.md; `--only ingest,start` picks; `--quick` runs once and small.
+ * `npm run bench`: the workloads of the performance goals, each interleaved with its baseline.
+ * `--write` updates the table in docs/benchmarks.md; `--only ingest,start` selects workloads; `--quick` runs each once, at a small size.
  */
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -92,7 +92,7 @@ const revision = (): string => execFileSync('git', ['rev-parse', '--short', 'HEA
 const rows: Row[] = []
 for (const name of wanted) {
   const workload = workloads[name]
-  if (!workload) throw new Error(`There is no workload ${name}: choose among ${Object.keys(workloads).join(', ')}`)
+  if (!workload) throw new Error(`Unknown workload ${name}; one of ${Object.keys(workloads).join(', ')} expected`)
   process.stderr.write(`${name} …\n`)
   rows.push(...(await workload()))
 }

@@ -13,10 +13,10 @@ const hex = (n: number): string => n.toString(16).padStart(24, '0')
 const vocabulary = 50_000
 const spaces = 400
 
-/** The n-th word of a made-up language; words of low number are the common ones. */
+/** The n-th word of an artificial language; low numbers are common words. */
 const wordOf = (n: number): string => `${'lmnrstvk'[n % 8]}${'aeiou'[(n >> 3) % 5]}${n.toString(36)}`
 
-/** Numbers below `vocabulary`, a low one far more often than a high one, the same in every run. */
+/** Deterministic random numbers below `vocabulary`, strongly skewed towards low ones. */
 const draws = (seed: number): (() => number) => {
   let state = seed
   return () => {
@@ -25,7 +25,7 @@ const draws = (seed: number): (() => number) => {
   }
 }
 
-/** One in two documents says `common`, one in a hundred thousand `rarest`. */
+/** Every second document contains `common`, one in a hundred thousand `rarest`. */
 async function* documents(count: number): AsyncGenerator<SearchDocument> {
   const draw = draws(7)
   const some = (length: number): string => Array.from({ length }, () => wordOf(draw())).join(' ')
@@ -56,7 +56,7 @@ async function* documents(count: number): AsyncGenerator<SearchDocument> {
 
 const word = (text: string): SearchQuery => ({ op: 'word', text })
 
-/** Typical queries, including the commonest words. */
+/** Typical queries, including the most common words. */
 const questions: readonly (readonly [name: string, make: (draw: () => number) => SearchQuery])[] = [
   ['a common word', () => word('common')],
   ['a rare word', () => word('rarest')],
@@ -69,7 +69,7 @@ const questions: readonly (readonly [name: string, make: (draw: () => number) =>
 ]
 const member: SearchScope = { all: false, spaces: Array.from({ length: 30 }, (_, n) => hex(0x500000 + n * 13)), includePublic: true }
 
-/** Milliseconds of each question, over and over for a while, in turns. */
+/** Milliseconds of each query; the queries are repeated round-robin for a while. */
 const ask = async (index: SearchIndex, seconds: number): Promise<ReadonlyMap<string, readonly number[]>> => {
   const draw = draws(11)
   const times = new Map(questions.map(([name]) => [name, [] as number[]]))
@@ -99,7 +99,7 @@ const call = async (server: Server, key: string, method: string, path: string, b
 
 const warmUps = 20
 
-/** Milliseconds from the answer to a metadata write until a search finds it. */
+/** Milliseconds from the response to a metadata write until a search finds it. */
 const writeToFound = async (server: Server, writes: number): Promise<readonly number[]> => {
   const key = await newKey(server)
   const { id } = await call(server, key, 'POST', '/api/datasets/createempty', { name: 'found', description: 'soon' })
@@ -119,7 +119,7 @@ const sorted = (times: readonly number[]): readonly number[] => [...times].sort(
 const at = (times: readonly number[], share: number): number => percentile(sorted(times), share)
 const figure = (times: readonly number[]): string => `${round(at(times, 0.5))} ms, p99 ${round(at(times, 0.99))} ms`
 
-/** Workloads 7 and 4: search in an index of so many documents, and how soon a write is found in it. */
+/** Workloads 7 and 4: search in an index of `count` documents, and the time until a write is searchable. */
 export const search = async (count: number, seconds: number, writes: number): Promise<readonly Row[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
   const size = `${count.toLocaleString('en')} documents`

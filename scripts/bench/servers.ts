@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startFlags } from '../start-flags.ts'
 
-/** A server under measurement, in a process and a folder of its own. */
+/** A measured server, in its own process and folder. */
 export interface Server {
   readonly port: number
   readonly url: string
   readonly pid: number
   readonly folder: string
-  /** Milliseconds from the start of the process to its first answer. */
+  /** Milliseconds from the start of the process to its first response. */
   readonly startedMs: number
   stop(): Promise<void>
 }
@@ -41,11 +41,11 @@ const answers = async (url: string): Promise<boolean> => {
 
 const untilAnswers = async (child: ChildProcess, url: string): Promise<void> => {
   for (let waited = 0; waited < 60_000; waited += 2) {
-    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode} before it answered`)
+    if (child.exitCode !== null) throw new Error(`the server exited with ${child.exitCode} before it responded`)
     if (await answers(url)) return
     await pause(2)
   }
-  throw new Error(`no answer at ${url}`)
+  throw new Error(`no response at ${url}`)
 }
 
 const ended = (child: ChildProcess): Promise<void> =>
@@ -94,14 +94,14 @@ const start = async (
   }
 }
 
-/** Pounce as `npm start` runs it, on the default plugins unless `plugins` says otherwise. */
+/** Pounce as `npm start` runs it, with the default plugins unless `plugins` is given. */
 export const startPounce = (
   options: {
     readonly folder?: string
     readonly settings?: Readonly<Record<string, string>>
-    /** Another tree than this one. */
+    /** The source tree to start; this one by default. */
     readonly tree?: string
-    /** Further flags for Node. */
+    /** Additional flags for Node. */
     readonly flags?: readonly string[]
   } = {},
 ): Promise<Server> =>
@@ -117,14 +117,14 @@ export const startPounce = (
     },
   })
 
-/** The same work done manually: see `baseline-server.ts`. */
+/** The same work without Pounce: see `baseline-server.ts`. */
 export const startBaseline = (options: { readonly folder?: string } = {}): Promise<Server> =>
   start(join(import.meta.dirname, 'baseline-server.ts'), options)
 
 /** Streams of node:http that receive the same text: see `baseline-events.ts`. */
 export const startEventsBaseline = (): Promise<Server> => start(join(import.meta.dirname, 'baseline-events.ts'), {})
 
-/** Rows of an index as JSON, straight from node:sqlite: see `baseline-entries.ts`. */
+/** Rows of an index as JSON, directly from node:sqlite: see `baseline-entries.ts`. */
 export const startEntriesBaseline = (count: number): Promise<Server> =>
   start(join(import.meta.dirname, 'baseline-entries.ts'), { env: { BENCH_ENTRIES: String(count) } })
 
@@ -135,7 +135,7 @@ export const startCsvBaseline = (options: { readonly folder: string }): Promise<
 /** The ZIP writers of npm: see `zip-server.ts`. */
 export const startZipWriters = (): Promise<Server> => start(join(import.meta.dirname, 'zip-server.ts'), {})
 
-/** An API key of an account; that which Pounce was started with, unless named. */
+/** An API key of an account; by default the one that Pounce was started with. */
 export const newKey = async (server: Server, { email, password } = account): Promise<string> => {
   const authorization = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
   const answer = await fetch(`${server.url}/api/users/keys?name=bench${Date.now()}`, { method: 'POST', headers: { authorization } })
@@ -143,7 +143,7 @@ export const newKey = async (server: Server, { email, password } = account): Pro
   return ((await answer.json()) as { key: string }).key
 }
 
-/** Posts a body; the id of what it made. */
+/** Posts a body; resolves to the id of the created resource. */
 export const sent = async (
   { url }: Server,
   path: string,
@@ -161,14 +161,14 @@ export const memoryOf = async (pid: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): 
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
 }
 
-/** Processor time that the threads of a process have taken so far, in milliseconds, as the scheduler counts it: `stat` counts in steps of 10 ms. Linux only. */
+/** Processor time of all threads of a process so far, in milliseconds, from `schedstat`, because `stat` has a resolution of 10 ms. Linux only. */
 export const cpuMsOf = async (pid: number): Promise<number> => {
   const threads = await readdir(`/proc/${pid}/task`)
   const taken = threads.map(async thread => {
     try {
       return Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0])
     } catch (error) {
-      // The thread has ended meanwhile.
+      // The thread has ended.
       if (/^(?:ENOENT|ESRCH)$/.test((error as NodeJS.ErrnoException).code ?? '')) return 0
       throw error
     }

@@ -10,7 +10,7 @@ interface Subject {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly perSecond: number[]
-  /** Microseconds of the server's processor time for each request, which a busy machine changes little. */
+  /** The server's processor time per request in microseconds, which depends little on other load. */
   readonly cpuUs: number[]
 }
 
@@ -19,12 +19,12 @@ const measure = async ({ server, path, headers, perSecond, cpuUs }: Subject, sec
   const shape = { port: server.port, connections, newState: () => undefined, next: () => bytes }
   const before = await cpuMsOf(server.pid)
   const measured = await load({ ...shape, seconds, warmUpSeconds: 0 })
-  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} error responses`)
   perSecond.push(measured.requestsPerSecond)
   cpuUs.push((((await cpuMsOf(server.pid)) - before) * 1000) / (measured.requestsPerSecond * seconds))
 }
 
-/** Small requests on 32 connections: what a route costs beside node:http alone, and what rights and bytes cost beside that. */
+/** Small requests on 32 connections: the cost of a route compared with bare node:http, and the additional cost of permissions and of bytes. */
 export const smallRequests = async (rounds: number, seconds: number): Promise<readonly Row[]> => {
   const [bare, pounce] = [await startBaseline(), await startPounce()]
   const auth = { 'x-api-key': await newKey(pounce) }
@@ -46,7 +46,7 @@ export const smallRequests = async (rounds: number, seconds: number): Promise<re
   const record = of('a dataset by id, rights checked', pounce, `/api/datasets/${dataset}`, auth)
   const download = of('a file of 4 kB', pounce, `/api/files/${file}`, auth)
   const subjects = [nodeHttp, health, record, download]
-  // Code that has not run often yet takes several times as long.
+  // Warm-up: unoptimized code is several times slower.
   for (const subject of subjects) await measure({ ...subject, perSecond: [], cpuUs: [] }, seconds)
   for (let at = 0; at < rounds; at += 1)
     for (const subject of at % 2 === 0 ? subjects : subjects.toReversed()) await measure(subject, seconds)

@@ -7,17 +7,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { memoryOf, startPounce } from './servers.ts'
 import { median, type Row, spread } from './table.ts'
 
-/** Long enough for what a start leaves to do, short of anything periodic. */
+/** Long enough for work that is deferred after the start, too short for periodic tasks. */
 const idleMs = 5000
 
-/** Milliseconds of a Node that does nothing. */
+/** Milliseconds of a Node process with an empty program. */
 export const emptyStart = async (): Promise<number> => {
   const begun = performance.now()
   await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit')
   return performance.now() - begun
 }
 
-/** Workload 13: from the start of the process to its first answer on a data folder that exists, and memory when nothing happens. */
+/** Workload 13: time from process start to the first response on an existing data folder, and idle memory. */
 export const start = async (rounds: number): Promise<readonly Row[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
   const empty: number[] = []

@@ -3,16 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { percentile } from './load.ts'
 import { memoryOf, type Server } from './servers.ts'
 
-/** How a long answer came. */
+/** Measurements of a long response. */
 export interface StreamedLines {
   readonly rowsPerSecond: number
   readonly firstByteMs: number
-  /** Of `/healthz`, requested all the time. */
+  /** 99th percentile of `/healthz`, requested continuously. */
   readonly healthP99Ms: number
   readonly peakMiB: number
 }
 
-/** Reads a whole answer; lines and the time to its first byte. */
+/** Reads a whole response; resolves to its number of lines and the time to its first byte. */
 const read = (url: string, headers: Readonly<Record<string, string>>): Promise<{ readonly lines: number; readonly firstByteMs: number }> =>
   new Promise((resolve, reject) => {
     const begin = performance.now()
@@ -61,7 +61,7 @@ const healthWhile = async (url: string, work: Promise<unknown>): Promise<number>
   )
 }
 
-/** Reads an answer of so many lines at least, while `/healthz` is requested over and over. */
+/** Reads a response of at least `count` lines, while `/healthz` is requested repeatedly. */
 export const readLines = async (
   server: Server,
   path: string,

@@ -1,11 +1,11 @@
-/** One measured thing: what was done, by whom, how much, and how it compares. */
+/** One measurement: the workload, its subject, the result, and the comparison. */
 export interface Row {
   readonly workload: string
   readonly subject: string
-  /** Value with its unit. */
+  /** The value with its unit. */
   readonly figure: string
   readonly ratio?: number
-  /** The least ratio, or the most when `isCeiling`, that the issue requires. */
+  /** The required minimum ratio, or maximum if `isCeiling`. */
   readonly goal?: number
   readonly isCeiling?: boolean
 }
@@ -14,7 +14,7 @@ export const median = (values: readonly number[]): number => [...values].sort((a
 
 export const round = (value: number): string => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(value >= 10 ? 1 : 2))
 
-/** Median with the smallest and the largest of the rounds. */
+/** The median with the minimum and maximum of the rounds. */
 export const spread = (values: readonly number[], unit: string): string =>
   `${round(median(values))} ${unit} [${round(Math.min(...values))} … ${round(Math.max(...values))}]`
 

@@ -89,7 +89,7 @@ const smallDownloads = async (server: Server, path: string, key: string, seconds
     })
   ).requestsPerSecond
 
-/** Workloads 2 and 3: one big stream up and down, and small files down. */
+/** Workloads 2 and 3: upload and download of one large file, and download of small files. */
 export const transfer = async (rounds: number, sizeBytes: number): Promise<readonly Row[]> => {
   const pounce = await startPounce()
   const bare = await startBaseline()

@@ -6,12 +6,12 @@ import { onePart } from './load.ts'
 import { account, newKey, type Server, sent, startPounce } from './servers.ts'
 import { median, type Row, spread } from './table.ts'
 
-/** As of a slow connection: so many milliseconds to and fro, and bytes per second. */
+/** A slow connection: round-trip latency in milliseconds, throughput in bytes per second. */
 const network = { offline: false, latency: 40, downloadThroughput: 1_600_000, uploadThroughput: 1_600_000 }
 const framesScrolled = 240
 const pixelsPerFrame = 160
 
-/** What the browser says of its own work, from the first script on; run in the page. */
+/** Records the browser's performance entries from the first script on; runs in the page. */
 const observe = `
   globalThis.seen = { lcp: 0, longest: 0, inputs: [] }
   const watch = (type, take, options = {}) =>
@@ -36,7 +36,7 @@ const signedIn = async (browser: Browser, baseURL: string): Promise<BrowserConte
   return context
 }
 
-/** Opens a page over a slow connection with nothing cached. */
+/** Opens a page over a slow connection with an empty cache. */
 const paintOf = async (browser: Browser, url: string, path: string, shown: string): Promise<number> => {
   const context = await signedIn(browser, url)
   const page = await context.newPage()
@@ -51,7 +51,7 @@ const paintOf = async (browser: Browser, url: string, path: string, shown: strin
   return lcp
 }
 
-/** Milliseconds between frames while an element scrolls, the slowest last. */
+/** Milliseconds between frames while an element scrolls, sorted. */
 const framesOf = (page: Page, scroller: string): Promise<readonly number[]> =>
   page.evaluate<number[]>(`new Promise(resolve => {
     const element = document.querySelector(${JSON.stringify(scroller)})
@@ -72,7 +72,7 @@ const bare = `<!doctype html><style>div{block-size:600px;overflow:auto}p{block-s
 const part = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 
-/** Milliseconds from a key to what it shows, as the page has it. */
+/** Milliseconds from a key press to its result, measured in the page. */
 const timeOf = async (act: () => Promise<unknown>): Promise<number> => {
   const from = performance.now()
   await act()
@@ -81,7 +81,7 @@ const timeOf = async (act: () => Promise<unknown>): Promise<number> => {
 
 const tablesInARow = 6
 
-/** The page of the first of some tables; the others are a key away each. */
+/** Opens the page of the first of several tables; a key leads to the next one. */
 const tables = async (page: Page, server: Server): Promise<void> => {
   const key = { 'x-api-key': await newKey(server) }
   const json = { ...key, 'content-type': 'application/json' }
@@ -97,7 +97,7 @@ const tables = async (page: Page, server: Server): Promise<void> => {
   await page.locator('.part [role=grid]').waitFor()
 }
 
-/** Milliseconds from the key until the next table is drawn under its name, by the clock of the page. */
+/** Milliseconds from the key press until the next table is drawn below its name, by the page's clock. */
 const nextFile = async (page: Page, name: string): Promise<number> => {
   await page.evaluate(`globalThis.drawn = new Promise(resolve => {
     let from = 0
@@ -115,7 +115,7 @@ const nextFile = async (page: Page, name: string): Promise<number> => {
   return page.evaluate<number>('drawn')
 }
 
-/** The pages of a dataset of many files in Chromium on this machine, beside a page of nothing but rows. */
+/** The pages of a dataset with many files in Chromium on this machine, compared with a page that only contains rows. */
 export const web = async (rounds: number, count: number): Promise<readonly Row[]> => {
   const { folder, dataset } = await fill(count)
   const server = await startPounce({ folder })
@@ -183,7 +183,7 @@ export const web = async (rounds: number, count: number): Promise<readonly Row[]
     const size = `${count.toLocaleString('en')} files`
     const nexts: number[] = []
     await tables(page, server)
-    // The first one finds nothing in the caches of the compiler.
+    // Excluding the first one, which runs with cold compiler caches.
     for (let n = 1; n < tablesInARow; n += 1) nexts.push(await nextFile(page, `table ${n}.csv`))
     add('next file, a table', 'from the key until it is drawn, to 300 ms', nexts.slice(1), 300)
     add(

@@ -10,7 +10,7 @@ import { median, type Row, spread } from './table.ts'
 const mebibyte = 1024 * 1024
 const writers = ['yazl', 'zip-stream'] as const
 
-/** Files to put into a ZIP. */
+/** The files of a ZIP. */
 interface Load {
   readonly name: string
   readonly count: number
@@ -30,7 +30,7 @@ const call = async (
   return (await answer.json()) as { id: string }
 }
 
-/** Puts the same files into a dataset and into a folder. */
+/** Creates the same files in a dataset and in a folder. */
 const prepare = async (pounce: Server, key: string, folder: string, { name, count, sizeBytes }: Load): Promise<string> => {
   await mkdir(folder)
   const { id } = await call(pounce, key, '/api/datasets/createempty', JSON.stringify({ name, description: '' }), 'application/json')
@@ -48,7 +48,7 @@ const prepare = async (pounce: Server, key: string, folder: string, { name, coun
   return id
 }
 
-/** Megabytes of files per second, and the length of what came. */
+/** Megabytes of files per second, and the length of the response. */
 const download = async (url: string, key: string, payloadBytes: number): Promise<number> => {
   const at = performance.now()
   const [res] = (await once(http.get(url, { headers: { 'x-api-key': key } }), 'response')) as [IncomingMessage]
@@ -79,7 +79,7 @@ const measure = async (pounce: Server, npm: Server, key: string, load: Load, rou
       taken[kind] = result
       if (round > 0) growths.push(growthMb)
     }
-    // The first round warms the caches of the system and the compilers.
+    // The first round is the warm-up.
     if (round > 0) for (const [kind, speed] of Object.entries(taken)) speeds[kind]?.push(speed)
   }
   const of = (kind: string): readonly number[] => speeds[kind] ?? []
@@ -93,7 +93,7 @@ const measure = async (pounce: Server, npm: Server, key: string, load: Load, rou
   ]
 }
 
-/** Workload 11: datasets as ZIPs and bags, beside what npm's writers do with the same files. */
+/** Workload 11: datasets as ZIPs and bags, compared with npm's ZIP writers on the same files. */
 export const zip = async (rounds: number, bigBytes: number): Promise<readonly Row[]> => {
   const pounce = await startPounce()
   const npm = await startZipWriters()

@@ -1,7 +1,7 @@
-/** An OpenAPI document as text: an operation, schema, parameter or response a line, so that a change of one is a change of its line. */
+/** Formats an OpenAPI document with one operation, schema, parameter or response per line, for readable diffs. */
 export const openapiPage = (document: object): string => `${written(document, [])}\n`
 
-/** Members that lie on lines of their own, by the names above them; `*` is any. */
+/** Paths of the objects whose members get separate lines; `*` matches any name. */
 const opened: readonly (readonly string[])[] = [[], ['paths'], ['paths', '*'], ['components'], ['components', '*']]
 
 const isOpened = (at: readonly string[]): boolean =>

@@ -12,7 +12,7 @@ export interface SdkName {
   /** Such as `pounce/sdk/kit`. */
   readonly entry: string
   readonly name: string
-  /** Of a member of a namespace: `s`. */
+  /** The namespace of a member, such as `s`. */
   readonly namespace?: string
   /** Its declaration on one line, without comments. */
   readonly text: string
@@ -27,7 +27,7 @@ export const sdkEntries = async (): Promise<readonly (readonly [entry: string, f
   return Object.entries(exports).map(([key, file]) => [`pounce${key.slice(1)}`, file.slice(2)])
 }
 
-/** Every public name of the SDK, by entry and name, as the compiler declares it. */
+/** Every public name of the SDK as declared by the compiler, by entry and name. */
 export const sdkNames = async (): Promise<readonly SdkName[]> => {
   const entries = await sdkEntries()
   const folder = await mkdtemp(join(tmpdir(), 'pounce-sdk-'))
@@ -48,7 +48,7 @@ const namesOf = async (modules: Modules, entry: string, file: string): Promise<r
   return [...exported].map(([name, one]) => ({ entry, name, ...one })).sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** Only the signatures are of interest: `npm run types` checks them. */
+/** Emits declarations without type checking, which `npm run types` does. */
 const writeDeclarations = async (folder: string, files: readonly string[]): Promise<void> => {
   const compilerOptions = {
     noEmit: false,
@@ -73,7 +73,7 @@ interface Declaration {
   readonly isDocumented: boolean
 }
 
-/** Files of declarations, with what they export. */
+/** Declaration files and their exports. */
 class Modules {
   readonly #folder: string
 
@@ -107,11 +107,11 @@ class Modules {
   }
 }
 
-/** A type and a value of one name, or the overloads of a function. */
+/** Merges a type and a value of the same name, or the overloads of a function. */
 const merged = (before: Declaration | undefined, one: Declaration): Declaration =>
   before ? { text: `${before.text} ${one.text}`, isDocumented: before.isDocumented || one.isDocumented } : one
 
-/** Statements at the top of a file, each on one line without comments. The compiler indents whatever continues one, or closes it with a bracket. */
+/** Top-level statements, each on one line without comments. The compiler indents continuation lines, or starts them with a closing bracket. */
 const statementsOf = (text: string): readonly Declaration[] =>
   text.split(/^(?=\/\*\*|export |declare |import |type |interface |class |const |function )/m).reduce<Declaration[]>((found, part) => {
     const last = found.at(-1)
@@ -125,7 +125,7 @@ const statementsOf = (text: string): readonly Declaration[] =>
     return found
   }, [])
 
-/** Without what says nothing: where a type lies, and private members. */
+/** Removes noise: import paths of types, and private members. */
 const shorten = (text: string): string =>
   text
     .replace(/^export (?:declare )?/, '')

@@ -1,4 +1,4 @@
-/** A schema of the OpenAPI document, as far as types are made of it. */
+/** The parts of an OpenAPI schema that types are generated from. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string
@@ -14,7 +14,7 @@ export interface Schema {
   readonly format?: string
 }
 
-/** Of an operation. */
+/** A parameter of an operation. */
 export interface Parameter {
   readonly $ref?: string
   readonly name: string
@@ -29,7 +29,7 @@ export interface Content {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>
 }
 
-/** An operation, as far as its types need. */
+/** The parts of an operation that types are generated from. */
 export interface Operation {
   readonly operationId: string
   readonly parameters?: readonly Parameter[]
@@ -37,7 +37,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Content>>
 }
 
-/** What operations refer to. */
+/** Shared components that operations refer to. */
 export interface Shared {
   readonly parameters: Readonly<Record<string, Parameter>>
   readonly requestBodies: Readonly<Record<string, Content>>
@@ -49,7 +49,7 @@ interface Document {
   readonly components: Shared & { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** The types of the API for the web interface: one for each named model, and one for each operation, found by method and path. */
+/** The API types of the web interface: one per named model, and one per operation, by method and path. */
 export const webApiPage = (document: object): string => {
   const { paths, components } = document as Document
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -80,7 +80,7 @@ const contentType = ([mediaType, { schema }]: readonly [string, { readonly schem
   return schema ? typeOf(schema) : 'unknown'
 }
 
-/** The type of the parameters of the path, or of the query. */
+/** The type of the path or query parameters. */
 export const parametersType = (parameters: readonly Parameter[], place: string): string => {
   const here = parameters.filter(parameter => parameter.in === place)
   if (here.length === 0) return 'Record<never, never>'

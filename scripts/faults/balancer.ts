@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 
-/** One address in front of several kernels, of which some may be down. */
+/** A TCP load balancer in front of several kernels, some of which may be down. */
 export interface Balancer {
   readonly url: string
-  /** The ports to hand connections to from now on, in turns. */
+  /** Sets the ports that connections are forwarded to, round-robin. */
   serve(ports: readonly number[]): void
   close(): Promise<void>
 }
 
-/** Hands each connection to the next kernel; while none is up, connections are closed at once. */
+/** Forwards each connection to the next kernel; while none is up, connections are closed immediately. */
 export const balancer = async (): Promise<Balancer> => {
   let ports: readonly number[] = []
   let turn = 0

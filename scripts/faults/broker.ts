@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const script = join(import.meta.dirname, '../../../shared/svc/rabbitmq.sh')
 
-/** A RabbitMQ of our own, to be killed and brought back on its data. */
+/** A private RabbitMQ that can be killed and restarted on its data. */
 export interface OwnBroker {
   readonly url: string
   readonly managementUrl: string
@@ -25,19 +25,19 @@ const isFree = (port: number): Promise<boolean> =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
 
-/** The broker takes four ports in a row. */
+/** The first of the four consecutive ports that the broker uses. */
 const freePorts = async (): Promise<number> => {
   for (;;) {
-    // Below what the system gives to outgoing connections: one of those would keep a killed broker from coming back.
+    // Below the ephemeral range: an outgoing connection on one of the ports would prevent the restart of a killed broker.
     const first = 20_000 + Math.floor(Math.random() * 12_000)
     const free = await Promise.all([0, 1, 2, 3].map(n => isFree(first + n)))
     if (free.every(Boolean)) return first
   }
 }
 
-/** Starts a broker with the service scripts beside the project; throws where they are not. */
+/** Starts a broker with the service scripts next to the project; throws if these do not exist. */
 export const ownBroker = async (): Promise<OwnBroker> => {
-  if (!existsSync(script)) throw new Error(`The broker is started by ${script}, which is not there`)
+  if (!existsSync(script)) throw new Error(`${script}, which starts the broker, does not exist`)
   const folder = await mkdtemp(join(tmpdir(), 'pounce-broker-'))
   const port = await freePorts()
   const start = async (): Promise<void> => {

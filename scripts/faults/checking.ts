@@ -6,9 +6,9 @@ import { until } from '../../test/support/until.ts'
 import type { FaultExtractor } from './extractor.ts'
 import type { Acked } from './uploading.ts'
 
-/** What became of the uploads and of the jobs they requested. */
+/** The outcome of the uploads and of their jobs. */
 export interface Findings {
-  /** What is wrong, one line each. */
+  /** Violations, one line each. */
   readonly faults: readonly string[]
   readonly jobs: number
   /** Deliveries of a job after its first. */
@@ -23,7 +23,7 @@ interface Run {
 
 const runsOf = (call: TestFetch, id: string) => ok<Run[]>(call(`/api/files/${id}/extractions`))
 
-/** Waits until every upload has ended runs of all extractors, then looks at records, bytes, runs and what the extractors wrote. */
+/** Waits until the jobs of all extractors have finished for every upload, then verifies records, bytes, jobs and the extractors' results. */
 export const check = async (
   call: TestFetch,
   acked: readonly Acked[],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Channel, type ChannelModel, type ConsumeMessage, connect } from 'amqplib'
 
-/** The parts of a job message that extractors work with. */
+/** The parts of a job message that extractors use. */
 interface Message {
   readonly msgid: string
   readonly jobid: string
@@ -18,12 +18,12 @@ const mostRetries = 10
 const retryMs = 200
 
 /**
- * An extractor that behaves as pyclowder 3 does on the wire: own durable queues, heartbeats, one job at a time, status lines to `reply_to`,
- * HTTP with `?key=`, ten tries at once and then the error queue. It writes the SHA-256 of a file into its metadata.
+ * An extractor with the wire behaviour of pyclowder 3: its own durable queues, heartbeats, one job at a time, status messages to `reply_to`,
+ * HTTP with `?key=`, ten immediate retries and then the error queue. It writes the SHA-256 of a file to its metadata.
  */
 export class FaultExtractor {
   readonly name: string
-  /** How often each job came in for the first time, that is, not put back by the extractor itself; by `jobid`. */
+  /** Number of deliveries by `jobid`, not counting those that the extractor requeued itself. */
   readonly deliveries = new Map<string, number>()
   retries = 0
   gaveUp = 0
@@ -52,7 +52,7 @@ export class FaultExtractor {
       try {
         await this.#serve()
       } catch {
-        // the broker is unavailable: this program lives on without it
+        // the broker is unavailable
         await pause(retryMs)
       }
     }
@@ -146,7 +146,7 @@ export class FaultExtractor {
   }
 }
 
-/** A channel that died with its broker throws; what it did not settle comes again. */
+/** Ignores the error of a channel that was closed by a broker failure: unacknowledged messages are redelivered. */
 const settle = (work: () => unknown): void => {
   try {
     work()

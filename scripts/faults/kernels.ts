@@ -9,7 +9,7 @@ interface Kernel {
   port: number | undefined
 }
 
-/** Kernels of one installation behind one address, of which any may be killed and is started again. */
+/** Kernels of one installation behind one address; any of them can be killed and restarted. */
 export class Kernels {
   kills = 0
   readonly #folder: string
@@ -27,7 +27,7 @@ export class Kernels {
     await Promise.all(Array.from({ length: count }, (_, n) => this.#start(n)))
   }
 
-  /** Kills one at a random instant, starts it again, and resolves when it serves. */
+  /** Kills one at a random time, restarts it, and resolves when it is ready. */
   async killOne(dice: Dice): Promise<void> {
     await pause(dice.int(400))
     const n = dice.int(this.#all.length)

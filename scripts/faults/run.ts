@@ -1,6 +1,6 @@
 /**
- * `npm run faults`: uploads whose files two extractors work on over RabbitMQ, while kernels and the broker are killed. Everything that was
- * answered must be there, every job delivered, few of them twice. `--write` puts the counts into docs/reliability.md.
+ * `npm run faults`: uploads with two extractors over RabbitMQ, while kernels and the broker are killed. Every acknowledged upload must be stored,
+ * every job delivered, and few of them twice. `--write` updates the counts in docs/reliability.md.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ const { values } = parseArgs({
     'kernel-kills': { type: 'string', default: '20' },
     'broker-kills': { type: 'string', default: '5' },
     kernels: { type: 'string', default: '1' },
-    /** Parts besides RabbitMQ that are servers: `documents.mongodb,blobs.s3,search.elasticsearch`, from `POUNCE_TEST_…_URL`. */
+    /** Backends besides RabbitMQ that are servers, such as `documents.mongodb,blobs.s3,search.elasticsearch`, at `POUNCE_TEST_…_URL`. */
     parts: { type: 'string', default: '' },
     seed: { type: 'string' },
     write: { type: 'boolean', default: false },
@@ -67,7 +67,7 @@ const run = async (): Promise<boolean> => {
   endings.push(() => kernels.end())
   await kernels.start(Number(values.kernels))
 
-  /** As a person's program: an answer that a kill cut off is requested again, where a repeat does no harm. */
+  /** A client that retries idempotent requests whose response was cut off by a kill. */
   const asking =
     (headers: Readonly<Record<string, string>>): TestFetch =>
     async (path, { json, ...init } = {}) => {
@@ -154,7 +154,7 @@ const run = async (): Promise<boolean> => {
     const mark = `<!-- ${values.kernels} kernels, ${parts.join(' ') || 'embedded'} -->`
     const text = await readFile(path, 'utf8')
     const at = text.indexOf(mark)
-    if (at < 0) throw new Error(`docs/reliability.md has no place for this run: it lacks ${mark}`)
+    if (at < 0) throw new Error(`docs/reliability.md has no section for this run: ${mark} is missing`)
     const after = text.indexOf('<!-- /run -->', at)
     const date = new Date().toISOString().slice(0, 10)
     await writeFile(path, `${text.slice(0, at + mark.length)}\n\nRun on ${date}. ${lines.join('\n')}\n\n${text.slice(after)}`)

@@ -5,7 +5,7 @@ import type { Dice } from '../../test/support/dice.ts'
 import { sha256 } from '../../test/support/main-job.ts'
 import { formWith } from '../../test/support/scene.ts'
 
-/** An upload whose answer was read to its end. */
+/** An upload whose response was read completely. */
 export interface Acked {
   readonly id: string
   readonly name: string
@@ -16,11 +16,11 @@ export interface Acked {
 const atOnce = 8
 const restMs = 50
 
-/** Uploads files until so many were answered; those that a kill cut off are not tried again, as it is unknown whether they are stored. */
+/** Uploads files until a number of them are acknowledged. Uploads cut off by a kill are not retried, as it is unknown whether they are stored. */
 export class Uploading {
   readonly acked: Acked[] = []
   cutOff = 0
-  /** Answers other than success. A kernel without its stores says 503, which is allowed. */
+  /** Error responses, except 503, which a kernel without its stores may return. */
   readonly refused: string[] = []
   readonly #call: TestFetch
   readonly #dataset: string

@@ -3,10 +3,10 @@ import { setTimeout } from 'node:timers/promises'
 import type { TestFetch, TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../../test/support/people.ts'
 
-/** What the pictures are of: resources by a name of their own. */
+/** The seeded resources, by name. */
 export interface Seeded {
   readonly ids: Readonly<Record<string, string>>
-  /** A researcher who is no admin. */
+  /** A researcher who is not an admin. */
   readonly researcher: Person
 }
 
@@ -28,7 +28,7 @@ Missing readings are empty cells. Times are in UTC.
 const readings = (rows: number): string =>
   `time,lai,par,temperature\n${Array.from({ length: rows }, (_, at) => `2026-07-01T${String(at % 24).padStart(2, '0')}:00:00Z,${(2 + (at % 17) / 10).toFixed(2)},${400 + ((at * 37) % 900)},${(11 + (at % 13) / 2).toFixed(1)}`).join('\n')}\n`
 
-/** A space, collections and datasets with folders, some hundred files and what extractors made of them, by the API that everybody has. */
+/** Creates a space, collections and datasets with folders, several hundred files and their extraction results, through the public API. */
 export const seed = async (server: TestServer): Promise<Seeded> => {
   const admin = server.as(server.admin.key)
   const researcher = await newPerson(server, 'ada')
@@ -105,7 +105,7 @@ const answerOf = async (call: TestFetch, path: string, method: string, json?: ob
   return text.startsWith('{') ? (JSON.parse(text) as Readonly<Record<string, unknown>>) : {}
 }
 
-/** Extraction runs in processes of its own, which have no event here: the status is read until it is done. */
+/** Polls the status of an extraction, which runs in a separate process. */
 const extracted = async (call: TestFetch, file: string): Promise<void> => {
   for (let tries = 0; tries < 240; tries++) {
     const status = (await (await call(`/api/extractions/${file}/status`)).json()) as Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 
-/** A JPEG of 640 × 427 pixels, a hill under a sky, with camera, date and place (Bonn) in its EXIF. */
+/** A JPEG of 640 × 427 pixels, a hill under a sky, with camera, date and location (Bonn) in its EXIF. */
 export function photo(): Promise<Buffer> {
   return sharp(landscape(640, 427), { raw: { width: 640, height: 427, channels: 3 } })
     .withExif({
@@ -26,7 +26,7 @@ export function photo(): Promise<Buffer> {
     .toBuffer()
 }
 
-/** A PNG of 300 × 200 pixels, a disc on a transparent ground. */
+/** A PNG of 300 × 200 pixels, a disc on a transparent background. */
 export function picture(): Promise<Buffer> {
   const [width, height] = [300, 200]
   const pixels = Buffer.alloc(width * height * 4)

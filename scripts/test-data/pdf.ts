@@ -1,4 +1,4 @@
-/** What a small document says of itself and holds. Text is limited to Latin-1. */
+/** Metadata and content of a small document. Text is limited to Latin-1. */
 export interface PdfContent {
   readonly title: string
   readonly author: string
@@ -6,11 +6,11 @@ export interface PdfContent {
   readonly pages: readonly (readonly string[])[]
   /** Links on the first page: an address, or the number of a page. */
   readonly links?: readonly (string | number)[]
-  /** More entries of the trailer, to make documents that claim to be encrypted. */
+  /** Additional trailer entries, for documents that claim to be encrypted. */
   readonly trailer?: string
 }
 
-/** A PDF 1.4 on A4 in Helvetica with a correct cross-reference table. The same content always gives the same bytes. */
+/** A PDF 1.4 on A4 in Helvetica with a correct cross-reference table. The output is deterministic. */
 export function pdf(content: PdfContent): Buffer {
   const pageIds = content.pages.map((_lines, at) => 5 + at * 2)
   const objects = [

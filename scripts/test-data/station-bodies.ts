@@ -4,7 +4,7 @@ import type { Station, StationStream } from './stations.ts'
 
 type Body = Readonly<Record<string, Json>>
 
-/** As v1 writes times of whole seconds. */
+/** Clowder v1's format of times in whole seconds. */
 const timeText = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
 
 /** For `POST /api/geostreams/sensors`. */
@@ -13,13 +13,13 @@ export const sensorBody = ({ name, geometry, properties }: Station): Body => ({
   geometry: { ...geometry, coordinates: [...geometry.coordinates] },
 })
 
-/** For `POST /api/geostreams/streams`, below the sensor that the server made of the station. */
+/** For `POST /api/geostreams/streams`, with the id of the sensor that the server created. */
 export const streamBody = ({ name, geometry, properties }: StationStream, sensor: number): Body => ({
   ...{ name, type: 'Feature', properties, sensor_id: String(sensor) },
   geometry: geometry as unknown as Json,
 })
 
-/** A point of `POST /api/geostreams/datapoints/bulk`; for a single one `stream_id` is added. */
+/** A datapoint of `POST /api/geostreams/datapoints/bulk`; a single datapoint also needs `stream_id`. */
 export const pointBody = ({ startMs, endMs, geometry, properties }: Datapoint): Body => ({
   start_time: timeText(startMs),
   ...(endMs === null ? {} : { end_time: timeText(endMs) }),

@@ -1,9 +1,9 @@
 import { lakeSignals, riverSignals, type Signal, seaSignals, soilSignals, weatherSignals } from './station-signals.ts'
 
-/** How points of a stream end: at their start, never, or where the next one begins. */
+/** The end time of a stream's datapoints: their start, none, or the start of the next one. */
 export type Ending = 'at once' | 'open' | 'span'
 
-/** A stream as stations of a kind have it. */
+/** The template of a stream for stations of a kind. */
 export interface StreamPlan {
   readonly name: string
   readonly signals: readonly Signal[]
@@ -18,7 +18,7 @@ export interface StreamPlan {
 export interface Kind {
   readonly source: string
   readonly title: string
-  /** Of 200. */
+  /** Number of stations out of 200. */
   readonly share: number
   readonly isAfloat: boolean
   readonly streams: readonly StreamPlan[]
@@ -70,7 +70,7 @@ export const kinds: readonly Kind[] = [
   },
 ]
 
-/** The kind that a ticket from 0 to 199 stands for. */
+/** The kind for a ticket from 0 to 199. */
 export const kindAt = (ticket: number): Kind => {
   const ends = kinds.map((_, at) => kinds.slice(0, at + 1).reduce((sum, { share }) => sum + share, 0))
   return kinds[ends.findIndex(end => ticket < end)] as Kind

@@ -1,15 +1,15 @@
-/** Where stations stand: a box of dry land in one catchment, west, south, east, north. */
+/** Location of stations: a box of dry land in one catchment (west, south, east, north). */
 export interface Region {
   readonly id: string
   readonly title: string
   readonly boxes: readonly (readonly [west: number, south: number, east: number, north: number])[]
-  /** Metres above the sea, least and most. */
+  /** Minimum and maximum, in metres above sea level. */
   readonly altitude: readonly [number, number]
-  /** Degrees Celsius over the year. */
+  /** Annual mean in degrees Celsius. */
   readonly warmth: number
 }
 
-/** Water that something floats on, as a way there and back. */
+/** A body of water, as the path of moving stations. */
 export interface Water {
   readonly id: string
   readonly title: string
@@ -18,7 +18,7 @@ export interface Water {
   readonly warmth: number
 }
 
-/** Twelve catchments on five continents; the last lies across the antimeridian, some in the south, where summer is in January. */
+/** Twelve catchments on five continents; the last one crosses the antimeridian, and some are in the southern hemisphere. */
 export const regions: readonly Region[] = [
   { id: 'vermilion', title: 'Vermilion River, Illinois', boxes: [[-88.4, 39.9, -87.7, 40.6]], altitude: [160, 240], warmth: 11 },
   { id: 'sangamon', title: 'Sangamon River, Illinois', boxes: [[-89.6, 39.6, -88.5, 40.2]], altitude: [150, 230], warmth: 11.5 },

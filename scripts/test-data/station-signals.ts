@@ -1,19 +1,19 @@
-/** What a sensor measures, and how that goes: a mean, swings over the year and the day, weather that lasts some days, and noise. */
+/** A measured quantity and its model: a mean, annual and daily amplitudes, weather that persists for some days, and noise. */
 export interface Signal {
   readonly name: string
   readonly mean: number
-  /** Above the mean in the middle of summer, below it in winter; below 0 the other way round. */
+  /** Annual amplitude: above the mean in midsummer, below it in winter; inverted if negative. */
   readonly season: number
-  /** Above the mean at three in the afternoon. */
+  /** Daily amplitude, with its maximum at 15:00. */
   readonly day: number
   readonly weather: number
   readonly noise: number
   readonly least: number
   readonly most: number
   readonly decimals: number
-  /** All swings are factors: 1 doubles or more. */
+  /** All amplitudes are factors: 1 doubles or more. */
   readonly isLogarithmic?: boolean
-  /** The mean is that of the place. */
+  /** The mean is that of the region. */
   readonly isWarmth?: boolean
 }
 
@@ -27,7 +27,7 @@ const signal = (
 const warm = { isWarmth: true }
 const logarithmic = { isLogarithmic: true }
 
-/** Of rivers, in the order in which streams get them, two to four each. */
+/** Signals of rivers, in the order in which streams use them, two to four each. */
 export const riverSignals: readonly Signal[] = [
   signal('discharge_m3_s', [12, -0.7, 0, 1.3, 0.05], [0.01, 4000, 2], logarithmic),
   signal('water-level_m', [1.4, -0.3, 0, 0.5, 0.01], [0.05, 12, 3]),
@@ -68,7 +68,7 @@ export const seaSignals: readonly Signal[] = [
   signal('fluorescence_RFU', [1.8, 0.8, 0.2, 0.6, 0.1], [0, 80, 2], logarithmic),
 ]
 
-/** A number from 0 to 1 that two whole numbers always give again, and that no one guesses from its neighbours. */
+/** A deterministic pseudo-random number from 0 to 1 for two integers. */
 export const chance = (seed: number, at: number): number => {
   let mixed = Math.imul(seed ^ Math.imul(at + 1, 0x9e37_79b1), 0x85eb_ca6b)
   mixed ^= mixed >>> 13
@@ -78,7 +78,7 @@ export const chance = (seed: number, at: number): number => {
   return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32
 }
 
-/** Goes smoothly from one chance to the next, from -1 to 1. */
+/** Smooth noise from -1 to 1, interpolated between values of `chance`. */
 export const wander = (seed: number, at: number): number => {
   const whole = Math.floor(at)
   const part = at - whole
@@ -88,23 +88,23 @@ export const wander = (seed: number, at: number): number => {
 
 const dayMs = 86_400_000
 const yearDays = 365.2425
-/** About 24 July. */
+/** Day of the year: about 24 July. */
 const midsummer = 204
 const weatherDays = 4
 
-/** Where a signal is measured. */
+/** The location of a measurement. */
 export interface Site {
   readonly warmth: number
   readonly longitude: number
   readonly latitude: number
-  /** Of its own: two sites of a kind differ by some percent. */
+  /** An offset per site: sites of a kind differ by some percent. */
   readonly bias: number
   readonly seed: number
-  /** Of the catchment: its weather is one. */
+  /** The seed of the catchment, whose sites share the weather. */
   readonly weatherSeed: number
 }
 
-/** What is measured at a moment; `index` distinguishes what is measured at the same time. */
+/** The value at a time; `index` distinguishes values of the same time. */
 export const valueAt = (one: Signal, site: Site, ms: number, index: number): number => {
   const days = ms / dayMs
   const summer = Math.cos((2 * Math.PI * (days - midsummer)) / yearDays) * Math.max(-1, Math.min(1, site.latitude / 40))
@@ -116,5 +116,5 @@ export const valueAt = (one: Signal, site: Site, ms: number, index: number): num
   return rounded(Math.max(one.least, Math.min(one.most, value)), one.decimals)
 }
 
-/** Adding 0 makes one zero of both. */
+/** Adding 0 turns -0 into 0. */
 export const rounded = (value: number, decimals: number): number => Math.round(value * 10 ** decimals) / 10 ** decimals + 0

@@ -14,14 +14,14 @@ const digestOf = (points: Iterable<Datapoint>): string => {
 
 const all = stationData()
 
-test('the same seed gives the same points, another one others', t => {
+test('datapoints are determined by the seed', t => {
   const one = stationData({ points: 20_000 })
   t.is(digestOf(one.points()), digestOf(stationData({ points: 20_000, seed: 2021 }).points()))
   t.not(digestOf(one.points()), digestOf(stationData({ points: 20_000, seed: 2022 }).points()))
   t.is(digestOf(all.points()), 'e5782dba4092423e25603e887a6d6b0adb842316047d359b2c8d7e5853717b5a')
 })
 
-test('there are as many stations, streams and points as were requested, with ids without a hole', t => {
+test('the number of stations, streams and points is as requested, with consecutive ids', t => {
   t.is(all.stations.length, 200)
   for (const points of [100_000, 1_000_000, 10_000_000]) {
     const { count, streams } = stationData({ points })
@@ -41,7 +41,7 @@ test('there are as many stations, streams and points as were requested, with ids
   t.deepEqual([...new Set(hourly.streams.map(({ everyMs }) => everyMs / 3_600_000))].sort(), [1, 2, 8])
 })
 
-test('points come by stream or by month, and are the same', t => {
+test('ordering by stream or by month gives the same points', t => {
   const numbersOf = (data: StationData, by: 'stream' | 'month') => Array.from(data.points(by), ({ id }) => id)
   const small = stationData({ points: 20_000 })
   const byMonth = numbersOf(small, 'month')
@@ -57,7 +57,7 @@ test('points come by stream or by month, and are the same', t => {
   )
 })
 
-test('every point is one that stores take, in its years, with what its stream says', t => {
+test('every point is valid for stores, within its years, and has the parameters of its stream', t => {
   const seen = { text: 0, null: 0, absent: 0, open: 0, span: 0, atOnce: 0, line: 0, polygon: 0, level: 0 }
   let lastStart = 0
   let lastStream = 0
@@ -95,7 +95,7 @@ test('stations have one to four streams of two to four parameters; some move, so
   }
 })
 
-test('stations on land stand in their catchments, one of which lies across the antimeridian', t => {
+test('stations on land are in their catchments, one of which crosses the antimeridian', t => {
   for (const { geometry, properties } of all.stations) {
     const boxes = regions.find(({ id }) => id === properties.region)?.boxes
     const [longitude = 0, latitude = 0] = geometry.coordinates
@@ -108,7 +108,7 @@ test('stations on land stand in their catchments, one of which lies across the a
   t.true(there.some(longitude => longitude > 0) && there.some(longitude => longitude < 0))
 })
 
-test('a summer is warmer than a winter, in the south in January', t => {
+test('summers are warmer than winters; in the south, summer is in January', t => {
   const meanOf = (region: string, month: number): number => {
     const stations = all.stations.filter(({ properties }) => properties.region === region)
     const values = stations
@@ -123,7 +123,7 @@ test('a summer is warmer than a winter, in the south in January', t => {
   t.true(meanOf('murrumbidgee', 0) > meanOf('murrumbidgee', 6) + 10)
 })
 
-test('bodies for requests say the same as v1 wants it', t => {
+test('request bodies have the format of v1', t => {
   const [station] = all.stations
   const [stream] = all.streams
   const [point] = all.pointsOf(1)

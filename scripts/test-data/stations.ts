@@ -6,35 +6,35 @@ import { chance, rounded, type Signal, type Site, valueAt, wander } from './stat
 
 type Properties = Readonly<Record<string, Json>>
 
-/** A run of readings of a station. */
+/** A stream of a station. */
 export interface StationStream {
-  /** 1 and on, over all stations. */
+  /** Starts at 1, across all stations. */
   readonly number: number
-  /** Of its station. */
+  /** The number of its station. */
   readonly station: number
   readonly name: string
   readonly geometry: Geometry
   readonly properties: Properties
-  /** Names of what is measured; single points may lack some, or hold null or a text in the place of a number. */
+  /** Names of the parameters; some datapoints omit a parameter, or have null or a string instead of a number. */
   readonly parameters: readonly string[]
   readonly isMoving: boolean
-  /** Altitudes in metres at which each moment is measured, one point each; empty when there is no profile. */
+  /** Altitudes in metres of a profile, one datapoint each per time; empty if it is not a profile. */
   readonly levels: readonly number[]
-  /** Between two moments, but where it was out of order. */
+  /** Interval between two times, except for gaps. */
   readonly everyMs: number
   readonly ending: Ending
-  /** Its points have the ids from here on, by time and then level. */
+  /** The id of its first datapoint; ids are consecutive by time, then level. */
   readonly firstId: number
   readonly count: number
 }
 
-/** Something that measures, in v1's shape. */
+/** A station in Clowder v1's format. */
 export interface Station {
-  /** 1 and on. */
+  /** Starts at 1. */
   readonly number: number
   readonly name: string
   readonly geometry: { readonly type: 'Point'; readonly coordinates: GeoPosition }
-  /** `type.id` is what `sources` filters by. */
+  /** The filter `sources` matches `type.id`. */
   readonly properties: Properties & {
     readonly region: string
     readonly type: { readonly id: string; readonly title: string; readonly sensorType: number }
@@ -42,43 +42,43 @@ export interface Station {
   readonly streams: readonly StationStream[]
 }
 
-/** How many, and how dense. */
+/** The number of stations and the density of their data. */
 export interface StationChoice {
-  /** Another one gives other stations; 2021 by default. */
+  /** The seed of the generator; 2021 by default. */
   readonly seed?: number
   /** 200 by default. */
   readonly stations?: number
-  /** About so many points in all, within 1 % from 10^5 on; 10^5 by default. */
+  /** The approximate total number of datapoints, within 1 % from 10^5 on; 10^5 by default. */
   readonly points?: number
-  /** In the place of `points`: minutes between readings of the quick streams. Others are 2 to 8 times as slow. */
+  /** Instead of `points`: minutes between readings of the fastest streams. Others are 2 to 8 times slower. */
   readonly everyMinutes?: number
 }
 
-/** Stations with everything that they measured; points are made when they are requested. */
+/** Stations with their data; datapoints are generated lazily. */
 export interface StationData {
   readonly stations: readonly Station[]
   readonly streams: readonly StationStream[]
-  /** All points. */
+  /** The total number of datapoints. */
   readonly count: number
-  /** One after the other by stream, or month after month as loggers send them, by stream within the month. The same points either way. */
+  /** All datapoints, ordered by stream, or by month and then stream, as loggers send them. The datapoints are the same. */
   points(by?: 'stream' | 'month'): Generator<Datapoint, void>
-  /** Of one stream, in order of time. */
+  /** The datapoints of one stream, in order of time. */
   pointsOf(stream: number): Generator<Datapoint, void>
 }
 
-/** The first moment of 2021, and the one after the last of 2025. */
+/** The time range, end exclusive: 2021 to 2025. */
 export const [stationsFromMs, stationsToMs] = [Date.UTC(2021, 0, 1), Date.UTC(2026, 0, 1)]
 const dayMs = 86_400_000
 
-/** Moments without a break. */
+/** An uninterrupted series of times. */
 interface Run {
   readonly firstStep: number
   readonly steps: number
-  /** Of its first point within the stream. */
+  /** The index of its first datapoint within the stream. */
   readonly firstIndex: number
 }
 
-/** What the points of a stream are made from. */
+/** The input for generating the datapoints of a stream. */
 interface Source extends StationStream {
   readonly plan: StreamPlan
   readonly site: Site
@@ -88,15 +88,15 @@ interface Source extends StationStream {
 }
 
 /**
- * A network as scientists have them: 200 stations (stream gauges, weather stations, soil plots, lake profilers, drifting buoys, ferries) in
- * twelve catchments and four waters, from 2021 to 2025. They have one to four streams of two to four parameters, which swing over year and day and
- * share the weather of their catchment. Streams begin late, end early and have gaps; single values are missing, null, a text (`ND`, `<LOD`, `ice`)
- * or far off. Buoys and ferries move; profiles have a point per level (altitude below 0); the plots of soil are polygons, the transects of ferries
- * lines. One catchment lies across the antimeridian.
+ * A realistic network: 200 stations (stream gauges, weather stations, soil plots, lake profilers, drifting buoys, ferries) in twelve catchments and
+ * four bodies of water, from 2021 to 2025. They have one to four streams of two to four parameters, with annual and daily cycles and the weather
+ * of their catchment. Streams start late, end early and have gaps; some values are missing, null, a string (`ND`, `<LOD`, `ice`) or outliers.
+ * Buoys and ferries move; profiles have a datapoint per level (altitude below 0); soil plots are polygons, transects of ferries are lines. One
+ * catchment crosses the antimeridian.
  *
- * The same choice always gives the same points with the same ids. A point depends on nothing but its stream and its place therein, so anyone who
- * wants to know what an answer should hold goes over `points()` and sums up; the numbers of stations and streams are those of this data, which a
- * server replaces by its own when they are sent there with the bodies of `station-bodies.ts`.
+ * The same options always give the same datapoints with the same ids. A datapoint depends only on its stream and its index therein, so expected
+ * results can be computed by iterating over `points()`. The numbers of stations and streams are local to this data; a server assigns its own ids
+ * to the requests of `station-bodies.ts`.
  */
 export const stationData = ({ seed = 2021, stations: many = 200, points = 100_000, everyMinutes }: StationChoice = {}): StationData => {
   const made = Array.from({ length: many }, (_, at) => stationOf(seed, at + 1))
@@ -131,7 +131,7 @@ const asStream = ({ plan: _plan, site: _site, altitude: _altitude, water: _water
 
 type Draft = Omit<Source, 'number' | 'everyMs' | 'runs' | 'firstId' | 'count'> & {
   readonly upTimes: readonly (readonly [fromMs: number, toMs: number])[]
-  /** Points times milliseconds between them. */
+  /** Number of datapoints times the milliseconds between them. */
   readonly weightMs: number
 }
 
@@ -191,7 +191,7 @@ const stationOf = (seed: number, number: number): { readonly station: Omit<Stati
   return { station: { number, name: properties.name, geometry, properties }, runs }
 }
 
-/** When a stream was there and in order: some begin late or end early, most are out of order up to three times. */
+/** The periods in which a stream has data: some start late or end early, most have up to three gaps. */
 const upTimesOf = (seed: number): readonly (readonly [fromMs: number, toMs: number])[] => {
   const begin = stationsFromMs + (chance(seed, 0) < 0.15 ? Math.floor(chance(seed, 1) * 700) * dayMs : 0)
   const end = stationsToMs - (chance(seed, 2) < 0.1 ? Math.floor(chance(seed, 3) * 500) * dayMs : 0)
@@ -238,7 +238,7 @@ function* between(source: Source, fromMs: number, toMs: number): Generator<Datap
 
 const pointOf = (source: Source, step: number, index: number): Datapoint => {
   const { site, everyMs, ending, plan, levels, firstId } = source
-  // People take samples when they come by.
+  // Samples are taken at irregular times.
   const late = plan.extra === 'lab' ? Math.floor(chance(site.seed + 5, step) * Math.min(everyMs / 2, dayMs / 3) * 1e-3) * 1000 : 0
   const startMs = stationsFromMs + step * everyMs + late
   const endMs = ending === 'open' ? null : ending === 'span' ? startMs + everyMs : startMs
@@ -294,7 +294,7 @@ const shapeAt = (source: Source, ms: number, level: number | undefined): Geometr
     : { type: 'Point', coordinates: [longitude, latitude, level] }
 }
 
-/** Ten metres or so each way. */
+/** A square of about ten metres in each direction. */
 const plotAround = (longitude: number, latitude: number): GeoPosition[] =>
   [
     [0, 0],
@@ -304,7 +304,7 @@ const plotAround = (longitude: number, latitude: number): GeoPosition[] =>
     [0, 0],
   ].map(([x = 0, y = 0]) => [rounded(longitude + x * 1e-4, 5), rounded(latitude + y * 1e-4, 5)])
 
-/** Ferries go there and back in a day; buoys drift about a place on the way. */
+/** Ferries go back and forth within a day; buoys drift around a point on the path. */
 const placeOn = ({ plan, site }: Source, { way }: Water, ms: number): [number, number] => {
   const isDrifting = plan.name === 'water'
   const days = ms / dayMs

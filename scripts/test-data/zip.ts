@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** One entry of a small archive. `fields` overrides what the directory claims, to make archives that lie. */
+/** One entry of a small archive. `fields` overrides fields of the central directory, for invalid archives. */
 export interface ZipEntry {
   readonly name: string
   readonly bytes: Uint8Array
@@ -9,10 +9,10 @@ export interface ZipEntry {
 
 const dosDate = ((2026 - 1980) << 9) | (3 << 5) | 14
 const dosTime = (9 << 11) | (26 << 5)
-/** The flag of names in UTF-8; others are in the code page of DOS. */
+/** The flag for UTF-8 names; other names are in the DOS code page. */
 const utf8Names = 0x0800
 
-/** A ZIP archive, deflated, each entry dated 2026-03-14 09:26. The same entries always give the same bytes. */
+/** A ZIP archive, deflated, each entry dated 2026-03-14 09:26. The output is deterministic. */
 export function zip(entries: readonly ZipEntry[]): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []

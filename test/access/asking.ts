@@ -18,7 +18,7 @@ const pairsLeftOut = 45
 const deedsOfPair = 36
 const otherDeeds = 144
 
-/** What every sample includes, whatever the seed: each address of a route, each caller, each state. */
+/** What every sample includes, independent of the seed: each path of a route, each caller, each state. */
 const namesIn = ({ address, caller, at }: Cell): readonly string[] => [
   `${address.method} ${address.path}`,
   `caller ${caller}`,
@@ -35,17 +35,17 @@ class Sample {
   readonly #asked = new Set<string>()
 
   constructor(mode: Mode) {
-    // So that the servers get requests for different resources.
+    // Different seeds per server, so that they receive requests for different resources.
     this.seed = sampleSeed + ['public', 'private', 'closed'].indexOf(mode)
     this.#random = dice(this.seed)
   }
 
-  /** What should have been requested and was not. */
+  /** Expected requests that have not been sent. */
   get left(): readonly string[] {
     return [...this.#possible].filter(name => !this.#asked.has(name))
   }
 
-  /** Deterministic per cell, so that the request that changed something can be found. */
+  /** Deterministic per cell, so that a request with a side effect can be identified. */
   refusal(cell: Cell): boolean {
     if (isFullRun) return true
     const key = `${cell.route.name} ${namesIn(cell)} ${JSON.stringify(cell.at)}`
@@ -65,7 +65,7 @@ class Sample {
     const names = namesIn(cell)
     for (const name of names) this.#possible.add(name)
     const stands = new Set(Object.values(at))
-    // What an unknown id is answered is kept: hidden resources are compared with it.
+    // Cells with unknown ids are kept: responses for hidden resources are compared with theirs.
     const isCompared = stands.has('unknown') && (stands.size === 1 || stands.has('own') || stands.has('lab'))
     const isDrawn =
       this.#isAsking(route.name, caller) &&
@@ -75,7 +75,7 @@ class Sample {
     return isKept
   }
 
-  /** Of each route one caller in so many, and one at least. */
+  /** A sample of the callers of each route, at least one. */
   #isAsking(route: string, caller: CallerName): boolean {
     if (this.#isNew(`route ${route}`)) this.#pairs.set(`${route} ${this.#random.pick(callerNames)}`, true)
     const key = `${route} ${caller}`
@@ -96,7 +96,7 @@ const report = (t: ExecutionContext, mode: Mode, counts: Counts, { seed, left }:
   t.deepEqual(left, [], 'never asked')
 }
 
-/** Registers the tests of a part of the routes, or of some of them, on a server of a mode. */
+/** Registers the tests of one part of the routes, or of selected routes, on a server in a mode. */
 export const matrixTests = (
   test: TestFn,
   mode: Mode,
@@ -113,7 +113,7 @@ export const matrixTests = (
     const counts = newCounts()
     await runRefusals(world, counts, routes, cell => sample.refusal(cell))
     await runDeeds(world, counts, routes, cell => sample.deed(cell))
-    // Of a sample not every route has to have met what belongs together.
+    // In a sample, not every route gets a combination of resources that belong together.
     const undone = routes.filter(({ name }) => isFullRun && !counts.done.has(name) && sendings[name]?.neverHere === undefined)
     counts.disagreements.push(...undone.map(({ name }) => `${name} never succeeded: its request proves nothing`))
     if (isFullRun) await noteCounts(`${mode} ${part + 1}/${parts}`, counts)

@@ -1,16 +1,16 @@
-/** Whose rights the columns of the oracle are about, in the order of its letters. */
+/** The callers of the oracle's columns, in the order of its letters. */
 export const columns = [
   ...['anonymous', 'stranger', 'viewer', 'editor', 'grouped', 'spaceAdmin', 'author'],
   ...['readOnly', 'serverAdmin', 'superAdmin', 'extractor', 'readKey', 'otherSpaceKey'],
 ] as const
 
-/** Refused whatever they request, but on the few routes of `oracle/open-routes.ts`. */
+/** Callers whose requests are always refused, except on the routes of `oracle/open-routes.ts`. */
 export const outcasts = ['inactive', 'termsPending'] as const
 
-/** Credentials that prove nothing: answered as no one. */
+/** Invalid credentials: treated as anonymous. */
 export const wrongCredentials = ['revoked', 'unknownKey'] as const
 
-/** Keys of jobs that the Admin of `lab` submitted: on the file there, and on the dataset. What they reach is a table of its own. */
+/** Keys of jobs submitted by the Admin of `lab`, on its file and on its dataset. Their access is defined in `oracle/job-keys.ts`. */
 export const jobKeys = ['fileJobKey', 'datasetJobKey'] as const
 
 export type Column = (typeof columns)[number]
@@ -19,7 +19,7 @@ export type WrongCredentials = (typeof wrongCredentials)[number]
 export type JobKeyCaller = (typeof jobKeys)[number]
 export type CallerName = Column | Outcast | WrongCredentials | JobKeyCaller
 
-/** Whose account a caller's own resources are of. */
+/** The account that owns a caller's own resources. */
 export const accountOf = {
   anonymous: undefined,
   stranger: 'stranger',
@@ -42,5 +42,5 @@ export const accountOf = {
   termsPending: 'termsPending',
 } as const satisfies Readonly<Record<CallerName, string | undefined>>
 
-/** Accounts whose resources must be made before they lose the right to make any. */
+/** Accounts whose resources must be created before they lose the right to create any. */
 export const frozen: ReadonlySet<string> = new Set(['readOnly', 'inactive', 'termsPending'])

@@ -5,31 +5,31 @@ import type { Asked } from './canary-requests.ts'
 import type { Token, Tokens } from './canary-tokens.ts'
 import type { Looker } from './canary-world.ts'
 
-/** An answer as far as it is compared and searched. */
+/** The parts of a response that are compared and searched. */
 export interface Seen {
   readonly status: number
   readonly headers: string
-  /** Bytes as Latin-1; of an archive, names and bytes of all its members. */
+  /** The body as Latin-1; for an archive, names and contents of all its entries. */
   readonly text: string
 }
 
-/** What a crawl came upon. */
+/** The results of a crawl. */
 export class Findings {
   requests = 0
   answers = 0
   readonly found = new Map<Token, string>()
-  /** Tokens that the looker must not find, with the request that gave them. */
+  /** Tokens that the looker must not find, with the request that returned them. */
   readonly leaks: string[] = []
-  /** Words that made a difference when they were searched, and how. */
+  /** Words whose search result revealed their existence, with the request. */
   readonly told = new Set<string>()
   readonly tells: string[] = []
-  /** Ids in answers. */
+  /** Ids in responses. */
   readonly ids = new Set<string>()
 }
 
 const varying = new Set(['date', 'x-request-id', 'connection', 'keep-alive', 'retry-after'])
 
-/** Scripts of a page have another nonce each time. */
+/** Removes script nonces, which differ in each response. */
 const withoutNonces = (text: string): string => text.replace(/nonce(?:-|=")[A-Za-z0-9+/=]{24}/g, 'nonce')
 
 const isArchive = (bytes: Buffer): boolean => bytes.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004'
@@ -39,7 +39,7 @@ const textOf = async (bytes: Buffer): Promise<string> => {
   return [...(await unzip(bytes))].map(([name, member]) => `${name}\n${member.toString('latin1')}`).join('\n')
 }
 
-/** Node's own client: `fetch` takes longer than the server. */
+/** node:http, because `fetch` takes longer than the server. */
 const agent = new Agent({ keepAlive: true, maxSockets: 8 })
 
 interface Sending {
@@ -47,7 +47,7 @@ interface Sending {
   readonly body?: unknown
 }
 
-/** A form without anything in it, for routes that take parts. */
+/** An empty form, for routes with multipart bodies. */
 export const emptyForm = Symbol('a form')
 
 const bodyOf = (body: unknown): { readonly text: string; readonly headers: Readonly<Record<string, string>> } => {
@@ -56,10 +56,13 @@ const bodyOf = (body: unknown): { readonly text: string; readonly headers: Reado
   return { text: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
 }
 
-/** So many looks, so many milliseconds apart. */
+/** Number of checks, and the interval between them in milliseconds. */
 const [silentLooks, lookMs] = [4, 100]
 
-/** A stream of events has no end: what comes until it is silent counts. A timer of a busy process can be late, and runs before what has arrived meanwhile. */
+/**
+ * Reads an event stream until it is silent, because it never ends. Checks several times, because a late timer of a busy process runs before data
+ * that has arrived meanwhile is read.
+ */
 const bytesOf = async (answer: IncomingMessage): Promise<Buffer> => {
   if (answer.headers['content-type'] !== 'text/event-stream') return Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>))
   const pieces: Buffer[] = []
@@ -86,11 +89,11 @@ const bytesOf = async (answer: IncomingMessage): Promise<Buffer> => {
   )
 }
 
-/** Of a stream of events all that the log has, not only what comes. */
+/** Makes an event stream start at the beginning of the log. */
 const whole = (path: string): string =>
   path.startsWith('/api/live') && !path.includes('since=') ? `${path}${path.includes('?') ? '&' : '?'}since=2020-01-01` : path
 
-/** Sends a request and reads all of the answer. */
+/** Sends a request and reads the whole response. */
 export const see = async ({ server, key }: Looker, path: string, { method = 'GET', body }: Sending = {}): Promise<Seen> => {
   const { text, headers } = bodyOf(body)
   const length = text === '' ? {} : { 'content-length': String(Buffer.byteLength(text)) }
@@ -112,13 +115,13 @@ export const see = async ({ server, key }: Looker, path: string, { method = 'GET
 
 const sent = (path: string): ReadonlySet<string> => new Set(decodeURIComponent(path.replaceAll('+', ' ')).match(/[\w-]+/g))
 
-/** What the answer has that the request did not bring. */
+/** Tokens of the response that are not in the request. */
 const news = (tokens: Tokens, path: string, { headers, text }: Seen): readonly Token[] => {
   const brought = sent(path)
   return [...tokens.in(text), ...tokens.inHeaders(headers)].filter(({ word }) => !brought.has(word))
 }
 
-/** Runs a few resources at a time. */
+/** Processes items with limited concurrency. */
 export const inTurns = async <T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 8): Promise<void> => {
   const queue = [...items].values()
   await Promise.all(
@@ -128,25 +131,25 @@ export const inTurns = async <T>(items: readonly T[], work: (item: T) => Promise
   )
 }
 
-/** What an admin is answered where only admins are. */
+/** Whether it is an admin's request of an admin-only route. */
 const isTheirs = ({ isAdmin }: Looker, { permission }: DeclaredRoute): boolean => isAdmin === true && permission === 'serverAdmin'
 
-/** An answer without what names the request. */
+/** A response without the parts that repeat the request. */
 const plain = ({ status, headers, text }: Seen, path: string): string =>
   [...new Set(path.match(/[0-9a-f]{24}/g))]
     .reduce((all, id) => all.replaceAll(id, 'an id'), `${status}\n${headers}\n${text}`)
     .replaceAll(/"requestId":"[^"]*"/g, '')
 
 /**
- * What is suggested while typing, and the facets of a search, come from the index alone, which is notified of a deletion a moment later. And
- * people see lines about what they did themselves, under the name that it had, also after its deletion.
+ * Suggestions and search facets come from the index alone, which is updated shortly after a deletion. And users see feed entries of their own
+ * actions, with the name of the resource at that time, even after its deletion.
  */
 const isLate = ({ field }: Token, { path }: DeclaredRoute, asked: string): boolean =>
   field.startsWith('gone ') &&
   (/^\/api\/(?:tags|search\/fields|search\/values|metadata\/autocompletenames|events)$/.test(path) ||
     /^\/api\/search\?(?:.*&)?facets=/.test(asked))
 
-/** Looks at everything in a list of requests and notes what was found. */
+/** Sends a list of requests and records the findings. */
 export class Crawl {
   readonly findings = new Findings()
   readonly #looker: Looker
@@ -158,7 +161,7 @@ export class Crawl {
     this.#tokens = tokens
   }
 
-  /** With `likeNothing`, what is named must be answered as if it did not exist. */
+  /** With `likeNothing`, responses must be the same as for resources that do not exist. */
   async run(asked: readonly Asked[], { likeNothing = false, method = '' } = {}): Promise<void> {
     await inTurns(asked, async ({ route, path, body, unknown }) => {
       const init = { method: method || route.method, body }
@@ -194,7 +197,7 @@ export class Crawl {
     }
   }
 
-  /** Questions about a word are answered like the same about one that no one has used. */
+  /** Responses to queries of a word must be the same as those for an unused word. */
   async ask(asked: (word: string) => readonly Asked[], words: readonly string[], control: string): Promise<void> {
     const expected = await Promise.all(asked(control).map(({ path }) => this.#plain(path, control)))
     await inTurns(words, async word => {

@@ -14,7 +14,7 @@ export type Name = (typeof names)[number]
 /** Accounts that are visible to members only. */
 export const known: readonly Name[] = ['ann', 'viewer', 'editor']
 
-/** Names and addresses of people are words too, of those who are known to members alone. */
+/** Creates users. Names and mail addresses of users who are visible to members only contain words too. */
 export const makePeople = async (server: TestServer, tokens: Tokens): Promise<Readonly<Record<Name, Person>>> => {
   const made = await Promise.all(
     names.map(async name => {
@@ -35,7 +35,7 @@ export const post = (call: TestFetch, path: string, json?: unknown, method = 'PO
     return answer
   })
 
-/** What planting takes. */
+/** The input of planting. */
 export interface Parts {
   readonly server: TestServer
   readonly tokens: Tokens
@@ -43,7 +43,7 @@ export interface Parts {
   readonly bus: FakeBus
 }
 
-/** Resources of one account alone: a file in no dataset, an upload that is not done, keys, an extractor for itself, a link. */
+/** Resources of a single account: a file without a dataset, an unfinished upload, keys, a private extractor, a link. */
 export const plantOwn = async (world: Parts, dataset: string, file: string): Promise<Ids> => {
   const { server, tokens, people } = world
   const { call, email, password, key } = people.ann
@@ -73,7 +73,7 @@ export const plantOwn = async (world: Parts, dataset: string, file: string): Pro
   return { upload: location.replace(/^.*\//, ''), session: String(session?.id) }
 }
 
-/** Anyone who is, will be, or would like to be a member of a space, and what they say of themselves. */
+/** Members, invited users and applicants of a space, with their profiles. */
 export const plantMembers = async ({ server, tokens, people }: Parts, space: string, isPrivate: boolean): Promise<Ids> => {
   const { ann, viewer, other } = people
   const of = (field: string) => tokens.mint(`person ${field}`, 'person')
@@ -89,7 +89,7 @@ export const plantMembers = async ({ server, tokens, people }: Parts, space: str
   return { invitation: String(invitation?.id) }
 }
 
-/** A key of the author that reaches no further than another space of theirs. */
+/** A key of the author that is limited to another of their spaces. */
 export const narrowKey = async ({ server, people: { ann } }: Parts): Promise<string> => {
   const { id } = await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name: 'narrow', description: '' } }))
   return newKey(server, ann.email, ann.password, `name=narrow&spaces=${id}`)
@@ -103,7 +103,7 @@ export const plantMessages = async ({ tokens, bus }: Parts, sets: Readonly<Recor
   }
 }
 
-/** A dataset that is being imported, as bags and copies make them. */
+/** A dataset during its import, like those of bags and copies. */
 export const plantImport = async ({ server, tokens, people }: Parts, space: string): Promise<Ids> => {
   const word = (field: string) => tokens.mint(`importing ${field}`, 'pending')
   const [datasets, files, folders] = [server.get(Datasets), server.get(Files), server.get(Folders)]

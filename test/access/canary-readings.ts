@@ -1,14 +1,14 @@
 import { ok } from '../support/scene.ts'
 import type { Ids, Planter } from './canary-things.ts'
 
-/** Where all that is planted here is: what searches by place look around. */
+/** The location of all planted resources, for searches by location. */
 export const planted = {
   longitude: -88.2,
   latitude: 40.1,
   around: '{"type":"Polygon","coordinates":[[[-89,40],[-87,40],[-87,41],[-89,41],[-89,40]]]}',
 }
 
-/** A sensor with a stream and two readings. Their ids are the numbers that clients use. */
+/** A sensor with a stream and two datapoints. Their ids are the numbers that clients use. */
 export const plantReadings = async ({ call, tokens, of }: Planter, label: string, space?: string): Promise<Ids> => {
   const word = (field: string): string => tokens.mint(`${label} ${field}`, of)
   const make = async (path: string, json: object): Promise<string> =>

@@ -3,13 +3,13 @@ import { emptyForm } from './canary-crawl.ts'
 import { planted } from './canary-readings.ts'
 import type { Ids } from './canary-things.ts'
 
-/** One way of looking at something. */
+/** One read request. */
 export interface Asked {
   readonly route: DeclaredRoute
   readonly path: string
-  /** Sent as JSON; `emptyForm` as parts. */
+  /** Sent as JSON; `emptyForm` as multipart. */
   readonly body?: unknown
-  /** The same about resources that do not exist; absent when it names no thing. */
+  /** The same request for resources that do not exist; undefined if it refers to none. */
   readonly unknown?: { readonly path: string; readonly body?: unknown }
 }
 
@@ -17,7 +17,7 @@ export const unknownId = 'ffffffffffffffffffffffff'
 
 const isId = (value: string): boolean => /^[0-9a-f]{24}$/.test(value)
 
-/** Names under which a set keeps what a parameter of a path names, where they differ. */
+/** Keys in a set for the resource of a path parameter, if they differ from its kind. */
 const places: Readonly<Record<string, readonly string[]>> = {
   collection: ['collection', 'child'],
   folder: ['folder', 'top'],
@@ -30,7 +30,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   node: ['space', 'collection', 'dataset', 'folder'],
 }
 
-/** Values of a set that a name can stand for; some ids of other resources for a name of which the set has nothing. */
+/** Values of a set for a parameter name; ids of other resources if the set has none for it. */
 const idsFor = (set: Ids, name: string): readonly string[] => {
   const plain = name
     .replace(/_?(?:id|uuid|list)s?$/i, '')
@@ -40,7 +40,7 @@ const idsFor = (set: Ids, name: string): readonly string[] => {
   return known.length > 0 || plain in places ? known : ['dataset', 'file', 'space', 'user'].flatMap(each => set[each] ?? [])
 }
 
-/** All ways to put values into the parameters of a path. */
+/** All combinations of values of path parameters. */
 const fillings = (path: string, valuesOf: (kind: string, name: string) => readonly string[]): readonly string[] => {
   const name = /\{(\w+)\}/.exec(path)?.[1]
   if (name === undefined) return [path]
@@ -49,7 +49,7 @@ const fillings = (path: string, valuesOf: (kind: string, name: string) => readon
 
 const entitySets = ['Things', 'Locations', 'Sensors', 'Datastreams', 'ObservedProperties', 'Observations', 'FeaturesOfInterest']
 
-/** Sets of entities, and those made of a sensor, a stream and a reading. */
+/** SensorThings entity sets, and the entities of a sensor, a stream and a datapoint. */
 const inSensorThings = (name: string, { sensor, stream, datapoint }: Ids): readonly string[] => {
   if (name === 'property') return ['name']
   if (name === 'link') return ['Thing']
@@ -57,7 +57,7 @@ const inSensorThings = (name: string, { sensor, stream, datapoint }: Ids): reado
   return name === 'entity' ? entities : [...entitySets, ...entities]
 }
 
-/** What a set has for the parameters of a route's path. */
+/** Values of a set for the path parameters of a route. */
 const valuesIn =
   ({ path, ids, numbers }: DeclaredRoute, set: Ids) =>
   (kind: string, name: string): readonly string[] => {
@@ -77,7 +77,7 @@ const choices = ({ enum: fixed, anyOf, type }: Schema): readonly string[] => {
   return type === 'boolean' ? ['true', 'false'] : []
 }
 
-/** Texts that find much: nothing, the beginning of every word, and queries of the search language. */
+/** Queries with many hits: the empty string, the prefix of every word, and queries of the search language. */
 const wide = ['', 'zq*', 'name:zq*', 'tag:zq*', 'creator:zq*', 'email:zq*', 'created:>2000-01-01', 'resource_type:file']
 
 const plainValues = (name: string, schema: Schema): readonly string[] => {
@@ -92,7 +92,7 @@ const plainValues = (name: string, schema: Schema): readonly string[] => {
   return schema.type === 'string' && schema.pattern === undefined ? (name === 'query' ? wide : ['', 'zq']) : []
 }
 
-/** Besides one that varies: what a query cannot do without. */
+/** Required query parameters, except the one that varies. */
 const base = (route: DeclaredRoute, without: string, set: Ids): readonly [string, string][] =>
   route.query
     .filter(({ name, required }) => required && name !== without)
@@ -102,7 +102,7 @@ type Pairs = readonly (readonly [string, string])[]
 const withQuery = (path: string, pairs: Pairs): string =>
   pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value]))}`
 
-/** Queries with each id of a set in each place where an id can stand. */
+/** Queries with each id of a set in each parameter that takes an id. */
 const queriesNaming = (route: DeclaredRoute, set: Ids): readonly Pairs[] =>
   route.query.flatMap(({ name, schema }) => {
     if (!isIdName(name, schema)) return []
@@ -112,12 +112,12 @@ const queriesNaming = (route: DeclaredRoute, set: Ids): readonly Pairs[] =>
     return idsFor(set, name).flatMap(id => (others.length === 0 ? [rest] : others).map(pairs => [...pairs, [name, id] as const]))
   })
 
-/** Where a path, a query or a body has the number of a sensor, a stream or a reading. */
+/** Positions in paths, queries and bodies of the number of a sensor, a stream or a datapoint. */
 const numberPlaces =
   /((?:(?:sensor|stream|datapoint)s\/|(?:sensor|stream)_id(?:=|":")|(?:Things|Locations|Datastreams|Observations)\('?))(\d+)/g
 const unknownNumber = '999999999'
 
-/** Without their ids, all resources are alike. Undefined when a text names none of the set. */
+/** Replaces the set's ids in a text with unknown ones. Undefined if the text contains none of them. */
 const unnamed = (text: string, set: Ids): string | undefined => {
   const ids = new Set(Object.values(set))
   const other = text
@@ -126,7 +126,7 @@ const unnamed = (text: string, set: Ids): string | undefined => {
   return other === text ? undefined : other
 }
 
-/** Every way to name the resources of a set. */
+/** All requests that refer to resources of a set. */
 export const requestsNaming = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
   const paths = fillings(route.path, valuesIn(route, set))
   const named = [
@@ -139,7 +139,7 @@ export const requestsNaming = (route: DeclaredRoute, set: Ids): readonly Asked[]
   })
 }
 
-/** A body that a schema takes, with ids of the set where it names resources. */
+/** A body that matches a schema, with ids of the set for its references. */
 const bodyFor = (schema: Schema, set: Ids, name = ''): unknown => {
   if (schema.enum) return schema.enum[0]
   if (schema.anyOf) return bodyFor(schema.anyOf.at(-1) ?? {}, set, name)
@@ -155,7 +155,7 @@ const bodyFor = (schema: Schema, set: Ids, name = ''): unknown => {
     : 'text'
 }
 
-/** Every way to change the resources of a set: the ids in path, query and body. */
+/** All requests that change resources of a set, with its ids in path, query and body. */
 export const changesOf = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
   const body = route.takesParts ? emptyForm : route.body && bodyFor(route.body, set)
   const text = body === emptyForm ? '' : JSON.stringify(body ?? '')
@@ -168,14 +168,14 @@ export const changesOf = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
   })
 }
 
-/** Every switch and wide text of a route, about the resources of a set where it takes some. */
+/** Requests of a route with each of its flags and broad queries, for resources of a set if it refers to any. */
 export const requestsWide = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
   const [path] = fillings(route.path, valuesIn(route, set))
   if (path === undefined) return []
   const varied = route.query.flatMap(({ name, schema }) =>
     isIdName(name, schema) ? [] : plainValues(name, schema).map(value => [...base(route, name, set), [name, value] as const]),
   )
-  // What a hit quotes depends on the query.
+  // The excerpt of a hit depends on the query.
   const quoting = route.query.some(({ name }) => name === 'view')
     ? wide.map(text => [['query', text] as const, ['view', 'full'] as const])
     : []
@@ -184,10 +184,10 @@ export const requestsWide = (route: DeclaredRoute, set: Ids): readonly Asked[] =
 
 const isText = (schema: Schema): boolean => schema.type === 'string' && schema.pattern === undefined && schema.enum === undefined
 
-/** Texts of a form of their own, in which a word is only refused. */
+/** Parameters with a fixed format, for which a word is always invalid. */
 const formed = /^(?:after|date|when|since|until|geocode|geojson|window_start|window_end|created|order|expires|returnTo|permission)$/
 
-/** A word in every place where a text can stand. */
+/** Requests with a word in every string parameter. */
 export const requestsWith = (route: DeclaredRoute, set: Ids, word: string): readonly Asked[] => {
   const texts = route.query.filter(({ name, schema }) => isText(schema) && !isIdName(name, schema) && !formed.test(name))
   const isNamed = /\{/.test(route.path) && route.ids.length === 0

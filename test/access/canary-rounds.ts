@@ -10,21 +10,21 @@ import { type CanaryWorld, type Looker, makeCanaryWorld } from './canary-world.t
 
 /** The usual run samples one in this many for callers who must find nothing; a full run executes all. */
 const requestsLeftOut = 32
-/** Of lists, which show most; each of them is requested at least once. */
+/** The same for lists, which show the most; each list is requested at least once. */
 const listsLeftOut = 8
-/** Of the routes, for a caller that is not thorough; each is requested by some caller. */
+/** The same for routes, for a caller that is not thorough; each route is requested by at least one caller. */
 const routesLeftOut = 6
-/** Of what is read before and after something is added, besides one request of each route. */
+/** The same for requests before and after resources are added, besides one request of each route. */
 const looksLeftOut = 12
-/** Of the words that are searched. */
+/** The same for searched words. */
 const wordsLeftOut = 16
 
-/** A word that stands nowhere. */
+/** A word that does not occur anywhere. */
 const control = 'zq000000x'
 
 const routeOf = ({ route: { method, path } }: Asked): string => `${method} ${path}`
 
-/** Rounds through a world full of words, by one caller after the other. */
+/** Crawls of a world with planted words, by each caller. */
 class Rounds {
   readonly world: CanaryWorld
   readonly #random = dice(sampleSeed)
@@ -38,12 +38,12 @@ class Rounds {
     this.world = world
     const { outsiders, insiders } = world
     this.#thorough = new Set(thorough.flatMap(who => outsiders[who] ?? insiders[who] ?? []))
-    // Routes that take a token of their own are throttled after a few tries.
+    // Routes with their own token are throttled after a few attempts.
     this.#routes = routes.filter(({ query }) => !query.some(({ name }) => name === 'token'))
     this.#reading = this.#routes.filter(({ method }) => method === 'GET')
   }
 
-  /** Everything that can be read, or a sample of it; whatever names something that the caller may not view must be answered as if it did not exist. */
+  /** All read requests, or a sample. Responses about a resource that the caller may not view must be the same as if it did not exist. */
   async read(crawl: Crawl, looker: Looker, isWhole = false): Promise<void> {
     const wide = this.#reading.flatMap(route => requestsWide(route, this.world.sets['restricted'] ?? {}))
     await crawl.run(isWhole ? wide : this.#some(looker, wide, one => `all of ${routeOf(one)}`, listsLeftOut))
@@ -51,14 +51,14 @@ class Rounds {
       await crawl.run(isWhole ? this.#naming(set) : this.#some(looker, this.#naming(set), routeOf), { likeNothing: isHidden(looker, name) })
   }
 
-  /** Everything that names something, and of what names nothing a sample: all that is shown at all is found in it. */
+  /** All requests that refer to a resource, and a sample of the others: sufficient to find everything that is visible. */
   async readMost(crawl: Crawl): Promise<void> {
     const wide = this.#reading.flatMap(route => requestsWide(route, this.world.sets['restricted'] ?? {}))
     await crawl.run(sampleOf(wide, one => [routeOf(one)], listsLeftOut))
     for (const set of Object.values(this.world.sets)) await crawl.run(this.#naming(set))
   }
 
-  /** Only the requests of a whole round that are named, as `found` of its findings names them. */
+  /** Only the requests of a whole round with the given names, which are those in `found` of its findings. */
   async readThose(crawl: Crawl, named: ReadonlySet<string>): Promise<void> {
     const wide = this.#reading.flatMap(route => requestsWide(route, this.world.sets['restricted'] ?? {}))
     const all = [...wide, ...Object.values(this.world.sets).flatMap(set => this.#naming(set))]
@@ -69,7 +69,7 @@ class Rounds {
     return this.#random.seed
   }
 
-  /** A sample with each part, such as each route, for a thorough caller; for the others, with some of the parts. */
+  /** A sample that covers each part (such as each route) for a thorough caller, and some of the parts for others. */
   #some<T>(looker: Looker, all: readonly T[], partOf: (one: T) => string, leftOut = requestsLeftOut): readonly T[] {
     if (isFullRun) return all
     const met = this.#met.get(looker) ?? new Set<string>()
@@ -83,13 +83,13 @@ class Rounds {
     })
   }
 
-  /** The heads of what the caller may not view. */
+  /** HEAD requests of resources that the caller may not view. */
   async readHeads(crawl: Crawl, looker: Looker): Promise<void> {
     for (const [name, set] of Object.entries(this.world.sets))
       if (isHidden(looker, name)) await crawl.run(this.#some(looker, this.#naming(set), routeOf), { likeNothing: true, method: 'HEAD' })
   }
 
-  /** All that a caller is answered about what is public, and about nothing in particular. */
+  /** All responses to a caller about public resources, and to requests without a resource. */
   async outlook(looker: Looker): Promise<ReadonlyMap<string, string>> {
     const shown = this.world.sets['shown'] ?? {}
     const all = this.#reading.flatMap(route => [...requestsWide(route, shown), ...requestsNaming(route, shown)])
@@ -97,7 +97,7 @@ class Rounds {
     const seen = new Map<string, string>()
     await inTurns(asked, async ({ path }) => {
       const { status, headers, text } = await see(looker, path)
-      // What lies in the trash takes room: the totals of a public server count its bytes until it is deleted.
+      // The totals of a public server include the bytes of the trash until it is purged.
       const told = isPublicTotals(path, this.world)
         ? text.replace(/"files":\d+,"bytes":\d+/, '')
         : path.startsWith('/api/search')
@@ -113,7 +113,7 @@ class Rounds {
     return this.#reading.flatMap(route => requestsNaming(route, set))
   }
 
-  /** Every change of what the caller may not view, which must be refused as if it did not exist. */
+  /** All changes of resources that the caller may not view. They must be refused as if the resource did not exist. */
   async change(crawl: Crawl, looker: Looker): Promise<void> {
     const writing = this.#routes.filter(({ method }) => method !== 'GET')
     for (const [name, set] of Object.entries(this.world.sets))
@@ -128,7 +128,7 @@ class Rounds {
         )
   }
 
-  /** One word of each field that the caller must not find, be it in what is restricted or, for members, in what is in the trash. */
+  /** One word of each field that the caller must not find: in restricted resources or, for members, in the trash. */
   wordsFor(looker: Looker): readonly Token[] {
     const { hidden } = looker
     const kept = hidden.has('restricted') ? /^(?:private|own|person|photo|mixed|trashed dataset)/ : /^(?:own|trashed)/
@@ -136,7 +136,7 @@ class Rounds {
     return this.#some(looker, words, ({ of }) => of, wordsLeftOut)
   }
 
-  /** Questions with each word in every place where a text can stand; all in those of searches, names and addresses in the others. */
+  /** Queries with each word in every string parameter: all words in those of searches, names and mail addresses in the others. */
   async ask(crawl: Crawl, words: readonly Token[]): Promise<void> {
     const set = this.world.sets['restricted'] ?? {}
     const isSearch = ({ path }: DeclaredRoute): boolean => /search|tags|autocomplete/.test(path)
@@ -153,7 +153,7 @@ class Rounds {
   }
 }
 
-/** Relevance weighs a word by how rare it is in the whole index: of two hits that are alike another one can come first. */
+/** Sorts hits: relevance depends on the frequency of words in the whole index, which can change the order of equal hits. */
 const unordered = (text: string): string =>
   text
     .split('},{')
@@ -161,7 +161,7 @@ const unordered = (text: string): string =>
     .sort()
     .join()
 
-/** Without the time at which the caller's own key was last used, which is written again after a minute of use. */
+/** Removes the time of last use of the caller's own key, which is updated once a minute. */
 const withoutLastUse = (answer: string | undefined): string | undefined => answer?.replaceAll(/"lastUsed":"[^"]*"/g, '')
 
 const isPublicTotals = (path: string, { outsiders }: CanaryWorld): boolean =>
@@ -172,10 +172,10 @@ const isHidden = ({ hidden }: Looker, set: string): boolean => {
   return of !== undefined && hidden.has(of)
 }
 
-/** How much is shown when a test fails. */
+/** Maximum number of findings in a failure message. */
 const most = 40
 
-/** The tests of one world. The callers named `thorough` also search each word, send HEAD, and try to change resources. */
+/** The tests of one world. Callers in `thorough` also search each word, send HEAD requests, and try to change resources. */
 export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly string[]): void => {
   const place = `a ${isPrivate ? 'private' : 'public'} server`
   let rounds: Rounds
@@ -194,7 +194,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
   })
   test.after.always(() => stop?.())
 
-  test.serial(`the author finds every word on ${place} before anything is taken away`, async t => {
+  test.serial(`the author finds every word on ${place} before resources are removed`, async t => {
     const { author, tokens } = rounds.world
     const crawl = new Crawl(author, tokens)
     const missing = () =>
@@ -210,7 +210,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     t.log(`${tokens.words.length} words, ${tokens.runs.length} ids, keys and hashes`)
   })
 
-  test.serial(`nobody finds a word that is not for them on ${place}`, async t => {
+  test.serial(`no caller finds a word that it may not see on ${place}`, async t => {
     const { world } = rounds
     await world.darken()
     t.log(`seed ${rounds.seed}`)
@@ -232,7 +232,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     t.is(bad.length, 0)
   })
 
-  test.serial(`what is added out of sight moves no list, count or head that others see on ${place}`, async t => {
+  test.serial(`adding hidden resources changes no list, count or header that others see on ${place}`, async t => {
     const { world } = rounds
     const looked = async () =>
       Promise.all(
@@ -253,7 +253,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     t.true((before[1]?.size ?? 0) > 200)
   })
 
-  test.serial(`what nobody could see is still there on ${place}`, async t => {
+  test.serial(`hidden resources still exist on ${place}`, async t => {
     const { world } = rounds
     await world.reveal()
     const crawl = new Crawl(world.author, world.tokens)

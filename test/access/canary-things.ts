@@ -6,18 +6,18 @@ import type { TokenClass, Tokens } from './canary-tokens.ts'
 /** Ids by kind: `dataset`, `file` … */
 export type Ids = Readonly<Record<string, string>>
 
-/** Who plants, and what becomes of the words. */
+/** The user who plants, and the classes of the words. */
 export interface Planter {
   readonly call: TestFetch
   readonly tokens: Tokens
   readonly of: TokenClass
-  /** Of the bytes of files. */
+  /** The class of the contents of files. */
   readonly bytes: TokenClass
 }
 
 const pngStart = Buffer.from('89504e470d0a1a0a', 'hex')
 
-/** A picture of `test/data` with a word in a text of its own, as cameras and editors leave them. */
+/** A picture of `test/data` with a word in a text chunk, like those of cameras and editors. */
 export const pictureWith = async (word: string): Promise<Buffer> => {
   const { crc32 } = await import('node:zlib')
   const picture = await dataFile('picture.png')
@@ -29,7 +29,7 @@ export const pictureWith = async (word: string): Promise<Buffer> => {
   return Buffer.concat([picture.subarray(0, headEnd), length, body, sum, picture.subarray(headEnd)])
 }
 
-/** A photo with a word in its EXIF description, which the extractor of pictures reads. */
+/** A photo with a word in its EXIF description, which the image extractor reads. */
 export const photoWith = async (word: string): Promise<Buffer> => {
   const photo = await dataFile('photo.jpg')
   const text = Buffer.from(`${word} by the sea\0\0`)
@@ -46,7 +46,7 @@ export const photoWith = async (word: string): Promise<Buffer> => {
   return Buffer.concat([photo.subarray(0, 2), head, segment, photo.subarray(2)])
 }
 
-/** Sends JSON or parts and gives the answer's id, or its text when that is all there is. */
+/** Sends JSON or a form; resolves to the id in the response, or to its text if it has none. */
 const sender = (call: TestFetch) => {
   const send = async (path: string, init: Parameters<TestFetch>[1]): Promise<string> => {
     const answer = await call(path, { method: 'POST', ...init })
@@ -90,7 +90,7 @@ const wordsOf = ({ tokens, of, bytes }: Planter, label: string) => ({
   bytesWord: (field: string) => tokens.mint(`${label} ${field}`, bytes),
 })
 
-/** A space with definitions, metadata, a logo and a vocabulary, and two collections, one in the other. */
+/** A space with definitions, metadata, a logo and a vocabulary, and two nested collections. */
 export const plantSpace = async (planter: Planter, label: string): Promise<Ids> => {
   const { post, form } = sender(planter.call)
   const { word } = wordsOf(planter, label)
@@ -133,7 +133,7 @@ export const plantSpace = async (planter: Planter, label: string): Promise<Ids> 
   return { space, definition, spaceMetadata, logo, path, vocabulary, term: String(terms[0]?.vocab_term_id), collection, child }
 }
 
-/** A file with all that hangs on it: tags, metadata, comments, a section, a preview with tiles, a thumbnail, a run and a link. */
+/** A file with everything that can be attached: tags, metadata, comments, a section, a preview with tiles, a thumbnail, an extraction and a link. */
 const plantFile = async (planter: Planter, label: string, dataset: string, folder: string): Promise<Ids> => {
   const { post, put, form } = sender(planter.call)
   const { word, bytesWord } = wordsOf(planter, label)

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Who may not see a token. `restricted`, and `person` for what is of people: what a private server shows to members alone and a public one to all. `bytes`: what takes the right
- * to download. `trashed`: its author's alone. `pending`: hidden from all for now, for it is being imported, or its parent is deleted and the
- * cascade has not come there. `own`: one account's. `secret`: never shown, to no one.
+ * The visibility of a token. `restricted`, and `person` for user data: visible to members on a private server, to everyone on a public one.
+ * `bytes`: requires the permission to download. `trashed`: visible to its author only. `pending`: temporarily hidden, because it is being imported,
+ * or because its parent is deleted and the cascade has not reached it. `own`: visible to one account. `secret`: never visible.
  */
 export type TokenClass = 'shown' | 'restricted' | 'person' | 'bytes' | 'trashed' | 'pending' | 'own' | 'secret'
 
-/** The class of what stands in each set. */
+/** The class of the tokens in each set. */
 export const classes: Readonly<Record<string, TokenClass>> = {
   restricted: 'restricted',
   archived: 'restricted',
@@ -17,7 +17,7 @@ export const classes: Readonly<Record<string, TokenClass>> = {
   importing: 'pending',
 }
 
-/** A word that stands in one field of one resource. */
+/** A word in one field of one resource. */
 export interface Token {
   readonly word: string
   /** Such as `dataset.description`. */
@@ -26,17 +26,17 @@ export interface Token {
 }
 
 const wordForm = /zq[0-9a-f]{6}x/gi
-/** Ids, keys, hashes and names of blobs: runs that are compared as a whole. */
+/** Ids, keys, hashes and names of blobs: compared as a whole. */
 const runForm = /[A-Za-z0-9_-]{20,}/g
 const base64Form = /[A-Za-z0-9+/]{12,}={0,2}/g
 
-/** Mints words and finds them again. */
+/** Generates words and finds them in responses. */
 export class Tokens {
   readonly #byWord = new Map<string, Token>()
   readonly #byRun = new Map<string, Token>()
   #minted = 0
 
-  /** A new word, of lower-case letters and digits: it can stand in names, addresses, keys and queries. */
+  /** A new word of lower-case letters and digits, valid in names, addresses, keys and queries. */
   mint(field: string, of: TokenClass): string {
     this.#minted += 1
     const word = `zq${createHash('sha256').update(`${of} ${field} ${this.#minted}`).digest('hex').slice(0, 6)}x`
@@ -45,22 +45,22 @@ export class Tokens {
     return word
   }
 
-  /** A text that someone else made, such as an id, a key or a hash. */
+  /** Registers a string that the server generated, such as an id, a key or a hash. */
   watch(text: string, field: string, of: TokenClass): void {
     this.#byRun.set(text, { word: text, field, of })
   }
 
-  /** All words that were minted. */
+  /** All generated words. */
   get words(): readonly Token[] {
     return [...this.#byWord.values()]
   }
 
-  /** All texts that are watched. */
+  /** All registered strings. */
   get runs(): readonly Token[] {
     return [...this.#byRun.values()]
   }
 
-  /** What a word stands in. */
+  /** The field of a word. */
   fieldOf(word: string): string {
     const { of = '', field = word } = this.#byWord.get(word) ?? {}
     return `${of} ${field}`
@@ -74,7 +74,7 @@ export class Tokens {
     return found
   }
 
-  /** The same in text that may hold Base64, such as headers of uploads. */
+  /** The same for text that may contain Base64, such as upload headers. */
   inHeaders(text: string): ReadonlySet<Token> {
     const decoded = [...text.matchAll(base64Form)].map(([each]) => Buffer.from(each, 'base64').toString('latin1'))
     return this.in([text, ...decoded].join('\n'))

@@ -10,44 +10,44 @@ import { plantReadings } from './canary-readings.ts'
 import { type Ids, photoWith, plantDataset, plantSpace } from './canary-things.ts'
 import { classes, type TokenClass, Tokens } from './canary-tokens.ts'
 
-/** Who looks, and the classes of tokens that they must not find. */
+/** A caller, and the classes of tokens that it must not find. */
 export interface Looker {
   readonly server: TestServer
-  /** Absent for no one in particular. */
+  /** Undefined for an anonymous caller. */
   readonly key: string | undefined
   readonly hidden: ReadonlySet<TokenClass>
-  /** A server admin: what only admins are answered is theirs to see. */
+  /** A server admin, who may see the responses of admin-only routes. */
   readonly isAdmin?: true
 }
 
-/** A server full of words, and those who look for them. */
+/** A server with planted words, and the callers that search for them. */
 export interface CanaryWorld {
   readonly server: TestServer
   readonly tokens: Tokens
   readonly mailer: MemoryMailer
-  /** By what becomes of them: `restricted`, `trashed`, `gone`, `importing`, `shown`. */
+  /** Ids by the fate of the resources: `restricted`, `trashed`, `gone`, `importing`, `shown`. */
   readonly sets: Readonly<Record<string, Ids>>
   readonly author: Looker
   readonly outsiders: Readonly<Record<string, Looker>>
   readonly insiders: Readonly<Record<string, Looker>>
   readonly people: Readonly<Record<string, Person>>
-  /** Mail addresses of those who are known to members alone. */
+  /** Mail addresses of users who are visible to members only. */
   readonly addresses: readonly string[]
-  /** Trashes, deletes and removes what is meant for it. Before this the author finds every word. */
+  /** Trashes, deletes and removes the resources of these sets. Before this the author finds every word. */
   darken(): Promise<void>
-  /** Adds resources that only members see, or on a public server only their author. */
+  /** Adds resources that are visible to members only, or on a public server to their author only. */
   addMore(): Promise<void>
-  /** Ends the import. */
+  /** Completes the import. */
   reveal(): Promise<void>
 }
 
-/** Ids are visible only to who may view what they name. */
+/** Registers ids, which are visible only to callers who may view the resource. */
 const watchIds = (tokens: Tokens, sets: CanaryWorld['sets']): void => {
   for (const [name, of] of Object.entries(classes))
     for (const [kind, id] of Object.entries(sets[name] ?? {})) if (/^[0-9a-f]{24}$/.test(id)) tokens.watch(id, `${name} id of ${kind}`, of)
 }
 
-/** What no one ever sees: hashes, names of blobs, the folder, and what the configuration keeps. */
+/** Registers internal strings: hashes, names of blobs, the data folder, and secrets of the configuration. */
 const watchSecrets = async ({ server, tokens }: Parts): Promise<void> => {
   const documents = server.get(DocumentStore)
   for await (const { key } of server.get(BlobStore).list()) tokens.watch(key.replace(/^.*\//, ''), 'name of a blob', 'secret')
@@ -63,7 +63,7 @@ const watchSecrets = async ({ server, tokens }: Parts): Promise<void> => {
 const everyWord: readonly TokenClass[] = ['restricted', 'bytes', 'person', 'trashed', 'pending', 'own', 'secret']
 const onPublic: readonly TokenClass[] = ['bytes', 'trashed', 'pending', 'own', 'secret']
 
-/** Boots a server and plants a word in everything that can be private. `stopAfter` receives the function that stops it, also when planting fails. */
+/** Boots a server and plants a word in everything that can be private. `stopAfter` receives its stop function, even if planting fails. */
 export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () => Promise<void>) => void): Promise<CanaryWorld> => {
   const tokens = new Tokens()
   const mailer = new MemoryMailer()
@@ -120,7 +120,7 @@ export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () =
     })),
     ...(await plantReadings(planter('shown', 'shown', pam.call), 'public', String(shownPlaces['space']))),
   }
-  // What is public hangs together with what is not.
+  // Public resources are connected with private ones.
   await post(pam.call, `/api/datasets/${dataset}/files/${shown['file']}`)
   await post(pam.call, `/api/collections/${restricted['collection']}/datasets/${shown['dataset']}`)
   await post(pam.call, `/api/collections/${shown['collection']}/datasets/${dataset}`)
@@ -183,7 +183,7 @@ export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () =
       await post(ann.call, `/api/datasets/${trashed['dataset']}`, undefined, 'DELETE')
       await post(ann.call, `/api/spaces/${space}/removeUser?removeUser=${former.id}`)
       await server.drained()
-      // The tombstone alone: what follows from it has not happened yet.
+      // Only the tombstone: the cascade has not run yet.
       const { datasets } = await import('../../plugins/resources/datasets/collection.ts')
       await server.get(DocumentStore).commit({ tombstone: String(gone['dataset']), in: datasets })
       const { sensors } = await import('../../plugins/resources/geostreams/collections.ts')

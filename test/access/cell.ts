@@ -15,10 +15,10 @@ export interface Cell {
 }
 
 const unknownId = 'f'.repeat(24)
-/** Of what has small numbers on the wire. */
+/** Kinds whose ids in the API are small integers. */
 const numbered: ReadonlySet<ThingKind> = new Set(['sensor', 'stream', 'datapoint'])
 
-/** The id of a standing thing; undefined where there is no such thing. */
+/** The id of an existing resource; undefined if there is none. */
 export const idOf = ({ standing }: World, kind: ThingKind, state: State, caller: CallerName): string | undefined => {
   const isText = kind === 'mail' || kind === 'logoPath'
   switch (state) {

@@ -10,26 +10,26 @@ import { type MatrixRoute, suggestedNeeds } from './routes.ts'
 import type { ThingKind } from './things.ts'
 import { type State, states } from './world.ts'
 
-/** A parameter that names a resource, and what kind of thing. */
+/** A parameter that refers to a resource, and the kind of that resource. */
 export interface Slot {
   readonly parameter: string
   readonly kind: ThingKind
 }
 
-/** Where the resource of each slot stands, by parameter. */
+/** The state of the resource of each slot, by parameter. */
 export type Standing = Readonly<Record<string, State>>
 
-/** What the oracle expects. */
+/** The expectation of the oracle. */
 export interface Expected {
-  /** `y` done, `b` whatever, else refused. */
+  /** `y`: succeeds, `b`: either, otherwise refused. */
   readonly letter: 'y' | 'b' | 'refused'
-  /** Letters of the conditions that do not hold. */
+  /** Letters of the unmet conditions. */
   readonly because: readonly Letter[]
-  /** Slots that are as if they were not there, when nothing else stands in the way. */
+  /** Slots whose resource is hidden, if that is the only reason for a refusal. */
   readonly unseen: readonly string[]
-  /** Refused for one of a batch: an answer of success will do as long as nothing is done. */
+  /** Refused for one item of a batch: a success response is accepted if nothing is changed. */
   readonly isQuiet: boolean
-  /** Something of it lies in the trash: a conflict is then no word about what was sent. */
+  /** One of the resources is in the trash: a 409 then does not refer to the content of the request. */
   readonly isInTrash: boolean
 }
 
@@ -43,13 +43,13 @@ export const slotsOf = (route: MatrixRoute): readonly Slot[] => {
   return [...found.values()]
 }
 
-/** Resources of several people, or of several datasets, are combined with their like, and beside what is one's own or the lab's. */
+/** States with several owners or datasets, which are combined with each other, and with own resources or those of the lab. */
 const madeOfSeveral: ReadonlySet<State> = new Set(['trashedShared', 'halfTrashed'])
 
 const isPair = (one: State, other: State): boolean =>
   one === other || [one, other].some(each => each === 'own' || each === 'lab') || ![one, other].some(each => madeOfSeveral.has(each))
 
-/** How the resources of a request may stand: all pairs of two, and of more each by itself beside resources that are one's own or the lab's. */
+/** Combinations of states of a request's resources: all pairs for two slots; for more, each state with own resources or those of the lab. */
 export const standingsOf = (slots: readonly Slot[]): readonly Standing[] => {
   const [first, second, ...more] = slots
   if (first === undefined) return [{}]
@@ -67,7 +67,7 @@ export const standingsOf = (slots: readonly Slot[]): readonly Standing[] => {
 
 export const callerNames: readonly CallerName[] = [...columns, ...outcasts, ...wrongCredentials, ...jobKeys]
 
-/** True of a route that only looks. */
+/** True for a route that only reads. */
 export const isReading = ({ declaration: { method, effects } }: MatrixRoute): boolean => method === 'GET' && effects === undefined
 
 const partLetter = (state: State, reference: State | undefined): Letter => (state === reference && !isAbsent(state) ? 'y' : 'x')
@@ -87,28 +87,28 @@ const letterOf = (
   if (isJobKey(caller)) return jobLetter(caller, right, kind, state)
   if (right === 'blind') return 'b'
   if (right === 'known') return isAbsent(state) ? 'x' : 'y'
-  // A download is counted, and only looks all the same.
+  // A download is counted, but is still a read.
   const isLooking = by === 'reading' || isReading(route) || (route.declaration.method === 'GET' && looks(right))
   return onThing(mode, caller, right, by, { kind, state }, isLooking)
 }
 
-/** The best possible result; of refusals the most specific. */
+/** The best possible result; among refusals the most specific one. */
 const rank = (letter: Letter | undefined): number => (letter === undefined ? 0 : ['f', 'b', 'y'].indexOf(letter) + 2)
 
 const isOutcast = (caller: CallerName): caller is Outcast => outcasts.some(name => name === caller)
 
 const isWrong = (caller: CallerName): caller is (typeof wrongCredentials)[number] => wrongCredentials.some(name => name === caller)
 
-/** True of callers for whom the owner of a resource makes no difference. */
+/** True for callers for whom the owner of a resource is irrelevant. */
 export const isAlikeTo = (caller: CallerName): boolean => isOutcast(caller) || isWrong(caller)
 
-/** What the oracle says of a request; a text when it says nothing, with the reason. */
+/** The oracle's expectation for a request, or the reason why it has none. */
 export const expectation = (mode: Mode, route: MatrixRoute, caller: CallerName, at: Standing): Expected | string => {
   const slots = slotsOf(route)
   const isInTrash = slots.some(({ kind, parameter }) => isTrashed({ kind, state: at[parameter] ?? '' }))
   const common = { unseen: [], isQuiet: false, isInTrash }
   if (isWrong(caller)) {
-    // What no one in particular gets, and 401 where that is refused or not there.
+    // The same as for an anonymous caller, with 401 for refusals and absent resources.
     const expected = expectation(mode, route, 'anonymous', at)
     return typeof expected === 'string' || expected.letter !== 'refused' ? expected : { ...expected, because: ['a'], unseen: [] }
   }

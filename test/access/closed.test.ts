@@ -1,7 +1,7 @@
 import test from 'ava'
 import { matrixTests } from './asking.ts'
 
-/** Elsewhere a closed server is a private one. */
+/** Other routes behave on a closed server as on a private one. */
 const isAboutReadings = ({ plugin }: { readonly plugin: string }): boolean => /^resources\.(?:geostreams|sensorthings)$/.test(plugin)
 
 matrixTests(test, 'closed', 0, 1, isAboutReadings)

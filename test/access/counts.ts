@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Counts } from './matrix.ts'
 
-/** What the last full run had, by part. */
+/** The counts of the last full run, by part. */
 const file = new URL('./counts.json', import.meta.url)
 
-/** Quotes it between two marks. */
+/** The page that contains the counts between two markers. */
 const page = new URL('../../docs/security.md', import.meta.url)
 const marks = /(<!-- counts -->)[\s\S]*(<!-- \/counts -->)/
 
@@ -12,7 +12,7 @@ const columns = ['routes', 'cells', 'refusals', 'deeds', 'disagreements'] as con
 type PartCounts = Readonly<Record<(typeof columns)[number], number>>
 type Parts = Readonly<Record<string, PartCounts>>
 
-/** A line for each part and one for all. */
+/** One line per part and one for the total. */
 export const countsTable = (parts: Parts): string => {
   const sum = (column: (typeof columns)[number]): number => Object.values(parts).reduce((all, part) => all + part[column], 0)
   const line = (name: string, value: (column: (typeof columns)[number]) => number | string): string =>
@@ -21,7 +21,7 @@ export const countsTable = (parts: Parts): string => {
   return [...head, ...Object.entries(parts).map(([name, part]) => line(name, column => part[column])), line('all', sum)].join('\n')
 }
 
-/** Keeps the counts of a part of a full run, and puts them on the page. */
+/** Records the counts of a part of a full run, and updates the page. */
 export const noteCounts = async (part: string, { cells, refusals, deeds, disagreements, asked }: Counts): Promise<void> => {
   const known = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Parts
   const parts = { ...known, [part]: { routes: asked.size, cells, refusals, deeds, disagreements: disagreements.length } }

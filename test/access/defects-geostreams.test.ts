@@ -5,14 +5,14 @@ import { makeWorld } from './world.ts'
 const closed = await makeWorld('closed')
 test.after.always(() => closed.stop())
 
-/** As in `defects.test.ts`; the last ones let something be changed. */
+/** As in `defects.test.ts`; the last ones permit changes. */
 const defects: Readonly<Record<string, Defect>> = {
-  'readings are for everybody though the server says no': {
+  'geostreams are public although the setting is off': {
     who: 'anonymous',
     put: inRoute('getSensor', () => ({ permission: 'anyone' })),
     routes: ['getSensor'],
   },
-  'a stream does not ask its sensor': {
+  'a stream ignores the rights of its sensor': {
     who: 'stranger',
     put: inRights('stream', rightsOf => async ids => {
       const found = await rightsOf(ids)
@@ -20,22 +20,22 @@ const defects: Readonly<Record<string, Defect>> = {
     }),
     routes: ['getStream'],
   },
-  'a list of sensors leaves out the condition': {
+  'a list of sensors is not filtered by rights': {
     who: 'stranger',
     put: inPolicy(() => ({ visibleTo: () => 'all' })),
     routes: ['listSensors', 'listDatapoints'],
   },
-  'a change of a sensor takes only the right to look': {
+  'a change of a sensor only requires the permission to view': {
     who: 'viewer',
     put: inRight('updateSensor', { right: 'ViewGeoStream' }),
     routes: ['updateSensor'],
   },
-  'nobody looks whose stream it is that readings are added to': {
+  'adding datapoints does not check the rights on the stream': {
     who: 'grouped',
     put: inPolicy(() => ({ allowed: async (_caller, _permission, _kind, ids) => new Set(ids) })),
     routes: ['createDatapoints'],
   },
-  'whoever may delete a reading may delete all': {
+  'the permission to delete a datapoint allows deleting all': {
     who: 'editor',
     put: inRight('dropGeostreams', { right: 'DeleteGeoStream', unscoped: 'A defect.' }),
     routes: ['dropGeostreams'],

@@ -6,34 +6,38 @@ import { makeWorld } from './world.ts'
 const worlds = { private: await makeWorld('private') }
 test.after.always(() => worlds.private.stop())
 
-/** As if it had never been thrown away. */
+/** Treats a trashed resource as if it were not in the trash. */
 const live = inRights(
   'dataset',
   rightsOf => async ids => new Map([...(await rightsOf(ids))].map(([id, rights]) => [id, { ...rights, state: 'live' }])),
 )
 
-/** As in `defects.test.ts`, in any order: each has a trash of its own. */
+/** As in `defects.test.ts`, in any order: each has its own trashed resources. */
 const defects: Readonly<Record<string, Defect>> = {
-  'a role reads what lies in the trash': {
+  'a role can read the trash': {
     who: 'editor',
     put: inTrash(permission => (looks(permission) ? 'yes' : undefined)),
     routes: ['getSection', 'getFileMetadata'],
   },
-  'a role that may delete a dataset sees it in the trash': {
+  'a role with the permission to delete a dataset sees it in the trash': {
     who: 'spaceAdmin',
     put: inTrash((permission, { kind }) => (kind === 'dataset' && looks(permission) ? 'yes' : undefined)),
     routes: ['getDataset'],
   },
-  'a role gives in the trash whatever begins with Delete': {
+  'a role grants all Delete permissions in the trash': {
     who: 'grouped',
     put: inTrash(permission => (permission.startsWith('Delete') ? 'yes' : undefined)),
     routes: ['removeAllFileTags', 'deletePreview', 'removeMetadata'],
   },
-  'the author of a dataset writes in the trash': { who: 'author', put: live, routes: ['renameDataset', 'commentFile', 'addSectionTags'] },
-  'the author of a dataset follows it in the trash': { who: 'author', put: live, routes: ['followDataset'] },
-  'whoever made a file changes it in the trash': { who: 'editor', put: live, routes: ['renameFile'] },
-  'superadmin mode writes in the trash': { who: 'superAdmin', put: live, routes: ['describeFile'] },
-  'whoever made a file does not see it in the trash': {
+  'the author of a dataset can write in the trash': {
+    who: 'author',
+    put: live,
+    routes: ['renameDataset', 'commentFile', 'addSectionTags'],
+  },
+  'the author of a dataset can follow it in the trash': { who: 'author', put: live, routes: ['followDataset'] },
+  'the author of a file can change it in the trash': { who: 'editor', put: live, routes: ['renameFile'] },
+  'superadmin mode can write in the trash': { who: 'superAdmin', put: live, routes: ['describeFile'] },
+  'the author of a file does not see it in the trash': {
     who: 'editor',
     put: inTrash((permission, { kind }) => (kind === 'file' && looks(permission) ? 'unseen' : undefined)),
     routes: ['getFileInfo'],

@@ -19,10 +19,10 @@ import { makeWorld } from './world.ts'
 const worlds = { private: await makeWorld('private'), public: await makeWorld('public') }
 test.after.always(() => Promise.all(Object.values(worlds).map(world => world.stop())))
 
-/** The caller as if the key were one of the account, for extractors. */
+/** Treats a job key like the account's extractor key. */
 const withoutJob = ({ limits: _job, ...caller }: Caller): Caller => caller
 
-/** Those that let something be changed come last, and each of them admits one caller only: what is spoilt for that one is not for the next. */
+/** Defects that permit changes come last, and each admits a single caller, so that its side effects do not affect the next one. */
 const defects: Readonly<Record<string, Defect>> = {
   'an empty permit list means everything': {
     who: 'readOnly',
@@ -34,7 +34,7 @@ const defects: Readonly<Record<string, Defect>> = {
     })),
     routes: ['listEditableDatasets'],
   },
-  'a list leaves out the condition': {
+  'a list is not filtered by rights': {
     who: 'stranger',
     put: inPolicy(() => ({ visibleTo: () => 'all' })),
     routes: ['listDatasets', 'listCollections'],
@@ -44,7 +44,7 @@ const defects: Readonly<Record<string, Defect>> = {
     put: inPolicy(() => ({ allowed: async (_caller, _permission, _kind, ids) => new Set(ids) })),
     routes: ['getMetadataOfFiles'],
   },
-  'what is in the trash counts as live': {
+  'trashed resources are treated as live': {
     who: 'editor',
     put: inRights(
       'dataset',
@@ -52,51 +52,56 @@ const defects: Readonly<Record<string, Defect>> = {
     ),
     routes: ['getDataset', 'getDatasetTags'],
   },
-  'inactive accounts are let in': { who: 'inactive', put: lettingIn('inactive'), routes: ['getDataset'] },
-  'a revoked key is as good as before': { who: 'revoked', put: lettingIn('revoked'), routes: ['getDataset'] },
-  'a wrong key shuts out of what is public': { who: 'unknownKey', mode: 'public', put: shuttingOut('unknownKey'), routes: ['getDataset'] },
+  'inactive accounts are admitted': { who: 'inactive', put: lettingIn('inactive'), routes: ['getDataset'] },
+  'a revoked key is still valid': { who: 'revoked', put: lettingIn('revoked'), routes: ['getDataset'] },
+  'an invalid key is refused on a public resource': {
+    who: 'unknownKey',
+    mode: 'public',
+    put: shuttingOut('unknownKey'),
+    routes: ['getDataset'],
+  },
   'the terms of service are not required': {
     who: 'termsPending',
     put: inUser(() => ({ termsPending: undefined }) as never),
     routes: ['getDataset'],
   },
-  'server admins need not request superadmin mode': {
+  'server admins have superadmin rights without requesting them': {
     who: 'serverAdmin',
     put: inCaller(({ user }) => ({ superAdmin: user?.status === 'Admin' })),
     routes: ['getDataset'],
   },
-  'an extraction key deals with keys': {
+  'an extraction key can manage keys': {
     who: 'extractor',
     put: inCaller(() => ({ scope: 'full' })),
     routes: ['listKeys', 'getKey'],
   },
-  'a key held to a space reaches all': { who: 'otherSpaceKey', put: without('spaces'), routes: ['getFileInfo'] },
+  'a key limited to a space can access all spaces': { who: 'otherSpaceKey', put: without('spaces'), routes: ['getFileInfo'] },
   'the key of a job ignores its target': {
     who: 'fileJobKey',
     put: inPolicy(policy => ({ canOn: (caller, permission, ref) => policy.canOn(withoutJob(caller), permission, ref) })),
     routes: ['getDataset'],
   },
-  'the key of a job reaches every list': {
+  'the key of a job can access every list': {
     who: 'datasetJobKey',
     put: inRoute('listDatasets', () => ({ jobKeys: 'allowed' })),
     routes: ['listDatasets'],
   },
-  'private mode is forgotten in one list': {
+  'one list ignores private mode': {
     who: 'anonymous',
     put: inRoute('listDatasets', () => ({ permission: 'anyone' })),
     routes: ['listDatasets'],
   },
-  'search shows what it finds without a look at the rights': {
+  'search does not check rights on its hits': {
     who: 'stranger',
     put: inPolicy(() => ({ searchScope: () => ({ all: true }), allowed: async (_caller, _permission, _kind, ids) => new Set(ids) })),
     routes: ['search'],
   },
-  'a derived thing does not ask its parent': {
+  'a derived resource ignores the rights of its parent': {
     who: 'stranger',
     put: inRoute('getPreviewInfo', () => ({ permission: 'signedIn' })),
     routes: ['getPreviewInfo'],
   },
-  'a hidden thing is forbidden, not absent': {
+  'a hidden resource is a 403 rather than a 404': {
     who: 'stranger',
     put: inPolicy(policy => ({
       canOn: async (caller, permission, ref) => {
@@ -106,44 +111,44 @@ const defects: Readonly<Record<string, Defect>> = {
     })),
     routes: ['getDataset'],
   },
-  'the answer about a hidden thing tells that there is one': {
+  'the response for a hidden resource reveals its existence': {
     who: 'stranger',
     put: inRoute('getDatasetTags', ({ handle }) => ({ permission: 'anyone', handle: telling(handle) })),
     routes: ['getDatasetTags'],
   },
-  'a route of a space is open to all who see it': {
+  'a route of a space is open to everyone who may view it': {
     who: 'viewer',
     put: inRight('getSpaceExtractors', { right: 'ViewSpace' }),
     routes: ['getSpaceExtractors'],
   },
-  'an admin route is open to everybody who is signed in': {
+  'an admin route is open to all signed-in users': {
     who: 'editor',
     put: inRoute('listUsers', () => ({ permission: 'signedIn' })),
     routes: ['listUsers'],
   },
-  'on a public server everybody may download': {
+  'everyone may download from a public server': {
     who: 'stranger',
     mode: 'public',
     put: inRight('downloadDatasetFolder', { right: 'ViewDataset' }),
     routes: ['downloadDatasetFolder'],
   },
-  'a wrong id is not answered like an unknown one': {
+  'the response for a malformed id differs from that for an unknown one': {
     who: 'stranger',
     put: inRight('getCollection', { on: ({ id }: { id: string }) => ({ kind: id.startsWith('f') ? 'space' : 'collection', id }) }),
     routes: ['getCollection'],
   },
-  'accounts that only read may write': {
+  'read-only accounts may write': {
     who: 'readOnly',
     put: inUser(({ status }) => ({ status: status === 'ReadOnly' ? 'Active' : status })),
     routes: ['commentFile'],
   },
-  'a key that only reads writes': { who: 'readKey', put: without('verbs'), routes: ['describeFile'] },
-  'a change takes only the right to look': {
+  'a read-only key may write': { who: 'readKey', put: without('verbs'), routes: ['describeFile'] },
+  'a change only requires the permission to view': {
     who: 'viewer',
     put: inRight('describeCollection', { right: 'ViewCollection' }),
     routes: ['describeCollection'],
   },
-  'a right is checked on nothing in particular': {
+  'a permission is checked without its resource': {
     who: 'stranger',
     put: inRight('describeDataset', { on: undefined, unscoped: 'A defect.' }),
     routes: ['describeDataset'],
@@ -153,7 +158,7 @@ const defects: Readonly<Record<string, Defect>> = {
     put: inRoute('addDatasetToCollection', () => ({ alsoRequires: [{ right: 'ViewCollection', on: ref('collection', 'id') }] })),
     routes: ['addDatasetToCollection'],
   },
-  'what is attached is not checked': {
+  'the rights on an attached resource are not checked': {
     who: 'viewer',
     put: inRoute('attachFileToDataset', () => ({ alsoRequires: [] })),
     routes: ['attachFileToDataset'],
@@ -173,7 +178,7 @@ const defects: Readonly<Record<string, Defect>> = {
     }),
     routes: ['attachFilesToDataset'],
   },
-  'the key of a job renames what it is about': {
+  'the key of a job can rename its target': {
     who: 'datasetJobKey',
     put: inRoute('renameDataset', () => ({ jobKeys: 'allowed' })),
     routes: ['renameDataset'],

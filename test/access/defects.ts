@@ -9,7 +9,7 @@ import { newTrash, type World } from './world.ts'
 
 type Declaration = MatrixRoute['declaration']
 
-/** Takes a defect out again. */
+/** Removes a defect. */
 type Undo = () => void
 
 const changed = <T extends object>(target: T, members: { readonly [M in keyof T]?: unknown }): Undo => {
@@ -26,11 +26,11 @@ export const inRoute =
   (name: string, members: (declaration: Declaration, world: World) => { readonly [M in keyof Declaration]?: unknown }) =>
   (world: World): Undo => {
     const route = world.routes.find(each => each.name === name)
-    if (!route) throw new Error(`There is no route ${name}`)
+    if (!route) throw new Error(`Unknown route ${name}`)
     return changed(route.declaration, members(route.declaration, world))
   }
 
-/** Another right than a route's, on another resource, or on none. */
+/** Replaces a route's permission, or the resource that it is checked on. */
 export const inRight = (name: string, members: { readonly right?: Permission; readonly on?: unknown; readonly unscoped?: string }) =>
   inRoute(name, ({ permission }) => ({ permission: { ...(permission as object), ...members } }))
 
@@ -70,11 +70,11 @@ export const inRights =
       .get(Resources)
       .all()
       .find(each => each.kind === kind)
-    if (!source) throw new Error(`Nothing says the rights of a ${kind}`)
+    if (!source) throw new Error(`No rights are declared for ${kind}`)
     return changed(source, { rightsOf: rightsOf(source.rightsOf.bind(source)) })
   }
 
-/** Callers who are refused everywhere get the rights of the admin of the space. */
+/** Gives callers who are refused everywhere the rights of the space's admin. */
 export const lettingIn =
   (outcast: CallerName) =>
   (world: World): Undo => {
@@ -86,7 +86,7 @@ export const lettingIn =
     return changed(callers, { identify: (sent: Credentials) => identify.call(callers, changedKey(sent)) })
   }
 
-/** A credential that proves nothing shuts out of what no one needs one for. */
+/** Refuses invalid credentials on routes that do not require any. */
 export const shuttingOut =
   (wrong: WrongCredentials) =>
   (world: World): Undo => {
@@ -104,7 +104,7 @@ export const shuttingOut =
 export const without = (name: 'verbs' | 'spaces') =>
   inCaller(({ limits }) => (limits ? { limits: Object.fromEntries(Object.entries(limits).filter(([limit]) => limit !== name)) } : {}))
 
-/** Another verdict of the policy on what lies in the trash. */
+/** Replaces the policy's access decision on resources in the trash. */
 export const inTrash =
   (verdictOn: (permission: string, ref: Ref) => Awaited<ReturnType<Policy['canOn']>> | undefined) => (world: World) => {
     const ids = new Set([world.standing['trashed'], world.standing['trashedShared']].flatMap(found => Object.values(found ?? {})))
@@ -115,7 +115,7 @@ export const inTrash =
     return put(world)
   }
 
-/** A handler whose answer about a hidden dataset is other than that about none. */
+/** A handler whose response for a hidden dataset differs from that for an absent one. */
 export const telling =
   (handle: Declaration['handle']): Declaration['handle'] =>
   async (request, needs) => {
@@ -130,19 +130,19 @@ export const telling =
     throw new NotFound(rights?.has(ref.id) ? 'hidden dataset' : 'dataset')
   }
 
-/** Something wrong that is put into a running server and must be found. */
+/** A defect that is injected into a running server and must be detected. */
 export interface Defect {
   readonly mode?: Mode
-  /** Who gets further than they should. */
+  /** The caller who gets too much access. */
   readonly who: CallerName
   readonly put: (world: World) => Undo
-  /** It lets something in the trash be changed: it is tested on resources of its own. */
+  /** It permits changes in the trash, and is therefore tested on separate resources. */
   readonly isInTrash?: true
   /** Routes to request. */
   readonly routes: readonly string[]
 }
 
-/** What the matrix says against the routes, as one caller finds them. */
+/** Disagreements of the matrix with the routes, for one caller. */
 const disagreementsOn = async (world: World, names: readonly string[], who: CallerName): Promise<readonly string[]> => {
   const counts = newCounts()
   const routes = world.routes.filter(({ name }) => names.includes(name))
@@ -150,7 +150,7 @@ const disagreementsOn = async (world: World, names: readonly string[], who: Call
   return counts.disagreements.filter(text => text.startsWith(`${who} `))
 }
 
-/** Registers a test of each; they are put into one server of each mode. */
+/** Registers a test of each defect; all are injected into one server per mode. */
 export const defectTests = (
   test: TestFn,
   worlds: Readonly<Partial<Record<Mode, World>>>,

@@ -1,6 +1,6 @@
 import { type AnyEvent, definePlugin, onBatch, type Plugin, wire } from 'pounce/sdk'
 
-/** A plugin that receives all events, and a list of them: refusals must not cause any. */
+/** A plugin that records all events: refusals must not cause any. */
 export const eventsHeard = (): { readonly plugin: Plugin; readonly heard: readonly string[] } => {
   const heard: string[] = []
   class MatrixEar {

@@ -8,10 +8,10 @@ import { type Credentials, type Ids, isFrozen, jobKey, newHalfTrash, type State,
 
 type FreshIds = Readonly<Record<string, string | undefined>>
 
-/** Kinds whose fresh one needs a space of its own. */
+/** Kinds for which a new resource requires a new space. */
 const spacious: ReadonlySet<ThingKind> = new Set(['space', 'logo', 'logoPath', 'definition'])
 
-/** Kinds that are the same anyone who does what to them. */
+/** Kinds for which the existing resource is used, because requests do not affect it. */
 const fixed: ReadonlySet<ThingKind> = new Set(['user', 'mail'])
 
 const newSpace = async (world: World, who: 'author' | 'owner'): Promise<string> =>
@@ -49,7 +49,7 @@ const thingsIn = async (world: World, state: State, { caller, slots }: Cell): Pr
   }
 }
 
-/** Ids of what several people, or several datasets, have to do with. */
+/** Ids of resources with several owners or datasets. */
 const trashedIn = async (world: World, { slots, at }: Cell): Promise<ReadonlyMap<State, Ids>> => {
   const kinds = slots.map(({ kind }) => kind)
   const found = new Map<State, Ids>()
@@ -59,7 +59,7 @@ const trashedIn = async (world: World, { slots, at }: Cell): Promise<ReadonlyMap
   return found
 }
 
-/** Ids for the slots of a cell, of fresh resources, and the credentials of a caller whose key is made for them. */
+/** Ids of new resources for the slots of a cell, and the credentials of a caller whose key is created for them. */
 export const freshThings = async (world: World, cell: Cell): Promise<{ readonly ids: FreshIds; readonly credentials?: Credentials }> => {
   const byState = new Map<State, Things | undefined>()
   const inTrash = await trashedIn(world, cell)
@@ -72,7 +72,7 @@ export const freshThings = async (world: World, cell: Cell): Promise<{ readonly 
       ids[parameter] = given[kind]
       continue
     }
-    // Two of one kind are two resources: a move from a place to itself proves little.
+    // Two slots of one kind get two resources: moving a resource to its current location proves little.
     const again = `${state} ${kind}`
     const isSecond = seen.has(again)
     seen.add(again)
@@ -86,7 +86,7 @@ export const freshThings = async (world: World, cell: Cell): Promise<{ readonly 
   await byState.get('trashed')?.throwAway()
   const lab = byState.get('lab')
   if (!isJobKey(cell.caller)) return { ids }
-  // Made now: another cell may have signed its person out everywhere, which ends the keys of jobs from before.
+  // Created now: another cell may have signed out its user everywhere, which revokes earlier job keys.
   const about = lab ? { file: await lab.of('file'), dataset: await lab.of('dataset') } : (world.standing['lab'] ?? {})
   const key = await jobKey(world.server, world.people.spaceAdmin, about, cell.caller)
   return { ids, credentials: { headers: { 'x-api-key': key }, query: '' } }

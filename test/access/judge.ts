@@ -3,7 +3,7 @@ import type { Letter } from './oracle/letters.ts'
 import type { Sending } from './sent.ts'
 import type { Got } from './wire.ts'
 
-/** Statuses that concern the content of a request where all rights are held. */
+/** Statuses about the content of a request, when all permissions are held. */
 const aboutContent: ReadonlySet<number> = new Set([400, 409, 410, 412, 413, 415, 416, 422, 423, 507])
 
 const statuses: Readonly<Record<Letter, (got: Got) => boolean>> = {
@@ -24,7 +24,7 @@ function isDone({ status }: Got): boolean {
 
 export const isSuccess = isDone
 
-/** What is wrong with an answer; undefined when it is as the oracle says. */
+/** What is wrong with a response; undefined if it matches the oracle. */
 export const faultOf = (expected: Expected, got: Got, { answers = [], neverHere }: Sending, isMixed: boolean): string | undefined => {
   const { letter, because, isQuiet, isInTrash } = expected
   const { status, text } = got
@@ -32,7 +32,7 @@ export const faultOf = (expected: Expected, got: Got, { answers = [], neverHere 
   if (status >= 500 && !(status === 503 && neverHere !== undefined)) return `answered ${said}`
   if (letter === 'refused') {
     if (isQuiet && isDone(got)) return undefined
-    // Things that do not belong together may be found out before rights are looked at.
+    // Resources that do not belong together may be detected before permissions are checked.
     if (isMixed && status === 404 && because.some(each => each === 'n' || each === 'f')) return undefined
     return because.some(each => statuses[each](got)) ? undefined : `refused with ${because.join('')} expected, got ${said}`
   }
@@ -43,6 +43,6 @@ export const faultOf = (expected: Expected, got: Got, { answers = [], neverHere 
   return isAboutOther || isOff ? undefined : `allowed, got ${said}`
 }
 
-/** An answer without what differs from request to request. */
+/** A response without the parts that vary between requests. */
 export const sameAnswer = ({ status, text }: Got): string =>
   `${status} ${text.replace(/"requestId":"[^"]*"/, '').replace(/\b(?:[0-9a-f]{24}|nonsense)\b/g, '·')}`

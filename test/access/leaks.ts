@@ -5,7 +5,7 @@ import { isJobKey } from './oracle/job-keys.ts'
 import type { ThingKind } from './things.ts'
 import type { World } from './world.ts'
 
-/** Kinds whose ids no one comes across who may not look at them. */
+/** Kinds whose ids are visible only to callers who may view the resource. */
 const kept: readonly ThingKind[] = ['space', 'collection', 'dataset', 'folder', 'file', 'section', 'preview', 'metadata', 'comment']
 
 const known = new WeakMap<World, Map<CallerName, ReadonlyMap<string, string>>>()
@@ -13,7 +13,7 @@ const known = new WeakMap<World, Map<CallerName, ReadonlyMap<string, string>>>()
 const isOutsideLab = (caller: CallerName): boolean =>
   accountOf[caller] === undefined || ['stranger', 'serverAdmin', 'otherSpaceKey'].includes(caller)
 
-/** Ids of what a caller may not see, with a word for each. */
+/** Ids that a caller may not see, with a description of each. */
 const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, string> => {
   const byCaller = known.get(world) ?? new Map<CallerName, ReadonlyMap<string, string>>()
   known.set(world, byCaller)
@@ -43,7 +43,7 @@ const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, strin
   return hidden
 }
 
-/** What an answer shows that the caller may not view; undefined when there is nothing. What was requested by its id may be repeated. */
+/** A leak in a response; undefined if there is none. Ids of the request may be repeated. */
 export const leakIn = (world: World, { route, caller, slots, at }: Cell, text: string): string | undefined => {
   if (needsOf(route).includes('serverAdmin')) return undefined
   const hidden = hiddenFrom(world, caller)
@@ -55,7 +55,7 @@ export const leakIn = (world: World, { route, caller, slots, at }: Cell, text: s
   return numberIn(world, route.name, caller, text)
 }
 
-/** Lists of what has small numbers on the wire. */
+/** Lists of resources whose ids are small integers. */
 const numberedLists: Readonly<Record<string, ThingKind>> = {
   listSensors: 'sensor',
   listStreams: 'stream',
@@ -63,7 +63,7 @@ const numberedLists: Readonly<Record<string, ThingKind>> = {
   listDatapoints: 'datapoint',
 }
 
-/** The number of something that the caller may not view, in a list of such resources. */
+/** The number of a resource that the caller may not view, in a list of such resources. */
 const numberIn = ({ mode, standing }: World, route: string, caller: CallerName, text: string): string | undefined => {
   const kind = numberedLists[route]
   if (kind === undefined || mode !== 'closed' || caller === 'superAdmin') return undefined

@@ -19,7 +19,7 @@ export interface Counts {
   cells: number
   refusals: number
   deeds: number
-  /** Done with success, by route. */
+  /** Number of successful requests, by route. */
   readonly done: Map<string, number>
   readonly asked: Set<string>
   readonly disagreements: string[]
@@ -30,7 +30,7 @@ export const newCounts = (): Counts => ({ cells: 0, refusals: 0, deeds: 0, done:
 const bag = bagZip({ 'a.txt': 'words' })
 const width = 12
 
-/** All cells of a route; texts where the oracle says nothing. */
+/** All cells of a route, and the reasons why the oracle has no expectation for others. */
 export const cellsOf = (world: World, route: MatrixRoute): { readonly cells: readonly Cell[]; readonly faults: readonly string[] } => {
   const slots = slotsOf(route)
   const { skips = [] } = sendings[route.name] ?? {}
@@ -39,7 +39,7 @@ export const cellsOf = (world: World, route: MatrixRoute): { readonly cells: rea
   for (const caller of callerNames) {
     if (!world.credentials.has(caller)) continue
     for (const at of standingsOf(slots)) {
-      // Who is refused everywhere is refused for any resource: one request per state is enough.
+      // Callers who are refused everywhere are refused for any resource: one request per state is enough.
       if (isAlikeTo(caller) && new Set(Object.values(at)).size > 1) continue
       if (skips.some(state => Object.values(at).includes(state as State))) continue
       if (slots.some(({ kind, parameter }) => idOf(world, kind, at[parameter] ?? 'unknown', caller) === undefined)) continue
@@ -70,7 +70,7 @@ const ask = async (world: World, cell: Cell, filling: Filling, own = world.crede
 
 let asked = 0
 
-/** Each request comes from an address of its own: wrong keys are counted by network, and this is not about that. */
+/** Each request has a different client address, because failed credentials are counted by network. */
 const nextAddress = (): string => {
   asked += 1
   return `10.${(asked >> 16) & 255}.${(asked >> 8) & 255}.${asked & 255}`
@@ -94,7 +94,7 @@ const isMixed = ({ route, at }: Cell): boolean => new Set(Object.values(at)).siz
 
 const refuses = ({ route, expected: { letter } }: Cell): boolean => letter === 'refused' || isReading(route)
 
-/** Two slots of one kind in one state, of which there is one standing thing. */
+/** Whether two slots would be the same resource, because there is only one of that kind and state. */
 const isOne = ({ route, slots, at }: Cell): boolean =>
   sendings[route.name]?.isApart === true &&
   slots.some(({ kind, parameter }, n) => slots.slice(n + 1).some(other => other.kind === kind && at[other.parameter] === at[parameter]))
@@ -111,7 +111,7 @@ const judge = (world: World, counts: Counts, cell: Cell, got: Got): void => {
   if (leak !== undefined) counts.disagreements.push(`${shown(cell)}: shows ${leak}`)
 }
 
-/** What cannot be distinguished: an answer about something hidden, and that about an id no one has. */
+/** Verifies that responses for hidden resources and for unknown ids are indistinguishable. */
 const compare = (counts: Counts, cells: readonly Cell[], answers: ReadonlyMap<string, Got>): void => {
   const keyOf = ({ route, address, caller }: Cell, at: Standing): string =>
     `${route.name} ${address.method} ${address.path} ${caller} ${JSON.stringify(at)}`
@@ -119,7 +119,7 @@ const compare = (counts: Counts, cells: readonly Cell[], answers: ReadonlyMap<st
     const got = answers.get(keyOf(cell, cell.at))
     const [unseen, ...others] = cell.expected.unseen
     if (unseen === undefined || others.length > 0 || got === undefined) continue
-    // Of two wrong ids either may be named.
+    // Of two wrong ids either may be reported.
     if (Object.entries(cell.at).some(([slot, state]) => slot !== unseen && state === 'malformed')) continue
     const missing = answers.get(keyOf(cell, { ...cell.at, [unseen]: 'unknown' }))
     if (missing !== undefined && sameAnswer(missing) !== sameAnswer(got))
@@ -149,7 +149,7 @@ const askAll = async (world: World, counts: Counts, cells: readonly Cell[], kept
   compare(counts, cells, answers)
 }
 
-/** Which routes of a batch change something though all of it is refused. */
+/** Routes of a batch that change something although all requests are refused. */
 const changedBy = async (world: World, batch: readonly MatrixRoute[], keep: (cell: Cell) => boolean, kept: Map<string, string>) => {
   const found: string[] = []
   for (const route of batch) {
@@ -166,7 +166,7 @@ const changedBy = async (world: World, batch: readonly MatrixRoute[], keep: (cel
   return found
 }
 
-/** What any request may record: tries with wrong credentials, ends of sessions, refusals and superadmin mode. */
+/** Collections that any request may write to: failed credentials, ended sessions, refusals and superadmin mode. */
 const aside: readonly string[] = ['users.tries', 'users.sessions', 'audit', 'audit.chains', 'live.log']
 
 const stored = async ({ server, heard }: World): Promise<Readonly<Record<string, readonly string[]>>> => {
@@ -174,7 +174,7 @@ const stored = async ({ server, heard }: World): Promise<Readonly<Record<string,
   return { ...Object.fromEntries(documents), events: [...heard] }
 }
 
-/** Extractors that were set to work have done it. */
+/** Waits until all extractors have finished. */
 const settled = async (world: World): Promise<void> => {
   await until(
     'extractors to be done',
@@ -183,7 +183,7 @@ const settled = async (world: World): Promise<void> => {
   )
 }
 
-/** Sends all requests that must be refused, and all that only read; then nothing stored may have changed. */
+/** Sends all requests that must be refused, and all reads, and verifies that nothing stored has changed. */
 export const runRefusals = async (
   world: World,
   counts: Counts,
@@ -191,7 +191,7 @@ export const runRefusals = async (
   keep: (cell: Cell) => boolean = () => true,
 ): Promise<void> => {
   const kept = new Map<string, string>()
-  // Made now, so that it does not count as a change.
+  // Created now, so that it is not detected as a change.
   for (const route of routes) for (const caller of world.credentials.keys()) await propsFor(world, { route, caller }, kept)
   await settled(world)
   for (let at = 0; at < routes.length; at += 40) {
@@ -221,7 +221,7 @@ const isDeed = (cell: Cell): boolean => {
   return stands.size <= 1 || [...stands].every(state => state === 'own' || state === 'lab')
 }
 
-/** Sends all allowed requests that change something, each on resources of its own. */
+/** Sends all allowed requests that change something, each on new resources. */
 export const runDeeds = async (
   world: World,
   counts: Counts,

@@ -13,7 +13,7 @@ const kinds: readonly string[] = thingKinds
 const bys: readonly string[] = ['anybody', 'owner', 'author', 'live', 'reading']
 const routes = await routesOf(await matrixPlugins())
 
-test('every route has its place in the oracle', t => {
+test('every route is in the oracle', t => {
   const missing = routes.filter(({ name }) => needs[name] === undefined)
   t.deepEqual(
     missing.map(route => `${route.name}: '${suggestedNeeds(route)}',`),
@@ -22,7 +22,7 @@ test('every route has its place in the oracle', t => {
   )
 })
 
-test('the oracle names no route that is gone', t => {
+test('the oracle contains no removed route', t => {
   const known = new Set(routes.map(({ name }) => name))
   t.deepEqual(
     [...Object.keys(needs), ...Object.keys(sendings)].filter(name => !known.has(name)),
@@ -30,7 +30,7 @@ test('the oracle names no route that is gone', t => {
   )
 })
 
-test('the oracle requires permissions that there are, on kinds of things that there are', t => {
+test('the oracle only requires existing permissions on existing kinds', t => {
   const known = new Set<string>([...allPermissions, ...wordNames])
   const onThings = new Set<string>([...allPermissions, 'part', 'known', 'blind', 'begun'])
   const wrong = Object.entries(needs).flatMap(([route, text]) =>
@@ -56,7 +56,7 @@ test('every parameter of every route can be filled', t => {
   t.deepEqual(holes, [], 'Say in needs what things they name, or in sent.ts what else')
 })
 
-test('the oracle says something of every cell', t => {
+test('the oracle has an expectation for every cell', t => {
   const silent = new Set<string>()
   for (const mode of ['private', 'public', 'closed'] as const)
     for (const route of routes)
@@ -76,7 +76,7 @@ test('the roles of the oracle have as many permissions as those of the reference
   t.deepEqual([...roles.admin].sort(), [...allPermissions].sort())
 })
 
-test('what a declaration checks, the oracle requires too', t => {
+test('the oracle requires every permission that a declaration checks', t => {
   const asked = (text: string): readonly string[] => text.split(/[;|]/).map(one => one.trim().replace(/^[a-z]+:/, ''))
   const weaker = routes.flatMap(route => {
     const said = asked(needs[route.name] ?? '')

@@ -8,13 +8,13 @@ type Maker = (world: World, caller: CallerName) => Promise<string> | string
 
 const made = async (answer: Promise<Response>): Promise<string> => (await ok<{ id: string }>(answer)).id
 
-/** The caller, or someone else for one who can make nothing. */
+/** The caller, or another user if the caller cannot create resources. */
 const makerFor = (caller: CallerName): keyof World['people'] => {
   const account = accountOf[caller]
   return account === undefined || isFrozen(account) ? 'author' : account
 }
 
-/** What requests name besides resources of a state: `@key`, `@job` … */
+/** Resources that requests refer to, other than those with a state: `@key`, `@job` … */
 const makers: Readonly<Record<string, Maker>> = {
   mail: ({ people }) => people.stranger.email,
   password: ({ people }) => people.stranger.password,
@@ -62,7 +62,7 @@ const makers: Readonly<Record<string, Maker>> = {
 
 export const isProp = (name: string): boolean => name in makers
 
-/** Makes a new one. */
+/** Creates a new one. */
 export const newProp = async (world: World, name: string, caller: CallerName): Promise<string> => {
   const maker = makers[name]
   if (!maker) throw new Error(`Nothing makes @${name}`)

@@ -4,7 +4,7 @@ import { type Sending, sendings } from './sent.ts'
 import { nextWord } from './things.ts'
 import type { Sent } from './wire.ts'
 
-/** As much of a JSON Schema as requests are made from. */
+/** The parts of a JSON Schema that requests are generated from. */
 interface Schema {
   readonly type?: string
   readonly properties?: Readonly<Record<string, Schema>>
@@ -21,10 +21,10 @@ interface Schema {
 const picture = await dataFile('picture.png')
 const boundary = 'matrix-boundary'
 
-/** Names that stand for something: slots by parameter, resources of the world by name. */
+/** Resolves placeholders: slots by parameter, resources of the world by name. */
 export type Filling = (name: string) => string | undefined
 
-/** A value that the schema takes. */
+/** A value that matches the schema. */
 const fitting = (schema: Schema): unknown => {
   if (schema.default !== undefined) return schema.default
   if (schema.const !== undefined) return schema.const
@@ -40,7 +40,7 @@ const fitting = (schema: Schema): unknown => {
   return 'm'.repeat(Math.max(1, schema.minLength ?? 1))
 }
 
-/** Whole values `$slot` and `@thing`, those inside a text (`space-$space`), `#` for a fresh word and `~$slot` for Base64. */
+/** Replaces placeholders: `$slot` and `@thing` as whole values or within a string (`space-$space`), `#` by a new word, `~$slot` by Base64. */
 const filled = (value: unknown, filling: Filling): unknown => {
   if (Array.isArray(value)) return value.map(each => filled(each, filling)).filter(each => each !== undefined)
   if (typeof value === 'object' && value !== null) {
@@ -85,7 +85,7 @@ const bodyOf = ({ body }: MatrixRoute['declaration'], sending: Sending, filling:
   return { type: 'application/json', bytes: Buffer.from(JSON.stringify(value)) }
 }
 
-/** Names of what a request needs in path and query, besides what has a default. */
+/** Names of required path and query parameters without a default. */
 const neededOf = ({ declaration: { params, query } }: MatrixRoute): readonly string[] => [
   ...membersOf(params),
   ...((query as Schema | undefined)?.required ?? []).filter(name => (query as Schema).properties?.[name]?.default === undefined),
@@ -94,7 +94,7 @@ const neededOf = ({ declaration: { params, query } }: MatrixRoute): readonly str
 const schemaOf = ({ declaration: { params, query } }: MatrixRoute, name: string): Schema =>
   ({ ...(query as Schema | undefined)?.properties, ...(params as Schema | undefined)?.properties })[name] ?? {}
 
-/** The parameters that nothing says how to fill: the route has no place. */
+/** Parameters that cannot be filled, because no rule covers them. */
 export const unfilled = (route: MatrixRoute, slots: readonly string[]): readonly string[] => {
   const { with: given = {} } = sendings[route.name] ?? {}
   const known = new Set([...slots, ...Object.keys(given)])
@@ -106,7 +106,7 @@ export const unfilled = (route: MatrixRoute, slots: readonly string[]): readonly
 const isPlain = ({ pattern, enum: values, type, anyOf }: Schema): boolean =>
   pattern === undefined && (values !== undefined || anyOf !== undefined || type !== undefined)
 
-/** The request of a route at one of its addresses, filled with ids of slots by parameter. */
+/** The request of a route at one of its paths, with the ids of its slots. */
 export const requestOf = (route: MatrixRoute, address: MatrixRoute['addresses'][number], filling: Filling, bag: () => Buffer): Sent => {
   const sending = sendings[route.name] ?? {}
   const textOf = (name: string): string | undefined => {

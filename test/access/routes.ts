@@ -4,7 +4,7 @@ import { geoNumberOf } from 'pounce/sdk/geo'
 import type { Reference } from 'pounce/sdk/kit'
 import { loadPlugins } from '../../core/kernel/plugins.ts'
 
-/** A route of the product, with every address under which it answers. */
+/** A route of the server, with all of its paths. */
 export interface MatrixRoute {
   readonly plugin: string
   readonly name: string
@@ -12,16 +12,16 @@ export interface MatrixRoute {
   readonly addresses: readonly { readonly method: string; readonly path: string }[]
 }
 
-/** Plugins with routes that the default start leaves out because they need a server. */
+/** Plugins with routes that are not enabled by default because they need a server. */
 const alsoAsked: readonly string[] = []
 
-/** What the matrix boots: the default plugins and those that are left out of them. */
+/** The plugins of the matrix: the default plugins and the additional ones. */
 export const matrixPlugins = async (): Promise<readonly string[]> => {
   const text = await readFile(new URL('../../config/default.json', import.meta.url), 'utf8')
   return [...(JSON.parse(text) as { readonly plugins: readonly string[] }).plugins, ...alsoAsked]
 }
 
-/** Plugins whose routes answer with pages: their own tests say what those show to whom, and the canaries are looked for in them too. */
+/** Plugins whose routes respond with HTML pages, which are covered by their own tests and by the canary tests. */
 const withPages: ReadonlySet<string> = new Set(['web'])
 
 export const routesOf = async (plugins: readonly (string | Plugin)[]): Promise<readonly MatrixRoute[]> => {
@@ -38,15 +38,15 @@ export const routesOf = async (plugins: readonly (string | Plugin)[]): Promise<r
     )
 }
 
-/** Names of the members of an object schema. */
+/** Property names of an object schema. */
 export const membersOf = (schema: unknown): readonly string[] =>
   Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {})
 
-/** `DownloadFiles dataset=id`, from what a declaration checks: evaluated with the names of its parameters as their values. */
+/** `DownloadFiles dataset=id`, derived from a declaration by evaluating it with the names of its parameters as values. */
 export const suggestedNeeds = ({ declaration: { permission, alsoRequires = [], params, query } }: MatrixRoute): string => {
   const names = [...membersOf(params), ...membersOf(query)]
   const input = Object.fromEntries(names.map(name => [name, name]))
-  // What has a small number on the wire is found by no name.
+  // Parameters that are integers cannot have their name as value.
   const numbers = Object.fromEntries(names.map((name, at) => [name, String(at + 1)]))
   const named = (on: Reference<unknown>) =>
     [on(input)]

@@ -3,10 +3,10 @@ import type { Sending } from './sent.ts'
 const feature = { type: 'Feature', geometry: { type: 'Point', coordinates: [8, 47, 0] }, properties: {} }
 const reading = { ...feature, start_time: '2020-01-01T00:00:00Z', end_time: '2020-01-01T01:00:00Z', properties: { level: 1 } }
 
-/** In bodies of readings, and in addresses of SensorThings, these are no numbers at all: 400. */
+/** States whose ids are not numbers: 400 in bodies of datapoints and in SensorThings URLs. */
 const noNumbers = ['other', 'malformed']
 
-/** As in `sent.ts`, of sensors, streams and readings. */
+/** As in `sent.ts`, for sensors, streams and datapoints. */
 export const geostreamSendings: Readonly<Record<string, Sending>> = {
   createSensor: { body: { ...feature, name: 'm', spaces: ['$spaces'] }, skips: ['malformed'] },
   updateSensor: { body: feature },
@@ -16,7 +16,7 @@ export const geostreamSendings: Readonly<Record<string, Sending>> = {
   createDatapoints: { body: { datapoints: [reading], stream_id: '$stream' }, skips: noNumbers },
   binDatapoints: { with: { time: 'year', depth: '10' } },
   dropGeostreams: { isLast: true },
-  // What does not exist is 401 to who sends a wrong key.
+  // An absent entry is a 401 for an invalid key.
   getCached: { with: { id: 'A'.repeat(32) }, answers: [401], neverHere: 'nothing is kept' },
   getSensorThings: { with: { resource: 'Things($sensor)' }, skips: noNumbers },
   getSensorThingsValue: { with: { entity: "Datastreams('$stream:level')", property: 'name' }, skips: noNumbers },

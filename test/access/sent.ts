@@ -1,28 +1,28 @@
 import { extractorInfo } from '../support/extractor-info.ts'
 import { geostreamSendings } from './sent-geostreams.ts'
 
-/** What a request needs besides the ids that the oracle names. `$dataset` is the id of that slot, `@key` a resource of the world, `#` a fresh word. */
+/** The content of a request besides the ids of the oracle. `$dataset` is the id of that slot, `@key` a resource of the world, `#` a new word. */
 export interface Sending {
-  /** Parameters of path and query that name no thing of a state. */
+  /** Path and query parameters other than ids of resources with a state. */
   readonly with?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** Fields of a form; the part `file` of it has the name given here. */
+  /** Fields of a form; `file` is the name of its file part. */
   readonly fields?: Readonly<Record<string, string>>
   readonly filePart?: string | false
   readonly headers?: Readonly<Record<string, string>>
   /** Instead of a text file. */
   readonly bytes?: 'picture' | 'bag'
-  /** What it answers besides success where all rights are held, and why that is not a matter of rights. */
+  /** Statuses other than success when all permissions are held; these do not depend on permissions. */
   readonly answers?: readonly number[]
-  /** States in which it is not requested, because what is sent then is no id: a path, a text of a protocol, an address of elsewhere. */
-  /** Its resources seldom belong together, and then it is a 404. */
+  /** Its resources rarely belong together, which results in a 404. */
   readonly isLoose?: true
-  /** Two resources of one kind are not one: where the standing one is the same, nothing is requested. */
+  /** Requires two different resources of one kind: not requested if they would be the same. */
   readonly isApart?: true
+  /** States in which it is not requested, because the value would not be an id but a path, protocol text or external URL. */
   readonly skips?: readonly string[]
-  /** It removes what others are about: done when they are. */
+  /** Deletes resources of other requests, and therefore runs last. */
   readonly isLast?: true
-  /** It never succeeds here: the reason. */
+  /** The reason why it never succeeds in the matrix. */
   readonly neverHere?: string
 }
 
@@ -46,7 +46,7 @@ const assertion = {
 }
 const noFactor = { neverHere: 'nobody has a second factor' }
 
-/** Second factors: accounts of the matrix use keys, which have none. */
+/** Second factors: the accounts of the matrix use keys, which have none. */
 const factorSendings: Readonly<Record<string, Sending>> = {
   finishLogin: { body: { challenge: 'm', code: '000000' }, answers: [401], ...noFactor },
   loginWithPasskey: { body: { challenge: 'm', passkey: assertion }, answers: [401], ...noFactor },
@@ -68,7 +68,7 @@ const noDelivery: Sending = { ...noWebhook, with: { webhook: 'f'.repeat(24), del
 const noNotification: Sending = { with: { id: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a notification' }
 const webhook = { url: 'https://example.org/hook' }
 
-/** Webhooks and notifications: those of a person. */
+/** Personal webhooks and notifications. */
 const personalSendings: Readonly<Record<string, Sending>> = {
   createWebhook: { body: webhook },
   createWebhookOfSpace: { body: webhook },
@@ -88,7 +88,7 @@ const personalSendings: Readonly<Record<string, Sending>> = {
   setNotificationPreferences: { body: { reply: 'mail' } },
 }
 
-/** By route. What is not here is made from the declaration alone. */
+/** By route. Requests of other routes are generated from their declaration alone. */
 export const sendings: Readonly<Record<string, Sending>> = {
   ...geostreamSendings,
   ...personalSendings,
@@ -174,7 +174,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
   uploadUrlsToDataset: { body: { fileurl: 'http://192.0.2.1/x' }, neverHere: 'nothing outside is fetched' },
   bulkRemoveFiles: { body: { fileIds: ['$file'] } },
   createArchive: { body: { resources: [{ type: 'file', id: '$file' }] } },
-  // Only a wrong key is refused before the archive is looked up: 401 instead of 404.
+  // Only an invalid key is refused before the archive is looked up: 401 instead of 404.
   downloadArchive: { with: { id: 'f'.repeat(24) }, answers: [401, 404], neverHere: 'nobody has an archive of this id' },
   createBulkJob: { body: { act: 'untag', tags: ['m'], select: { dataset: '$dataset' } } },
   ...Object.fromEntries(

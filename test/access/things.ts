@@ -2,22 +2,22 @@ import type { TestFetch } from 'pounce/sdk/testing'
 import { dataFile } from '../support/main-job.ts'
 import { formWith, newDataset, newFolder, ok, upload } from '../support/scene.ts'
 
-/** Kinds of resources of which there is one in each state. */
+/** Kinds of resources that exist in each state. */
 export const thingKinds = [
   ...['space', 'collection', 'dataset', 'folder', 'file', 'section', 'preview', 'thumbnail', 'metadata', 'comment', 'relation'],
   ...['vocabulary', 'term', 'definition', 'upload', 'logo', 'logoPath', 'sensor', 'stream', 'datapoint', 'user', 'mail'],
 ] as const
 export type ThingKind = (typeof thingKinds)[number]
 
-/** Who makes something, and where it is put. */
+/** The creator of a resource, and its location. */
 export interface Place {
   readonly call: TestFetch
-  /** Account of the maker. */
+  /** The account of the creator. */
   readonly user: string
-  /** The space it is for, and who may put it there. */
+  /** The space of the resource, which the creator may add to. */
   readonly space?: string
   readonly asSuperAdmin: TestFetch
-  /** What has a flag of its own for everyone to see is made with it. */
+  /** Resources that have their own public flag are created with it. */
   readonly isShown: boolean
 }
 
@@ -28,7 +28,7 @@ const post = async <T = { id: string }>(call: TestFetch, path: string, json?: un
 const sent = async (call: TestFetch, path: string, body: FormData): Promise<string> =>
   (await ok<{ id: string }>(call(path, { method: 'POST', body }))).id
 
-/** Things that belong together, each created at first use. */
+/** Related resources, each created on first use. */
 export class Things {
   readonly #place: Place
   readonly #made = new Map<ThingKind, Promise<string>>()
@@ -46,7 +46,7 @@ export class Things {
     return made
   }
 
-  /** Into the trash, what can go there. Twice is for good. */
+  /** Moves everything possible to the trash; a second call purges it. */
   async throwAway(by: TestFetch = this.#place.call): Promise<void> {
     for (const [kind, path] of [
       ['dataset', 'datasets'],
@@ -75,7 +75,7 @@ export class Things {
       case 'thumbnail':
         return this.#derived('/api/fileThumbnail', 'thumbnails')
       case 'metadata': {
-        // Of the extractor of the jobs: what others say, keys of jobs and of extractors do not delete.
+        // By the extractor of the jobs: job keys and extractor keys cannot delete metadata of other agents.
         const agent = { '@type': 'cat:extractor', extractor_id: 'https://example.org/extractors/pounce.digest/1.0' }
         const path = `/api/files/${await this.of('file')}/metadata.jsonld`
         await post<string>(call, path, { agent, content: { said: 'of a file' } })
@@ -165,7 +165,7 @@ export class Things {
 
 let words = 0
 
-/** A word that was not used before. */
+/** A new unique word. */
 export const nextWord = (): string => {
   words += 1
   return `m${words}`

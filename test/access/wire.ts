@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 
-/** One request, as far as the matrix varies it. */
+/** The parts of a request that the matrix varies. */
 export interface Sent {
   readonly method: string
   readonly path: string
@@ -8,7 +8,7 @@ export interface Sent {
   readonly body?: Buffer
 }
 
-/** What came back, read to its end. */
+/** A complete response. */
 export interface Got {
   readonly status: number
   readonly text: string
@@ -17,7 +17,7 @@ export interface Got {
 
 export type Wire = (sent: Sent) => Promise<Got>
 
-/** Sends over connections that stay open: a tenth of the cost of `fetch`, which counts for a hundred thousand requests. */
+/** Sends requests over keep-alive connections: a tenth of the cost of `fetch`, which matters for a hundred thousand requests. */
 export const openWire = (url: () => string): { readonly send: Wire; close(): void } => {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const send: Wire = ({ method, path, headers, body }) =>
@@ -29,13 +29,13 @@ export const openWire = (url: () => string): { readonly send: Wire; close(): voi
         const end = (): void => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString(), headers: answer.headers })
         answer.on('data', (chunk: Buffer) => {
           chunks.push(chunk)
-          // A stream of events has no end: that it began is the answer.
+          // An event stream never ends: its headers are the response.
           if (isStream) answer.destroy()
         })
         answer.on(isStream ? 'close' : 'end', end)
         answer.on('error', reject)
       })
-      asked.on('timeout', () => asked.destroy(new Error(`No answer to ${method} ${path} in 20 s`)))
+      asked.on('timeout', () => asked.destroy(new Error(`No response to ${method} ${path} within 20 s`)))
       asked.on('error', reject)
       asked.end(body)
     })

@@ -9,7 +9,10 @@ import { type MatrixRoute, matrixPlugins, routesOf } from './routes.ts'
 import { type ThingKind, Things, thingKinds } from './things.ts'
 import { openWire, type Wire } from './wire.ts'
 
-/** Where a resource stands, as seen by the caller. `trashedShared`: in a dataset that its author threw away lies what an editor put there. `halfTrashed`: in one like it, and in a live one. */
+/**
+ * The state of a resource, from the caller's point of view. `trashedShared`: added by an editor to a dataset that its author has trashed.
+ * `halfTrashed`: in such a dataset, and in a live one.
+ */
 export const states = [
   'own',
   'lab',
@@ -26,10 +29,10 @@ export const states = [
 ] as const
 export type State = (typeof states)[number]
 
-/** Ids of the standing resources of one state, by kind. */
+/** Ids of the existing resources of one state, by kind. */
 export type Ids = Readonly<Partial<Record<ThingKind, string>>>
 
-/** How a caller shows who they are. */
+/** The credentials of a caller. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>
   readonly query: string
@@ -39,7 +42,7 @@ const members = ['viewer', 'editor', 'grouped', 'spaceAdmin', 'readOnly', 'inact
 const names = ['owner', 'stranger', 'author', 'other', ...members] as const
 type Name = (typeof names)[number] | 'admin'
 
-/** A server in one mode with everyone who calls and a resource of each kind in each state. */
+/** A server in one mode with all callers and a resource of each kind in each state. */
 export interface World {
   readonly mode: Mode
   readonly server: TestServer
@@ -52,9 +55,9 @@ export interface World {
   readonly asSuperAdmin: TestFetch
   /** Events so far, by type and id. */
   readonly heard: readonly string[]
-  /** Gives the members of `lab` the same roles in another space. */
+  /** Adds the members of `lab` to another space with the same roles. */
   letIn(space: string): Promise<void>
-  /** Things by that person, for that space or none, that are not made yet but for the given ones. */
+  /** Resources of that user, in that space if given, created on first use except the given ones. */
   things(who: Name, space?: string, given?: Ids): Things
   stop(): Promise<void>
 }
@@ -62,14 +65,14 @@ export interface World {
 const settings = (mode: Mode) => ({
   http: { trustedProxies: 1 },
   access: { private: mode !== 'public', policy: { makeGeostreamsPublicReadable: mode !== 'closed' } },
-  // Built-in extractors end the jobs whose keys are used.
+  // Built-in extractors would finish the jobs whose keys are used.
   resources: { users: { failuresPerAddress: 100_000, jobKeyGraceMinutes: 1440 } },
 })
 
 const post = (call: TestFetch, path: string, json?: unknown, method = 'POST') =>
   ok<{ id: string }>(call(path, { method, ...(json === undefined ? {} : { json }) }))
 
-/** Boots a server, with plugins in the place of the default ones where a test brings some, and furnishes it. */
+/** Boots a server, with optional replacements of default plugins, and creates its resources. */
 export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): Promise<World> => {
   const plugins = (await matrixPlugins()).map(id => replaced.find(plugin => plugin.id === id) ?? id)
   const { plugin: ear, heard } = eventsHeard()
@@ -92,7 +95,7 @@ export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): P
     for (const who of ['spaceAdmin', 'readOnly', 'inactive', 'termsPending'] as const)
       await server.get(Users).setMembership(people[who].id, space, await adminRole(asSuperAdmin))
     await ok(asSuperAdmin(`/api/spaces/${space}/groups/${group}?superAdmin=true`, { method: 'PUT', json: { role: 'Editor' } }))
-    // Its maker has the rights of a maker alone.
+    // Its creator only keeps the rights of an author.
     await server.get(Users).setMembership(people.author.id, space, undefined)
   }
   await letIn(spaces.lab)
@@ -141,17 +144,17 @@ const allOf = async (made: Things): Promise<Ids> =>
 const without = (ids: Ids, ...kinds: readonly ThingKind[]): Ids =>
   Object.fromEntries(Object.entries(ids).filter(([kind]) => !kinds.includes(kind as ThingKind)))
 
-/** Kinds that do not go into the trash with a dataset. */
+/** Kinds that are not trashed with a dataset. */
 const lasting = ['space', 'vocabulary', 'term', 'definition', 'upload', 'logo', 'logoPath', 'user', 'mail'] as const
-/** Kinds that go for good at once, and are never archived. */
+/** Kinds that are deleted without a trash, and are never archived. */
 const measured = ['sensor', 'stream', 'datapoint'] as const
 
 const ofFiles = ['file', 'section', 'preview', 'thumbnail', 'metadata', 'comment'] as const
 
-/** What an editor can put into a dataset. */
+/** Kinds that an editor can add to a dataset. */
 const contributed = ['folder', ...ofFiles] as const
 
-/** A dataset of the author in the trash, and what an editor had put there; all of it or the kinds that are named. */
+/** A trashed dataset of the author, with resources of the given kinds (all by default) that an editor has added. */
 export const sharedTrash = async (
   { people, spaces, things }: Pick<World, 'people' | 'spaces' | 'things'>,
   kinds: readonly ThingKind[] = contributed,
@@ -164,7 +167,7 @@ export const sharedTrash = async (
   return ids
 }
 
-/** What hangs on a file that lies in a dataset in the trash and in a live one; all of it or the kinds that are named. */
+/** Resources of the given kinds (all by default) of a file that is both in a trashed dataset and in a live one. */
 export const newHalfTrash = async (
   { people: { author }, spaces, things }: Pick<World, 'people' | 'spaces' | 'things'>,
   kinds: readonly ThingKind[] = ofFiles,
@@ -178,7 +181,7 @@ export const newHalfTrash = async (
   return ids
 }
 
-/** One thing of each kind that goes into the trash, by state. */
+/** One resource of each kind that can be trashed, by state. */
 export const newTrash = async (
   world: Pick<World, 'people' | 'spaces' | 'things'>,
 ): Promise<Readonly<Record<'trashed' | 'trashedShared', Ids>>> => {
@@ -188,7 +191,7 @@ export const newTrash = async (
   return { trashed, trashedShared: await sharedTrash(world) }
 }
 
-/** One thing of each kind by state; those of one's own are by account. */
+/** One resource of each kind by state; own resources by account. */
 const furnish = async (
   server: TestServer,
   people: Readonly<Record<Name, Person>>,
@@ -214,7 +217,7 @@ const furnish = async (
   return { ...own, lab, archived, foreign, shown, trashed, trashedShared, halfTrashed, deleted }
 }
 
-/** Accounts lose what they must not have once their resources are made. */
+/** Restricts accounts after their resources are created. */
 const shutOut = async (server: TestServer, people: Readonly<Record<Name, Person>>): Promise<void> => {
   const json = { tosText: 'Be kind to the data.', tosHtml: false }
   await ok(server.as(server.admin.key)('/api/admin/configuration', { method: 'POST', json }))
@@ -226,7 +229,7 @@ const shutOut = async (server: TestServer, people: Readonly<Record<Name, Person>
   await server.drained(30_000)
 }
 
-/** The key of a job on a file, or on its dataset, that someone submits now. */
+/** Submits a job on a file, or on its dataset; resolves to its key. */
 export const jobKey = async (
   server: TestServer,
   { id: user, call }: Person,
@@ -269,5 +272,5 @@ const credentialsOf = async (
   ])
 }
 
-/** True of an account that can make nothing any more. */
+/** True for an account that can no longer create resources. */
 export const isFrozen = (name: string | undefined): boolean => name === undefined || frozen.has(name)

@@ -63,7 +63,7 @@ test('a route that is listed twice counts once, with its stronger tier', t => {
   )
 })
 
-test('a request is known by the most exact route', t => {
+test('a request belongs to its most specific route', t => {
   const matcher = new RouteMatcher(referenceRoutes())
   const found = (method: string, path: string) => matcher.find(method, path)?.path
   t.is(found('GET', '/api/datasets/canEdit'), '/api/datasets/canEdit')
@@ -76,7 +76,7 @@ test('a request is known by the most exact route', t => {
   t.is(found('HEAD', '/api/files/65f000000000000000000000'), undefined)
 })
 
-test('statuses are a success, a refusal, an absent thing, or nothing that counts', t => {
+test('a status is a success, a refusal, an absent resource, or ignored', t => {
   t.deepEqual([200, 204, 206, 304, 400, 401, 403, 404, 413, 500, 503].map(outcomeOf), [
     'done',
     'done',
@@ -92,7 +92,7 @@ test('statuses are a success, a refusal, an absent thing, or nothing that counts
   ])
 })
 
-test('records of several workers are read as one, whatever their order', async t => {
+test('records of several workers are merged regardless of their order', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-hits-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const line = (route: string, outcome: string, file: string) => `${JSON.stringify({ route, outcome, file })}\n`
@@ -104,7 +104,7 @@ test('records of several workers are read as one, whatever their order', async t
   t.deepEqual(tested['GET /a'], { done: [], refused: true, absent: false })
 })
 
-test('a success of a test that walks over all routes does not count, its refusals do', t => {
+test('a success in a test that covers all routes is ignored, its refusals are not', t => {
   const file = 'test/bad-input-fuzz.test.ts'
   const tested = mergeHits([
     { route: 'GET /a', outcome: 'done', file },

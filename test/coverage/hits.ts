@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** How a request ended: with success, refused by a 4xx, or with a 404, which is a refusal too. */
+/** The outcome of a request: success, a 4xx other than 404, or 404 (which is also a refusal). */
 export type Outcome = 'done' | 'refused' | 'absent'
 
-/** One line of a record: that a test file had this answer from a route. */
+/** One line of a record: a test file got this outcome from a route. */
 export interface Hit {
   readonly route: string
   readonly outcome: Outcome
@@ -12,9 +12,9 @@ export interface Hit {
   readonly file: string
 }
 
-/** What a run of the tests had from a route. */
+/** The outcomes of a route in a test run. */
 export interface Tested {
-  /** The test files that it answered with success, sorted; without those that walk over all routes. */
+  /** The test files with a successful response, sorted; without those that cover all routes generically. */
   readonly done: readonly string[]
   readonly refused: boolean
   readonly absent: boolean
@@ -23,17 +23,17 @@ export interface Tested {
 /** By the name of the route, sorted. */
 export type TestedRoutes = Readonly<Record<string, Tested>>
 
-/** What a status means here; nothing for a fault of the server or an answer on the way. */
+/** The outcome for a status; undefined for server errors and informational responses. */
 export const outcomeOf = (status: number): Outcome | undefined => {
   if (status === 404) return 'absent'
   if (status >= 400 && status < 500) return 'refused'
   return status >= 200 && status < 400 ? 'done' : undefined
 }
 
-/** These walk over all routes alike, or at random: that one of them had a success proves nothing about a route. */
+/** Tests that cover all routes generically or at random: their success does not show that a route is tested. */
 const walkers = /^test\/(?:bad-input|wrong-key|api\/access|api\/canary|model\/|faults\/)/
 
-/** Merges lines: the order and repeats do not matter. */
+/** Merges records, regardless of order and repetitions. */
 export const mergeHits = (hits: readonly Hit[]): TestedRoutes => {
   const of = Map.groupBy(hits, ({ route }) => route)
   const entries = [...of].map(([route, all]): [string, Tested] => {
@@ -50,7 +50,7 @@ export const mergeHits = (hits: readonly Hit[]): TestedRoutes => {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Reads what the recorders of a run wrote into a folder. */
+/** Reads the records of a run from a folder. */
 export const readHits = async (folder: string): Promise<TestedRoutes> => {
   const texts = await Promise.all((await readdir(folder)).map(name => readFile(join(folder, name), 'utf8')))
   return mergeHits(texts.flatMap(text => text.split('\n').filter(Boolean)).map(line => JSON.parse(line) as Hit))

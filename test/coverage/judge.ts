@@ -3,7 +3,7 @@ import { leftOut } from './left-out.ts'
 import { nameOf, type ReferenceRoute } from './reference-routes.ts'
 import { shapeOf } from './route-shape.ts'
 
-/** As much of an OpenAPI document as is read here. */
+/** The parts of an OpenAPI document that are used here. */
 export interface ApiDocument {
   readonly paths: Readonly<
     Record<
@@ -15,19 +15,19 @@ export interface ApiDocument {
   >
 }
 
-/** What is known of a route of the reference. */
+/** The state of a route of the reference. */
 export interface Verdict {
   readonly route: ReferenceRoute
   readonly isServed: boolean
-  /** Test files that it answered with success. */
+  /** Test files with a successful response. */
   readonly done: readonly string[]
-  /** What a run of the tests has not had from it. */
+  /** Outcomes missing from a test run. */
   readonly lacks: readonly ('a success' | 'a refusal' | 'a 404')[]
 }
 
 const idPattern = '^[0-9a-f]{24}$'
 
-/** Method and shape of what is served; true for those whose path holds an id. */
+/** Method and shape of the served routes; true for those with an id in the path. */
 const servedShapes = ({ paths }: ApiDocument): ReadonlyMap<string, boolean> =>
   new Map(
     Object.entries(paths).flatMap(([path, item]) =>
@@ -38,7 +38,7 @@ const servedShapes = ({ paths }: ApiDocument): ReadonlyMap<string, boolean> =>
     ),
   )
 
-/** Holds what is served and what was tested against the reference. */
+/** Compares the served and the tested routes with the reference. */
 export const judge = (routes: readonly ReferenceRoute[], document: ApiDocument, tested: TestedRoutes): readonly Verdict[] => {
   const served = servedShapes(document)
   return routes.map(route => {
@@ -53,16 +53,16 @@ export const judge = (routes: readonly ReferenceRoute[], document: ApiDocument, 
   })
 }
 
-/** True for a route that has all it needs, or a reason where a reason is enough. */
+/** True for a route without gaps, or with a reason if a reason is sufficient. */
 export const isRight = ({ route: { tier, reason }, isServed, lacks }: Verdict): boolean => {
   if (tier === 'X') return reason !== undefined
   if (!isServed) return tier === 'N' || reason !== undefined
-  // Only what is outside the seed and called by no client may do without a test, and then says why.
+  // Only routes outside the seed that no client calls may be untested, with a reason.
   if (lacks.length > 0) return (tier === 'R' || tier === 'N') && reason !== undefined
   return true
 }
 
-/** What is wrong, a line each. */
+/** The faults, one line each. */
 export const faultsOf = (verdicts: readonly Verdict[]): readonly string[] =>
   verdicts
     .filter(verdict => !isRight(verdict))

@@ -1,11 +1,11 @@
 /**
- * Routes of the tiers S, C and R that this version does not serve, with the reason: by `METHOD path`, or by group. A route of tier R
- * that is served and not tested has its reason here too.
+ * Routes of the tiers S, C and R that this version does not serve, with the reason, by `METHOD path` or by group. Also contains the reasons of
+ * tier R routes that are served but not tested.
  */
 export const leftOut: {
   readonly groups: Readonly<Record<string, string>>
   readonly routes: Readonly<Record<string, string>>
-  /** Served routes that refuse no one and nothing, with the reason. */
+  /** Served routes that never refuse a request, with the reason. */
   readonly neverRefuses: Readonly<Record<string, string>>
 } = {
   groups: {},

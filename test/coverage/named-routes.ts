@@ -1,6 +1,6 @@
 import type { RouteGroup } from './route-groups.ts'
 
-/** What the reference names outside its counts: spellings of the seed, and what it advises or v1 serves outside `/api`. */
+/** Routes outside the counts of the reference: spellings of the seed, and routes that it recommends or v1 serves outside `/api`. */
 export const namedRoutes: readonly RouteGroup[] = [
   {
     name: 'besides the counts',

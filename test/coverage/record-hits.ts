@@ -6,8 +6,8 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Loaded by ava into every worker, before its test file. With `POUNCE_TEST_HITS`, a folder, it writes down which routes of the
- * reference the servers of this worker answered, and how; each line once, into a file of its own, so that workers do not meet.
+ * Loaded by ava into every worker, before its test file. With `POUNCE_TEST_HITS`, a folder, it records the outcomes of the reference's routes on the
+ * servers of this worker, each once, in a separate file per worker to avoid conflicts.
  */
 export default async (): Promise<void> => {
   const folder = process.env['POUNCE_TEST_HITS']

@@ -11,7 +11,7 @@ export interface ReferenceRoute {
   readonly method: string
   readonly path: string
   readonly group: string
-  /** Why it is left out, or what it waits for. */
+  /** Why it is not served, or what it depends on. */
   readonly reason: string | undefined
 }
 
@@ -29,7 +29,7 @@ const routesOf = ({ name: group, routes }: RouteGroup): readonly ReferenceRoute[
     reason: reason ?? leftOut.routes[`${method} ${path}`] ?? leftOut.groups[group],
   }))
 
-/** Every route once, in the order of the reference. Of a route that is listed twice, the stronger tier counts. */
+/** Every route once, in the order of the reference. If a route is listed twice, the stronger tier applies. */
 export const referenceRoutes = (): readonly ReferenceRoute[] => {
   const byShape = new Map<string, ReferenceRoute>()
   for (const route of [...dataRoutes, ...platformRoutes, ...namedRoutes].flatMap(routesOf)) {

@@ -1,6 +1,6 @@
 const parameter = /:\w+\*?|\{\w+\}/
 
-/** A path with its parameters by place, for their names differ: `/api/files/{}/blob`. A slash at the end does not count. */
+/** A path with anonymous parameters, because their names differ: `/api/files/{}/blob`. A trailing slash is ignored. */
 export const shapeOf = (path: string): string =>
   path
     .replace(/(?<=.)\/$/, '')
@@ -17,14 +17,14 @@ const patternOf = (path: string): RegExp => {
   return new RegExp(`^${segments.join('/')}$`)
 }
 
-/** Sorts after all that are more exact: a fixed segment comes before a parameter, and that before the rest of a path. */
+/** A sort key, most specific first: fixed segments before parameters, parameters before wildcards. */
 const vagueness = (path: string): string =>
   path
     .split('/')
     .map(segment => (segment.endsWith('*') ? '2' : segment.startsWith(':') ? '1' : '0'))
     .join('')
 
-/** Finds the route that a request means. */
+/** Finds the route of a request. */
 export class RouteMatcher<T extends { readonly method: string; readonly path: string }> {
   readonly #byMethod = new Map<string, (readonly [RegExp, T])[]>()
 

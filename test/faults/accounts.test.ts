@@ -10,14 +10,14 @@ import { lastToken } from '../support/mails.ts'
 const plugins = ['auth.local', 'access.policy', 'resources.users', 'resources.admin']
 const [first, second] = ['the first password', 'the second password']
 const done = [200]
-/** A repeated request may find that its first try did it, and only the answer was lost. */
+/** A retried request may find that its first attempt succeeded, and only the response was lost. */
 const doneOrSpent = [200, 403]
 
 for (const [title, when] of [
-  ['a call that finds the store away', 'before'],
-  ['a call whose answer is lost', 'after'],
+  ['a call to an unavailable store', 'before'],
+  ['a call whose response is lost', 'after'],
 ] as const)
-  test(`${title} keeps nobody from signing up and setting another password, nor does it make a link work twice`, async t => {
+  test(`${title} does not prevent signing up or resetting a password, and does not make a link work twice`, async t => {
     const [gate, mailer, random] = [new Gate(), new MemoryMailer(), dice()]
     t.log(`seed ${random.seed}`)
     const { documents, blobs } = await embeddedStores(t)
@@ -28,7 +28,7 @@ for (const [title, when] of [
     }
     const server = await bootForTest({ t, plugins, overrides, config: settings })
 
-    /** Sends until something else than 503 comes back. */
+    /** Retries until the response is not a 503. */
     const post = async (path: string, json: object, allowed: readonly number[]): Promise<void> => {
       for (let tries = 0; ; tries += 1) {
         const answer = await server.as(path.startsWith('/api/admin') ? server.admin.key : undefined)(path, { method: 'POST', json })

@@ -9,10 +9,10 @@ interface Ending {
   teardown(end: () => Promise<void>): void
 }
 
-/** What another server does for us. */
+/** A backend server. */
 export type Part = 'store' | 'bytes' | 'search' | 'broker'
 
-/** What became of one request. */
+/** The outcome of one request. */
 export interface Seen {
   readonly status: number
   readonly retryAfter: string | null
@@ -21,10 +21,10 @@ export interface Seen {
 
 const servers = { store: 'MONGODB', bytes: 'S3', search: 'ELASTICSEARCH', broker: 'RABBITMQ' } as const
 const extractorName = 'test.away'
-/** Twice as long as anything waits for an answer: who waits for one gets it, and is found out by it. */
+/** Twice the longest timeout: a request without a timeout gets its late response, which the test detects. */
 const slowMs = 20_000
 
-/** A server on all servers, with a proxy in front of each that can take it away. */
+/** A Pounce server that uses all backend servers, each behind a proxy that can make it unavailable. */
 export class AwayServer {
   readonly dataset: string
   readonly file: string
@@ -75,12 +75,12 @@ export class AwayServer {
       { store, bytes, search, broker: bus },
       { dataset, file: await upload(call, dataset), extractor },
     )
-    // The servers behind may still be busy with what other tests left.
+    // The backends may still be busy with work of other tests.
     await away.isWell(60_000)
     return away
   }
 
-  /** Takes a part away, or brings it back. */
+  /** Makes a backend unavailable, or available again. */
   become(part: Part, mode: Parameters<FlakyProxy['become']>[0]): Promise<void> {
     return this.#proxies[part].become(mode)
   }
@@ -100,13 +100,13 @@ export class AwayServer {
     return this.see(`/api/search?query=${word}`)
   }
 
-  /** Names of the files that the dataset shows. */
+  /** Names of the files in the dataset. */
   async files(): Promise<readonly string[]> {
     const files = await ok<{ filename: string }[]>(this.#server.as(this.#key)(`/api/datasets/${this.dataset}/files`))
     return files.map(({ filename }) => filename)
   }
 
-  /** Everything works again. */
+  /** Waits until everything works again. */
   async isWell(limitMs = 60_000): Promise<void> {
     const look = async () => {
       const all = await Promise.all([

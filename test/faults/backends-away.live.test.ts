@@ -12,7 +12,7 @@ type What = (typeof what)[number]
 const [up, down] = [200, 503]
 const allUp = Object.fromEntries(what.map(name => [name, up])) as Record<What, number>
 
-/** What people see while a part is unavailable: the usual answer, or a refusal before the part says anything. */
+/** Statuses while a backend is unavailable: the usual one, or a refusal before the backend responds. */
 const table: Readonly<Record<Part, Readonly<Record<What, number>>>> = {
   store: Object.fromEntries(what.map(name => [name, down])) as Record<What, number>,
   bytes: { ...allUp, download: down, upload: down },
@@ -24,7 +24,7 @@ const everything = async (server: AwayServer, part: Part, mark: string): Promise
   const { dataset, file } = server
   const post = { method: 'POST' }
   const find = () => server.search('larches')
-  // A search server that is busy with other tests answers a client that retries.
+  // A search server that is busy with other tests responds to retries.
   const search = table[part].search === down ? await find() : await until('search to answer', find, ({ status }) => status === 200)
   const requests: Record<What, Promise<Seen> | Seen> = {
     record: server.see(`/api/datasets/${dataset}`),

@@ -11,7 +11,7 @@ const setUp = async (t: ExecutionContext) => {
   return { server, call, dataset: await newDataset(call) }
 }
 
-/** What came of a download: the bytes, or how it was refused or cut. */
+/** The outcome of a download: the bytes, or how it was refused or aborted. */
 const taken = async (
   call: TestFetch,
   path: string,
@@ -31,7 +31,7 @@ const taken = async (
 
 const corrupt = { code: 'content-corrupt', status: 500 }
 
-test('a large file with a damaged byte is never delivered as whole; parts without it are', async t => {
+test('a large file with a damaged byte is never delivered completely; undamaged parts are delivered', async t => {
   const { server, call, dataset } = await setUp(t)
   const bytes = Buffer.alloc(8_000_000, 'rot ')
   const id = await upload(call, dataset, bytes, 'large.bin')
@@ -43,7 +43,7 @@ test('a large file with a damaged byte is never delivered as whole; parts withou
   t.deepEqual(await taken(call, `/api/files/${id}/blob`, 'bytes=-1000'), bytes.subarray(-1000))
 })
 
-test('a small file with a damaged byte is refused, and its neighbours are delivered', async t => {
+test('a small file with a damaged byte is refused, and other files are delivered', async t => {
   const { server, call, dataset } = await setUp(t)
   const before = await upload(call, dataset, 'a file before', 'before.txt')
   const id = await upload(call, dataset, 'the rotten file', 'rotten.txt')
@@ -57,7 +57,7 @@ test('a small file with a damaged byte is refused, and its neighbours are delive
   t.deepEqual(await taken(call, `/api/files/${id}/blob`), corrupt)
   t.deepEqual(await taken(call, `/api/files/${id}/blob`, 'bytes=0-2'), corrupt)
   const refused = (await (await call(`/api/files/${id}/blob`)).json()) as object
-  t.deepEqual(Object.keys(refused).toSorted(), ['code', 'message', 'requestId', 'status'], 'nothing of where the bytes lie')
+  t.deepEqual(Object.keys(refused).toSorted(), ['code', 'message', 'requestId', 'status'], 'no path of the bytes')
   t.is(String(await taken(call, `/api/files/${before}/blob`)), 'a file before')
   t.is(String(await taken(call, `/api/files/${after}/blob`)), 'a file after')
   const archive = await taken(call, `/api/datasets/${dataset}/download`)

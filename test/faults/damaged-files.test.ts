@@ -38,7 +38,7 @@ const setUp = async (t: ExecutionContext) => {
   return { server, call, clock, id, since, read, mails, audited, command, doctor }
 }
 
-test('damage that a download meets marks the file and is reported once, and a check of repaired bytes removes the mark', async t => {
+test('damage detected by a download marks the file and is reported once, and a check of repaired bytes removes the mark', async t => {
   const { server, call, id, since, read, mails, audited, command } = await setUp(t)
   await read()
   t.is(await since(), undefined)
@@ -74,7 +74,7 @@ test('damage that a download meets marks the file and is reported once, and a ch
   )
 })
 
-test('the doctor finds damage that nobody has met, and marks it only when told to repair', async t => {
+test('the doctor finds undetected damage, and marks it only in repair mode', async t => {
   const { server, id, since, doctor } = await setUp(t)
   t.like(await doctor({ 'read-data': true }), { ok: true, detail: '1 files read' })
   await damage(server.folder, 'files', 200_000)
@@ -93,7 +93,7 @@ test('the doctor finds damage that nobody has met, and marks it only when told t
   t.is(await since(), undefined)
 })
 
-test('the doctor finds bytes that are missing or cut short without reading any, and deletes nothing', async t => {
+test('the doctor finds missing or truncated bytes without reading any, and deletes nothing', async t => {
   const { server, call, id, since, doctor } = await setUp(t)
   await truncate(await onlyFile(server.folder, 'files'), 1000)
   t.regex(String((await doctor())?.['detail']), new RegExp(`${id} \\(.*, damaged\\)`))
@@ -106,7 +106,7 @@ test('the doctor finds bytes that are missing or cut short without reading any, 
   for (const subset of ['0/2', '3/2', 'x', '1/0']) await t.throwsAsync(doctor({ subset }), { message: /subset must be/ })
 })
 
-test('a download of bytes that are missing is 404 and marks the file, unless it is archived', async t => {
+test('a download of missing bytes is 404 and marks the file, unless it is archived', async t => {
   const { server, call, id, since, mails } = await setUp(t)
   await rm(await onlyFile(server.folder, 'files'))
   await ok(call(`/api/files/${id}/archive`, { method: 'POST' }))
@@ -118,7 +118,7 @@ test('a download of bytes that are missing is 404 and marks the file, unless it 
   t.is(await mails(), 1)
 })
 
-test('an archive that meets damage marks the file', async t => {
+test('damage detected by an archive download marks the file', async t => {
   const { server, call, since } = await setUp(t)
   await damage(server.folder, 'files', 200_000)
   const [{ id: dataset } = { id: '' }] = await ok<{ id: string }[]>(call('/api/datasets'))
@@ -126,7 +126,7 @@ test('an archive that meets damage marks the file', async t => {
   t.truthy(await until('the file is marked', since))
 })
 
-test('bytes that nobody reads are checked once a week', async t => {
+test('bytes that are not read are checked once a week', async t => {
   const { server, clock, since, mails } = await setUp(t)
   const check = () => server.runPeriodic('resources.files/scrub')
   await check()

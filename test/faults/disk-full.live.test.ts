@@ -11,7 +11,7 @@ import { drained, until } from '../support/until.ts'
 
 const run = promisify(execFile)
 
-/** A file system of 64 MiB, half of it taken by a file that can be removed. */
+/** A file system of 64 MiB, half of which is used by a file that can be removed. */
 const smallDisk = async (t: ExecutionContext): Promise<{ readonly folder: string; readonly ballast: string }> => {
   const disk = await mkdtemp(join(tmpdir(), 'pounce-disk-'))
   await run('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'none', disk])
@@ -26,7 +26,7 @@ const smallDisk = async (t: ExecutionContext): Promise<{ readonly folder: string
   return { folder, ballast }
 }
 
-/** Why no disk can be mounted here; undefined where it can. */
+/** Why a disk cannot be mounted on this machine; undefined if it can. */
 const obstacle = async (): Promise<string | undefined> => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'needs Linux and root, to mount a small disk'
   const folder = await mkdtemp(join(tmpdir(), 'pounce-mount-'))
@@ -58,7 +58,7 @@ live(
       return answer
     }
     const refusals: Response[] = []
-    // Large ones first, until not even small ones fit any more.
+    // Large ones first, until not even small ones fit.
     for (let n = 0, size = 4 * 1024 * 1024; n < 2000 && refusals.length < 12; n += 1) {
       const answer = await put(n, size)
       if (answer.ok) continue

@@ -10,7 +10,7 @@ import { overridesOf, pluginsOnStores } from '../support/faulty-stores.ts'
 import { sha256 } from '../support/main-job.ts'
 import { formWith, newDataset, ok, upload } from '../support/scene.ts'
 
-/** A disk with so much space left. A write for which there is too little writes some of it and fails, as Linux does. */
+/** A disk with limited free space. A write that does not fit is written partially and fails, as on Linux. */
 class FillingDisk implements Disk {
   leftBytes = Number.POSITIVE_INFINITY
 
@@ -43,7 +43,7 @@ const isFull = async (t: ExecutionContext, answer: Response): Promise<void> => {
 
 const countOf = async (blobs: BlobStore): Promise<number> => (await Array.fromAsync(blobs.list())).length
 
-/** What people can still do on a full server. */
+/** Operations that still succeed on a full server. */
 const readsGoOn = async (t: ExecutionContext, call: TestFetch, dataset: string, acked: ReadonlyMap<string, string>): Promise<void> => {
   for (const [id, digest] of acked) {
     const answer = await call(`/api/files/${id}/blob`)
@@ -58,7 +58,7 @@ const readsGoOn = async (t: ExecutionContext, call: TestFetch, dataset: string, 
   }
 }
 
-test('without space for bytes uploads are refused with 507 and leave nothing; with space they go on', async t => {
+test('without space for bytes, uploads are refused with 507 and leave nothing; with space they succeed again', async t => {
   const disk = new FillingDisk()
   const { server, call, blobs, folder, dataset } = await setUp(t, { disk })
   const acked = new Map<string, string>()
@@ -95,7 +95,7 @@ test('without space for bytes uploads are refused with 507 and leave nothing; wi
   await readsGoOn(t, call, dataset, acked)
 })
 
-test('without space for records changes are refused with 507 and change nothing; what is removed makes room', async t => {
+test('without space for records, changes are refused with 507 and have no effect; deletions free space', async t => {
   const { server, call, blobs, dataset } = await setUp(t, { maxSizeMiB: 4 })
   const bytes = Buffer.from('kept')
   const acked = new Map([[await upload(call, dataset, bytes, 'kept.txt'), sha256(bytes)]])

@@ -22,7 +22,7 @@ interface Run {
   readonly status: string
 }
 
-/** Ends of the paths of files whose syncs fail: the log of any database, a database, the bytes of uploads, their folder. */
+/** Suffixes of files whose syncs fail: the WAL of any database, a database, the bytes of uploads, their folder. */
 const ends = ['-wal', '.db', '.segment', '/segments'] as const
 
 withShim(
@@ -39,7 +39,7 @@ withShim(
     const acked: string[] = []
     const refused: string[] = []
     const begun = performance.now()
-    /** A slow machine may need longer for an upload that meets a failed sync. */
+    /** A slow machine may need longer until an upload encounters a failed sync. */
     const isOver = (): boolean => {
       const ms = performance.now() - begun
       return ms > loadMs && ((acked.length > 0 && refused.length > 0) || ms > loadMs + 60_000)
@@ -47,7 +47,7 @@ withShim(
     const upload = async (uploader: number): Promise<void> => {
       for (let n = 0; !isOver(); n += 1) {
         const name = `zebra${uploader}x${n}y.txt`
-        // The jobs of all of them would take longer than the load.
+        // Extraction of all uploads would take longer than the load itself.
         const path = `/api/uploadToDataset/${dataset}?extract=${n % 10 === 0}`
         const answer = await call(path, { method: 'POST', body: formWith(`text of ${name}`, name) })
         if (answer.ok) acked.push(name)

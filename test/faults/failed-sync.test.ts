@@ -9,7 +9,7 @@ const withShim = lacking === undefined ? test : skippedBecause(test, lacking)
 
 const crashes = usualOrFull(2, 5)
 
-/** A server whose syncs fail on demand, that can be killed and started again. */
+/** A server whose syncs fail on demand, and that can be killed and restarted. */
 const setUp = async (t: ExecutionContext) => {
   t.timeout(120_000)
   const folder = await dataFolder(t)
@@ -19,19 +19,19 @@ const setUp = async (t: ExecutionContext) => {
   const key = await adminKey(server)
   const call: TestFetch = (path, init) => server.as(key)(path, init)
   const dataset = await newDataset(call)
-  /** As a power cut does as far as processes are concerned: no one closes anything. */
+  /** Like a power failure from the process's point of view: nothing is closed. */
   const crash = async (): Promise<void> => {
     server.signal('SIGKILL')
     await server.ended
     server = await childServer(t, folder, settings)
   }
-  /** Without extraction, whose commits would meet the failing syncs. */
+  /** Without extraction, whose commits would encounter the failing syncs. */
   const put = (name: string, bytes = 'x'.repeat(100_000)) =>
     call(`/api/uploadToDataset/${dataset}?extract=false`, { method: 'POST', body: formWith(bytes, name) })
   const listed = async (): Promise<readonly string[]> =>
     (await ok<{ filename: string }[]>(call(`/api/datasets/${dataset}/files`))).map(file => file.filename).sort()
   const acked: string[] = []
-  /** An upload that meets so many failing syncs of such files. When other work met the first one it is acknowledged, and another upload takes its place. */
+  /** An upload that encounters `count` failing syncs of such files. If other work encounters the first one, the upload succeeds and another one is tried. */
   const putFailing = async (count: number, end: string, bytes?: string): Promise<Response> => {
     for (let attempt = 0; ; attempt += 1) {
       const name = `failing${end.slice(1)}${acked.length}.bin`
@@ -55,7 +55,7 @@ const isRefused = async (t: ExecutionContext, answer: Response): Promise<string>
 withShim('what was refused because the log of the documents could not be synced is not listed, nor after a crash', async t => {
   const { acked, put, putFailing, listed, crash } = await setUp(t)
   for (let n = 0; n < crashes; n += 1) {
-    // A thread that reads holds the log open.
+    // A reading thread keeps the WAL open.
     await listed()
     const message = await isRefused(t, await putFailing(1, '.db-wal'))
     await crash()
@@ -80,7 +80,7 @@ withShim('while the log cannot be synced again nothing is served from it, and af
   await crash()
   t.deepEqual(await listed(), [...acked, 'kept.bin'].toSorted())
   t.is((await call('/readyz')).status, 200)
-  // Where other work met the failing sync first, the store was unavailable before the upload's own commit.
+  // If other work encountered the failing sync first, the store was unavailable before the upload's own commit.
   t.regex(message, /may have been stored|The document store is unavailable/)
 })
 

@@ -10,7 +10,7 @@ import { drained, until } from '../support/until.ts'
 const faultyPlugin = fileURLToPath(new URL('./faulty-plugin', import.meta.url))
 const poisoned = { consumer: 'test.faulty-plugin/poisoned-tags', type: 'tags.added', attempts: 5 }
 
-test('an event whose handler fails five times is dead-lettered, for everybody to see, and holds nothing up', async t => {
+test('an event whose handler fails five times is dead-lettered visibly, and blocks nothing else', async t => {
   const folder = await dataFolder(t)
   const clock = new FixedClock(new Date().toISOString())
   const server = await bootForTest({ t, folder, clock, also: [faultyPlugin] })
@@ -30,7 +30,7 @@ test('an event whose handler fails five times is dead-lettered, for everybody to
   await until(
     'the event to be dead-lettered',
     () => {
-      // The next try falls due.
+      // The next retry becomes due.
       clock.advance(60_000)
       return status()
     },
@@ -62,7 +62,7 @@ test('an event whose handler fails five times is dead-lettered, for everybody to
   t.like(await status(), { waiting: 0, parked: 0 })
 })
 
-test('what a plugin throws where nobody catches ends neither the server nor a request of anybody else', async t => {
+test('an uncaught error of a plugin ends neither the server nor other requests', async t => {
   const server = await childServer(t, await dataFolder(t), { POUNCE_PLUGINS: `+${faultyPlugin}` })
   const call = server.as(await adminKey(server))
   const dataset = await newDataset(call)

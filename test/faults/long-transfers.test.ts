@@ -7,12 +7,12 @@ import { newDataset } from '../support/scene.ts'
 
 const mebibyte = 1024 * 1024
 const sizeMiB = usualOrFull(256, 1024)
-/** What is promised of a transfer of any length. */
+/** The guaranteed limit for a transfer of any length. */
 const mostGrowth = 64 * mebibyte
-/** Buffers that V8 has not collected take 50 MiB by now, and more later. */
+/** Buffers not yet collected by V8 take up to 50 MiB, and more later. */
 const mostGrowthDown = 40 * mebibyte
 
-/** The most memory that a server takes while something continues, above what it took before. */
+/** The peak increase of a server's memory during some work. */
 const growthDuring = async (server: ChildServer, work: () => Promise<void>): Promise<number> => {
   const before = await server.rss()
   let most = before

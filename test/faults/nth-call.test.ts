@@ -8,7 +8,7 @@ import { embeddedStores } from '../support/embedded-stores.ts'
 import { Gate, overridesOf, pluginsOnStores } from '../support/faulty-stores.ts'
 import { formWith, newDataset, ok, upload } from '../support/scene.ts'
 
-/** A server on stores whose calls go through a gate; the stores themselves for looking behind it. */
+/** A server on stores whose calls pass through a gate, and the stores themselves for direct access. */
 const setUp = async (t: ExecutionContext) => {
   const gate = new Gate()
   const { documents, blobs } = await embeddedStores(t)
@@ -24,7 +24,7 @@ type Step = (call: TestFetch, scene: { readonly dataset: string; file: string })
 const agent = { '@type': 'cat:extractor', name: 'x', extractor_id: 'https://example.org/extractors/x/1.0' }
 const post = (json: unknown) => ({ method: 'POST', json })
 
-/** What someone does with one file, call by call. */
+/** The steps of a user with one file. */
 const flow: Readonly<Record<string, Step>> = {
   upload: (call, { dataset }) =>
     call(`/api/uploadToDataset/${dataset}?extract=false`, { method: 'POST', body: formWith('some bytes', 'flow.txt') }),
@@ -38,7 +38,7 @@ const flow: Readonly<Record<string, Step>> = {
   search: call => call('/api/search?query=flow'),
 }
 
-/** What is wrong with an answer; undefined for a success and for a refusal as it should be. */
+/** What is wrong with a response; undefined for a success and for an expected refusal. */
 const wrongWith = async (answer: Response, expected: number): Promise<string | undefined> => {
   const text = await answer.text()
   if (answer.ok) return undefined
@@ -49,7 +49,7 @@ const wrongWith = async (answer: Response, expected: number): Promise<string | u
   return answer.status === expected && isClean && saysWhen ? undefined : `${answer.status} ${text}`
 }
 
-/** Runs the flow; each step that fails is tried once more, and must then succeed. Undefined when the connection was cut. */
+/** Runs the flow; each failed step is retried once, and must then succeed. Resolves to the faults. */
 const walk = async ({ gate, call, dataset }: Scene, expected: number): Promise<readonly string[]> => {
   const scene = { dataset, file: '' }
   const faults: string[] = []
@@ -61,7 +61,7 @@ const walk = async ({ gate, call, dataset }: Scene, expected: number): Promise<r
       const fault = await wrongWith(answer.clone(), expected)
       if (fault !== undefined) faults.push(`${name}: ${fault}`)
     } catch (error) {
-      // A download whose source fails is cut, which is right; nothing else is.
+      // Only a download may be aborted, when its source fails.
       if (name !== 'download') faults.push(`${name}: ${error}`)
       continue
     }
@@ -73,7 +73,7 @@ const walk = async ({ gate, call, dataset }: Scene, expected: number): Promise<r
   return faults
 }
 
-/** Records without bytes, then bytes without a record that a sweep leaves. */
+/** Records without bytes, then bytes without a record that remain after a sweep. */
 const halves = async ({ server, documents, blobs }: Scene): Promise<readonly string[]> => {
   const found: string[] = []
   const named = new Set<string>()
@@ -96,11 +96,11 @@ const parkedOf = async (server: TestServer): Promise<unknown> => {
 }
 
 for (const [title, when, fault, expected] of [
-  ['a call that finds its store away', 'before', () => new Unavailable('A store is unavailable'), 503],
+  ['a call to an unavailable store', 'before', () => new Unavailable('A store is unavailable'), 503],
   ['a call that throws', 'before', () => new Error('A fault of the test'), 500],
-  ['a call whose answer is lost', 'after', () => new Unavailable('A store is unavailable'), 503],
+  ['a call whose response is lost', 'after', () => new Unavailable('A store is unavailable'), 503],
 ] as const)
-  test(`${title} is answered cleanly, leaves nothing by halves and can be repeated`, async t => {
+  test(`${title} has a clean response, leaves no partial state and can be retried`, async t => {
     const scene = await setUp(t)
     const random = dice()
     t.log(`seed ${random.seed}`)

@@ -36,7 +36,7 @@ const hasArrived = (folder: string, bytes: number) =>
     names => names.length === 1,
   )
 
-test('an upload that falls silent is cut and leaves nothing', async t => {
+test('a stalled upload is aborted and leaves nothing', async t => {
   const { server, key, dataset, left } = await setUp(t)
   const silent = new SlowUpload(server.url, key, dataset, 'silent.bin', 1_000_000)
   await silent.send(Buffer.alloc(500_000))
@@ -56,7 +56,7 @@ test('an upload whose client disconnects leaves nothing', async t => {
   t.deepEqual(await left(), nothing)
 })
 
-test('an upload may last as long as it likes while its bytes move', async t => {
+test('an upload may take any time as long as it makes progress', async t => {
   const { server, key, dataset, left } = await setUp(t)
   const slow = new SlowUpload(server.url, key, dataset, 'slow.bin', 600)
   for (let piece = 0; piece < 6; piece += 1) {
@@ -67,14 +67,14 @@ test('an upload may last as long as it likes while its bytes move', async t => {
   t.is((await left()).listed.length, 1)
 })
 
-test('a download whose reader takes nothing is cut, and blocks no stop', async t => {
+test('a stalled download is aborted, and does not block a stop', async t => {
   const { server, key, call, dataset } = await setUp(t)
   const id = await upload(call, dataset, Buffer.alloc(30_000_000), 'large.bin')
   const { hostname, port } = new URL(server.url)
   const reader = connect(Number(port), hostname)
   reader.write(`GET /api/files/${id}/blob HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`)
   await once(reader, 'readable')
-  // The stop ends although the reader takes nothing and keeps the connection open.
+  // The stop completes although the client does not read and keeps the connection open.
   await server.stop()
   let received = 0
   reader.on('error', () => undefined)
@@ -90,7 +90,7 @@ const piece = Buffer.alloc(20_000, 'slow')
 const pieces = 8
 const growth = 128 * 1024 * 1024
 
-test('500 slow uploads at once all arrive, in bounded memory, while others are answered', async t => {
+test('500 concurrent slow uploads succeed in bounded memory, while other requests are served', async t => {
   const server = await childServer(t, await dataFolder(t))
   const key = await adminKey(server)
   const call = server.as(key)

@@ -12,10 +12,10 @@ const { test: liveStore } = liveTests(test, 'MONGODB', 'S3')
 type Settings = Readonly<Record<string, string>>
 
 const secret = 'pa55-w0rd-of-ours'
-/** Nothing listens there. */
+/** An address without a listener. */
 const nowhere = '127.0.0.1:9'
 
-/** Starts with wrong settings, and expects one line that says which. */
+/** Starts with wrong settings, and expects one line that names the wrong one. */
 const refuses = async (t: ExecutionContext, settings: Settings, message: RegExp): Promise<void> => {
   const { code, out, err } = await startChild(await dataFolder(t), { POUNCE_LOG__LEVEL: 'silent', ...settings }).ended
   t.is(code, 1, err)
@@ -75,7 +75,7 @@ liveBroker('a vhost that is not there and an account that may not are refused by
   ])
 })
 
-/** Starts although something is unavailable, says so once with a warning, and is ready. */
+/** Starts although a backend is unavailable, and expects a single warning and readiness. */
 const startsWithout = async (t: ExecutionContext, plugin: string, settings: Settings): Promise<void> => {
   const starting = startChild(await dataFolder(t), settings)
   t.teardown(async () => {
@@ -106,7 +106,7 @@ live('search and the broker may be unavailable at the start: that is a warning',
   ])
 })
 
-test('a folder that cannot be written is refused by name, for all that is kept on this machine', async t => {
+test('a data folder that is not writable is refused by name, for every local store', async t => {
   const folder = await dataFolder(t)
   const file = join(folder, 'file')
   await writeFile(file, '')

@@ -4,7 +4,7 @@ import { newDataset, ok, upload } from '../support/scene.ts'
 import { SlowUpload } from '../support/slow-upload.ts'
 import { until } from '../support/until.ts'
 
-test('a server that is stopped reports it at once, lets a slow upload finish, and ends well', async t => {
+test('a stopping server reports it immediately, finishes a slow upload, and exits cleanly', async t => {
   const folder = await dataFolder(t)
   const server = await childServer(t, folder)
   const key = await adminKey(server)
@@ -19,13 +19,13 @@ test('a server that is stopped reports it at once, lets a slow upload finish, an
     status => status === 200,
   )
   server.signal('SIGTERM')
-  // While the upload lasts, which is not sent to its end until later.
+  // During the upload, which is completed later.
   await until(
     'the server to say that it stops',
     async () => (await call('/readyz')).status,
     status => status === 503,
   )
-  // Other requests are served during the upload, on connections that end with their response.
+  // Other requests are served during the upload, on connections that are closed after the response.
   const listing = await call(`/api/datasets/${dataset}/files`)
   t.deepEqual([listing.status, listing.headers.get('connection'), await listing.json()], [200, 'close', []])
   t.is(await (await call('/healthz')).text(), 'healthy')
@@ -41,15 +41,15 @@ test('a server that is stopped reports it at once, lets a slow upload finish, an
   t.is((await (await again.as(key)(`/api/files/${id}/blob`)).arrayBuffer()).byteLength, 2 * half.length)
 })
 
-test('a server without work to finish stops at once, also with a connection open', async t => {
-  // The connection of this request stays open, for an hour if the stop waits for it.
+test('an idle server stops immediately, even with an open connection', async t => {
+  // The connection of this request stays open for an hour unless the stop closes it.
   const server = await childServer(t, await dataFolder(t), { POUNCE_HTTP__KEEP_ALIVE_TIMEOUT_MS: '3600000' })
   await server.as()('/healthz')
   server.signal('SIGTERM')
   t.is((await server.ended).code, 0)
 })
 
-test('a second server on one data folder refuses to start, naming the first, which goes on', async t => {
+test('a second server on the same data folder refuses to start, naming the first, which continues', async t => {
   const folder = await dataFolder(t)
   const first = await childServer(t, folder)
   const call = first.as(await adminKey(first))

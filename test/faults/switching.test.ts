@@ -7,7 +7,7 @@ import { Switching, switchedPlugin } from './switching.ts'
 
 const clients = 4
 
-test('a plugin that is switched under load answers rightly or as if it were absent, and loses no event', async t => {
+test('a plugin that is switched under load responds correctly or as if absent, and loses no event', async t => {
   t.timeout(600_000)
   const server = await bootForTest({ t, also: [switchedPlugin] })
   const switching = new Switching(server.as(server.admin.key))
@@ -25,10 +25,10 @@ test('a plugin that is switched under load answers rightly or as if it were abse
   t.true(switching.counts.on > 0 && switching.counts.off > 0 && switching.counts.datasets > 0)
 })
 
-/** Without what takes long to start and is not used here. */
+/** Without a plugin that starts slowly and is not used here. */
 const settings = { POUNCE_PLUGINS: `+${switchedPlugin},-web` }
 
-test('kills at random lose neither a switch that was answered nor an event', async t => {
+test('random kills lose neither an acknowledged switch nor an event', async t => {
   t.timeout(900_000)
   const random = dice()
   t.log(`seed ${random.seed}`)
@@ -62,7 +62,7 @@ test('kills at random lose neither a switch that was answered nor an event', asy
     up = Promise.withResolvers()
     starting?.signal('SIGKILL')
     await Promise.all([starting?.ended, cut])
-    // Its answer may have come before the kill.
+    // Its response may have been received before the kill.
     switching.killed()
     await start()
     await switching.returned()

@@ -10,7 +10,7 @@ export const switchedPlugin = fileURLToPath(new URL('./switched-plugin', import.
 const id = 'test.switched-plugin'
 const address = `/api/admin/plugins/${id}`
 
-/** What a plugin is known to be; undefined while it is switched, or when a kill has cut off the answer. */
+/** The known state of a plugin; undefined while it is switched, or when a kill has cut off the response. */
 type Known = 'on' | 'off' | undefined
 
 interface Shown {
@@ -19,17 +19,17 @@ interface Shown {
   readonly state: string
 }
 
-/** Clients of a server whose plugin is switched meanwhile. They check every answer. */
+/** Clients of a server whose plugin is being switched. They verify every response. */
 export class Switching {
-  /** What was wrong, one line each. */
+  /** Faults, one line each. */
   readonly faults: string[] = []
   readonly counts = { switches: 0, cutOff: 0, on: 0, off: 0, datasets: 0 }
   #call: TestFetch
   #known: Known = 'on'
-  /** Rises with each switch and each kill: an answer to a request across one may be either. */
+  /** Incremented at each switch and each kill: a request that spans one may have either response. */
   #era = 0
   #wanted: 'on' | 'off' = 'on'
-  /** What the last switch that was answered led to. */
+  /** The state after the last acknowledged switch. */
   #last: 'on' | 'off' = 'on'
   #isOver = false
   #number = 0
@@ -39,7 +39,7 @@ export class Switching {
     this.#call = call
   }
 
-  /** Uses the plugin and makes events for it until `stop`. */
+  /** Uses the plugin and creates events for it until `stop`. */
   async work(clients: number): Promise<void> {
     await Promise.all([this.#makeEvents(), ...Array.from({ length: clients }, () => this.#echo())])
   }
@@ -48,13 +48,13 @@ export class Switching {
     this.#isOver = true
   }
 
-  /** The server is killed from now on until `returned`. */
+  /** The server is down from now on until `returned`. */
   killed(): void {
     this.#known = undefined
     this.#era += 1
   }
 
-  /** What a restarted server says is what was chosen: by the last answered switch, or the one whose answer was cut off. */
+  /** Verifies that a restarted server has the state of the last acknowledged switch, or of the one whose response was cut off. */
   async returned(): Promise<void> {
     const { state, enabled } = await this.#shown()
     if (![this.#last, this.#wanted].includes(state as 'on') || enabled !== (state === 'on'))
@@ -62,7 +62,7 @@ export class Switching {
     this.#settle(state === 'on' ? 'on' : 'off')
   }
 
-  /** Resolves to false when a kill cuts off the answer. */
+  /** Resolves to false if a kill cuts off the response. */
   async switch(): Promise<boolean> {
     this.#wanted = this.#last === 'on' ? 'off' : 'on'
     this.#known = undefined
@@ -81,7 +81,7 @@ export class Switching {
     return true
   }
 
-  /** Switches it on, lets everything be handled, and looks whether each dataset was written down. */
+  /** Switches it on, waits until all events are handled, and verifies that each dataset was recorded. */
   async finish(): Promise<void> {
     if (this.#last === 'off') await this.switch()
     await drained(path => this.#call(path), 60_000)
@@ -142,7 +142,7 @@ export class Switching {
     }
   }
 
-  /** Resolves when so many more requests were answered, or something was wrong. */
+  /** Resolves after `more` further responses, or at the first fault. */
   async answered(more: number): Promise<void> {
     const enough = this.counts.on + this.counts.off + more
     await until('requests to be answered', () => this.faults.length > 0 || this.counts.on + this.counts.off >= enough)

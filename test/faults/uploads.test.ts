@@ -27,7 +27,7 @@ type Scene = Awaited<ReturnType<typeof setUp>>
 const namesIn = async ({ call, dataset }: Scene): Promise<readonly string[]> =>
   (await ok<{ filename: string }[]>(call(`/api/datasets/${dataset}/files`))).map(({ filename }) => filename)
 
-/** Records without bytes, and bytes without a record that a sweep leaves. */
+/** Records without bytes, and bytes without a record that remain after a sweep. */
 const halves = async ({ server, documents, blobs }: Scene): Promise<readonly string[]> => {
   const found: string[] = []
   const named = new Set<string>()
@@ -37,15 +37,15 @@ const halves = async ({ server, documents, blobs }: Scene): Promise<readonly str
   }
   for await (const { id, blob } of documents.walk(files)) await look(`file ${id}`, blob)
   for await (const { id, blob } of documents.walk(parts)) await look(`part ${id}`, blob)
-  // Not as the periodic work, whose own turn must not take the bytes of an upload under way.
+  // Called directly, because the periodic task has a grace period that protects uploads in progress.
   await server.get(OrphanSweep).sweep({ graceMs: 0 })
   for await (const { key } of blobs.list()) if (!named.has(key)) found.push(`${key} belongs to nobody`)
   return found
 }
 
 const ways = [
-  ['a call that finds its store away', 'before'],
-  ['a call whose answer is lost', 'after'],
+  ['a call to an unavailable store', 'before'],
+  ['a call whose response is lost', 'after'],
 ] as const
 
 const fault = () => new Unavailable('A store is unavailable')
@@ -81,14 +81,14 @@ for (const [title, when] of ways)
 const version = { 'tus-resumable': '1.0.0' }
 const data = Buffer.from(Uint8Array.from({ length: 150_000 }, (_, at) => at % 251))
 
-/** Uploads as a client of tus does: begins again, or requests the offset and continues, until it is done. */
+/** Uploads like a tus client: restarts, or requests the offset and resumes, until it is complete. */
 const insist = async ({ call, dataset }: Scene): Promise<string> => {
   const about = `filename ${btoa('pieces.bin')},dataset ${btoa(dataset)}`
   const headers = { ...version, 'upload-length': String(data.length), 'upload-metadata': about }
   let path: string | null = null
   for (let tries = 0; tries < 5 && path === null; tries++)
     path = (await call('/api/uploads', { method: 'POST', headers })).headers.get('location')
-  if (path === null) throw new Error('no upload began')
+  if (path === null) throw new Error('no upload was started')
   for (let tries = 0; tries < 5; tries++) {
     const { headers: seen } = await call(path, { method: 'HEAD', headers: version })
     const offset = seen.get('upload-offset')
@@ -98,11 +98,11 @@ const insist = async ({ call, dataset }: Scene): Promise<string> => {
     const answer = await call(path, { method: 'PATCH', headers: { ...version, ...type }, body: data.subarray(Number(offset)) })
     if (answer.status === 204) return path
   }
-  throw new Error('the upload never ended')
+  throw new Error('the upload did not finish')
 }
 
 for (const [title, when] of ways)
-  test(`${title} does not keep an upload in pieces from its end, nor is anything left of it`, async t => {
+  test(`${title} does not prevent an upload in pieces from completing, and leaves no part of it`, async t => {
     const scene = await setUp(t)
     const random = dice()
     t.log(`seed ${random.seed}`)

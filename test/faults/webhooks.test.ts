@@ -8,12 +8,12 @@ import { until } from '../support/until.ts'
 import { type Received, type Target, webhookTarget } from '../support/webhook-target.ts'
 
 const settings = { POUNCE_OUTBOUND__ALLOW: '["127.0.0.1"]' }
-/** A round of deliveries: so many are repeated by a kill at most. */
+/** The batch size of deliveries, which is the maximum that a kill repeats. */
 const maxRepeats = 100
 
 const wordOf = ({ event }: Received): string => (event.data['tags'] as string[])[0] ?? ''
 
-/** Tags, each with one word, on some datasets; the words of a dataset count from 0. */
+/** Adds numbered tags to each dataset, starting at 0. */
 const tagAll = (call: TestFetch, datasets: readonly string[], each: number): Promise<void> =>
   eachOf(datasets, async dataset => {
     for (let at = 0; at < each; at += 1)
@@ -29,7 +29,7 @@ const setUp = async (t: ExecutionContext, folder: string) => {
   return { server, target, call, key, datasets }
 }
 
-/** What was received first of each message, by dataset, in the order of arrival. */
+/** The first receipt of each message, by dataset, in order of arrival. */
 const firsts = (target: Target): ReadonlyMap<string, readonly number[]> => {
   const seen = new Set<unknown>()
   const fresh = target.received.filter(({ headers }) => !seen.has(headers['webhook-id']) && seen.add(headers['webhook-id']))
@@ -42,7 +42,7 @@ const isComplete = (target: Target, datasets: readonly string[], each: number): 
   return datasets.every(dataset => seen.get(dataset)?.length === each)
 }
 
-test('a server that is killed amid deliveries repeats some, loses none, and keeps the order per resource', async t => {
+test('a server killed during deliveries repeats some, loses none, and keeps the order per resource', async t => {
   const each = 30
   const folder = await dataFolder(t)
   const { server, target, call, key, datasets } = await setUp(t, folder)
@@ -65,7 +65,7 @@ test('a server that is killed amid deliveries repeats some, loses none, and keep
   t.true(repeats <= kills * maxRepeats)
 })
 
-test('everything that happened while a target was down is delivered after its return, in order per resource', async t => {
+test('events during the outage of a target are delivered afterwards, in order per resource', async t => {
   const each = usualOrFull(40, 1000)
   const { target, call, datasets } = await setUp(t, await dataFolder(t))
   await target.shut()

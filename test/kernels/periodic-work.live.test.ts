@@ -17,7 +17,7 @@ const begin = (t: Parameters<typeof SeveralKernels.begin>[0]) => SeveralKernels.
 
 const stepsOf = (kernels: SeveralKernels, n: number): Promise<readonly Step[]> => ok(kernels.call(n, '/api/test/steps'))
 
-/** Steps of a turn that were taken after another turn had begun. */
+/** Number of steps of a turn after a later turn had started. */
 const late = (steps: readonly Step[]): number => {
   const begun: string[] = []
   let count = 0
@@ -28,7 +28,7 @@ const late = (steps: readonly Step[]): number => {
   return count
 }
 
-/** The one of two kernels in the middle of a turn, and the other. */
+/** The kernel that is in the middle of a turn, and the other one. */
 const inTurn = async (kernels: SeveralKernels): Promise<readonly [busy: number, idle: number]> => {
   const seen = await until(
     'a turn to be under way',
@@ -67,6 +67,6 @@ live('a kernel that was paused in the middle of its work stops when it goes on, 
     steps => ![now, turn].includes(steps.at(-1)?.turn),
     60_000,
   )
-  // What was under way while it was paused may still come through.
+  // A write that was in progress when it was paused may still complete.
   t.true(late(all) <= 1, `${late(all)} steps after the other had taken over`)
 })

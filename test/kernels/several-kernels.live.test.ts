@@ -118,7 +118,7 @@ live.serial(
       isOver = true
     })
 
-    /** As a client behind a proxy: the next kernel that is up, and another one when the first did not answer. */
+    /** Like a client behind a proxy: uses the next running kernel, and another one if that does not respond. */
     const send = async (turn: number, path: string, init?: RequestInit): Promise<Response> => {
       const ready = [...up]
       const first = ready[turn % ready.length] ?? 0
@@ -126,7 +126,7 @@ live.serial(
         const answer = await kernels.call(first, path, init)
         if (answer.status !== 503) return answer
       } catch {
-        // cut off: the other one is used
+        // cut off: try the other one
       }
       return kernels.call([...up].find(n => n !== first) ?? 1 - first, path, init)
     }

@@ -10,7 +10,7 @@ type Settings = Readonly<Record<string, string>>
 
 const parts: readonly ServerPart[] = ['documents.mongodb', 'blobs.s3', 'search.elasticsearch']
 
-/** Several kernels of one installation, each with a data folder of its own. They end with the test. */
+/** Several kernels of one installation, each with its own data folder. They are stopped after the test. */
 export class SeveralKernels {
   readonly #t: Ending
   readonly #folder: string
@@ -24,7 +24,7 @@ export class SeveralKernels {
     this.#settings = settings
   }
 
-  /** Starts `count` kernels at the same time on servers that hold nothing yet. */
+  /** Starts `count` kernels at the same time on empty servers. */
   static async begin(t: Ending, url: Url, count: number, more: Settings = {}, use: readonly string[] = []): Promise<SeveralKernels> {
     const { settings } = await placesOn(t, url, parts)
     const all = { ...settings, POUNCE_REPLACE_PLUGINS: [...parts, ...use].join(','), ...more }
@@ -48,7 +48,7 @@ export class SeveralKernels {
 
   at(n: number): ChildServer {
     const server = this.#up.get(n)
-    if (!server) throw new Error(`Kernel ${n} does not run`)
+    if (!server) throw new Error(`Kernel ${n} is not running`)
     return server
   }
 
@@ -68,7 +68,7 @@ export class SeveralKernels {
     return server
   }
 
-  /** Ends a kernel and resolves to its exit code, null for a kill. */
+  /** Ends a kernel; resolves to its exit code, or null if it was killed. */
   async end(n: number, signal: NodeJS.Signals): Promise<number | null> {
     const server = this.at(n)
     this.#up.delete(n)

@@ -12,7 +12,7 @@ import { newDataset, ok } from '../support/scene.ts'
 import { digestOf, noise, peakDuring, streamedForm } from '../support/streams.ts'
 import { until } from '../support/until.ts'
 
-/** What takes note of how to clean up, as a test does. */
+/** Registers cleanup functions, like a test. */
 interface Ending {
   teardown(end: () => Promise<void>): void
 }
@@ -24,11 +24,11 @@ const extractorsOf = async (name: Name): Promise<readonly string[]> => {
   return runs.map(run => `${run.extractor_id.replace('pounce.', '')} ${run.status}`).sort()
 }
 
-/** What the first bytes of a picture say it is. */
+/** The image format according to the first bytes. */
 const kindOf = (bytes: Buffer): string =>
   bytes.subarray(0, 3).toString('hex') === 'ffd8ff' ? 'image/jpeg' : bytes.subarray(1, 4).toString() === 'PNG' ? 'image/png' : 'unknown'
 
-/** What extractors do with what arrives. */
+/** Tests of the extractors' results. */
 const extracting = (test: TestFn): void => {
   test.serial('every file becomes PROCESSED', async t => {
     for (const { name } of shipment) await job.extracted(name)
@@ -39,7 +39,7 @@ const extracting = (test: TestFn): void => {
     }
   })
 
-  test.serial('each type wakes the extractors that read it, and all of them get through', async t => {
+  test.serial('each type triggers the extractors that read it, and all of them succeed', async t => {
     const expected: Record<Name, readonly string[]> = {
       'photo.jpg': ['digest DONE', 'image DONE'],
       'Grün & 緑 🌿.png': ['digest DONE', 'image DONE'],
@@ -54,7 +54,7 @@ const extracting = (test: TestFn): void => {
     for (const { name } of shipment) t.deepEqual(await extractorsOf(name), expected[name], name)
   })
 
-  test.serial('extractors find what is in a photo, a picture, a paper, a table, a text, a sound and an archive', async t => {
+  test.serial('extractors add metadata of a photo, a picture, a paper, a table, a text, a sound and an archive', async t => {
     const photo = await job.found('photo.jpg', 'pounce.image')
     t.like(photo, { format: 'jpeg', width: 640, height: 427 })
     const { latitude, longitude, altitude } = photo['location'] as Record<string, number>
@@ -79,7 +79,7 @@ const extracting = (test: TestFn): void => {
     for (const { data, name } of shipment) t.like(await job.found(name, 'pounce.digest'), { sha256: sha256(await dataFile(data)) })
   })
 
-  test.serial('previews and thumbnails are there, of the right types', async t => {
+  test.serial('previews and thumbnails exist, with the right types', async t => {
     const expected: Record<Name, readonly string[]> = {
       'photo.jpg': ['Image image/jpeg'],
       'Grün & 緑 🌿.png': ['Image image/png'],
@@ -131,9 +131,9 @@ const finds: readonly [query: string, names: readonly Name[], more?: string][] =
   ['plot.name:Nordhang', ['notes.md']],
 ]
 
-/** What people add, and what is found. */
+/** Tests of annotations and search. */
 const annotating = (test: TestFn): void => {
-  test.serial('people tag, comment and describe', async t => {
+  test.serial('files and datasets can be tagged, commented and described', async t => {
     const post = (path: string, json: unknown) => job.call(path, { method: 'POST', json })
     const photo = `/api/files/${job.id('photo.jpg')}`
     t.like(await ok(post(`${photo}/tags`, { tags: ['Buchenwald', 'two  words'] })), { status: 'success' })
@@ -177,7 +177,7 @@ const annotating = (test: TestFn): void => {
   })
 }
 
-/** Reads a ZIP as an unzip program does: from its directory, each entry checked. */
+/** Reads a ZIP like an unzip program: from its central directory, verifying each entry. */
 const unzip = async (path: string): Promise<Readonly<Record<string, string>>> => {
   const archive = await openPromise(path, { lazyEntries: true, autoClose: false, validateEntrySizes: true })
   const found: Record<string, string> = {}
@@ -189,9 +189,9 @@ const unzip = async (path: string): Promise<Readonly<Record<string, string>>> =>
 const bigBytes = 200 * 1024 * 1024 + 12_345
 const bigGrowth = 128 * 1024 * 1024
 
-/** Everything at once, and one big thing. */
+/** Tests of large downloads and uploads. */
 const moving = (test: TestFn): void => {
-  test.serial('the dataset comes down as a ZIP with every byte in its place', async t => {
+  test.serial('the dataset can be downloaded as a ZIP with the exact bytes', async t => {
     const folder = await mkdtemp(join(tmpdir(), 'pounce-zip-'))
     t.teardown(() => rm(folder, { recursive: true, force: true }))
     const file = join(folder, 'dataset.zip')
@@ -215,7 +215,7 @@ const moving = (test: TestFn): void => {
     const { id } = up.result
     job.files.set('big.raw', id)
     t.like(await job.info('big.raw'), { size: String(bigBytes), sha256: sent })
-    // An extractor is sent the same bytes: what a download holds is seen when that is over.
+    // The extractor receives the same bytes: wait for it before measuring the memory of a download.
     await job.extracted('big.raw', 60_000)
     t.like(await job.found('big.raw', 'pounce.digest'), { sha256: sent, sizeBytes: bigBytes })
     const down = await peakDuring(
@@ -228,7 +228,7 @@ const moving = (test: TestFn): void => {
   })
 }
 
-/** Counts everything by listing it. */
+/** Counts everything from lists. */
 const recount = async () => {
   const list = <T>(path: string) => ok<T[]>(job.admin(`${path}superAdmin=true`))
   const datasets = await list<{ id: string }>('/api/datasets?limit=0&')
@@ -249,14 +249,14 @@ const countsMatch = async (t: ExecutionContext): Promise<void> => {
   t.deepEqual(counts, await recount())
 }
 
-/** What a crash leaves. */
+/** Tests of the state after a crash. */
 const surviving = (test: TestFn): void => {
   test.serial('the numbers of the status page are those of a recount', async t => {
     await countsMatch(t)
     t.like(await recount(), { spaces: 1, datasets: 2, files: shipment.length + 1, users: 2 })
   })
 
-  test.serial('after kill -9 and a new start all is as it was', async t => {
+  test.serial('after kill -9 and a restart the state is unchanged', async t => {
     await job.drained()
     const before = await job.state()
     await job.kill()
@@ -268,7 +268,7 @@ const surviving = (test: TestFn): void => {
     await countsMatch(t)
   })
 
-  test.serial('after it search still finds what there was, and what is new', async t => {
+  test.serial('after that search finds both old and new resources', async t => {
     for (const [query, names, more = ''] of finds)
       t.deepEqual(await job.search(query, `&resource_type=file${more}`), names.map(name => job.id(name)).sort(), `${query} ${more}`)
     const id = job.id('tone.wav')
@@ -284,7 +284,7 @@ const surviving = (test: TestFn): void => {
   })
 }
 
-/** The main job of the product, from an empty installation to one that was killed: the same on every combination of parts. */
+/** The main workflow of the product, from an empty installation to one that was killed; the same for every combination of backends. */
 export const mainJobTests = (test: TestFn, installed: (ending: Ending) => Promise<Installed>): void => {
   const endings: (() => Promise<void>)[] = []
   test.before(async () => {

@@ -106,7 +106,7 @@ const takeDataset = async (world: World, step: Step): Promise<void> => {
   if (await attempt(world, who, call, checks, rule)) dataset.collections.delete(one)
 }
 
-/** What can be done to collections. */
+/** Operations on collections. */
 export const collectionOperations = {
   makeCollection,
   renameCollection,

@@ -25,7 +25,7 @@ const holds = async (world: World, { who, path, status, body }: Expectation): Pr
   assert.deepEqual(had.toSorted(), body.is.toSorted(), `${who} GET ${path}`)
 }
 
-/** Datasets, collections and members of each space, as the report on spaces counts them. */
+/** Compares the number of datasets, collections and members of each space with the report on spaces. */
 const compareSpaces = async ({ admin, state }: World): Promise<void> => {
   const rows = (await (await admin('/api/reports/metrics/spaces', { headers: { accept: 'application/json' } })).json()) as readonly {
     readonly id: string
@@ -56,7 +56,7 @@ const entriesOf = (bytes: Buffer): Promise<readonly string[]> =>
     })
   })
 
-/** Holds everything that everyone can read against the model. Rejects with the first difference. */
+/** Compares all that each caller can read with the model. Rejects with the first difference. */
 export const compare = async (world: World, before: Counts): Promise<void> => {
   for (const who of people) {
     const all = expectationsOf(world, who)
@@ -67,17 +67,17 @@ export const compare = async (world: World, before: Counts): Promise<void> => {
     const now = Object.entries(await countsOf(world))
     return Object.fromEntries(now.map(([name, count]) => [name, count - before[name as keyof Counts]]))
   }
-  // While the store is slow the status page shows the last known totals.
+  // While the store is slow, the status page shows the last known totals.
   await until('the totals of GET /api/status to be those of the model', totals, now => isDeepStrictEqual(now, world.state.counts()), 5_000)
 }
 
-/** Holds the ZIP of every dataset against the model. */
+/** Compares the ZIP of every dataset with the model. */
 export const compareArchives = async (world: World): Promise<void> => {
   for (const { who, path, names } of archivesOf(world)) {
     const answer = await world.calls[who](path)
     assert.equal(answer.status, 200, `${who} GET ${path}`)
     const had = await entriesOf(Buffer.from(await answer.arrayBuffer()))
-    // Of two files of one name in one folder both have their ids in their names.
+    // Files of the same name in one folder have their ids in their names.
     const isClear = new Set(names).size === names.length
     assert.deepEqual(isClear ? had.toSorted() : had.length, isClear ? names.toSorted() : names.length, `${who} GET ${path}`)
   }

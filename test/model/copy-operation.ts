@@ -9,7 +9,7 @@ interface Node {
 
 const areUnique = (names: readonly string[]): boolean => new Set(names).size === names.length
 
-/** Folders of the copy by those of the original, as the tree shows them. */
+/** Folders of the copy by those of the original, according to the tree. */
 const foldersOf = async (world: World, original: Dataset, copy: Dataset): Promise<ReadonlyMap<Folder, Folder>> => {
   const copies = new Map<Folder, Folder>()
   const read = async (from: Folder | undefined, to: Folder | undefined): Promise<void> => {
@@ -45,7 +45,7 @@ const filesOf = async (world: World, originals: readonly File[], original: Datas
   })
 }
 
-/** Copies a dataset into a space. What is copied is known by its names, so a dataset that has two of one name is left alone. */
+/** Copies a dataset into a space. Copies are matched by name, so datasets with duplicate names are skipped. */
 export const copyDataset = async (world: World, step: Step): Promise<void> => {
   const [original, space] = [pick(world.state.datasets, step.a), pick(world.state.spaces, step.b)]
   if (!original || !space) return

@@ -114,7 +114,7 @@ const deleteFolder = async (world: World, step: Step): Promise<void> => {
   if (done) world.state.removeFolder(folder)
 }
 
-/** What can be done to datasets and the folders in them. */
+/** Operations on datasets and their folders. */
 export const datasetOperations = {
   makeDataset,
   renameDataset,

@@ -13,12 +13,12 @@ import {
 import { pathOf } from './model-state.ts'
 import type { World } from './model-world.ts'
 
-/** A request of someone, and what must come of it. */
+/** A request by a caller, and its expected response. */
 export interface Expectation {
   readonly who: Person
   readonly path: string
   readonly status: number
-  /** Of a success: takes from the body what counts, and what that must be. Lists are compared without regard to their order. */
+  /** For a success: extracts the relevant part of the body, and its expected value. Lists are compared regardless of order. */
   readonly body?: { readonly of: (body: never) => readonly string[]; readonly is: readonly string[] }
 }
 
@@ -34,7 +34,7 @@ const isBelowOther = (one: Collection): boolean => [...one.parents].some(parent 
 
 const isTopLevel = (one: Collection): boolean => !isBelowOther(one) || one.rootSpaces.size > 0
 
-/** Those that the list of spaces shows: on a public server too only what concerns someone. */
+/** The spaces in the list of spaces, which on a public server also contains only those relevant for the caller. */
 const spacesFor = (world: World, who: Person): readonly Space[] =>
   world.state.spaces.filter(one => !one.isGone && (one.access === 'PUBLIC' || one.author === who || one.members.has(who)))
 
@@ -181,7 +181,7 @@ const tree = (world: World, who: Person): readonly Expectation[] => {
   ]
 }
 
-/** All that one person can read of a world, and what the model says of it. */
+/** All read requests of one caller in a world, with the expectations of the model. */
 export const expectationsOf = (world: World, who: Person): readonly Expectation[] => [
   ...lists(world, who),
   ...world.state.spaces.flatMap(one => oneSpace(world, who, one)),
@@ -191,7 +191,7 @@ export const expectationsOf = (world: World, who: Person): readonly Expectation[
   ...tree(world, who),
 ]
 
-/** What a ZIP of each dataset must hold for callers who may download it, by its path. */
+/** The expected content of the ZIP of each dataset, for callers who may download it. */
 export const archivesOf = (world: World): readonly { readonly path: string; readonly who: Person; readonly names: readonly string[] }[] =>
   world.state.datasets.filter(exists).flatMap(dataset =>
     people

@@ -118,7 +118,7 @@ const comment = async (world: World, step: Step): Promise<void> => {
   if (await attempt(world, actorOf(step, on.thing), call, [['AddComment', on.thing]])) on.thing.comments.push(text)
 }
 
-/** What can be done to files, and what is said of files and datasets. */
+/** Operations on files, and annotations of files and datasets. */
 export const fileOperations = {
   uploadFile,
   renameFile,

@@ -1,9 +1,9 @@
 /**
- * Who may do what, written again from the rules of the reference: what the product answers is held against this, so nothing of the
- * product is used here.
+ * An independent implementation of the reference's permission rules, which the responses of the server are compared with. It does not use any code of
+ * the server.
  */
 
-/** Everyone who calls. `no one` has no key. */
+/** The callers. `nobody` has no key. */
 export type Person = 'ann' | 'bob' | 'cyd' | 'nobody'
 export const people: readonly Person[] = ['ann', 'bob', 'cyd', 'nobody']
 export type Role = 'Viewer' | 'Editor' | 'Admin'
@@ -70,7 +70,7 @@ const viewOf: Readonly<Record<Kind, string>> = {
   file: 'ViewFile',
 }
 
-/** What a role still gives in the trash: to purge the resource as a whole, and to restore it. */
+/** Permissions that roles still grant in the trash: to purge the whole resource, and to restore it. */
 const purging: Readonly<Partial<Record<Kind, string>>> = { dataset: 'DeleteDataset', collection: 'DeleteCollection' }
 
 export const isPurging = (permission: string, { kind }: AnyThing): boolean => purging[kind] === permission
@@ -83,7 +83,7 @@ const isPublic = (thing: Space | Collection | Dataset): boolean => {
 
 const isTrashed = (thing: Space | Collection | Dataset): boolean => thing.kind !== 'space' && thing.isTrashed
 
-/** The datasets that a file lies in and that are still there. */
+/** The existing datasets of a file. */
 export const datasetsOf = (file: File): readonly Dataset[] => [
   ...new Set(file.places.map(({ dataset }) => dataset).filter(dataset => !dataset.isGone)),
 ]
@@ -91,7 +91,7 @@ export const datasetsOf = (file: File): readonly Dataset[] => [
 export const exists = (thing: AnyThing): boolean =>
   !thing.isGone && (thing.kind !== 'file' || thing.places.length === 0 || datasetsOf(thing).length > 0)
 
-/** In the trash, or only in what is in the trash. */
+/** Whether a resource is in the trash, directly or because all of its parents are. */
 export const isOutOfSight = (thing: AnyThing): boolean => {
   if (thing.kind !== 'file') return isTrashed(thing)
   return thing.places.length > 0 && datasetsOf(thing).every(dataset => dataset.isTrashed)
@@ -121,12 +121,12 @@ export class Rights {
     return this.may(person, permission, thing) && isOutOfSight(thing) && this.may(person, viewOf[thing.kind], thing)
   }
 
-  /** In the lists of what one may look at. */
+  /** Whether the resource is in lists for this caller. */
   sees(person: Person, thing: AnyThing): boolean {
     return !isOutOfSight(thing) && this.may(person, viewOf[thing.kind], thing)
   }
 
-  /** Status of the refusal for one who may not; `isReading` for routes that change nothing. */
+  /** Status of the refusal for a caller without this permission; `isReading` for routes that change nothing. */
   refusal(person: Person, permission: string, thing: AnyThing, isReading: boolean): number {
     const isSeen = viewOf[thing.kind] !== permission && this.may(person, viewOf[thing.kind], thing)
     if (person === 'nobody' && !(isReading && !isSeen && !this.isPrivate)) return 401

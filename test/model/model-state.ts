@@ -1,6 +1,6 @@
 import type { Collection, Dataset, File, Folder, Place, Space } from './model-rights.ts'
 
-/** Everything that was made, also what is gone, in the order of making; and what follows from what. */
+/** All resources, including deleted ones, in order of creation, with the cascades between them. */
 export class State {
   readonly spaces: Space[] = []
   readonly collections: Collection[] = []
@@ -8,7 +8,7 @@ export class State {
   readonly folders: Folder[] = []
   readonly files: File[] = []
 
-  /** As `GET /api/status` counts: no trash; files also below what is in the trash, whose bytes are still there. */
+  /** The totals of `GET /api/status`: without trashed resources, but including the files of trashed datasets, whose bytes are still stored. */
   counts(): Readonly<Record<'spaces' | 'collections' | 'datasets' | 'files' | 'bytes', number>> {
     const files = this.files.filter(file => !file.isGone)
     return {
@@ -28,7 +28,7 @@ export class State {
     return one === above || [...one.parents].some(parent => this.isBelow(parent, above))
   }
 
-  /** The collection and all below it join a space. */
+  /** Adds the collection and all its descendants to a space. */
   enterSpace(one: Collection, space: Space, asRoot: boolean): void {
     if (asRoot) one.rootSpaces.add(space)
     if (one.spaces.has(space)) return
@@ -36,7 +36,7 @@ export class State {
     for (const child of this.childrenOf(one)) this.enterSpace(child, space, false)
   }
 
-  /** It leaves, and below it what is in the space only through it. */
+  /** Removes the collection, and descendants that are in the space only through it. */
   leaveSpace(one: Collection, space: Space): void {
     one.rootSpaces.delete(space)
     if (!one.spaces.delete(space)) return
@@ -51,7 +51,7 @@ export class State {
     for (const space of parent.spaces) this.enterSpace(child, space, false)
   }
 
-  /** The child stays in its spaces, at their top where nothing above it is left. */
+  /** The child stays in its spaces, at the top level of those that contain no parent of it. */
   removeChild(parent: Collection, child: Collection): void {
     if (!child.parents.delete(parent)) return
     for (const space of child.spaces) if (![...child.parents].some(one => one.spaces.has(space))) child.rootSpaces.add(space)
@@ -73,7 +73,7 @@ export class State {
     }
   }
 
-  /** Files that lie nowhere else go too. */
+  /** Also removes files that are in no other dataset. */
   removeDataset(dataset: Dataset): void {
     dataset.isGone = true
     for (const folder of this.folders) if (folder.dataset === dataset) folder.isGone = true
@@ -90,7 +90,7 @@ export class State {
     return folder !== undefined && (folder === outer || this.isInside(folder.parent, outer))
   }
 
-  /** A folder goes to another place with all that is in it. */
+  /** Moves a folder with its contents. */
   moveFolder(folder: Folder, dataset: Dataset, parent: Folder | undefined): void {
     folder.parent = parent
     const moved = this.folders.filter(each => !each.isGone && this.isInside(each, folder))
@@ -108,6 +108,6 @@ export class State {
   }
 }
 
-/** Names of the folders down to one. */
+/** Names of the folders on the path to a folder. */
 export const pathOf = (folder: Folder | undefined): readonly string[] =>
   folder === undefined ? [] : [...pathOf(folder.parent), folder.name]

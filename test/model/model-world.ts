@@ -3,7 +3,7 @@ import type { TestFetch, TestServer } from 'pounce/sdk/testing'
 import { type AnyThing, exists, isOutOfSight, isPurging, type Person, people, type Rights } from './model-rights.ts'
 import { State } from './model-state.ts'
 
-/** What happens next, in numbers, so that a sequence from which others were left out still means something. */
+/** A step encoded in numbers, so that a shrunk sequence is still meaningful. */
 export interface Step {
   readonly op: string
   readonly who: number
@@ -12,10 +12,10 @@ export interface Step {
   readonly c: number
 }
 
-/** What a route requires before it does anything: a right on a resource, or someone who is signed in. */
+/** A precondition of a route: a permission on a resource, or a signed-in user. */
 export type Check = readonly [permission: string, thing: AnyThing] | 'signedIn'
 
-/** The server, the model of what it holds, and those who call. */
+/** The server, the model of its content, and the callers. */
 export interface World {
   readonly server: TestServer
   readonly rights: Rights
@@ -23,15 +23,15 @@ export interface World {
   readonly calls: Readonly<Record<Person, TestFetch>>
   readonly ids: Readonly<Record<Person, string>>
   readonly admin: TestFetch
-  /** Begins every name, so that it finds everything of this world and nothing of another. */
+  /** The prefix of every name, so that a search for it finds exactly the resources of this world. */
   readonly word: string
-  /** The requests so far, for error messages. */
+  /** The requests so far, for failure messages. */
   readonly story: string[]
 }
 
 let worlds = 0
 
-/** An empty world for people who are there already. */
+/** An empty world with existing users. */
 export const emptyWorld = (
   server: TestServer,
   rights: Rights,
@@ -56,20 +56,20 @@ export const emptyWorld = (
   }
 }
 
-/** Who acts in a step: often anyone who made the resource that it is about, seldom no one. */
+/** The caller of a step: often the author of its resource, rarely an anonymous caller. */
 export const actorOf = ({ who }: Step, thing?: { readonly author: Person }): Person => {
   if (who % 12 === 0) return 'nobody'
   return thing !== undefined && who % 2 === 0 ? thing.author : (people[who % 3] as Person)
 }
 
-/** One of a list, mostly one that is still there; undefined when the list is empty. */
+/** An item of a list, usually one that still exists; undefined if the list is empty. */
 export const pick = <T extends { readonly isGone: boolean }>(list: readonly T[], number: number): T | undefined => {
   const there = list.filter(one => !one.isGone)
   const from = number % 8 === 0 || there.length === 0 ? list : there
   return from[Math.floor(number / 8) % from.length]
 }
 
-/** A name that nothing else has. */
+/** A unique name. */
 export const newName = ({ word, story }: World): string => `${word} n${story.length}`
 
 export interface Call {
@@ -77,7 +77,7 @@ export interface Call {
   readonly path: string
   readonly json?: unknown
   readonly body?: FormData
-  /** `frozen`: although the right is one to purge, the route does more. */
+  /** `frozen`: the permission allows purging, but the route does more than that. */
   readonly trash?: 'frozen'
 }
 
@@ -88,13 +88,13 @@ const refusals = (world: World, who: Person, checks: readonly Check[], trash: Ca
     const isOpen = !isOutOfSight(thing) || (trash === undefined && isPurging(permission, thing))
     if (!isOpen && world.rights.isFrozen(who, permission, thing)) return [409]
     if (isOpen && world.rights.may(who, permission, thing)) return []
-    // What is checked on a resource here belongs to routes that change something; only rights to view are named as such.
+    // These checks belong to routes that change something; only permissions to view are read checks.
     return [world.rights.refusal(who, permission, thing, permission.startsWith('View'))]
   })
 
 /**
- * Sends a request and holds its status against what the model says: one of the refusals when a check fails, else the status of the rule
- * that forbids it, else success. Resolves to the answer of a success, to undefined otherwise.
+ * Sends a request and compares its status with the model: one of the refusals if a check fails, otherwise the status of the rule that forbids it,
+ * otherwise success. Resolves to the response of a success, otherwise to undefined.
  */
 export const attempt = async (
   world: World,
@@ -114,15 +114,15 @@ export const attempt = async (
   return undefined
 }
 
-/** The refusal of a right that a rule requires after the checks; undefined for one who has it. */
+/** The refusal of a permission that a rule requires after the checks; undefined if the caller has it. */
 export const refused = ({ rights }: World, who: Person, permission: string, thing: AnyThing): number | undefined => {
   if (rights.isFrozen(who, permission, thing)) return 409
   return rights.may(who, permission, thing) ? undefined : rights.refusal(who, permission, thing, false)
 }
 
-/** Anyone who made a resource may take it out of what it is in; others need the right on that. */
+/** The author of a resource may remove it from its container; others need the permission on the container. */
 export const takingOut = (world: World, who: Person, permission: string, container: AnyThing, thing: AnyThing): number | undefined =>
   who === thing.author && exists(thing) ? undefined : refused(world, who, permission, container)
 
-/** The id in the answer to a request that made something. */
+/** The id in the response to a request that created a resource. */
 export const idIn = async (answer: Response): Promise<string> => ((await answer.json()) as { readonly id: string }).id

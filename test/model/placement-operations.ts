@@ -5,7 +5,7 @@ import { actorOf, attempt, type Check, pick, refused, type Step, type World } fr
 const placeIn = (file: File, dataset: Dataset, folder: Folder | undefined): boolean =>
   file.places.some(place => place.dataset === dataset && place.folder === folder)
 
-/** From one place to another; one that is in both is in the second then. */
+/** Moves a file between locations; a file in both remains only in the second one. */
 const swap = (file: File, dataset: Dataset, from: Folder | undefined, to: Folder | undefined): void => {
   const left = file.places.filter(place => place.dataset !== dataset || (place.folder !== from && place.folder !== to))
   file.places = [...left, { dataset, folder: to }]
@@ -47,7 +47,7 @@ const moveFolder = async (world: World, step: Step): Promise<void> => {
   const to = into?.dataset ?? (step.c % 3 === 0 ? folder.dataset : pick(world.state.datasets, step.b)) ?? folder.dataset
   const from = folder.dataset
   const isTaken = (each: Folder): boolean => each !== folder && each.dataset === to && each.parent === into && !each.isGone
-  // A second folder of one name is shown under another name.
+  // A second folder of the same name is shown with another name.
   if (world.state.folders.some(each => isTaken(each) && each.name === folder.name)) return
   const checks: readonly Check[] = [
     ['AddResourceToDataset', from],
@@ -104,5 +104,5 @@ const removeSeveral = async (world: World, step: Step): Promise<void> => {
   }
 }
 
-/** What moves within datasets and between them, and what is done to several files at once. */
+/** Moves within and between datasets, and operations on several files at once. */
 export const placementOperations = { moveToFolder, moveToRoot, moveFolder, attachSeveral, removeSeveral }

@@ -34,16 +34,16 @@ const deeds: Readonly<Record<Kind, readonly Deed[]>> = {
   ],
 }
 
-/** Statuses that refuse; none for what would be done. */
+/** Expected statuses of a refusal; empty if the request would succeed. */
 const refusing = ({ rights }: World, who: Person, thing: AnyThing, [method, rest, permission]: Deed): readonly number[] => {
   const isOpen = method === 'GET' || !isOutOfSight(thing) || (isPurging(permission, thing) && rest === '')
   if (!isOpen && rights.isFrozen(who, permission, thing)) return [409]
   if (isOpen && rights.may(who, permission, thing)) return []
-  // Whether a download is distinguished from a look at what is not seen is each route's own.
+  // Whether a GET of a hidden resource is refused like a read depends on the route.
   return [false, ...(method === 'GET' ? [true] : [])].map(isReading => rights.refusal(who, permission, thing, isReading))
 }
 
-/** Requests everything that the model refuses to anyone: nothing of it may be done. */
+/** Sends all requests that the model refuses, and verifies that none of them has an effect. */
 export const tryWhatIsRefused = async (world: World): Promise<void> => {
   const { spaces, collections, datasets, files } = world.state
   const things: readonly AnyThing[] = [...spaces, ...collections, ...datasets, ...files]

@@ -25,7 +25,7 @@ const operations: Readonly<Record<string, (world: World, step: Step) => Promise<
   copyDataset,
 }
 
-/** What there is for the others to work on: a world begins with it, and it is made oftener than other resources happen. */
+/** Operations that create resources for the others: a world starts with them, and they are chosen more often. */
 const makers = ['makeSpace', 'share', 'share', 'makeCollection', 'makeDataset', 'makeDataset', 'makeFolder', 'uploadFile', 'uploadFile']
 const harmless = Object.keys(operations).filter(name => !/^(?:delete|discard|empty|detach|removeSeveral)/.test(name))
 const number = fc.nat({ max: 9_999 })
@@ -37,8 +37,8 @@ const step = stepOf(...Object.keys(operations), ...harmless, ...makers)
 const numberFrom = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise)
 
 /**
- * How long it runs: `POUNCE_TEST_MODEL_MINUTES` of sequences instead of a few, `POUNCE_TEST_MODEL_STEPS` in each,
- * `POUNCE_TEST_SEED` to repeat.
+ * The size of a run: `POUNCE_TEST_MODEL_MINUTES` of sequences instead of a few, `POUNCE_TEST_MODEL_STEPS` steps in each, and `POUNCE_TEST_SEED` to
+ * reproduce a run.
  */
 const effort = () => ({
   minutes: numberFrom('POUNCE_TEST_MODEL_MINUTES', 0),
@@ -53,7 +53,7 @@ const everybody = async (server: TestServer): Promise<People> => {
   return { ann, bob, cyd, nobody: { id: '', call: server.as() } }
 }
 
-/** Takes everything of a world away, as a server admin in superadmin mode. The totals are what they were before it. */
+/** Deletes everything in a world, as a server admin in superadmin mode. Afterwards the totals must be the same as before the world. */
 const clearAway = async (world: World): Promise<void> => {
   const { state, admin, server } = world
   const remove = (path: string): Promise<unknown> => admin(`${path}?superAdmin=true`, { method: 'DELETE' })
@@ -89,7 +89,7 @@ const play = async (world: World, steps: readonly Step[]): Promise<void> => {
   await until('the totals to be what they were when all is gone again', () => countsOf(world), isAsBefore, 5_000)
 }
 
-/** Plays random sequences; fails with the shortest one found for which product and model differ. */
+/** Runs random sequences; fails with the shortest one found for which the server and the model differ. */
 const explore = async (t: ExecutionContext, server: TestServer, rights: Rights): Promise<void> => {
   const { minutes, steps, seed } = effort()
   const people = await everybody(server)
@@ -112,7 +112,7 @@ const explore = async (t: ExecutionContext, server: TestServer, rights: Rights):
       throw error
     }
   })
-  // The limit also ends the search for a shorter sequence.
+  // The limit also ends shrinking.
   const limits = { numRuns: minutes > 0 ? 1_000_000 : 2, interruptAfterTimeLimit: Math.max(minutes, 1) * 60_000 }
   const outcome = await fc.check(property, { seed, ...limits, markInterruptAsFailure: false })
   t.log(`seed ${seed}: ${played} sequences, ${requests} changes requested, ${done} made`)

@@ -18,7 +18,7 @@ const deleteSpace = async (world: World, step: Step): Promise<void> => {
   if (await attempt(world, actorOf(step, space), { method: 'DELETE', path }, [['DeleteSpace', space]])) world.state.removeSpace(space)
 }
 
-/** True of the last who can edit a space: it keeps them as they are. */
+/** True for the last member who can edit a space, who cannot be removed or demoted. */
 const isLastAdmin = (space: Space, person: Person): boolean =>
   space.members.get(person) === 'Admin' && [...space.members].every(([name, role]) => name === person || role !== 'Admin')
 
@@ -125,7 +125,7 @@ const removeCollection = async (world: World, step: Step): Promise<void> => {
   }
 }
 
-/** What can be done to spaces and their members, and what goes into spaces and out of them. */
+/** Operations on spaces and their members and contents. */
 export const spaceOperations = {
   makeSpace,
   deleteSpace,

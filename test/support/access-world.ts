@@ -2,7 +2,7 @@ import { Users } from 'pounce/sdk'
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { newKey, newPerson, type Person } from './people.ts'
 
-/** The plugins whose routes show or change resources. Extractors are left out: these tests do not need them. */
+/** The plugins whose routes read or change resources. Without extractors, which these tests do not need. */
 export const accessPlugins: readonly string[] = [
   ...['documents.sqlite', 'blobs.disk', 'search.fts', 'transport.queue', 'auth.local', 'access.policy', 'previewers.basic'],
   ...[
@@ -25,13 +25,13 @@ export const accessPlugins: readonly string[] = [
     .map(name => `resources.${name}`),
 ]
 
-/** A caller, and the query added to every path. */
+/** A caller, and the query that is added to every path. */
 export interface Actor {
   readonly call: TestFetch
   readonly query: string
 }
 
-/** A server with one resource of each kind, each with a word of its own in every field, and everyone who matters. */
+/** A server with one resource of each kind, each with a distinct word in every field, and all relevant callers. */
 export interface AccessWorld {
   readonly server: TestServer
   /** Ids by name: `space`, `dataset`, `shown` (public), `trashed`, `removed`, `file`, `trashedFile` … */
@@ -40,10 +40,11 @@ export interface AccessWorld {
   readonly people: Readonly<Record<string, Person>>
 }
 
-/** A marker in everything that belongs to the private dataset, and another in everything in the trash. */
+/** A word in everything that belongs to the private dataset. */
 export const privateWord = 'zebrafinch'
+/** A word in everything in the trash. */
 export const trashWord = 'mudskipper'
-/** A marker in everything public. */
+/** A word in everything public. */
 export const publicWord = 'goldcrest'
 
 const idIn = async (answer: Response): Promise<string> => {
@@ -126,7 +127,7 @@ export const makeAccessWorld = async (isPrivate: boolean): Promise<AccessWorld> 
     Editor: id('editor', 'author'),
     Admin: id('owner', 'spaceAdmin', 'readOnlyAdmin'),
   }
-  // On a private server the owner may not look at these people yet, and so not add them by id.
+  // On a private server the owner may not view these users yet, and therefore cannot add them by id.
   await post(server.as(server.admin.key), `/api/spaces/${space}/updateUsers?superAdmin=true`, { rolesandusers })
   const collection = await idIn(
     await post(call, '/api/collections', { name: `${privateWord} collection`, description: privateWord, space }),
@@ -140,7 +141,7 @@ export const makeAccessWorld = async (isPrivate: boolean): Promise<AccessWorld> 
     await post(call, `/api/datasets/${dataset}`, undefined, 'DELETE')
 
   const users = server.get(Users)
-  // The author's rights below are those of an author alone.
+  // From here on the author has no rights as a member.
   await users.setMembership(person('author').id, space, undefined)
   await users.change(person('readOnlyAdmin').id, { set: { status: 'ReadOnly' } }, [])
   const { email, password } = person('author')

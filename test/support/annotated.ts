@@ -1,7 +1,7 @@
 import type { TestFetch } from 'pounce/sdk/testing'
 import { ok } from './scene.ts'
 
-/** A document as it is read. */
+/** A metadata document as returned by the API. */
 export interface ReadDocument {
   readonly '@context'?: unknown
   readonly id: string
@@ -24,6 +24,6 @@ export const byUser = (id: string, name = 'somebody') => ({
   user_id: `https://example.org/api/users/${id}`,
 })
 
-/** All documents of a resource, such as of `/api/files/5f…`. */
+/** All metadata documents of a resource, such as `/api/files/5f…`. */
 export const documentsOf = (call: TestFetch, path: string, query = ''): Promise<readonly ReadDocument[]> =>
   ok<readonly ReadDocument[]>(call(`${path}/metadata.jsonld${query}`))

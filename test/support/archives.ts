@@ -8,7 +8,7 @@ import type { Somebody } from './spaces-and-people.ts'
 export const newFolder = (owner: Somebody, dataset: string, name: string, parentId = dataset): Promise<string> =>
   idOf(owner.post(`/api/datasets/${dataset}/newFolder`, { name, parentId, parentType: parentId === dataset ? 'dataset' : 'folder' }))
 
-/** Uploads a file without extraction; its id. */
+/** Uploads a file without extraction; resolves to its id. */
 export const uploadBytes = async (
   owner: Somebody,
   dataset: string,
@@ -26,14 +26,14 @@ export const uploadBytes = async (
 
 export const bytesOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer())
 
-/** The archive that a download gives; throws for any other answer. */
+/** Downloads an archive; throws for any other response. */
 export const downloaded = async (person: Somebody, path: string): Promise<Buffer> => {
   const response = await person.call(path)
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
   return bytesOf(response)
 }
 
-/** Path → bytes, in the order of the archive; throws where a length or checksum is wrong. Folders have no bytes and end in a slash. */
+/** Path → bytes, in archive order; throws if a length or checksum is wrong. The paths of folders end in a slash. */
 export const unzip = (archive: Buffer): Promise<Map<string, Buffer>> =>
   new Promise((resolve, reject) => {
     const found = new Map<string, Buffer>()
@@ -42,7 +42,7 @@ export const unzip = (archive: Buffer): Promise<Map<string, Buffer>> =>
       file.on('error', reject)
       file.on('end', () => resolve(found))
       file.on('entry', (member: Entry) => {
-        if (found.has(member.fileName)) return reject(new Error(`${member.fileName} is there twice`))
+        if (found.has(member.fileName)) return reject(new Error(`${member.fileName} is duplicated`))
         file.openReadStream(member, (error, stream) => {
           if (error) return reject(error)
           buffer(stream).then(bytes => {
@@ -56,6 +56,6 @@ export const unzip = (archive: Buffer): Promise<Map<string, Buffer>> =>
     })
   })
 
-/** Path and digest of each file, by path: short to show when they differ. */
+/** Path and digest of each file, sorted by path: a short diff when they differ. */
 export const digests = (files: Iterable<readonly [string, Buffer]>): readonly string[] =>
   [...files].map(([path, bytes]) => `${path} ${hash('sha256', bytes)}`).toSorted()

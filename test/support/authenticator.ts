@@ -8,7 +8,7 @@ const head = (major: number, size: number): Buffer => {
   return Buffer.from([(major << 5) | 25, size >> 8, size & 255])
 }
 
-/** As much of RFC 8949 as attestations need. */
+/** The subset of RFC 8949 that attestations need. */
 const cbor = (value: Cbor): Buffer => {
   if (typeof value === 'number') return value >= 0 ? head(0, value) : head(1, -1 - value)
   if (typeof value === 'string') return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)])
@@ -19,7 +19,7 @@ const cbor = (value: Cbor): Buffer => {
 const hash = (bytes: string | Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
 const flag = { present: 1, verified: 4, attested: 64 } as const
 
-/** What an authenticator, or anyone who sits between it and the server, may get wrong. */
+/** Faults of an authenticator, or of a man in the middle. */
 export interface Wrong {
   readonly origin?: string
   readonly rpId?: string
@@ -113,7 +113,7 @@ export class Authenticator {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** What an authenticator app shows for a base32 secret at a time: RFC 4226, 5.3 and RFC 6238, 4. */
+/** The code of an authenticator app for a base32 secret at a time: RFC 4226, 5.3 and RFC 6238, 4. */
 export const codeAt = (secret: string, at: Date): string => {
   const bits = [...secret].map(letter => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('')
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map(byte => Number.parseInt(byte, 2)))

@@ -1,4 +1,4 @@
-/** What no route takes, with a title: values to put where a geometry, a time, a set of properties or the number of a resource belongs. */
+/** Invalid values with a title: for a geometry, a time, a set of properties or the number of a resource. */
 type Bad = readonly (readonly [title: string, value: unknown])[]
 
 const nestedPoint = (depth: number): unknown => {
@@ -25,7 +25,7 @@ export const badGeometries: Bad = [
   ['one number', ofType('Point', [1])],
   ['four numbers', ofType('Point', [1, 2, 3, 4])],
   ['texts', ofType('Point', ['1', '2'])],
-  ['nothing in the place of a number', ofType('Point', [null, 2])],
+  ['null instead of a number', ofType('Point', [null, 2])],
   ['a longitude out of range', ofType('Point', [180.5, 2])],
   ['latitude and longitude swapped', ofType('Point', [40.1, -100.2, 0])],
   ['coordinates of a line in a point', ofType('Point', [[1, 2]])],
@@ -60,7 +60,7 @@ export const badGeometries: Bad = [
     ]),
   ],
   ['a polygon without rings', ofType('Polygon', [])],
-  ['a polygon in the place of many', ofType('MultiPolygon', [[[0, 0]]])],
+  ['a polygon instead of a list of polygons', ofType('MultiPolygon', [[[0, 0]]])],
   ['a collection of nothing', { type: 'GeometryCollection', geometries: [] }],
   ['a collection without geometries', { type: 'GeometryCollection' }],
   ['collections in collections', nestedPoint(9)],
@@ -97,13 +97,13 @@ export const badProperties: Bad = [
   ['more than 64 KiB', { a: 'x'.repeat(70_000) }],
 ]
 
-/** In the place of the number of a sensor, stream or datapoint, in an address. */
+/** Invalid numbers of a sensor, stream or datapoint in a URL. */
 export const badNumbers: readonly string[] = [
   ...['nonsense', '0', '-1', '1.5', '1e1', '0x1', '1 ', '١', '\u0000', '../../x', '💥', '__proto__', 'NaN', 'Infinity'],
   ...['9007199254740993', '99999999999999999999', '000000010000000000000001', 'f'.repeat(24)],
 ]
 
-/** Names of properties that must not be more than names. */
+/** Property names that must be treated as plain names. */
 export const hostileNames: readonly string[] = [
   ...["'; DROP TABLE points; --", "x' OR '1'='1", '"', '\\', '%', '_', '$', '$.a', 'a"b', 'a.b', '$**', '@?', '?|', '[0]', '#>>{a}'],
   ...['nitrate"."x', "nitrate') OR 1=1 --", '\u202e', 'İ', 'toString', '💥'.repeat(200)],

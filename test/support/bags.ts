@@ -13,15 +13,15 @@ const manifest = (files: Files, algorithm: string, gap = '  '): string =>
     .map(([path, bytes]) => `${hash(algorithm, Buffer.from(bytes))}${gap}${path}\n`)
     .join('')
 
-/** Deviations from a valid bag, or additions to it. */
+/** Deviations from, and additions to, a valid bag. */
 export interface BagShape {
   readonly version?: string
   readonly algorithm?: string
-  /** Tag files that are added, or replace those of the bag. */
+  /** Additional tag files, or replacements. */
   readonly tags?: Files
 }
 
-/** The files of a valid bag of these files of a payload, whose paths are given without `data/`. */
+/** The files of a valid bag with the given payload, whose paths are without `data/`. */
 export const bagFiles = (payload: Files, { version = '1.0', algorithm = 'sha256', tags = {} }: BagShape = {}): Files => {
   const data = Object.fromEntries(Object.entries(payload).map(([path, bytes]) => [`data/${path}`, bytes]))
   const bytes = Object.values(data).reduce((sum: number, each) => sum + Buffer.byteLength(each), 0)
@@ -36,7 +36,7 @@ export const bagFiles = (payload: Files, { version = '1.0', algorithm = 'sha256'
 
 export const bagZip = (payload: Files, shape?: BagShape): Buffer => zipOf(bagFiles(payload, shape))
 
-/** A bag with Clowder v1's faults (reference, api-data §9): names exchanged, payload miscounted, two slashes, one blank in its manifest, XML not escaped. */
+/** A bag with Clowder v1's faults (reference, api-data §9): names swapped, payload miscounted, double slashes, a single space in its manifest, XML not escaped. */
 export const v1Bag = (
   described: Files,
   { title = 'Soil & water', xml }: { readonly title?: string; readonly xml?: string } = {},
@@ -62,7 +62,7 @@ export const v1Bag = (
   })
 }
 
-/** The response of an import. */
+/** Imports a bag; resolves to the response. */
 export const importBag = async (
   person: Somebody,
   archive: Uint8Array,

@@ -1,8 +1,8 @@
-/** As much of a browser as signing in takes: it keeps cookies, sends them where they belong and follows redirects. */
+/** A minimal browser for signing in: keeps cookies, sends them where they belong and follows redirects. */
 export class Browser {
   readonly #cookies = new Map<string, { readonly host: string; readonly path: string; readonly pair: string }>()
 
-  /** Follows redirects to the end; `isLast` stops it before an address is requested. `trail` are the addresses that it came by. */
+  /** Follows redirects to the end; `isLast` stops it before a URL is requested. `trail` is the list of visited URLs. */
   async go(
     address: string,
     isLast: (url: URL) => boolean = () => false,
@@ -21,7 +21,7 @@ export class Browser {
     }
   }
 
-  /** What it would send along. */
+  /** The `Cookie` header for a URL. */
   cookiesFor({ host, pathname }: URL): string {
     const own = [...this.#cookies.values()].filter(cookie => cookie.host === host && pathname.startsWith(cookie.path))
     return own.map(({ pair }) => pair).join('; ')

@@ -1,6 +1,6 @@
 import type { TestFetch } from 'pounce/sdk/testing'
 
-/** The response, with its body parsed if it is JSON. */
+/** A response, with its body parsed if it is JSON. */
 export interface Answer {
   readonly status: number
   readonly body: unknown
@@ -13,7 +13,7 @@ const answerOf = async (response: Response): Promise<Answer> => {
   return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers }
 }
 
-/** Short forms of calls: `const { get, post } = callsOf(person.call)`. */
+/** Shorthands for calls: `const { get, post } = callsOf(person.call)`. */
 export const callsOf = (call: TestFetch) => {
   const send = (method: string) => async (path: string, json?: unknown) => answerOf(await call(path, { method, json }))
   return { get: send('GET'), post: send('POST'), put: send('PUT'), remove: send('DELETE') }
@@ -21,7 +21,7 @@ export const callsOf = (call: TestFetch) => {
 
 export type Calls = ReturnType<typeof callsOf>
 
-/** The id in the response of a call that created something; throws if it did not. */
+/** The id in the response of a call that creates a resource; throws for any other response. */
 export const idOf = async (answer: Promise<Answer>): Promise<string> => {
   const { status, body } = await answer
   const id = (body as { id?: unknown }).id
@@ -29,7 +29,7 @@ export const idOf = async (answer: Promise<Answer>): Promise<string> => {
   return id
 }
 
-/** The ids of a list, in its order; throws for anything else. */
+/** The ids of a list, in order; throws for any other response. */
 export const idsOf = async (answer: Promise<Answer>): Promise<readonly string[]> => {
   const { status, body } = await answer
   if (status !== 200 || !Array.isArray(body)) throw new Error(`${status} ${JSON.stringify(body)}`)
@@ -44,7 +44,7 @@ export const nextOf = ({ headers }: Answer): string | undefined => {
   return pathname + search
 }
 
-/** Follows `Link` headers to the end; the ids of all pages in their order. */
+/** Follows `Link` headers to the end; the ids of all pages, in order. */
 export const allIds = async (get: Calls['get'], path: string): Promise<readonly string[]> => {
   const ids: string[] = []
   for (let next: string | undefined = path; next !== undefined; ) {

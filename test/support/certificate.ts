@@ -1,12 +1,12 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** A certificate that vouches for itself, as PEM, with its key. */
+/** A self-signed certificate and its key, as PEM. */
 export interface Certificate {
   readonly cert: string
   readonly key: string
 }
 
-/** One piece of DER (X.690): tag, length, content. */
+/** One DER element (X.690): tag, length, content. */
 const der = (tag: number, ...content: readonly Buffer[]): Buffer => {
   const bytes = Buffer.concat(content)
   const length = bytes.length < 128 ? [bytes.length] : [0x82, bytes.length >> 8, bytes.length & 255]
@@ -22,7 +22,7 @@ const pem = (bytes: Buffer): string =>
 
 const oids = { commonName: '550403', ecdsaWithSha256: '2a8648ce3d040302', alternativeNames: '551d11', basicConstraints: '551d13' }
 
-/** Makes one for a host name, good from 2020 to 2049. */
+/** Creates one for a host name, valid from 2020 to 2049. */
 export const certificateFor = (host: string): Certificate => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(der(0x31, sequence(object(oids.commonName), der(0x0c, Buffer.from(host)))))

@@ -1,7 +1,8 @@
 import { type PasswordCost, usualPasswordCost } from '../../sdk/passwords.ts'
 
-/** What a password costs outside of tests. */
+/** The password cost outside of tests. */
 export const recommendedCost: PasswordCost = { ...usualPasswordCost }
 
-// Loaded before each test file. The cost of a password hash is meant for attackers: tests sign in hundreds of times. Servers in separate processes use the normal cost.
+// Loaded before each test file. Tests sign in hundreds of times, so password hashes are cheap in this process; servers in separate processes use the real
+// cost.
 Object.assign(usualPasswordCost, { memoryKiB: 64, passes: 1 })

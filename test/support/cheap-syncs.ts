@@ -3,11 +3,11 @@ import { open } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { DatabaseSync } from 'node:sqlite'
 
-// Loaded before each test file. A sync to the disk is for power cuts, which tests do not have, and what servers of tests wait for most: in this process there is
-// none. What a failed one leads to is tested with a disk that fails and with servers in processes of their own, which sync as they should.
+// Loaded before each test file. Disables syncs to disk in this process: they only protect against power failures, and servers under test spend most of
+// their time waiting for them. Failed syncs are tested with a failing disk and with servers in separate processes, which sync normally.
 const { exec } = DatabaseSync.prototype
 DatabaseSync.prototype.exec = function (sql) {
-  // To change a new file to WAL is to sync it, before what says that nothing is to be synced.
+  // Switching a new file to WAL syncs it, before the store's own pragma can disable syncs.
   const first = /^PRAGMA journal_mode/.test(sql) ? 'PRAGMA synchronous = OFF; ' : ''
   exec.call(this, first + sql.replace(/(?<=PRAGMA synchronous ?= ?)(?:FULL|NORMAL)/, 'OFF'))
 }

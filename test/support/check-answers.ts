@@ -8,8 +8,8 @@ const require = createRequire(import.meta.url)
 const name = 'pounce.http.request'
 
 /**
- * Loaded by ava into every worker: whatever server a test makes, its answers are checked (`checkAnswers`). Where the test has not loaded the check
- * itself, it comes with the first request: most workers serve nothing.
+ * Loaded by ava into every worker: the responses of every server in a test are checked (`checkAnswers`). Unless the test has loaded the check itself, it
+ * is loaded on the first request, because most workers have no server.
  */
 export default (): void => {
   const first = (request: unknown): void => {

@@ -1,4 +1,4 @@
-// Loaded by `--import` into servers that tests start, which check their answers with it: in plain JavaScript, as the bundle that most of them run from is.
+// Loaded with `--import` into servers that tests start, to check their responses. Plain JavaScript, like the bundle that most of them run from.
 import { writeSync } from 'node:fs'
 import { currentBundle } from '../../core/bundle.js'
 
@@ -6,5 +6,5 @@ const bundle = process.env['POUNCE_TEST_TREE'] === undefined ? currentBundle() :
 if (!bundle) await import('../../core/resolve.js')
 const { checkAnswers } = await import(bundle ? `${bundle.url}answer-check.js` : '../../core/http/testing/answer-check.ts')
 
-// A server survives what is thrown, so its faults go to who started it.
+// A server survives exceptions, so faults are reported to its parent process.
 checkAnswers(fault => writeSync(process.stderr.fd, `\nAnswerFault ${JSON.stringify(fault.message)}\n`))

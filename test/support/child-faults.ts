@@ -1,9 +1,9 @@
 import { AnswerFault } from '../../core/http/testing/answer-check.ts'
 
-/** For Node, before the program: the server checks its answers. */
+/** Node flags that make a server check its responses. */
 export const checkingFlags: readonly string[] = ['--import', new URL('./child-answers.js', import.meta.url).href]
 
-/** Throws, where no one catches, the faults that a server so started has written. */
+/** Throws the faults that such a server has reported as uncaught exceptions. */
 export const throwFaults = (written: string): void => {
   for (const [, message = ''] of written.matchAll(/^AnswerFault (".*")$/gm))
     setImmediate(() => {

@@ -16,26 +16,26 @@ export const childAdmin = { email: 'admin@example.org', password: 'correct-horse
 
 /** The result of a finished command. */
 export interface Ended {
-  /** Null when a signal ended it. */
+  /** Null if it was ended by a signal. */
   readonly code: number | null
   readonly out: string
   readonly err: string
 }
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ChildServer {
   readonly url: string
   readonly pid: number
-  /** Calls the API with a key, or anonymously without one. */
+  /** Calls the API with a key; without one, anonymously. */
   as(key?: string): TestFetch
   /** Memory of the process, in bytes. */
   rss(): Promise<number>
   signal(name: NodeJS.Signals): void
-  /** Resolves when the process has ended, however it does. */
+  /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<Ended>
 }
 
-/** A folder that is deleted with the test. */
+/** A folder that is deleted after the test. */
 export const dataFolder = async (t: { teardown(end: () => Promise<void>): void }): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-child-'))
   t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
@@ -44,7 +44,7 @@ export const dataFolder = async (t: { teardown(end: () => Promise<void>): void }
 
 type Settings = Readonly<Record<string, string>>
 
-/** A running `pounce` command. Its settings come from a clean environment, without the tester's own. */
+/** Starts a `pounce` command. Its settings come only from its environment, without the tester's own variables. */
 const launch = (folder: string, settings: Settings, ...words: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } => {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:POUNCE|CLOWDER)_/.test(name))
   const env = {
@@ -52,7 +52,7 @@ const launch = (folder: string, settings: Settings, ...words: readonly string[])
     POUNCE_DATA: folder,
     POUNCE_HTTP__PORT: '0',
     POUNCE_LOG__LEVEL: 'warn',
-    // On a slow machine any request may be one.
+    // On a slow machine any request may be slow.
     POUNCE_HTTP__SLOW_REQUEST_MS: '3600000',
     POUNCE_ADMIN__EMAIL: childAdmin.email,
     POUNCE_ADMIN__PASSWORD: childAdmin.password,
@@ -82,7 +82,7 @@ const launch = (folder: string, settings: Settings, ...words: readonly string[])
   return { child, ended }
 }
 
-/** Runs a `pounce` command on a folder and waits for its end. */
+/** Runs a `pounce` command on a folder and waits for it to finish. */
 export const runPounce = (folder: string, ...words: readonly string[]): Promise<Ended> => runPounceWith({}, folder, ...words)
 
 /** The same with settings. */
@@ -104,15 +104,15 @@ export const startPounce = (
   }
 }
 
-/** The memory of a process of this machine, in bytes. */
+/** The resident memory of a local process, in bytes. */
 const rssOf = async (pid: number): Promise<number> => {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) * 1024
 }
 
-/** A server that was started and may not serve yet. */
+/** A started server that may not be ready yet. */
 export interface StartingServer {
-  /** Resolves when the server is ready; rejects with its output if it exits earlier. */
+  /** Resolves when it is ready; rejects with its output if it ends before that. */
   readonly ready: Promise<ChildServer>
   signal(name: NodeJS.Signals): void
   readonly ended: Promise<Ended>
@@ -129,18 +129,18 @@ export const startChild = (folder: string, settings: Settings = {}): StartingSer
       const [, found] = /^\{"url":"([^"]+)"/m.exec(out) ?? []
       if (found !== undefined) resolve(found)
     })
-    ended.then(({ code, out, err }) => reject(new Error(`The server ended (${code}) before it served\n${out}${err}`)), reject)
+    ended.then(({ code, out, err }) => reject(new Error(`The server exited (${code}) before it was ready\n${out}${err}`)), reject)
   })
   const ready = url.then((at): ChildServer => {
     const pid = child.pid ?? 0
     return { url: at, pid, as: key => fetchOf(at, key), rss: () => rssOf(pid), signal, ended }
   })
-  // A caller that kills a server before it is ready does not wait for it.
+  // Tests that kill a server before it is ready do not await this.
   ready.catch(() => undefined)
   return { ready, signal, ended }
 }
 
-/** A server that serves, and that is gone with the test. */
+/** A running server that is stopped after the test. */
 export const childServer = async (
   t: { teardown(end: () => Promise<void>): void },
   folder: string,

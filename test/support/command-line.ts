@@ -9,26 +9,26 @@ import { tempFolder } from './temp-folder.ts'
 
 const main = fileURLToPath(new URL('../../core/main.js', import.meta.url))
 
-/** How a command ended. */
+/** The result of a command. */
 export interface CommandEnd {
   readonly code: number | null
   readonly out: string
   readonly err: string
-  /** Standard output as JSON, or as one value for each line. */
+  /** Standard output as JSON, or as one value per line. */
   json<T>(): T
   lines<T>(): readonly T[]
 }
 
-/** A computer of a user: a home, and the command in it. */
+/** A user's computer: a home directory, and the command that uses it. */
 export interface UserComputer {
   readonly folder: string
   readonly credentials: string
   run(words: readonly string[], options?: { readonly input?: string; readonly env?: Readonly<Record<string, string>> }): Promise<CommandEnd>
-  /** As `run`; throws unless the exit code is 0. */
+  /** Like `run`; throws unless the exit code is 0. */
   done(...words: readonly string[]): Promise<CommandEnd>
 }
 
-/** A home without credentials, gone with the test. */
+/** A home directory without credentials, deleted after the test. */
 export const userComputer = async (t: ExecutionContext): Promise<UserComputer> => {
   const folder = await tempFolder(t)
   const config = join(folder, 'config')
@@ -46,7 +46,7 @@ export const userComputer = async (t: ExecutionContext): Promise<UserComputer> =
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
       text.err += chunk
     })
-    // A command that reads no input may have ended before it is written.
+    // A command that does not read its input may exit before it is written.
     child.stdin.on('error', () => undefined)
     child.stdin.end(input)
     const [code] = (await once(child, 'close')) as [number | null]
@@ -65,7 +65,7 @@ export const userComputer = async (t: ExecutionContext): Promise<UserComputer> =
   }
 }
 
-/** A computer where a person is signed in. */
+/** A computer on which a user is signed in. */
 export const signedInComputer = async (t: ExecutionContext, url: string, { key }: Pick<Person, 'key'>): Promise<UserComputer> => {
   const computer = await userComputer(t)
   const ended = await computer.run(['login', url, '--key', '-'], { input: `${key}\n` })
@@ -73,6 +73,6 @@ export const signedInComputer = async (t: ExecutionContext, url: string, { key }
   return computer
 }
 
-/** The key in the file of a computer. */
+/** The key in the credentials file of a computer. */
 export const storedKey = async ({ credentials }: UserComputer, url: string): Promise<string> =>
   (JSON.parse(await readFile(credentials, 'utf8')) as { servers: Record<string, { key: string }> }).servers[url]?.key ?? ''

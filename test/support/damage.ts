@@ -1,7 +1,7 @@
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The path of the only file below a folder of the byte store. */
+/** The path of the only file below a folder of the blob store. */
 export const onlyFile = async (folder: string, below: string): Promise<string> => {
   const names = (await readdir(join(folder, 'blobs', below), { recursive: true, withFileTypes: true })).filter(entry => entry.isFile())
   const [only] = names
@@ -9,7 +9,7 @@ export const onlyFile = async (folder: string, below: string): Promise<string> =
   return join(only.parentPath, only.name)
 }
 
-/** Changes one byte of the only file below a folder of the byte store; the second time it is as it was. */
+/** Flips one byte of the only file below a folder of the blob store; a second call restores it. */
 export const damage = async (folder: string, below: string, at: number): Promise<void> => {
   const file = await open(await onlyFile(folder, below), 'r+')
   const byte = Buffer.alloc(1)

@@ -1,7 +1,7 @@
 import type { TestServer } from 'pounce/sdk/testing'
 import { resolved } from './resolved-document.ts'
 
-/** The parts of a JSON Schema that are read here. */
+/** The parts of a JSON Schema that are used here. */
 export interface Schema {
   readonly format?: string
   readonly type?: string
@@ -15,20 +15,20 @@ export interface Schema {
   readonly default?: unknown
 }
 
-/** A route as in the OpenAPI document. */
+/** A route of the OpenAPI document. */
 export interface DeclaredRoute {
   readonly method: string
-  /** With `{name}` for each parameter. */
+  /** The path with `{name}` for each parameter. */
   readonly path: string
-  /** Names of the parameters of the path that are ids. */
+  /** Names of the path parameters that are ids. */
   readonly ids: readonly string[]
-  /** Those that are small whole numbers: of sensors, streams and readings. */
+  /** Names of the path parameters that are small integers: ids of sensors, streams and datapoints. */
   readonly numbers: readonly string[]
   readonly query: readonly { readonly name: string; readonly required?: boolean; readonly schema: Schema }[]
-  /** Of a JSON body; absent when the route reads none. */
+  /** The schema of the JSON body; undefined if the route has none. */
   readonly body: Schema | undefined
   readonly takesParts: boolean
-  /** The declared permission: a right, or `anyone`, `reader`, `signedIn`, `serverAdmin`. */
+  /** The declared permission, or `anyone`, `reader`, `signedIn`, `serverAdmin`. */
   readonly permission: string
 }
 
@@ -45,7 +45,7 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> }
 }
 
-/** All routes of a server, aliases included. */
+/** All routes of a server, including aliases. */
 export const declaredRoutes = async (server: Pick<TestServer, 'as'>): Promise<readonly DeclaredRoute[]> => {
   const { paths } = resolved((await (await server.as()('/openapi.json')).json()) as object) as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -64,7 +64,7 @@ export const declaredRoutes = async (server: Pick<TestServer, 'as'>): Promise<re
   )
 }
 
-/** Kinds of resources that have small whole numbers on the wire. */
+/** Kinds of resources whose ids in the API are small integers. */
 const numberedKinds: Readonly<Record<string, true>> = { sensor: true, stream: true, datapoint: true }
 
 const kinds: Readonly<Record<string, string>> = {
@@ -101,13 +101,13 @@ const kinds: Readonly<Record<string, string>> = {
   bulk: 'bulk',
 }
 
-/** The kind of resource that a path parameter names: `file`, `dataset` …, or its own name. */
+/** The kind of resource of a path parameter: `file`, `dataset` …, or the parameter's name. */
 export const kindOf = (path: string, name: string): string =>
   name === 'id' ? (kinds[path.split('/').find(segment => segment in kinds) ?? ''] ?? name) : name
 
-/** The path with its parameters filled in, encoded. */
+/** The path with its parameters replaced by encoded values. */
 export const fill = (path: string, value: (kind: string, name: string) => string): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(value(kindOf(path, name), name).toWellFormed()))
 
-/** Of a body that the route reads by itself, byte by byte, nothing is declared that could be held against it. */
+/** Bodies that the route reads as a stream have no schema to validate against. */
 const jsonBody = (schema: Schema | undefined): Schema | undefined => (schema?.format === 'binary' ? undefined : schema)

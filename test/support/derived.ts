@@ -3,7 +3,7 @@ import { idOf } from './calls.ts'
 import { formWith } from './scene.ts'
 import type { Somebody } from './spaces-and-people.ts'
 
-/** Uploads a preview, thumbnail or tile (`/api/previews` …) that is attached to nothing yet. */
+/** Uploads a preview, thumbnail or tile (`/api/previews` …) that is not attached to a resource yet. */
 export const send = async (
   { call }: Pick<Somebody, 'call'>,
   path: string,
@@ -35,13 +35,13 @@ export const thumbnailOf = async (who: Somebody, path: string): Promise<string> 
 export const sectionOf = (who: Calls, file: string, more: object = {}): Promise<string> =>
   idOf(who.post('/api/sections', { file_id: file, ...more }))
 
-/** Comments, or answers a comment (`/api/comment/…`); the id of what was said. */
+/** Adds a comment, or a reply to a comment (`/api/comment/…`); resolves to its id. */
 export const say = async (who: Calls, path: string, text: string): Promise<string> => {
   const { status, body } = await who.post(path, { text })
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
   return String(body)
 }
 
-/** How many of some addresses answer 200. */
+/** The number of paths whose response is 200. */
 export const answering = async (who: Calls, paths: readonly string[]): Promise<number> =>
   (await Promise.all(paths.map(path => who.get(path)))).filter(({ status }) => status === 200).length

@@ -1,21 +1,21 @@
 import { isFullRun } from 'pounce/sdk/testing'
 
-/** Random choices that are the same for the same seed. */
+/** Pseudo-random choices, determined by a seed. */
 export interface Dice {
   readonly seed: number
   /** 0 to `below` - 1. */
   int(below: number): number
   pick<T>(from: readonly T[]): T
-  /** True once in `n` times. */
+  /** True with probability 1/`n`. */
   oneIn(n: number): boolean
 }
 
 const chosenSeed = process.env['POUNCE_TEST_SEED']
 
-/** The seed for samples of a matrix: the same in every run, unless `POUNCE_TEST_SEED` is set. */
+/** The seed for samples of a test matrix: constant unless `POUNCE_TEST_SEED` is set. */
 export const sampleSeed = Number(chosenSeed ?? 1)
 
-/** Dice of a seed: that of `POUNCE_TEST_SEED`, or a new one. Log it, so that a failure can be repeated. */
+/** A generator with the seed of `POUNCE_TEST_SEED`, or a random one. Log the seed, so that a failure can be reproduced. */
 export const dice = (seed = Number(chosenSeed ?? Math.floor(Math.random() * 2 ** 32))): Dice => {
   let state = seed >>> 0
   // mulberry32
@@ -29,7 +29,7 @@ export const dice = (seed = Number(chosenSeed ?? Math.floor(Math.random() * 2 **
   return { seed, int, pick: from => from[int(from.length)] as (typeof from)[number], oneIn: n => int(n) === 0 }
 }
 
-/** Some of a table, by seed: one in `leftOut`, and one of each part at least. A full run gets all. */
+/** A sample of a table, by seed: one in `leftOut`, and at least one of each part. A full run gets everything. */
 export const sampleOf = <T>(all: readonly T[], partsOf: (one: T) => readonly string[], leftOut: number): readonly T[] => {
   if (isFullRun) return all
   const random = dice(sampleSeed)

@@ -14,7 +14,7 @@ interface Stores {
   readonly blobs: DiskBlobs
 }
 
-/** The embedded stores in a folder, started. */
+/** Starts the embedded stores in a folder. */
 export const storesIn = async (
   folder: string,
   { disk = realDisk, maxSizeMiB = 0 }: { readonly disk?: Disk; readonly maxSizeMiB?: number } = {},
@@ -28,7 +28,7 @@ export const storesIn = async (
   return { documents, blobs }
 }
 
-/** The same, closed when the test ends; to be given to `bootForTest` as overrides. */
+/** The same, closed after the test; to be passed to `bootForTest` as overrides. */
 export const embeddedStores = async (
   t: { teardown(end: () => Promise<void>): void },
   { folder, ...options }: { readonly disk?: Disk; readonly maxSizeMiB?: number; readonly folder?: string } = {},

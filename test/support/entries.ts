@@ -29,7 +29,7 @@ export interface EntryPage {
   readonly totalBytes: number | null
 }
 
-/** Without the document store. */
+/** The plugins, except the document store. */
 export const entryPlugins: readonly string[] = [
   ...recordPlugins.filter(plugin => plugin !== 'documents.sqlite'),
   'resources.relations',
@@ -44,7 +44,7 @@ const pageOf = ({ status, body }: Answer): EntryPage => {
   return body as EntryPage
 }
 
-/** Every entry of a list, by pages of a size. */
+/** Every entry of a list, read in pages of the given size. */
 export const allEntries = async (
   get: Calls['get'],
   dataset: string,
@@ -62,7 +62,7 @@ export const allEntries = async (
 const names = (entries: readonly { readonly name: string }[]): readonly string[] => entries.map(({ name }) => name)
 const sumOf = (entries: readonly Entry[]): number => entries.reduce((sum, { size }) => sum + (size ?? 0), 0)
 
-/** The totals of a list are what a walk over all of its pages finds. */
+/** Compares the totals of a list with its pages: undefined if they match, otherwise the mismatch. */
 const isCounted = async (get: Calls['get'], dataset: string, query: Readonly<Record<string, string>>): Promise<unknown> => {
   const { total, totalBytes } = pageOf(await get(address(dataset, { limit: '1', ...query })))
   const entries = await allEntries(get, dataset, query)
@@ -71,8 +71,8 @@ const isCounted = async (get: Calls['get'], dataset: string, query: Readonly<Rec
 }
 
 /**
- * The list of entries, asked of a server on any document store. `indexed`: with the index that large datasets have, and so only when it has what was done
- * before.
+ * Tests of the list of entries on any document store. `indexed`: with the index of large datasets, which is updated asynchronously and is awaited
+ * before reads.
  */
 export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorted' | 'indexed'): void => {
   const isIndexed = how === 'indexed'
@@ -93,7 +93,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     return id
   }
 
-  /** A dataset with two folders at the top, one in the first of them, and files everywhere. */
+  /** A dataset with two top-level folders, a subfolder in the first one, and files in all of them. */
   const scene = async (ann: Somebody) => {
     const dataset = await newDataset(ann)
     const [late, early] = [await newFolder(ann.call, dataset, 'run 10'), await newFolder(ann.call, dataset, 'run 9')]
@@ -149,7 +149,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
   test('small pages make the same list as a large one, in every order', async t => {
     const ann = await somebody(serverOf())
     const { dataset, late, put } = await scene(ann)
-    // Alike in all that is sorted by.
+    // Equal in all sort keys.
     for (let n = 0; n < 3; n++) await put('same.txt', 'same')
     for (const sort of ['name', 'size', 'type', 'created'])
       for (const order of ['ascending', 'descending'])
@@ -184,7 +184,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     t.deepEqual(await allEntries(ann.get, dataset, { recursive, folder: early }), [])
   })
 
-  test('a filter finds names that contain a text, whatever its case, in a folder or below it', async t => {
+  test('a filter finds names that contain a text, ignoring case, in a folder or below it', async t => {
     const ann = await somebody(serverOf())
     const { dataset, late } = await scene(ann)
     const found = async (query: Readonly<Record<string, string>>) => names(await allEntries(ann.get, dataset, query))
@@ -213,7 +213,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     ])
   })
 
-  test('what is in a deleted folder is listed nowhere from the answer on', async t => {
+  test('the contents of a deleted folder are not listed after the response', async t => {
     const ann = await somebody(serverOf())
     const { dataset, late, deep } = await scene(ann)
     await ann.remove(`/api/datasets/${dataset}/deleteFolder/${late}`)
@@ -233,7 +233,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     for (const query of [{}, { folder: late }, { recursive: 'true' }]) t.is(await isCounted(ann.get, dataset, query), undefined)
   })
 
-  test('totals are what a walk finds, whatever was done to files and folders', async t => {
+  test('totals match the pages after any changes of files and folders', async t => {
     const server = serverOf()
     const ann = await somebody(server)
     const space = await newSpace(ann)
@@ -332,7 +332,7 @@ export const entryTests = (base: TestFn, serverOf: () => TestServer, how: 'sorte
     t.is(await isCounted(ann.get, dataset, { recursive: 'true' }), undefined)
   })
 
-  test('a page begins behind as many entries as are skipped', async t => {
+  test('a page starts after the number of skipped entries', async t => {
     const ann = await somebody(serverOf())
     const { dataset, late } = await scene(ann)
     for (const sort of ['name', 'size', 'type', 'created'])

@@ -18,13 +18,13 @@ const program = `
     path, contentType, filename: basename(path), sizeBytes: statSync(path).size, outputFolder: dirname(path), parameters: {},
     signal: new AbortController().signal, progress() {},
   })
-  // On Linux maxRSS counts what the parent held when it started this process.
+  // On Linux maxRSS includes the parent's memory at the time of the fork.
   const status = existsSync('/proc/self/status') ? readFileSync('/proc/self/status', 'utf8') : ''
   const kilobytes = Number(/VmHWM:\\s+(\\d+)/.exec(status)?.[1] ?? process.resourceUsage().maxRSS)
   process.stdout.write(JSON.stringify({ output, peakBytes: kilobytes * 1024 }))
 `
 
-/** Runs an extractor with a heap of `heapMb` only and with the rights that the queue gives. Files that it writes stay beside the input. */
+/** Runs an extractor with a heap of `heapMb` and with the same permissions as in the queue. Its output files stay next to the input. */
 export async function extractApart(module: URL, path: string, contentType: string, heapMb: number): Promise<RunApart> {
   const rights = [
     '--permission',

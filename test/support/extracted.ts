@@ -2,7 +2,7 @@ import type { TestFetch } from 'pounce/sdk/testing'
 import { ok } from './scene.ts'
 import { until } from './until.ts'
 
-/** Resolves when no extractor is running on a file, to the last status message of each. */
+/** Waits until all extractors have finished with a file; resolves to the last status of each. */
 export const extracted = (call: TestFetch, file: string, limitMs?: number): Promise<Readonly<Record<string, string>>> =>
   until(
     `the extraction of ${file} to end`,

@@ -1,5 +1,5 @@
-/* Preloaded into a server: lets syncs of some files fail as those of a failing disk do. FAILING_SYNC names a file that holds "<count> <end of path>";
-   so many syncs of such files fail with EIO, counted down in the file, which goes away with the last one. */
+/* Preloaded into a server: makes syncs of some files fail like those of a failing disk. FAILING_SYNC names a file that contains "<count> <path suffix>";
+   that many syncs of matching files fail with EIO. The count in the file is decremented, and the file is deleted after the last one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -6,7 +6,7 @@ import { until } from './until.ts'
 
 const source = fileURLToPath(new URL('./failing-sync.c', import.meta.url))
 
-/** Why servers cannot be given failing syncs here; undefined where they can. */
+/** Why failing syncs cannot be injected on this machine; undefined if they can. */
 export const lacking =
   process.platform !== 'linux'
     ? 'syncs are made to fail on Linux only'
@@ -14,17 +14,17 @@ export const lacking =
       ? undefined
       : 'no C compiler: cc is not installed'
 
-/** Syncs of a child server's files that fail on request. */
+/** Injects failures into syncs of a child server's files. */
 export interface FailingSync {
   /** Settings for the server. */
   readonly environment: Readonly<Record<string, string>>
-  /** Lets the next syncs fail of files whose path ends so. */
+  /** Makes the next syncs of files whose path ends with `end` fail. */
   failNext(count: number, end: string): Promise<void>
   /** Resolves when all of them have failed. */
   haveFailed(): Promise<void>
 }
 
-/** Compiles what is preloaded into the server; it lies in a folder that the caller removes. */
+/** Compiles the library that is preloaded into the server, into a folder that the caller removes. */
 export const failingSync = async (folder: string): Promise<FailingSync> => {
   const place = await mkdtemp(join(folder, 'failing-sync-'))
   const library = join(place, 'failing-sync.so')

@@ -3,21 +3,21 @@ import type { BusListener, Job, JobResult, JobStatus, QueueFacts, TransportListe
 
 type Pending = Awaited<ReturnType<Transport['pending']>>[number]
 
-/** A bus that records published jobs. The test plays all extractors on it. */
+/** A transport that records published jobs. The test acts as all extractors. */
 export class FakeBus implements Transport {
   readonly kind = 'fake'
-  /** Every job that was published, in order; one id once. */
+  /** Every published job, in order, without duplicates of an id. */
   readonly jobs: Job[] = []
-  /** Queues bound in the old way, by routing key. */
+  /** Queues with legacy bindings by routing key. */
   readonly bound = new Map<string, readonly string[]>()
   readonly dead = new Set<string>()
   listening: readonly BusListener[] = []
   inputs: readonly string[] = []
-  /** The return value of `cancel`. */
+  /** The result of `cancel`. */
   outcome: 'cancelled' | 'running' | 'unknown' = 'cancelled'
-  /** When set, `publish` fails with it. */
+  /** If set, `publish` rejects with it. */
   fault: Error | undefined
-  /** How often it has. */
+  /** Number of such failures. */
   failures = 0
   readonly bus = {
     boundTo: async (routingKey: string) => this.bound.get(routingKey) ?? [],
@@ -80,36 +80,36 @@ export class FakeBus implements Transport {
     return this.jobs.filter(job => job.queue === queue)
   }
 
-  /** Sends a heartbeat of an extractor. */
+  /** An extractor registers itself. */
   async introduce(info: Readonly<Record<string, unknown>>, owner?: string): Promise<void> {
     const queue = String(info['name'])
     await this.#heard.heartbeat({ queue, info, isBuiltIn: false, ...(owner === undefined ? {} : { owner }) })
   }
 
-  /** An extractor reports on a job, in this second by default. */
+  /** An extractor reports the status of a job, by default with the current time. */
   async tell(job: Job, status: string, about: Partial<JobStatus> = {}): Promise<void> {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000)
     await this.#heard.status({ jobId: job.id, targetId: job.target.id, extractor: job.queue, status, at, ...about })
   }
 
-  /** As `tell`, of an extractor without a job id. */
+  /** Like `tell`, by an extractor that omits the job id. */
   async tellOld(job: Job, status: string): Promise<void> {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000)
     await this.#heard.status({ targetId: job.target.id, extractor: job.queue, status, at })
   }
 
-  /** What a job would work on, were the bus a transport that runs it. */
+  /** The input of a job, as requested by a transport that runs jobs itself. */
   input({ target }: Job) {
     return this.#heard.input(target)
   }
 
-  /** The return value of such a transport. */
+  /** Reports a result, like such a transport. */
   result(result: JobResult): Promise<void> {
     return this.#heard.result(result)
   }
 
   get #heard(): TransportListener {
-    if (!this.#listener) throw new Error('Nobody listens to the bus')
+    if (!this.#listener) throw new Error('The transport has no listener')
     return this.#listener
   }
 }

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 
 export type Claims = Readonly<Record<string, unknown>>
-/** `none`: not signed at all; `public`: signed by HMAC with the key that everyone can read; `stranger`: by a key of the same name. */
+/** `none`: unsigned; `public`: signed by HMAC with the public key; `stranger`: signed with another key of the same id. */
 export type Signing = 'right' | 'none' | 'public' | 'stranger'
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
 
@@ -17,20 +17,20 @@ interface Grant {
 const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const now = (): number => Math.floor(Date.now() / 1000)
 
-/** An OpenID Connect provider on a free port, whose answers a test can spoil. `app` / `secret` is its registered client. */
+/** An OpenID Connect provider on a free port, whose responses a test can alter. Its registered client is `app` / `secret`. */
 export class FakeIssuer {
-  /** Claims about the next user who signs in. */
+  /** The claims of the next user who signs in. */
   person: Claims = { sub: 'ada', email: 'ada@example.org', email_verified: true, given_name: 'Ada', family_name: 'Lovelace' }
-  /** Claims of the userinfo endpoint besides the subject; undefined: there is no such endpoint. */
+  /** The claims of the userinfo endpoint besides the subject; undefined: there is no such endpoint. */
   userInfo: Claims | undefined
-  /** Put over the claims of the next ID tokens. */
+  /** Overrides claims of subsequent ID tokens. */
   spoil: Claims = {}
   signing: Signing = 'right'
-  /** Instead of the set of keys. */
+  /** Replaces the response with the key set. */
   keysAnswer: ((response: ServerResponse) => void) | undefined
-  /** Overrides of its metadata. */
+  /** Overrides the provider metadata. */
   metadata: Claims = {}
-  /** Paths that were requested. */
+  /** The requested paths. */
   readonly asked: string[] = []
   readonly #grants = new Map<string, Grant>()
   #server: Server | undefined
@@ -42,7 +42,7 @@ export class FakeIssuer {
     return `http://127.0.0.1:${this.#port}`
   }
 
-  /** At its old port again after `close`. */
+  /** Starts listening; after `close`, on the same port. */
   async open(): Promise<void> {
     if (!this.#pair) await this.rotate()
     this.#server = createServer((request, response) => {
@@ -57,16 +57,16 @@ export class FakeIssuer {
     await new Promise(resolve => this.#server?.close(resolve))
   }
 
-  /** Signs with another key from now on, and publishes that alone. */
+  /** Replaces the signing key, and publishes only the new one. */
   async rotate(): Promise<void> {
     this.#pair = await generateKeyPair('ES256', { extractable: true })
     this.#kid = randomUUID()
   }
 
-  /** An access token, or whatever the test makes of one. */
+  /** A JWT with these claims. */
   async token(claims: object, signing: Signing = 'right', header: Claims = {}): Promise<string> {
     const pair = this.#pair
-    if (!pair) throw new Error('the issuer is not open')
+    if (!pair) throw new Error('The issuer is not listening')
     const payload = { iss: this.url, iat: now(), exp: now() + 300, ...claims }
     const named = { kid: this.#kid, typ: 'at+jwt', ...header }
     if (signing === 'none') return `${base64({ ...named, alg: 'none' })}.${base64(payload)}.`
@@ -114,7 +114,7 @@ export class FakeIssuer {
   }
 
   async #publicKey(): Promise<JWK> {
-    if (!this.#pair) throw new Error('the issuer is not open')
+    if (!this.#pair) throw new Error('The issuer is not listening')
     return { ...(await exportJWK(this.#pair.publicKey)), kid: this.#kid, alg: 'ES256', use: 'sig' }
   }
 
@@ -143,7 +143,7 @@ export class FakeIssuer {
   }
 }
 
-/** Runs such a provider until the test ends. */
+/** Starts such a provider, until the test ends. */
 export const fakeIssuer = async (t: { teardown(end: () => Promise<void>): void }): Promise<FakeIssuer> => {
   const issuer = new FakeIssuer()
   await issuer.open()

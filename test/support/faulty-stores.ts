@@ -1,6 +1,6 @@
 import { BlobStore, DocumentStore } from 'pounce/sdk'
 
-/** Passes calls through and makes one of them fail: before it has any effect, or after it, so that only the response is lost. */
+/** Passes calls through and makes one of them fail: before its effect, or after it, so that only the response is lost. */
 export class Gate {
   /** Calls since `arm`. */
   count = 0
@@ -10,7 +10,7 @@ export class Gate {
   #when: 'before' | 'after' = 'before'
   #fault: () => Error = () => new Error()
 
-  /** The `at`-th call from now on fails; 0: none. */
+  /** Makes the `at`-th call from now on fail; 0: none. */
   arm(at: number, when: 'before' | 'after' = 'before', fault: () => Error = () => new Error('A fault of the test')): void {
     this.count = 0
     this.failed = undefined
@@ -19,13 +19,13 @@ export class Gate {
     this.#fault = fault
   }
 
-  /** The same object, each of whose calls goes through this gate. */
+  /** A proxy of the object whose calls pass through this gate. */
   guard<T extends object>(name: string, inner: T): T {
     return new Proxy(inner, {
       get: (target, member) => {
         const value: unknown = Reflect.get(target, member, target)
         const called = `${name}.${String(member)}`
-        // The outbox is behind the same gate.
+        // The outbox uses the same gate.
         if (typeof value === 'object' && value !== null) return this.guard(called, value)
         if (typeof value !== 'function') return value
         const call = (...values: unknown[]): unknown => Reflect.apply(value, target, values)
@@ -45,7 +45,7 @@ export class Gate {
   }
 }
 
-/** Not `claim`: each commit makes all consumers request work, which would bury the other calls. */
+/** Not `claim`: each commit makes all consumers claim events, which would outnumber the other calls. */
 const watched = new Set(
   ['get', 'getMany', 'find', 'count', 'scan', 'walk', 'lines', 'commit', 'commitEach', 'done', 'failed'].concat([
     'put',
@@ -62,7 +62,7 @@ async function* failing(fault: Error): AsyncGenerator<never> {
   throw fault
 }
 
-/** The default plugins but for the stores, which are given as overrides, and for the extractors. */
+/** The default plugins except the stores, which are passed as overrides, and the extractors. */
 export const pluginsOnStores = [
   ...['blobs.sweep', 'search.fts', 'transport.queue', 'auth.local', 'access.policy'],
   ...[

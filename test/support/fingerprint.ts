@@ -4,13 +4,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { BlobStore, GeoStore } from 'pounce/sdk'
 import type { TestServer } from 'pounce/sdk/testing'
 
-/** Leases of periodic tasks, which run at any time: owner and progress. */
+/** State of periodic tasks, which run at arbitrary times: their leases and progress. */
 const bookkeeping: ReadonlySet<unknown> = new Set(['kernel.leases', 'files.scrub', 'audit.chains', 'live.log'])
 
-/** A line of the audit log that periodic work writes. */
+/** Whether a document is an audit log entry of a periodic task. */
 const isAnchor = (document: string): boolean => document.includes('"type":"audit.anchor"')
 
-/** When a key was last used is noted once a minute, whatever it was used for. */
+/** The time of last use of a key is recorded once a minute, for any use. */
 const use = /"revision":\d+,|,"lastUsed":(?:"[^"]*"|null)/g
 const keys = 'users.keys'
 
@@ -21,7 +21,7 @@ const documentsOf = (file: DatabaseSync, collection: number): readonly string[] 
     .map(({ doc }) => String(doc))
     .filter(document => !isAnchor(document))
 
-/** All data stored by a server: documents by collection, blob keys, half-written files, readings. */
+/** Everything a server has stored: documents by collection, keys of blobs, partially written files, datapoints. */
 export const fingerprint = async (server: TestServer): Promise<Readonly<Record<string, readonly string[]>>> => {
   await server.drained()
   const file = new DatabaseSync(join(server.folder, 'documents', 'pounce.db'), { readOnly: true })
@@ -43,7 +43,7 @@ export const fingerprint = async (server: TestServer): Promise<Readonly<Record<s
   }
 }
 
-/** The differences between two fingerprints: collection names with new or changed documents. */
+/** The difference of two fingerprints: names of collections, with their new or changed documents. */
 export const changes = (
   before: Readonly<Record<string, readonly string[]>>,
   after: Readonly<Record<string, readonly string[]>>,

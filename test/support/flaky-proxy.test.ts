@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava'
 import { flakyProxy } from './flaky-proxy.ts'
 import { until } from './until.ts'
 
-/** A server that says everything twice. */
+/** An echo server. */
 const echo = async (t: ExecutionContext): Promise<string> => {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
@@ -43,14 +43,14 @@ const said = (seen: { readonly heard: string }, text: string) =>
     heard => heard === text,
   )
 
-test('an address keeps everything but its host and port', async t => {
+test('a URL keeps everything but its host and port', async t => {
   const proxy = await flakyProxy(t, await echo(t))
   t.is(proxy.urlFor('amqp://guest:g@example.org:5672/a?b=c'), `amqp://guest:g@127.0.0.1:${proxy.port}/a?b=c`)
   t.is(proxy.urlFor('http://example.org'), `http://127.0.0.1:${proxy.port}`)
-  await t.throwsAsync(flakyProxy(t, 'http://example.org/'), { message: /names no host and port/ })
+  await t.throwsAsync(flakyProxy(t, 'http://example.org/'), { message: /has no host and port/ })
 })
 
-test('what is sent while it is silent arrives when it is not any more', async t => {
+test('data sent in mode silent arrives when the mode changes', async t => {
   const proxy = await flakyProxy(t, await echo(t))
   const before = await client(t, proxy.port)
   before.say('a')
@@ -70,7 +70,7 @@ test('what is sent while it is silent arrives when it is not any more', async t 
   t.is(proxy.open, 2)
 })
 
-test('refusing ends what is open and takes no connection, until it passes again on the same port', async t => {
+test('mode refuse closes open connections and accepts none, until mode pass listens on the same port again', async t => {
   const proxy = await flakyProxy(t, await echo(t))
   const before = await client(t, proxy.port)
   await proxy.become('refuse')
@@ -82,7 +82,7 @@ test('refusing ends what is open and takes no connection, until it passes again 
   await said(after.seen, 'xx')
 })
 
-test('cutting ends the connection at the first byte', async t => {
+test('mode cut closes the connection at the first byte', async t => {
   const proxy = await flakyProxy(t, await echo(t))
   await proxy.become('cut')
   const one = await client(t, proxy.port)
@@ -92,7 +92,7 @@ test('cutting ends the connection at the first byte', async t => {
   t.is(one.seen.heard, '')
 })
 
-test('slow pieces are late, each way, and keep their order', async t => {
+test('mode slow delays chunks in both directions, and keeps their order', async t => {
   const proxy = await flakyProxy(t, await echo(t), { slowMs: 100 })
   const one = await client(t, proxy.port)
   await proxy.become('slow')

@@ -3,23 +3,23 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Behaviour: `pass` forwards; `slow` too, each piece late by `slowMs`; `silent` buffers it until
- * another mode lets it continue, as a paused server does; `refuse` has no one listen and ends what is open; `cut` ends it at the first byte.
+ * `pass` forwards data; `slow` also, with each chunk delayed by `slowMs`; `silent` buffers data until the mode changes, like a paused server;
+ * `refuse` stops listening and closes open connections; `cut` closes a connection at its first byte.
  */
 export type ProxyMode = 'pass' | 'slow' | 'silent' | 'refuse' | 'cut'
 
-/** A TCP connection to a server with the faults of a network. A mode counts for open connections as well as for new ones. */
+/** A TCP proxy that simulates network faults. The mode applies to both open and new connections. */
 export interface FlakyProxy {
   readonly port: number
-  /** An address of the server, through the proxy. */
+  /** A URL of the server, through the proxy. */
   urlFor(url: string): string
   become(mode: ProxyMode): Promise<void>
-  /** Connections open now. */
+  /** Number of open connections. */
   readonly open: number
 }
 
 interface Options {
-  /** How late each piece is in the mode `slow`: 2 s unless given. */
+  /** The delay of each chunk in mode `slow`; 2 s by default. */
   readonly slowMs?: number
 }
 
@@ -28,7 +28,7 @@ interface Faults {
   readonly slowMs: number
 }
 
-/** A client's socket and the one to the server. */
+/** A client's socket and its counterpart to the server. */
 class Link {
   readonly #sockets: readonly [near: Socket, far: Socket]
   readonly #faults: Faults
@@ -46,7 +46,7 @@ class Link {
     this.follow()
   }
 
-  /** Stops or continues, as the mode says. */
+  /** Pauses or resumes according to the mode. */
   follow(): void {
     for (const socket of this.#sockets)
       if (this.#faults.mode === 'silent') socket.pause()
@@ -54,7 +54,7 @@ class Link {
   }
 
   end(): void {
-    // Not `resetAndDestroy`: in the middle of a write libuv then never says that it is over, and the thread of the test does not end.
+    // Not `resetAndDestroy`: during a write, libuv would never call back, and the test's thread would not exit.
     for (const socket of this.#sockets) socket.destroy()
   }
 
@@ -68,7 +68,7 @@ class Link {
         work()
         return
       }
-      // What follows a late piece comes after it, so the order is kept; it is not late by itself once the proxy passes again.
+      // Chunks after a delayed one wait for it, to keep the order, but are not delayed further once the mode is `pass` again.
       const now = performance.now()
       lastDueMs = Math.max(lastDueMs, isSlow ? now + this.#faults.slowMs : now)
       waiting += 1
@@ -91,14 +91,14 @@ const listen = async (server: Server, port: number): Promise<number> => {
   return (server.address() as AddressInfo).port
 }
 
-/** A proxy in front of the server that an address names, gone with the test. It begins in the mode `pass`. */
+/** A proxy in front of the server at a URL, closed after the test. Its initial mode is `pass`. */
 export const flakyProxy = async (
   t: { teardown(end: () => Promise<void>): void },
   target: string,
   { slowMs = 2_000 }: Options = {},
 ): Promise<FlakyProxy> => {
   const [, origin = '', host = '', targetPort] = /^([a-z0-9+]+:\/\/(?:[^@/]*@)?)([^:/?]+):(\d+)/.exec(target) ?? []
-  if (targetPort === undefined) throw new Error(`${target} names no host and port after ${origin}`)
+  if (targetPort === undefined) throw new Error(`${target} has no host and port after ${origin}`)
   const faults: Faults = { mode: 'pass', slowMs }
   const links = new Set<Link>()
   const server = createServer({ noDelay: true, allowHalfOpen: true }, near => {

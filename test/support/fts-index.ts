@@ -10,14 +10,14 @@ interface Teardown {
   teardown(end: () => Promise<void>): void
 }
 
-/** A started index and its data folder, both gone when the test ends. */
+/** A started index and its data folder, both removed after the test. */
 export async function freshIndex(t: Teardown, threadFrom = 5000): Promise<{ index: FtsSearch; folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-search-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   return { index: startedIndex(t, folder, silent, { timeLimitMs: 60_000, threadFrom }), folder }
 }
 
-/** An index on a data folder that may hold one already. */
+/** An index on a data folder that may already contain one. */
 export function startedIndex(
   t: Teardown,
   dataFolder: string,

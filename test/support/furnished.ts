@@ -9,7 +9,7 @@ import { until } from './until.ts'
 /** Ids by kind: `space`, `dataset`, `file`, `job` … */
 export type Ids = Readonly<Record<string, string>>
 
-/** A server with one resource of each kind, all of one person's. */
+/** A server with one resource of each kind, all owned by one user. */
 export interface Furnished {
   readonly server: TestServer
   readonly person: Person
@@ -24,7 +24,7 @@ const vocabularyOf = async (call: TestFetch): Promise<Ids> => {
   return { vocabulary, term: String(terms[0]?.vocab_term_id) }
 }
 
-/** A logo, something that has to do with something, and an upload in pieces that is not done. */
+/** A logo, a relation, and an unfinished resumable upload. */
 const asideOf = async (call: TestFetch, user: string, dataset: string, file: string): Promise<Ids> => {
   const image = formWith(await dataFile('picture.png'), 'p.png', 'image/png', 'image')
   for (const [name, value] of Object.entries({ path: `user-${user}`, name: 'logo' })) image.append(name, value)
@@ -37,7 +37,7 @@ const asideOf = async (call: TestFetch, user: string, dataset: string, file: str
   return { logo, path: `user-${user}`, relation, upload: location.replace(/^.*\//, '') }
 }
 
-/** A sensor in a space, its stream, and a reading; their numbers. */
+/** Creates a sensor in a space, its stream, and a datapoint; resolves to their numbers. */
 const measuredBy = async (call: TestFetch, space: string): Promise<Ids> => {
   const sensor = await newSensor(callsOf(call), { spaces: [space] })
   const stream = await newStream(callsOf(call), sensor)
@@ -47,7 +47,7 @@ const measuredBy = async (call: TestFetch, space: string): Promise<Ids> => {
   return { sensor: String(sensor), stream: String(stream), datapoint: String(datapoint) }
 }
 
-/** Makes one resource of each kind. */
+/** Creates one resource of each kind. */
 export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
   const post = async (path: string, json: unknown): Promise<string> => (await ok<{ id: string }>(call(path, { method: 'POST', json }))).id
   const send = async (path: string): Promise<string> => {
@@ -110,14 +110,14 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
     user,
     to: dataset,
     kind: 'user',
-    // No one has one here: the id is well formed, and bodies are refused before it is looked up.
+    // There is no passkey: the id is well-formed, and bodies are rejected before the lookup.
     passkey: dataset,
     webhook: dataset,
     delivery: dataset,
   }
 }
 
-/** Boots a server with all plugins and furnishes it. */
+/** Boots a server with all plugins and one resource of each kind. */
 export const furnished = async (options: Parameters<typeof bootForTest>[0] = {}): Promise<Furnished> => {
   const server = await bootForTest(options)
   const person = await newPerson(server, 'owner')

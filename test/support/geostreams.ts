@@ -1,6 +1,6 @@
 import type { Answer, Calls } from './calls.ts'
 
-/** A place in GeoJSON. */
+/** A GeoJSON point. */
 export const pointAt = (longitude: number, latitude: number, ...altitude: readonly number[]) => ({
   type: 'Point',
   coordinates: [longitude, latitude, ...altitude],
@@ -13,7 +13,7 @@ const madeOf = async (answer: Promise<Answer>): Promise<number> => {
   return id
 }
 
-/** Makes a sensor; its number. */
+/** Creates a sensor; resolves to its number. */
 export const newSensor = (owner: Pick<Calls, 'post'>, more: object = {}): Promise<number> =>
   madeOf(
     owner.post('/api/geostreams/sensors', {
@@ -25,7 +25,7 @@ export const newSensor = (owner: Pick<Calls, 'post'>, more: object = {}): Promis
     }),
   )
 
-/** Makes a stream of a sensor; its number. */
+/** Creates a stream of a sensor; resolves to its number. */
 export const newStream = (owner: Pick<Calls, 'post'>, sensor: number, more: object = {}): Promise<number> =>
   madeOf(
     owner.post('/api/geostreams/streams', {

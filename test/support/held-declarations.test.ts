@@ -3,7 +3,7 @@ import { declareAll, heldBack } from './held-declarations.ts'
 
 type Declare = (title: unknown, ...rest: readonly unknown[]) => void
 
-/** As much of AVA's `test` as is needed to see what reaches it. */
+/** A stub of AVA's `test` that records declarations. */
 const declared = () => {
   const seen: (readonly unknown[])[] = []
   const declare =
@@ -21,7 +21,7 @@ const declared = () => {
 }
 const run = () => undefined
 
-test.serial('nothing is declared before the last file is loaded, and then all in order', t => {
+test.serial('tests are declared after the last file is loaded, in order', t => {
   const { seen, held } = declared()
   held('one', run)
   held.serial('two', run)
@@ -35,7 +35,7 @@ test.serial('nothing is declared before the last file is loaded, and then all in
   t.is(seen.length, 2)
 })
 
-test.serial('every way of declaring a test has the file before its title; hooks without a title have none', t => {
+test.serial('titles of all forms of tests are prefixed with the file; hooks without a title have none', t => {
   const { seen, held } = declared()
   held.skip('one', run)
   held.serial.skip('two', run)
@@ -50,7 +50,7 @@ test.serial('every way of declaring a test has the file before its title; hooks 
   ])
 })
 
-test.serial('macros and what is no function pass as they are', t => {
+test.serial('macros and non-functions are passed unchanged', t => {
   const { held } = declared()
   t.deepEqual(held.macro(run), { exec: run })
   t.deepEqual(held.meta, { file: 'a' })

@@ -2,12 +2,12 @@ import type { TestFn } from 'ava'
 
 const held: (() => void)[] = []
 
-/** Declares what was held back, at once. */
+/** Declares all deferred tests. */
 export const declareAll = (): void => {
   for (const declare of held.splice(0)) declare()
 }
 
-/** As `test`, for one of several files of a process: titles begin with the file, and declarations are held back. */
+/** `test` for one of several files in a process: titles are prefixed with the file, and declarations are deferred. */
 export const heldBack = <Test extends object>(test: Test, file: string): Test =>
   new Proxy(test, {
     apply(target, self, words: readonly unknown[]) {

@@ -2,21 +2,21 @@ import { type DeclaredRoute, fill, type Schema } from './declared-routes.ts'
 import type { Ids } from './furnished.ts'
 import { unknownId } from './scene.ts'
 
-/** A request that costs as much as anyone who sends it can make it. */
+/** A request designed to be as expensive as a client can make it. */
 export interface Hostile {
   readonly title: string
   readonly path: string
-  /** Made when it is sent: all bodies together would fill the memory. */
+  /** Created lazily, because all bodies together would exhaust the memory. */
   init(): RequestInit
 }
 
-/** What fits into a line of a request. */
+/** The length that fits into a request line. */
 const queryChars = 10_000
 const mib = 1024 * 1024
 
 const pumped = (piece: string, chars: number): string => piece.repeat(Math.ceil(chars / piece.length)).slice(0, chars)
 
-/** Texts on which careless patterns, parsers and lists go wrong. */
+/** Strings that break naive patterns, parsers and lists. */
 const texts: readonly (readonly [title: string, piece: string])[] = [
   ['blanks', ' '],
   ['globs', '*q*z OR '],
@@ -39,7 +39,7 @@ const sampleOf = (schema: Schema): unknown => {
 }
 
 const addressOf = (route: DeclaredRoute, ids: Ids, query: Readonly<Record<string, string>> = {}): string => {
-  // What a request removes must be there for the next one.
+  // Resources must not be deleted, as later requests need them.
   const known: Ids = route.method === 'DELETE' ? {} : ids
   const path = fill(route.path, (kind, name) => known[kind] ?? known[name] ?? (route.ids.includes(name) ? unknownId : 'm'))
   const needed = route.query.filter(({ name, required }) => required && !(name in query))
@@ -56,19 +56,19 @@ const queriesOf = (route: DeclaredRoute, ids: Ids): readonly Hostile[] =>
     .flatMap(({ name, schema }) =>
       texts.map(([title, piece]) => ({
         title: `${route.method} ${route.path} ${name}: ${title}`,
-        // An escaped blank or sign takes three characters of the line.
+        // An escaped character takes three characters of the request line.
         path: addressOf(route, ids, { [name]: pumped(piece, Math.min(schema.maxLength ?? queryChars, queryChars / 3)) }),
         init: () => ({ method: route.method }),
       })),
     )
 
-/** Metadata and lists of addresses may be larger than other bodies. */
+/** Metadata and lists of URLs may be larger than other bodies. */
 const maxBytesOf = ({ path }: DeclaredRoute): number => (/metadata|\/urls$/.test(path) ? 10 * mib : mib)
 
 type Shape = 'many members' | 'deep' | 'a long text'
 
 const shapes: Readonly<Record<Shape, (bytes: number) => string>> = {
-  // As many as are read at all (`http.maxJsonMembers`); what is left of the bytes is in their values.
+  // The maximum (`http.maxJsonMembers`); the remaining bytes are in their values.
   'many members': bytes => {
     const count = Math.min(Math.floor(bytes / 16), 90_000)
     const value = 'v'.repeat(Math.floor(bytes / count) - 14)
@@ -89,7 +89,7 @@ const shaped = (shape: Shape, bytes: number): Buffer => {
   return known
 }
 
-/** The shape inside what the schema requires. */
+/** Embeds the shape in a body with the properties that the schema requires. */
 const holding = (shape: Buffer, schema: Schema): Buffer => {
   const sample = sampleOf(schema)
   if (typeof sample !== 'object' || sample === null || Array.isArray(sample))
@@ -100,7 +100,7 @@ const holding = (shape: Buffer, schema: Schema): Buffer => {
 
 const headers = { 'content-type': 'application/json' }
 
-/** Every route reads JSON in the same way: all shapes go to those that take the most, the others get two of them in turn. */
+/** Every route parses JSON in the same way: routes with the largest limit get all shapes, the others two of them, round-robin. */
 const bodiesOf = (route: DeclaredRoute, ids: Ids, number: number): readonly Hostile[] => {
   const { body, method } = route
   if (body === undefined) return []
@@ -126,7 +126,7 @@ const formOf = (ids: Ids): FormData => {
   return form
 }
 
-/** The largest and the nastiest that a route takes; `number` is its place among the routes. */
+/** The most expensive requests that a route accepts; `number` is its index among the routes. */
 export const hostileRequests = (route: DeclaredRoute, ids: Ids, number: number): readonly Hostile[] => {
   const { method, path } = route
   const named = `${method} ${path}`

@@ -10,7 +10,7 @@ import { newSpace, type Somebody, somebody } from './spaces-and-people.ts'
 /** The extractor of the jobs. */
 export const extractor = 'job.extractor'
 
-/** A server with a clock of its own and a bus on which the test is all extractors. */
+/** A server with a test clock and a transport on which the test acts as all extractors. */
 export class JobScene {
   readonly server: TestServer
   readonly clock: FixedClock
@@ -34,7 +34,7 @@ export class JobScene {
     return new JobScene(server, clock, bus)
   }
 
-  /** Someone with a dataset of two files in a space, and another dataset in another space, all their own. */
+  /** A user with a dataset of two files in a space, and another dataset in another space. */
   async person(name = 'ann') {
     const person = await somebody(this.server, name)
     const { call } = person
@@ -47,7 +47,7 @@ export class JobScene {
     return { person, space, elsewhere, dataset, other, file, sibling, stranger }
   }
 
-  /** The job that a manual request makes. */
+  /** Submits an extraction; resolves to its job. */
   async submit({ call }: Pick<Somebody, 'call'>, kind: 'files' | 'datasets', id: string): Promise<Job> {
     const json = { extractor, parameters: {} }
     const { job_id } = await ok<{ job_id: string }>(call(`/api/${kind}/${id}/extractions`, { method: 'POST', json }))
@@ -60,14 +60,14 @@ export class JobScene {
     return job
   }
 
-  /** The key in the message of a job, as a transport puts it there. */
+  /** The key that a transport adds to the message of a job. */
   async keyOf(job: Job): Promise<string> {
     const key = await this.server.get(Keys).jobKey(job)
-    if (key === undefined) throw new Error('The job belongs to nobody')
+    if (key === undefined) throw new Error('The job has no owner')
     return key
   }
 
-  /** Calls by the key. */
+  /** Calls with the key of a job. */
   by(key: string) {
     const call = this.server.as(key)
     return { call, ...callsOf(call) }

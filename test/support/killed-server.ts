@@ -7,18 +7,18 @@ import { formWith, newDataset } from './scene.ts'
 import { noise } from './streams.ts'
 import { until } from './until.ts'
 
-/** An upload whose answer was read to its end. */
+/** An upload whose response was read completely. */
 export interface Acked {
   readonly id: string
   readonly name: string
-  /** A word of the name that no other file has. */
+  /** A unique word in its name. */
   readonly token: string
   readonly sizeBytes: number
   readonly sha256: string
   readonly extract: boolean
 }
 
-/** Of a hundred files the first five are empty, the next sixty have less than 4 KiB, and so on. */
+/** Size distribution in percent: 5 % are empty, the next 60 % are smaller than 4 KiB, and so on. */
 const sizes: readonly (readonly [until: number, below: number])[] = [
   [5, 1],
   [65, 4 * 1024],
@@ -28,13 +28,13 @@ const sizes: readonly (readonly [until: number, below: number])[] = [
 ]
 const largest = 8 * 1024 * 1024
 
-/** A server that is killed at random instants while people upload to it, on one data folder all the time. */
+/** A server on one data folder that is killed at random times during uploads. */
 export class KilledServer {
   readonly folder: string
   readonly acked: Acked[] = []
-  /** Answers other than success: there should be none, for a killed server answers nothing. */
+  /** Error responses. None are expected, because a killed server does not respond. */
   readonly refused: string[] = []
-  /** Uploads that a kill cut off. */
+  /** Number of uploads cut off by a kill. */
   cutOff = 0
   #dice: Dice
   #up: PromiseWithResolvers<ChildServer> = Promise.withResolvers()
@@ -61,7 +61,7 @@ export class KilledServer {
     this.#dataset = await newDataset(this.call)
   }
 
-  /** Starts the server and lets the uploaders at it. */
+  /** Starts the server and resumes the uploads. */
   async start(): Promise<ChildServer> {
     this.#starting = startChild(this.folder)
     const server = await this.#starting.ready
@@ -71,14 +71,14 @@ export class KilledServer {
   }
 
   async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null | undefined> {
-    // Uploaders that wait already continue waiting for the same promise.
+    // Keep the promise that uploaders may already be waiting for.
     if (this.#isUp) this.#up = Promise.withResolvers()
     this.#isUp = false
     this.#starting?.signal(signal)
     return (await this.#starting?.ended)?.code
   }
 
-  /** Kills the server while it serves, a few answers and some milliseconds after its start; now and then already while it starts. */
+  /** Kills the server a few responses and some milliseconds after its start, and occasionally during its start. */
   async killOnce(): Promise<void> {
     if (this.#dice.oneIn(8)) {
       this.#starting = startChild(this.folder)
@@ -96,7 +96,7 @@ export class KilledServer {
     await this.end()
   }
 
-  /** Uploads one file after the other until `stop`. */
+  /** Uploads files sequentially until `stop`. */
   async upload(): Promise<void> {
     while (!this.#isOver) {
       const server = await this.#up.promise
@@ -121,7 +121,7 @@ export class KilledServer {
       })
       answer = { status: response.status, text: await response.text() }
     } catch {
-      // the server was killed: what was not answered may be there or not
+      // the server was killed: an unacknowledged file may or may not be stored
       this.cutOff += 1
       return
     }
@@ -139,7 +139,7 @@ export class KilledServer {
   }
 }
 
-/** Does something with each item, some of them at a time. */
+/** Processes each item, with limited concurrency. */
 export const eachOf = async <T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 8): Promise<void> => {
   const rest = items.values()
   const take = async (): Promise<void> => {

@@ -1,18 +1,18 @@
 import type { CloudEvent } from 'pounce/sdk'
 import { until } from './until.ts'
 
-/** A stream of events that is being read. */
+/** An open event stream. */
 export interface Listener {
   readonly status: number
   readonly headers: Headers
-  /** Everything received until now. */
+  /** All events received so far. */
   readonly events: readonly CloudEvent[]
   /** The text as received. */
   readonly text: string
-  /** The id of the newest event, as an EventSource keeps it. */
+  /** The last event id, as in an EventSource. */
   readonly lastId: string
   readonly isEnded: boolean
-  /** Resolves to the first event that fits, once it is there. */
+  /** Resolves to the first matching event, once received. */
   first(what: string, fits: (event: CloudEvent) => boolean): Promise<CloudEvent>
   close(): void
 }
@@ -46,7 +46,7 @@ export const listen = async (url: string, key: string | undefined, query = '', h
         for (const block of blocks) take(block)
       }
     } catch {
-      // Cut, by whichever side.
+      // Closed by either side.
     }
     seen.isEnded = true
   }
@@ -72,7 +72,7 @@ export const listen = async (url: string, key: string | undefined, query = '', h
   }
 }
 
-/** Fits events of a type, and about a resource where one is named. */
+/** Matches events of a type, and of a resource if one is given. */
 export const of =
   (type: string, id?: string) =>
   (event: CloudEvent): boolean =>

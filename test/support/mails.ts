@@ -2,7 +2,7 @@ import type { MemoryMailer, TestServer } from 'pounce/sdk/testing'
 
 type Mail = MemoryMailer['sent'][number]
 
-/** What was sent to one address once no event waits any more, oldest first. */
+/** Waits until no events are pending; resolves to the mails to one address, oldest first. */
 export const mailsTo = async (server: TestServer, mailer: MemoryMailer, address: string): Promise<readonly Mail[]> => {
   await server.drained()
   return mailer.sent.filter(({ to }) => to.includes(address))
@@ -10,17 +10,17 @@ export const mailsTo = async (server: TestServer, mailer: MemoryMailer, address:
 
 const linked = ({ text }: Mail): string | undefined => /\?token=([\w-]+)$/m.exec(text)?.[1]
 
-/** The token in the link of a mail; throws when there is none. */
+/** The token in the link of a mail; throws if there is none. */
 export const tokenIn = (mail: Mail): string => {
   const token = linked(mail)
-  if (token === undefined) throw new Error(`${mail.subject} has no link:\n${mail.text}`)
+  if (token === undefined) throw new Error(`No link in the mail ${mail.subject}:\n${mail.text}`)
   return token
 }
 
-/** The token in the last mail to an address that has a link: one that is sent again after a fault may come late, behind it. */
+/** The token in the last mail with a link to an address. Mails without one may follow it, when retried after a fault. */
 export const lastToken = async (server: TestServer, mailer: MemoryMailer, address: string): Promise<string> => {
   const mails = await mailsTo(server, mailer, address)
   const mail = mails.findLast(each => linked(each) !== undefined) ?? mails.at(-1)
-  if (!mail) throw new Error(`Nothing was sent to ${address}`)
+  if (!mail) throw new Error(`No mail was sent to ${address}`)
   return tokenIn(mail)
 }

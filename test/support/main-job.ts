@@ -9,7 +9,7 @@ import { basic } from './people.ts'
 import { newDataset, newFolder, ok, upload } from './scene.ts'
 import { drained } from './until.ts'
 
-/** What is uploaded: a file of `test/data`, its name on the server, its type, and the folder. An archive gets another type than it is sent as. */
+/** The uploads: a file of `test/data`, its name on the server, its type, and the folder. The server changes the type of an archive. */
 export const shipment = [
   { data: 'photo.jpg', name: 'photo.jpg', type: 'image/jpeg', folder: 'pictures' },
   { data: 'picture.png', name: 'Grün & 緑 🌿.png', type: 'image/png', folder: 'pictures' },
@@ -30,15 +30,15 @@ export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update
 
 export const dataFile = (name: string): Promise<Buffer> => readFile(fileURLToPath(new URL(`../data/${name}`, import.meta.url)))
 
-/** What an installation is made of: how many kernels, and the settings that all of them have. */
+/** An installation: the number of kernels, and their common settings. */
 export interface Installed {
   readonly kernels: number
   readonly settings: Readonly<Record<string, string>>
 }
 
 /**
- * One person with a space, a dataset and folders on an installation that can be killed and started again. With several kernels, requests
- * go to one after the other, as behind a proxy.
+ * A user with a space, a dataset and folders on an installation that can be killed and restarted. With several kernels, requests are distributed
+ * round-robin, as by a load balancer.
  */
 export class MainJob {
   readonly folder: string
@@ -69,24 +69,24 @@ export class MainJob {
     return job
   }
 
-  /** The server whose turn it is. */
+  /** The next server in the rotation. */
   get server(): ChildServer {
     this.#turn += 1
     const server = this.#servers[this.#turn % this.#servers.length]
-    if (!server) throw new Error('The server does not run')
+    if (!server) throw new Error('The server is not running')
     return server
   }
 
-  /** Memory of the kernel that takes most, in bytes. */
+  /** Memory of the kernel that uses the most, in bytes. */
   rss = async (): Promise<number> => Math.max(...(await Promise.all(this.#servers.map(server => server.rss()))))
 
-  /** Calls as the person. */
+  /** Calls as the user. */
   call = (path: string, init?: RequestInit & { readonly json?: unknown }): Promise<Response> => this.server.as(this.#key)(path, init)
 
   admin = (path: string, init?: RequestInit & { readonly json?: unknown }): Promise<Response> => this.server.as(this.#admin)(path, init)
 
   async start(): Promise<void> {
-    // Links keep the same whatever port is free.
+    // Keeps links independent of the port.
     const settings = { POUNCE_HTTP__BASE_URL: 'http://data.example.org', ...this.#installed.settings }
     this.#starting = Array.from({ length: this.#installed.kernels }, (_, n) => startChild(join(this.folder, `kernel-${n}`), settings))
     this.#servers = await Promise.all(this.#starting.map(({ ready }) => ready))
@@ -138,7 +138,7 @@ export class MainJob {
     return drained(this.admin)
   }
 
-  /** What one extractor found in a file. */
+  /** The metadata that one extractor added to a file. */
   async found(name: string, extractor: string): Promise<Readonly<Record<string, unknown>>> {
     const documents = await ok<{ content: Record<string, unknown> }[]>(
       this.call(`/api/files/${this.id(name)}/metadata.jsonld?extractor=${extractor}`),
@@ -147,7 +147,7 @@ export class MainJob {
     return documents[0]?.content ?? {}
   }
 
-  /** Ids of the hits of a question, sorted. */
+  /** Ids of the hits of a query, sorted. */
   async search(query: string, more = ''): Promise<readonly string[]> {
     const { results } = await ok<{ results: { id: string }[] }>(this.call(`/api/search?query=${encodeURIComponent(query)}${more}`))
     return results.map(({ id }) => id).sort()
@@ -165,7 +165,7 @@ export class MainJob {
     return match?.previews ?? []
   }
 
-  /** Names below a node of the tree, down to the leaves. */
+  /** Names of all descendants of a tree node. */
   async tree(nodeType: string, nodeId: string): Promise<unknown> {
     const nodes = await ok<{ id: string; name: string; type?: string }[]>(
       this.call(`/api/tree/getChildrenOfNode?nodeType=${nodeType}&nodeId=${nodeId}`),
@@ -174,7 +174,7 @@ export class MainJob {
     return Object.fromEntries(await Promise.all(branches))
   }
 
-  /** All that a person can see of the job, to be compared before and after a crash. */
+  /** Everything visible to the user, for comparison before and after a crash. */
   async state(): Promise<unknown> {
     const ofFile = async (name: string) => {
       const at = `/api/files/${this.id(name)}`

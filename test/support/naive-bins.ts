@@ -1,12 +1,12 @@
 import type { Json } from 'pounce/sdk'
 import type { Datapoint } from 'pounce/sdk/geo'
 
-/** Adding up manually: slow, and with nothing of what the server has for it. */
+/** A naive reference implementation of bins: slow, and without any of the server's code. */
 
 const months = 'January February March April May June July August September October November December'.split(' ')
 const two = (value: number): string => `${value}`.padStart(2, '0')
 
-/** The label and the date of the span that a moment is in, as the reference has them. */
+/** The label and the date of the period of a time, as in the reference. */
 export const labelOf = (kind: string, ms: number): readonly [label: string, date: string] => {
   const [date = '', clock = ''] = new Date(ms).toISOString().split('T')
   const [year = '', month = '', day = ''] = date.split('-')
@@ -41,7 +41,7 @@ export const labelOf = (kind: string, ms: number): readonly [label: string, date
 
 const dayMs = 86_400_000
 
-/** Goes to the Thursday, then counts Thursdays of its year. */
+/** ISO week: finds the week's Thursday, then counts the Thursdays of its year. */
 const weekOf = (ms: number): readonly [string, string] => {
   const day = new Date(ms).getUTCDay() || 7
   const thursday = new Date(Math.floor(ms / dayMs) * dayMs + (4 - day) * dayMs)
@@ -53,7 +53,7 @@ const weekOf = (ms: number): readonly [string, string] => {
 
 const steps: Readonly<Record<string, number>> = { minute: 30_000, hour: 30 * 60_000 }
 
-/** All spans that a reading is in, by walking through it. */
+/** All periods that a datapoint overlaps. */
 const spansOf = (kind: string, { startMs, endMs }: Datapoint): ReadonlyMap<string, string> => {
   const found = new Map([labelOf(kind, startMs)])
   const last = (endMs ?? startMs) - 1
@@ -63,7 +63,7 @@ const spansOf = (kind: string, { startMs, endMs }: Datapoint): ReadonlyMap<strin
   return found
 }
 
-/** An entry as the server has it, with sources in order. */
+/** A bin in the server's format, with sorted sources. */
 export interface NaiveEntry {
   readonly depth: number
   readonly label: string
@@ -82,7 +82,7 @@ const grown = (list: string[], text: string): void => {
 
 const textOf = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** Bins of the readings of one sensor, by property; entries by date, depth and code. Those of nothing but texts are left out. */
+/** Bins of one sensor's datapoints, by property; entries sorted by date, depth and code. Properties with only string values are omitted. */
 export const naiveBins = (
   points: readonly Datapoint[],
   kind: string,

@@ -8,7 +8,7 @@ import { GuardedFetch } from '../../plugins/net/fetch/guarded-fetch.ts'
 
 type Provider = OidcConfig['providers'][string]
 
-/** Where the browser is sent back to. */
+/** The redirect URI. */
 export const callback = 'http://127.0.0.1:9999/callback'
 
 const provider: Provider = {
@@ -27,7 +27,7 @@ const provider: Provider = {
   trustsEmail: false,
 }
 
-/** `auth.oidc` with the providers named here, started; one without a `clientId` is known to `FakeIssuer`; the first one's site. */
+/** Starts `auth.oidc` with these providers; resolves to the sign-in site of the first one. The default `clientId` is that of `FakeIssuer`. */
 export const oidcWith = async (
   providers: Readonly<Record<string, Partial<Provider>>>,
   settings: Partial<OidcConfig> = {},

@@ -3,22 +3,22 @@ import { bootForTest, type FixedClock, MemoryMailer, type TestServer } from 'pou
 import { Browser } from './browser.ts'
 import { FakeIssuer } from './fake-issuer.ts'
 
-/** A server where people sign in at a provider named `uni`. */
+/** A server whose users sign in at a provider named `uni`. */
 export interface OutsideServer {
   readonly server: TestServer
   readonly issuer: FakeIssuer
   readonly mailer: MemoryMailer
-  /** Goes through the provider; the last answer, and the browser that is signed in. */
+  /** Signs in through the provider; resolves to the last response and the signed-in browser. */
   signIn(person?: Record<string, unknown>, browser?: Browser): Promise<{ readonly answer: Response; readonly browser: Browser }>
-  /** Who a browser is signed in as. */
+  /** The signed-in user of a browser. */
   whoIs(browser: Browser): Promise<{ readonly id: string; readonly email: string; readonly fullName: string } | undefined>
-  /** A local account. */
+  /** Creates a local account. */
   account(email: string, password?: string): Promise<string>
 }
 
 type Test = { teardown(end: () => Promise<void>): void }
 
-/** Starts one, whose settings may say more of the provider, of accounts and of anything else. */
+/** Starts such a server, with optional settings of the provider, of accounts and of the server. */
 export const outsideServer = async (
   t: Test,
   {

@@ -1,21 +1,21 @@
 import type { TestFetch, TestServer } from 'pounce/sdk/testing'
 
-/** Someone with an account, a password and a key. */
+/** A user with an account, a password and a key. */
 export interface Person {
   readonly id: string
   readonly email: string
   readonly password: string
   readonly key: string
-  /** Calls the API with the key. */
+  /** Calls the API with the user's key. */
   readonly call: TestFetch
   /** Calls the API as the server admin. */
   readonly asAdmin: TestFetch
 }
 
-/** How many were made on a server: several files of tests may run in one process. */
+/** Number of users created per server: several test files may run in one process. */
 const counts = new WeakMap<TestServer, number>()
 
-/** Makes an account and a key for it, by HTTP. */
+/** Creates an account and an API key for it, over HTTP. */
 export const newPerson = async (server: TestServer, name = 'person'): Promise<Person> => {
   const made = (counts.get(server) ?? 0) + 1
   counts.set(server, made)
@@ -32,14 +32,14 @@ export const newPerson = async (server: TestServer, name = 'person'): Promise<Pe
 /** The value of an `Authorization` header. */
 export const basic = (email: string, password: string): string => `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
 
-/** A key of the account, made by HTTP. */
+/** Creates an API key of the account, over HTTP. */
 export const newKey = async (server: TestServer, email: string, password: string, query = 'name=test'): Promise<string> => {
   const answer = await server.as()(`/api/users/keys?${query}`, { method: 'POST', headers: { authorization: basic(email, password) } })
   if (answer.status !== 200) throw new Error(await answer.text())
   return ((await answer.json()) as { key: string }).key
 }
 
-/** Signs in; the cookie to send from then on. */
+/** Signs in; resolves to the session cookie. */
 export const signIn = async (server: TestServer, email: string, password: string, cookie?: string): Promise<string> => {
   const headers = cookie === undefined ? {} : { cookie }
   const answer = await server.as()('/api/login', { method: 'POST', json: { email, password }, headers })
@@ -47,13 +47,13 @@ export const signIn = async (server: TestServer, email: string, password: string
   return answer.headers.get('set-cookie')?.split(';')[0] ?? ''
 }
 
-/** Calls the API as a browser does, from a page of the server itself. */
+/** Calls the API like a browser on a page of the server itself. */
 export const byCookie =
   (server: TestServer, cookie: string): TestFetch =>
   (path, init = {}) =>
     server.as()(path, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), cookie, 'sec-fetch-site': 'same-origin' } })
 
-/** Parts of a refusal that stay the same from request to request. */
+/** The parts of an error response that do not vary between requests. */
 export const refusal = async (answer: Response): Promise<Readonly<Record<string, unknown>>> => {
   const { requestId: _differs, ...rest } = (await answer.json()) as Record<string, unknown>
   return { httpStatus: answer.status, ...rest }

@@ -2,16 +2,16 @@ import { GeoStore } from 'pounce/sdk'
 import type { Datapoint } from 'pounce/sdk/geo'
 import type { TestServer } from 'pounce/sdk/testing'
 
-/** A reading: its start, its values, and what is special about it. */
+/** A datapoint: its start, its values, and optional overrides. */
 export interface Told {
   readonly at: string | number
-  /** When it ended; null: it has no end. Absent: when it started. */
+  /** Its end; null: open. By default its start. */
   readonly until?: string | number | null
   readonly altitude?: number
   readonly properties: Datapoint['properties']
 }
 
-/** Beyond those that kernels give out in a test. */
+/** Above the ids that kernels assign in a test. */
 let lastId = 1_000_000
 
 const msOf = (time: string | number): number => (typeof time === 'number' ? time : Date.parse(time))
@@ -30,7 +30,7 @@ const pointOf = (stream: number, { at, until = at, altitude, properties }: Told)
   }
 }
 
-/** Puts readings of a stream straight into the store; what is kept there. */
+/** Adds datapoints of a stream directly to the store; resolves to the stored datapoints. */
 export const tell = async (server: TestServer, stream: number, told: readonly Told[]): Promise<readonly Datapoint[]> => {
   const points = told.map(each => pointOf(stream, each))
   for (let at = 0; at < points.length; at += 5000)

@@ -3,16 +3,16 @@ import type { TestFn } from 'ava'
 import { type Browser, chromium, firefox, type LaunchOptions, type Page } from 'playwright-core'
 import { skippedBecause } from 'pounce/sdk/testing'
 
-/** Without these Chromium calls hosts of its vendor at each start. */
+/** Without these flags Chromium connects to hosts of its vendor at each start. */
 const quiet = [
   '--no-sandbox',
-  // As the browser with windows does without being told.
+  // The default of the windowed browser.
   '--site-per-process',
-  // 3D by the processor, where there is no graphics card.
+  // Software rendering of 3D, if there is no GPU.
   '--use-gl=angle',
   '--use-angle=swiftshader',
   '--enable-unsafe-swiftshader',
-  // To draw pages by way of it, too, costs a tenth to a third of the CPU time of the tests.
+  // Compositing pages with it as well takes a tenth to a third of the tests' CPU time.
   '--disable-gpu-compositing',
   '--disable-gpu-rasterization',
   '--disable-quic',
@@ -22,20 +22,20 @@ const quiet = [
   '--disable-sync',
 ]
 
-/** The same engine without the windows, which take a fifth to a third of the CPU time of the tests; and the browser that people have. */
+/** The engine without windows, which take a fifth to a third of the tests' CPU time; and the regular browser. */
 const [headlessShell, wholeChromium] = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 
 const known = {
   chromium: { type: chromium, executablePath: existsSync(headlessShell) ? headlessShell : wholeChromium, args: quiet },
-  // Firefox as Debian has it is driven by WebDriver BiDi; Playwright's own build of it is not needed.
+  // Debian's Firefox is driven by WebDriver BiDi, so Playwright's own build is not needed.
   firefox: { type: firefox, executablePath: '/usr/bin/firefox-esr', channel: 'moz-firefox' },
 } as const
 
 export type BrowserName = keyof typeof known
 
 /**
- * Tests in a browser that this machine has; where it has none, each is reported as skipped: `apt-get install chromium-headless-shell firefox-esr`, or
- * `chromium` where a distribution has no such shell.
+ * Tests in an installed browser; without one, each test is reported as skipped: `apt-get install chromium-headless-shell firefox-esr`, or
+ * `chromium` on distributions without the headless shell.
  */
 export const browserTests = (test: TestFn, name: BrowserName): { readonly test: TestFn; readonly launch: () => Promise<Browser> } => {
   const { type, ...options } = known[name]
@@ -44,10 +44,10 @@ export const browserTests = (test: TestFn, name: BrowserName): { readonly test: 
   return { test: isHere ? test : skippedBecause(test, `${options.executablePath} is not installed`), launch }
 }
 
-/** Chromium for scripts that draw or measure pages. */
+/** Chromium for scripts that take screenshots or measure pages. */
 export const chromiumForTests = (): Promise<Browser> => chromium.launch({ executablePath: wholeChromium, args: [...quiet], headless: true })
 
-/** An empty page of a server's own origin, from which its API can be called. */
+/** An empty page of a server's origin, for calls of its API. */
 export const blankPage = async (browser: Browser, origin: string): Promise<Page> => {
   const page = await browser.newPage()
   await page.route(`${origin}/blank-page`, route =>

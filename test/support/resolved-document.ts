@@ -1,11 +1,11 @@
 type Members = Readonly<Record<string, unknown>>
 
-/** An OpenAPI document with everything that it refers to in its place, for tests that read operations by themselves. */
+/** An OpenAPI document with its references resolved, for tests that read single operations. */
 export const resolved = <T extends object>(document: T): T => {
   const targets = new Map<string, unknown>()
   const target = (reference: string): unknown => {
     if (!targets.has(reference)) {
-      // Of what holds itself the reference stays.
+      // Recursive references are kept.
       targets.set(reference, { $ref: reference })
       const names = reference.slice('#/'.length).split('/')
       const found = names.reduce<unknown>((at, name) => (at as Members | undefined)?.[name], document)

@@ -3,31 +3,31 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net'
 import type { Writable } from 'node:stream'
 
-/** What a proxy answers itself. */
+/** A response of the proxy itself. */
 export interface OwnAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
 
-/** How a proxy disturbs what passes through it. Each is called for every request, with the path behind the prefix. */
+/** Faults that a proxy injects. Each function is called for every request, with the path after the prefix. */
 export interface Disturbance {
   answer?(method: string, path: string): OwnAnswer | undefined
-  /** After how many bytes of a request's body the connection breaks. */
+  /** The number of bytes of the request body after which the connection is closed. */
   cutsRequestAfter?(method: string, path: string): number | undefined
-  /** After how many bytes of a response's body the connection breaks; below 0 nothing of the response arrives. */
+  /** The number of bytes of the response body after which the connection is closed; if negative, not even the headers are sent. */
   cutsResponseAfter?(method: string, path: string): number | undefined
-  /** Changes the body of a response in JSON. */
+  /** Modifies the body of a JSON response. */
   changed?(path: string, body: unknown): unknown
 }
 
 export interface ReverseProxy {
   readonly url: string
-  /** Replaces the disturbance. */
+  /** Replaces the faults. */
   become(next: Disturbance): void
-  /** Bytes of request bodies that passed since the last call. */
+  /** Bytes of request bodies forwarded since the last call. */
   sentBytes(): number
-  /** Bytes of response bodies that passed since the last call. */
+  /** Bytes of response bodies forwarded since the last call. */
   receivedBytes(): number
 }
 
@@ -36,10 +36,10 @@ const connectionHeaders = ['connection', 'keep-alive', 'transfer-encoding', 'hos
 const passedOn = (headers: IncomingMessage['headers']) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !connectionHeaders.includes(name)))
 
-/** What is written has left this process, so that a connection that breaks then has delivered it. A failure is one of the connection, which ends anyway. */
+/** Resolves when the chunk has left this process, so that closing the connection does not discard it. Errors end the connection anyway. */
 const written = (to: Writable, chunk: Buffer): Promise<void> => new Promise(resolve => to.write(chunk, () => resolve()))
 
-/** A proxy in front of a server, below a path as many installations have it; gone with the test. */
+/** A proxy in front of a server, with an optional path prefix, closed after the test. */
 export const reverseProxy = async (t: { teardown(end: () => Promise<void>): void }, target: string, prefix = ''): Promise<ReverseProxy> => {
   let disturbance: Disturbance = {}
   let [sent, received] = [0, 0]

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import type { Extract, ExtractorInput, ExtractorOutput } from '../../sdk/ports/extractor.ts'
 
-/** What a run gave, with the bytes of each file that it wrote. */
+/** The output of a run, with the bytes of its files. */
 export interface ExtractorRun extends ExtractorOutput {
   readonly progress: readonly string[]
   /** The bytes of `previews[at]`. */
@@ -16,21 +16,21 @@ export interface ExtractorRun extends ExtractorOutput {
 /** The path of a file of `test/data`. */
 export const testFile = (name: string): string => fileURLToPath(new URL(`../data/${encodeURIComponent(name)}`, import.meta.url))
 
-/** A folder that is deleted when the test ends. */
+/** A folder that is deleted after the test. */
 export async function temporaryFolder(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-extract-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** A file of the given bytes that is deleted when the test ends. */
+/** A file with the given bytes that is deleted after the test. */
 export async function temporaryFile(t: ExecutionContext, name: string, bytes: string | Uint8Array): Promise<string> {
   const path = join(await temporaryFolder(t), name)
   await writeFile(path, bytes)
   return path
 }
 
-/** Calls an extractor in this process on a file, as the queue does in a child process. */
+/** Runs an extractor on a file in this process, like the queue does in a child process. */
 export async function runExtractor(
   t: ExecutionContext,
   extract: Extract,

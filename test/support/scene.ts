@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { TestFetch } from 'pounce/sdk/testing'
 
-/** The JSON of a successful answer; anything else throws with what came back. */
+/** The JSON of a successful response; throws an error with the body for any other response. */
 export const ok = async <T>(answer: Promise<Response>): Promise<T> => {
   const response = await answer
   const text = await response.text()
@@ -25,7 +25,7 @@ export const formWith = (bytes: string | Uint8Array, name: string, type = 'text/
   return form
 }
 
-/** Uploads one file without extraction, unless `query` says otherwise. */
+/** Uploads one file, by default without extraction. */
 export const upload = async (
   call: TestFetch,
   dataset: string,
@@ -39,7 +39,7 @@ export const upload = async (
 export const uploadData = async (call: TestFetch, dataset: string, path: string, type: string): Promise<string> =>
   upload(call, dataset, await readFile(new URL(`../data/${path}`, import.meta.url)), basename(path), { type, query: '' })
 
-/** Status and body of a refusal. */
+/** Status and body of an error response. */
 export const refusal = async (answer: Promise<Response>): Promise<{ status: number; code: string; message: string }> => {
   const response = await answer
   const { code, message } = (await response.json()) as { code: string; message: string }

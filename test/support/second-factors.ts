@@ -2,7 +2,7 @@ import type { FixedClock, TestFetch, TestServer } from 'pounce/sdk/testing'
 import { codeAt } from './authenticator.ts'
 import { byCookie, newPerson, type Person, signIn } from './people.ts'
 
-/** Someone with an authenticator app. */
+/** A user with an authenticator app. */
 export interface Protected extends Person {
   readonly secret: string
   readonly recoveryCodes: readonly string[]
@@ -30,7 +30,7 @@ export const enrolTotp = async (call: TestFetch, password: string | undefined, c
   return { ...begun, recoveryCodes }
 }
 
-/** Enrols one and lets its first code grow old, so that the next code is another one. */
+/** Enrols one and advances the clock beyond its first code, so that the next code differs. */
 export const withTotp = async (server: TestServer, clock: FixedClock, name: string): Promise<Protected> => {
   const person = await newPerson(server, name)
   const cookie = await signIn(server, person.email, person.password)
@@ -47,7 +47,7 @@ export interface Refused {
   readonly publicKey?: { readonly challenge: string; readonly rpId: string; readonly allowCredentials?: readonly { id: string }[] }
 }
 
-/** What the password alone is answered with. */
+/** The challenge that signing in with a password returns. */
 export const challengeOf = async (
   server: TestServer,
   { email, password }: Person,

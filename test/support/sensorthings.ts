@@ -7,17 +7,17 @@ import { ok } from './scene.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** A page as SensorThings answers it. */
+/** A page of a SensorThings response. */
 export interface StaPage {
   readonly value: readonly Json[]
   readonly '@iot.count'?: number
   readonly '@iot.nextLink'?: string
 }
 
-/** A page of SensorThings, by its path below the root, with options unescaped. */
+/** Reads a SensorThings page by its path below the root, with unescaped options. */
 export const sta = <T = StaPage>(call: TestFetch, path: string): Promise<T> => ok<T>(call(addressOf(path)))
 
-/** Escapes the options of a path; what is escaped already stays. */
+/** Escapes the options of a path; does not escape twice. */
 export const addressOf = (path: string): string => {
   const [where = '', options] = path.split(/\?(.*)/s)
   const escaped = options
@@ -27,7 +27,7 @@ export const addressOf = (path: string): string => {
   return `/api/sensorthings/v1.1${where}${escaped === undefined ? '' : `?${escaped}`}`
 }
 
-/** Follows the links of a list to its end. */
+/** Follows the next links of a list to its end. */
 export const staAll = async (call: TestFetch, server: TestServer, path: string, mostPages = 1000): Promise<readonly Json[]> => {
   const all: Json[] = []
   let page = await sta(call, path)
@@ -35,14 +35,14 @@ export const staAll = async (call: TestFetch, server: TestServer, path: string, 
     all.push(...page.value)
     const next = page['@iot.nextLink']
     if (next === undefined) return all
-    if (pages === mostPages) throw new Error(`${path} does not end`)
+    if (pages === mostPages) throw new Error(`${path} has too many pages`)
     page = await ok<StaPage>(call(next.slice(server.url.length)))
   }
 }
 
 export const idsOf = (items: readonly Json[]): readonly unknown[] => items.map(item => item['@iot.id'])
 
-/** A station with its streams and readings, as it was made. */
+/** A created station with its streams and datapoints. */
 export interface Station {
   readonly id: number
   readonly name: string
@@ -53,7 +53,7 @@ export interface Station {
 const hour = 3_600_000
 export const dawn = Date.UTC(2020, 0, 1)
 
-/** Values in the readings of stations: numbers, a name with everything odd, labels, and now and then nothing. */
+/** Values of the datapoints: numbers, a name with special characters, labels, and sometimes none. */
 const propertiesAt = (at: number): Datapoint['properties'] => ({
   nitrate: at % 7,
   ...(at % 3 === 0 ? { "it's a/b (%)": at / 2 } : {}),
@@ -68,14 +68,14 @@ const pointAt = (stream: number, at: number, [longitude, latitude]: readonly [nu
   const startMs = dawn + at * hour
   return {
     ...{ id: lastPoint, stream, startMs, createdMs: startMs },
-    // Of every four, one lasts half an hour, one is said to be an instant, and the others have no end.
+    // Of every four, one lasts half an hour, one is an instant, and the others have no end.
     endMs: at % 4 === 0 ? startMs + hour / 2 : at % 4 === 1 ? startMs : null,
     geometry: { type: 'Point', coordinates: [longitude, latitude] },
     properties: propertiesAt(at),
   }
 }
 
-/** Makes stations along a parallel, each with a stream, every third with a second one, and puts readings there. */
+/** Creates stations along a parallel, each with one stream, every third with a second one, and adds datapoints. */
 export const makeStations = async (
   server: TestServer,
   { count = 9, readings = 24, firstPoint = lastPoint + 1 } = {},

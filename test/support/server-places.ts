@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { MongoClient } from 'mongodb'
 import pg from 'pg'
 
-/** A server in the place of an embedded part. */
+/** A backend that replaces an embedded one. */
 export type ServerPart = 'documents.mongodb' | 'geo.postgis' | 'blobs.s3' | 'search.elasticsearch' | 'transport.rabbitmq'
 
-/** A place of our own on real servers: database, schema, bucket, index and virtual host, empty at first. */
+/** A private database, schema, bucket, index and virtual host on real servers, initially empty. */
 export interface Places {
-  /** For the environment of a kernel. */
+  /** Environment variables of a kernel. */
   readonly settings: Readonly<Record<string, string>>
-  /** Address of the broker, when it is among them. */
+  /** URL of the broker, if requested. */
   readonly broker?: string
 }
 
@@ -17,7 +17,7 @@ interface Ending {
   teardown(end: () => Promise<void>): void
 }
 
-/** Makes a virtual host of the broker; it is removed with the test. */
+/** Creates a virtual host of the broker that is deleted after the test. */
 const ownVirtualHost = async (t: Ending, broker: string, management: string): Promise<string> => {
   const name = `pounce-${randomBytes(6).toString('hex')}`
   const { username, password, origin } = new URL(management)
@@ -51,7 +51,7 @@ const dropIndexes = async (server: string, prefix: string): Promise<void> => {
   for (const index of Object.keys(found)) if (index.startsWith(prefix)) await fetch(`${server}/${index}`, { method: 'DELETE' })
 }
 
-/** Settings that make kernels use these servers. `url` gives the address of each, as `liveTests` does. The bucket stays, for those who want to look. */
+/** Settings that make kernels use these servers. `url` returns the URL of each, like that of `liveTests`. The bucket is kept for inspection. */
 export const placesOn = async (
   t: Ending,
   url: (name: 'MONGODB' | 'POSTGIS' | 'S3' | 'ELASTICSEARCH' | 'RABBITMQ' | 'RABBITMQ_MANAGEMENT') => string,

@@ -7,7 +7,7 @@ import type { TestProcess } from '../../scripts/test-processes.ts'
 const root = new URL('../../', import.meta.url)
 const shared = new URL('shared-test.ts', import.meta.url)
 
-/** CPU time of this process and of those that it started and that have ended, in ms; of the latter where the system shows it. */
+/** CPU time of this process and, on Linux, of its terminated children, in ms. */
 const usedMs = (): number => {
   const { user, system } = process.cpuUsage()
   let children = 0
@@ -37,9 +37,9 @@ const loadTogether = async (files: readonly string[]): Promise<void> => {
 }
 
 /**
- * Loaded by AVA into every worker, last. With `POUNCE_TEST_PROCESSES`, a file with a plan, a worker runs the other files of its process too. Each has
- * its path before its titles, and what all declare is held back until the last is loaded: AVA starts with the first declaration. With
- * `POUNCE_TEST_TIMES`, a folder, the worker writes there what it took.
+ * Loaded by AVA into every worker, last. With `POUNCE_TEST_PROCESSES`, a file with a plan, a worker also runs the other files of its process. Titles
+ * are prefixed with the path of their file, and all declarations are deferred until the last file is loaded, because AVA starts at the first
+ * declaration. With `POUNCE_TEST_TIMES`, a folder, the worker writes its CPU time there.
  */
 export default async (): Promise<void> => {
   const { POUNCE_TEST_PROCESSES: planPath, POUNCE_TEST_TIMES: times } = process.env

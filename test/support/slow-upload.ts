@@ -3,19 +3,19 @@ import { text } from 'node:stream/consumers'
 
 const boundary = 'slow-upload'
 
-/** What came back. */
+/** A response. */
 export interface SlowAnswer {
   readonly status: number
   readonly text: string
 }
 
-/** One upload on a connection of its own, sent piece by piece when the test says so. */
+/** One upload on a separate connection, sent in chunks under control of the test. */
 export class SlowUpload {
-  /** Rejects when the connection is cut. */
+  /** Rejects when the connection is closed. */
   readonly answer: Promise<SlowAnswer>
   #request: ClientRequest
 
-  /** Sends the head and the beginning of a file part. `expected`: length of the file in bytes. */
+  /** Sends the headers and the beginning of a file part. `expected`: length of the file in bytes. */
   constructor(url: string, key: string, dataset: string, name: string, expected: number) {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="File"; filename="${name}"\r\n\r\n`
     this.#request = request(`${url}/api/uploadToDataset/${dataset}?extract=false`, {
@@ -37,18 +37,18 @@ export class SlowUpload {
     this.#request.write(head)
   }
 
-  /** Resolves when the system has taken the bytes. */
+  /** Resolves when the bytes are handed to the operating system. */
   send(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => this.#request.write(bytes, error => (error ? reject(error) : resolve())))
   }
 
-  /** Sends the end of the body; the answer. */
+  /** Sends the end of the body; resolves to the response. */
   finish(): Promise<SlowAnswer> {
     this.#request.end(tail)
     return this.answer
   }
 
-  /** Closes the connection without a word. */
+  /** Closes the connection abruptly. */
   cut(): void {
     this.#request.destroy()
   }

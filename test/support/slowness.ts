@@ -2,7 +2,7 @@ const text = JSON.stringify(
   Array.from({ length: 20_000 }, (_, n) => ({ id: n, name: `thing ${(n * 7919) % 20_000}`, list: [n, n + 0.5, `${n}`] })),
 )
 
-/** What the work below takes of the CPU of a machine from 2023, in ms: limits in ms are meant for such a one. */
+/** CPU time of the work below on a machine from 2023, in ms: the reference for limits in ms. */
 const nominalMs = 45
 
 const workMs = (): number => {
@@ -15,7 +15,7 @@ const workMs = (): number => {
 }
 
 /**
- * How many times as long computing takes here and now, at least 1: a slow machine, or one whose caches others use. What is compared with a limit that was
- * multiplied by this depends on what is done, not on where.
+ * The current slowdown of this machine relative to the reference, at least 1, due to slow hardware or contention for caches. Limits in ms are
+ * multiplied by it, so that they do not depend on the machine.
  */
 export const slowness = (): number => Math.max(1, ...[workMs(), workMs(), workMs()].map(ms => ms / nominalMs))

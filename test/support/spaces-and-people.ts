@@ -6,13 +6,13 @@ import { newPerson, type Person } from './people.ts'
 
 export type Somebody = Person & Calls
 
-/** A person with short forms of calls. */
+/** Creates a user with shorthands for calls. */
 export const somebody = async (server: TestServer, name?: string): Promise<Somebody> => {
   const person = await newPerson(server, name)
   return { ...person, ...callsOf(person.call) }
 }
 
-/** Makes people members of a space, all in one role: people whom the owner may not see are added by a server admin first. */
+/** Adds users to a space in one role; a server admin first makes them visible to the owner. */
 export const letIn = async (owner: Calls, space: string, role: string, ...people: readonly Person[]): Promise<void> => {
   for (const { id, asAdmin } of people) {
     if ((await owner.get(`/api/users/${id}`)).status === 200) continue
@@ -23,7 +23,7 @@ export const letIn = async (owner: Calls, space: string, role: string, ...people
   if (status !== 200) throw new Error(JSON.stringify(body))
 }
 
-/** Has people see each other on a private server, without a word to anyone: they share a space that no one looks at. */
+/** Makes users visible to each other on a private server, without notifications: they become members of an otherwise unused space. */
 export const meet = async (server: TestServer, ...people: readonly { readonly id: string }[]): Promise<void> => {
   const users = server.get(Users)
   const role = (await users.roles()).find(({ name }) => name === 'Viewer')?.id ?? ''
@@ -48,7 +48,7 @@ export const newCollection = (owner: Calls, more: object = {}): Promise<string> 
 export const newDataset = (owner: Calls, more: object = {}): Promise<string> =>
   idOf(owner.post('/api/datasets/createempty', { name: 'a dataset', ...more }))
 
-/** The plugins that keep records; no search, no extraction. */
+/** The plugins that store records, without search and extraction. */
 export const recordPlugins = [
   'documents.sqlite',
   'blobs.disk',

@@ -10,7 +10,7 @@ const noMetrics: Metrics = { count: nothing, gauge: nothing, observe: nothing }
 
 const settings: Settings = { cacheMiB: 4, maxSizeMiB: 0, inlineRows: 2000, readTimeoutMs: 10_000 }
 
-/** A started store; closed with the test. */
+/** A started store, closed after the test. */
 export const openStore = async (
   t: TestContext,
   options: {

@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import type { ChildServer } from './child-server.ts'
 
-/** While one answer of `/healthz` was awaited. */
+/** One request of `/healthz`. */
 export interface Wait {
   readonly fromMs: number
   readonly toMs: number
-  /** What the event loop's thread computed meanwhile. Where the system does not report it, the whole time. */
+  /** CPU time of the event loop's thread meanwhile; the elapsed time if the system does not report it. */
   readonly stallMs: number
 }
 
-/** CPU time of the main thread of a process. What a crowded machine takes from it is not in it. */
+/** CPU time of the main thread of a process, unaffected by other load. */
 const cpuMs = async (pid: number): Promise<number | undefined> => {
   try {
     return Number((await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'latin1')).split(' ')[0]) / 1e6
@@ -19,7 +19,7 @@ const cpuMs = async (pid: number): Promise<number | undefined> => {
   }
 }
 
-/** Requests `/healthz` without a pause until it is stopped. */
+/** Requests `/healthz` continuously until stopped. */
 export class Watch {
   readonly waits: Wait[] = []
   readonly #server: ChildServer
@@ -29,7 +29,7 @@ export class Watch {
   constructor(server: ChildServer) {
     this.#server = server
     this.#done = this.#run()
-    // Stopping the watch reports why it ended.
+    // Rejections are reported when the watch is stopped.
     this.#done.catch(() => undefined)
   }
 
@@ -38,7 +38,7 @@ export class Watch {
     await this.#done
   }
 
-  /** The longest stall that overlapped with this time. */
+  /** The longest stall that overlaps this period. */
   longest(fromMs: number, toMs: number): number {
     return this.waits.reduce((most, wait) => (wait.toMs > fromMs && wait.fromMs < toMs ? Math.max(most, wait.stallMs) : most), 0)
   }
@@ -64,16 +64,16 @@ export class Watch {
   }
 }
 
-/** The longest that `/healthz` took to answer while something was under way. */
+/** The longest response time of `/healthz` during some work. */
 export interface Stall {
   readonly wallMs: number
-  /** Computing time of the event loop meanwhile: what the answer takes on a machine that does nothing else. */
+  /** CPU time of the event loop meanwhile: the response time on an otherwise idle machine. */
   readonly busyMs: number
-  /** How often it was answered. */
+  /** Number of responses. */
   readonly answers: number
 }
 
-/** Requests the health of a server repeatedly until the work has ended. */
+/** Requests the health of a server repeatedly until the work has finished. */
 export const longestStall = async (server: ChildServer, work: Promise<unknown>): Promise<Stall> => {
   const watch = new Watch(server)
   await work.finally(() => watch.stop())

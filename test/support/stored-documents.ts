@@ -14,7 +14,7 @@ export const declaredCollections = async (): Promise<readonly Collection<object>
   return all
 }
 
-/** Every stored document as text, by its collection. */
+/** Every stored document as JSON text, with its collection. */
 export const storedTexts = async (server: TestServer): Promise<readonly { readonly collection: string; readonly text: string }[]> => {
   const found: { collection: string; text: string }[] = []
   const documents = server.get(DocumentStore)

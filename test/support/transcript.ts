@@ -5,17 +5,17 @@ import type { ExecutionContext } from 'ava'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** One command of the transcript and what is promised to come back, `…` standing for anything. */
+/** One command of the transcript and its expected output, where `…` matches anything. */
 export interface Step {
   readonly line: number
   readonly command: string
   readonly promised: string
 }
 
-/** The commands of the first block of shell in a document. */
+/** The commands of the first shell block of a document. */
 export const transcript = (document: string): readonly Step[] => {
   const block = /```sh\n([\s\S]*?)```/.exec(document)
-  if (!block) throw new Error('There is no transcript')
+  if (!block) throw new Error('The document has no transcript')
   const steps: { line: number; command: string; promised: string }[] = []
   const first = document.slice(0, block.index).split('\n').length + 1
   for (const [at, line] of (block[1] ?? '').split('\n').entries()) {
@@ -37,7 +37,7 @@ const pattern = (promised: string): RegExp =>
       .join('[^]*?')}$`,
   )
 
-/** Runs the commands in one shell that stops at the first failure; the output of each of them, and of `last`. */
+/** Runs the commands in one shell that stops at the first failure; resolves to the output of each, and of `last`. */
 export const replay = async (steps: readonly Step[], variables: Readonly<Record<string, string>>, last: string) => {
   const mark = '=== '
   const script = [
@@ -53,7 +53,7 @@ export const replay = async (steps: readonly Step[], variables: Readonly<Record<
       output += text
     })
   const [code] = (await once(shell, 'close')) as [number | null]
-  // CSV ends its lines with CRLF, which a terminal shows like LF.
+  // CSV has CRLF line endings, which a terminal shows like LF.
   const parts = output
     .replaceAll('\r\n', '\n')
     .split(/^=== \d*\n/m)
@@ -61,13 +61,13 @@ export const replay = async (steps: readonly Step[], variables: Readonly<Record<
   return { code, outputs: parts.map(part => part.trim()) }
 }
 
-/** Each output must be what the document promises. */
+/** Asserts that each output matches the document. */
 export const asPromised = (t: ExecutionContext, steps: readonly Step[], outputs: readonly string[], document: string): void => {
   for (const [at, { line, promised }] of steps.entries())
     if (promised !== '') t.regex(outputs[at] ?? 'nothing: an earlier command failed', pattern(promised), `${document}, line ${line}`)
 }
 
-/** The option `--fail-with-body` came with curl 7.76. */
+/** The option `--fail-with-body` requires curl 7.76. */
 export const lacksCurl = (): string | undefined => {
   const [, major = '', minor = ''] = /^curl (\d+)\.(\d+)/.exec(spawnSync('curl', ['--version'], { encoding: 'utf8' }).stdout ?? '') ?? []
   return Number(major) * 1000 + Number(minor) >= 7076 ? undefined : 'there is no curl 7.76 or newer'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Looks again and again until there is an answer that counts; rejects after `limitMs`, naming what was waited for and seen last. */
+/** Polls until the result is accepted; rejects after `limitMs`, with what was awaited and the last result. */
 export const until = async <T>(
   what: string,
   look: () => Promise<T> | T,
@@ -17,7 +17,7 @@ export const until = async <T>(
   }
 }
 
-/** Resolves when the server's outbox is empty, as its admin sees it; rejects when something was dead-lettered. */
+/** Resolves when the server's outbox is empty, according to the admin API; rejects if an event was dead-lettered. */
 export const drained = async (call: (path: string) => Promise<Response>, limitMs = 30_000): Promise<void> => {
   const look = async () => (await (await call('/readyz')).json()) as { readonly waiting?: number; readonly parked?: number }
   const { parked } = await until('the outbox to be empty', look, seen => seen.waiting === 0, limitMs)

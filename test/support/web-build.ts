@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { hasVite, isBuilt, spawnBuild } from '../../plugins/web/app-build.ts'
 
-/** Resolves when the web interface is built from the present sources, as `npm ci` leaves it. */
+/** Builds the web interface from the current sources unless it is up to date, like `npm ci`. */
 export const webBuild = async (): Promise<void> => {
   if (!hasVite() || (await isBuilt())) return
   const [code] = await once(spawnBuild(), 'exit')
-  if (code !== 0) throw new Error('The web interface cannot be built: run `npm run web:build`')
+  if (code !== 0) throw new Error('The build of the web interface failed: run `npm run web:build`')
 }

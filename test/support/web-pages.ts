@@ -5,14 +5,14 @@ import type { Browser, Page } from 'playwright-core'
 
 const axeScript = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** A page of the interface in a browser of its own, and what went wrong on it. */
+/** A page of the web interface in a separate browser context, with its errors. */
 export interface WebPage {
   readonly page: Page
-  /** Errors of the console, violations of the policy, requests to other hosts and answers of 500. */
+  /** Console errors, CSP violations, requests to other hosts and responses with status 500. */
   readonly problems: readonly string[]
 }
 
-/** Opens a browser context, signed in where an account is given. It is closed with the test. */
+/** Opens a browser context, signed in if an account is given. It is closed after the test. */
 export const webPage = async (
   t: ExecutionContext,
   browser: Browser,
@@ -48,15 +48,15 @@ interface AxeResults {
   }[]
 }
 
-/** What axe finds on a page as it is now, by all of its rules or by some. The script is evaluated, which the policy of the page does not concern. */
+/** The findings of axe on a page in its current state, by all or some of its rules. The script is evaluated, which bypasses the page's CSP. */
 export const axeFindings = async (page: Page, runOnly?: readonly string[]): Promise<readonly string[]> => {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(await readFile(axeScript, 'utf8'))
-  // Colours on their way to others have the contrast of neither.
+  // Colours in transition have an arbitrary contrast.
   await page.evaluate(
     'Promise.allSettled(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))',
   )
-  // React Aria announces a pending button by its id, and keeps that for seconds after the button is gone.
-  // To describe elements that pass takes as long as all else.
+  // React Aria announces a pending button by its id, and keeps the reference for seconds after the button is removed.
+  // Reporting elements that pass takes as long as everything else.
   const options = { resultTypes: ['violations'], ...(runOnly && { runOnly }) }
   const { violations } = await page.evaluate<AxeResults>(`axe.run({ exclude: ['[data-live-announcer]'] }, ${JSON.stringify(options)})`)
   return violations.flatMap(({ id, nodes }) =>
@@ -64,11 +64,11 @@ export const axeFindings = async (page: Page, runOnly?: readonly string[]): Prom
   )
 }
 
-/** Pixels by which a page is wider than its window. */
+/** Pixels of horizontal overflow of a page. */
 export const sidewaysScroll = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 
-/** What `axeFindings` has in light, that of its rules for colours in dark, and pixels to scroll sideways on a small screen. */
+/** `axeFindings` in light mode, its colour rules in dark mode, and horizontal overflow on a small screen. */
 export const pageFindings = async (page: Page): Promise<readonly string[]> => {
   const found = [...(await axeFindings(page))]
   await page.emulateMedia({ colorScheme: 'dark' })

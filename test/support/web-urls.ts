@@ -2,7 +2,7 @@ import fc from 'fast-check'
 
 const word = fc.string({ unit: 'grapheme', maxLength: 20 }).map(encodeURIComponent)
 
-/** Addresses of pages, some with a query. `fc.webUrl()` first makes a table of all of Unicode, which takes two seconds of CPU time. */
+/** Page URLs, some with a query. `fc.webUrl()` first builds a table of all of Unicode, which takes two seconds of CPU time. */
 export const webUrl = (): fc.Arbitrary<string> =>
   fc
     .tuple(fc.constantFrom('http', 'https'), fc.domain(), fc.array(word, { maxLength: 4 }), fc.option(word, { nil: undefined }))

@@ -2,21 +2,21 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** A message as a target received it. */
+/** A message as received by a target. */
 export interface Received {
   readonly headers: IncomingHttpHeaders
   readonly body: string
   readonly event: { readonly id: string; readonly type: string; readonly subject: string; readonly data: Readonly<Record<string, unknown>> }
 }
 
-/** A server that webhooks are delivered to. */
+/** A target server of webhooks. */
 export interface Target {
   readonly url: string
   readonly port: number
   readonly received: readonly Received[]
-  /** How it answers from now on; 200 by default. */
+  /** Handles subsequent requests; responds with 200 by default. */
   answer: RequestListener
-  /** Stops listening; `open` begins again on the same port. */
+  /** Stops listening; `open` listens again on the same port. */
   shut(): Promise<void>
   open(): Promise<void>
 }

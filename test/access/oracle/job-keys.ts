@@ -2,10 +2,10 @@ import { type CallerName, type JobKeyCaller, jobKeys } from '../callers.ts'
 import type { Letter } from './letters.ts'
 
 /**
- * What extractors call (reference, extraction §5.2, §8, §9): the only routes that take the key of a job. Every other one refuses it, whatever it is about.
+ * The routes that extractors call (reference, extraction §5.2, §8, §9). Only these accept the key of a job; all others refuse it for any resource.
  */
 const routes: ReadonlySet<string> = new Set([
-  // the file: bytes, what is known of it, what extractors said of it
+  // the file: bytes, information, results of extractors
   ...['getFile', 'getFileInfo', 'getFileMetadata', 'getTechnicalFileMetadata', 'getFileTags', 'listFileSections', 'listFilePreviews'],
   ...[
     'addFileMetadata',
@@ -20,7 +20,7 @@ const routes: ReadonlySet<string> = new Set([
     'unarchiveFile',
   ],
   ...['getExtractionStatus', 'isFileBeingProcessed'],
-  // what is made of it
+  // resources derived from it
   ...['uploadPreview', 'describePreview', 'titlePreview', 'getPreview', 'getPreviewInfo', 'uploadThumbnail', 'getThumbnail'],
   ...['uploadTile', 'attachTile', 'getTile', 'createSection', 'getSection', 'describeSection', 'addSectionTags', 'getSectionTags'],
   'attachSectionThumbnail',
@@ -54,16 +54,19 @@ export const isJobKey = (caller: CallerName): caller is JobKeyCaller => jobKeys.
 
 export const takesJobKeys = (route: string): boolean => routes.has(route)
 
-/** Routes whose request names something that is another extractor's: it, a tile that no job uploaded, or a file that no job is to archive. What is their own is for `test/api/job-keys.test.ts`. */
+/**
+ * Routes whose request in the matrix refers to a resource of another extractor, a tile that no job uploaded, or a file that no job is to archive.
+ * Requests for a job's own resources are tested in `test/api/job-keys.test.ts`.
+ */
 const ofOthers: Readonly<Record<string, Letter>> = { registerExtractor: 'n', attachTile: 'u', archiveFile: 'n', unarchiveFile: 'n' }
 
-/** Why the request that the matrix makes of a route is refused all the same; undefined when it is not. */
+/** The refusal of the matrix's request of such a route; undefined if it is not refused. */
 export const refusalOfRequest = (route: string): Letter | undefined => ofOthers[route]
 
-/** What is there for both jobs: the dataset of `lab` with all that lies in it, and nothing that contains it. */
+/** Kinds that both jobs can access: the dataset of `lab` and its contents, but no container of it. */
 const reached: ReadonlySet<string> = new Set(['dataset', 'folder', 'file', 'section', 'preview', 'thumbnail', 'metadata'])
 
-/** A right on a resource: there is nothing but the lab's dataset, and the job of a file only adds to that. */
+/** A right on a resource: only those of the lab's dataset exist for the jobs, and the job of a file may only add to them. */
 export const jobLetter = (caller: JobKeyCaller, permission: string, kind: string, state: string): Letter => {
   if (state !== 'lab' || !reached.has(kind)) return 'u'
   return caller === 'fileJobKey' && permission === 'EditDataset' ? 'n' : 'y'

@@ -1,6 +1,6 @@
 import type { Needs } from './needs.ts'
 
-/** What the routes of files, what is made of them, and extraction take; see `needs.ts`. */
+/** Requirements of the routes of files, derived resources, and extraction; see `needs.ts`. */
 export const needsOfFiles: Needs = {
   // files
   deleteFile: 'DeleteFile file=id',

@@ -2,7 +2,7 @@ import type { Needs } from './needs.ts'
 
 const asked = 'ViewGeoStream; ViewGeoStream stream=stream_id; ViewGeoStream sensor=sensor_id'
 
-/** What the routes of sensors, streams and readings take; see `needs.ts`. */
+/** Requirements of the routes of sensors, streams and datapoints; see `needs.ts`. */
 export const needsOfGeostreams: Needs = {
   createSensor: 'AddGeoStream; AddResourceToSpace space=spaces',
   listSensors: 'ViewGeoStream',

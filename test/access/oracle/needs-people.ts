@@ -1,6 +1,6 @@
 import type { Needs } from './needs.ts'
 
-/** What the routes of people, spaces and their members take; see `needs.ts`. */
+/** Requirements of the routes of users, spaces and their members; see `needs.ts`. */
 export const needsOfPeople: Needs = {
   // users
   getMe: 'anyKey',
@@ -104,7 +104,7 @@ export const needsOfPeople: Needs = {
   getReset: 'anyone',
   finishReset: 'anyone',
 
-  // coming into spaces and going out of them
+  // joining and leaving spaces
   listSpaceMembers: 'ViewSpace space=id',
   setSpaceMember: 'EditSpace space=id; ViewUser user=user | part user=user',
   removeSpaceMember: 'EditSpace space=id; known user=user',

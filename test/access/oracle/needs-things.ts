@@ -1,6 +1,6 @@
 import type { Needs } from './needs.ts'
 
-/** What the routes of collections, datasets, folders and what is in them take; see `needs.ts`. */
+/** Requirements of the routes of collections, datasets, folders and their contents; see `needs.ts`. */
 export const needsOfThings: Needs = {
   // collections
   createCollection: 'CreateCollection; AddResourceToSpace space=space',

@@ -1,6 +1,6 @@
 import type { Needs } from './needs.ts'
 
-/** What the routes of metadata, tags, comments, words, search and everything else take; see `needs.ts`. */
+/** Requirements of the routes of metadata, tags, comments, vocabularies, search and everything else; see `needs.ts`. */
 export const needsOfWords: Needs = {
   // vocabularies
   addVocabularyToSpace: 'EditVocabulary vocabulary=id; AddResourceToSpace space=space',

@@ -6,17 +6,26 @@ import { needsOfWords } from './needs-words.ts'
 import type { By } from './rights.ts'
 
 /**
- * Route → what it takes, in the order in which it is checked. `signedIn`, `serverAdmin`: a word. `CreateDataset`: a permission, on nothing in
- * particular. `EditFile file=id`: a permission on the file that the parameter `id` names, of the path, the query or the body. `a | b`: either
- * will do. `owner:P`: P, because one owns it or is in superadmin mode. `author:P`: P, because one is its author and nothing else. `live:P`: P, which in the trash is a change like any other.
- * `reading:P`: P, with which a POST only looks (0026: downloads of what is in the trash are allowed). Besides permissions: the words of `verdicts.ts`, `part` (must lie in what was named before), `known` (any that there is), `blind`
- * (never looked up: the same answer whether there is one or not), `each` (of a batch: those that may not are left out, or all is refused).
+ * Route → its requirements, in the order in which they are checked.
+ *
+ * - `signedIn`, `serverAdmin`: a word of `verdicts.ts`.
+ * - `CreateDataset`: a permission without a resource.
+ * - `EditFile file=id`: a permission on the file of the parameter `id`, in the path, the query or the body.
+ * - `a | b`: either is sufficient.
+ * - `owner:P`: P, held as the owner or in superadmin mode.
+ * - `author:P`: P, held as the author only.
+ * - `live:P`: P; in the trash, a change like any other.
+ * - `reading:P`: P, for a POST that only reads (0026: downloads from the trash are allowed).
+ * - `part`: must be in the resource named before.
+ * - `known`: any existing resource.
+ * - `blind`: never looked up, so the response does not depend on its existence.
+ * - `each`: an item of a batch; items without the right are skipped, or the whole batch is refused.
  */
 export type Needs = Readonly<Record<string, string>>
 
 export const needs: Needs = { ...needsOfPeople, ...needsOfThings, ...needsOfFiles, ...needsOfGeostreams, ...needsOfWords }
 
-/** One condition: a word or right, and the parameter and kind of the resource that it is about. */
+/** One condition: a word or permission, and the parameter and kind of its resource. */
 export interface Need {
   readonly right: string
   readonly by: By
@@ -27,7 +36,7 @@ export interface Need {
 
 const read = new Map<string, readonly (readonly Need[])[]>()
 
-/** All of the outer must hold, one of each inner. */
+/** A conjunction of disjunctions. */
 export const readNeeds = (text: string): readonly (readonly Need[])[] => {
   const found = read.get(text) ?? parsed(text)
   read.set(text, found)

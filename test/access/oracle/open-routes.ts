@@ -4,7 +4,7 @@ import type { Letter } from './letters.ts'
 /** Callers who are refused everywhere. */
 export const standing: Readonly<Record<Outcast, Letter>> = { inactive: 'a', termsPending: 't' }
 
-/** Routes that ignore credentials: a wrong credential does no harm there. */
+/** Routes that ignore credentials, including invalid ones. */
 const blindToCallers: ReadonlySet<string> = new Set([
   ...['login', 'logout', 'getSetUp', 'checkSetUp', 'setUpFirstAdmin', 'getFileByLink', 'getBaseContext'],
   ...[
@@ -28,10 +28,10 @@ const blindToCallers: ReadonlySet<string> = new Set([
 
 export const isBlindToCallers = (route: string): boolean => blindToCallers.has(route)
 
-/** What goes before the terms of service are accepted: to read them, to accept them, to see who one is. */
+/** Routes that are available before the terms of service are accepted: to read and accept them, and to get the current user. */
 const beforeTerms: ReadonlySet<string> = new Set(['getMe', 'getSession', 'acceptTerms', 'getConfiguration'])
 
-/** The perm code `any` of the reference leaves inactive accounts in; a server may as well refuse them. */
+/** The perm code `any` of the reference admits inactive accounts; a server may also refuse them. */
 const openToInactive: ReadonlySet<string> = new Set(['listSpaces', 'getStatus', 'getVersion'])
 
 /** True for routes that are open to callers who are refused everywhere else. */

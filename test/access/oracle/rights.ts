@@ -2,7 +2,7 @@ import type { Column } from '../callers.ts'
 import type { Mode } from './letters.ts'
 import { looks, ofExtractionKeys, ofReadOnlyAccounts, readOnly, roles } from './roles.ts'
 
-/** The facts of a caller: the role in the space `lab`, what the account may be, and how far the key reaches. */
+/** The facts about a caller: its role in the space `lab`, the status of its account, and the limits of its key. */
 interface Who {
   readonly role?: ReadonlySet<string>
   readonly isAnonymous?: true
@@ -10,13 +10,13 @@ interface Who {
   readonly isServerAdmin?: true
   /** The same with `superAdmin=true`. */
   readonly isSuperAdmin?: true
-  /** Permissions that the status of the account or the key lets through; all without it. */
+  /** Permissions that the status of the account or the key allows; all by default. */
   readonly lets?: (permission: string) => boolean
-  /** A key that is held to a space that is not one of those the states are about. */
+  /** A key limited to a space that is unrelated to the states. */
   readonly isElsewhere?: true
 }
 
-/** `author` is in no space: a maker has the rights of a maker alone. The keys are those of `spaceAdmin`. */
+/** `author` is not a member of any space and therefore only has the rights of an author. The keys are those of `spaceAdmin`. */
 export const callers: Readonly<Record<Column, Who>> = {
   anonymous: { isAnonymous: true },
   stranger: {},
@@ -33,10 +33,10 @@ export const callers: Readonly<Record<Column, Who>> = {
   otherSpaceKey: { role: roles.admin, lets: looks, isElsewhere: true },
 }
 
-/** Readings have the rights of their sensor; everyone may look at them while `makeGeostreamsPublicReadable` is on. A public space does not publish them (0032). */
+/** Geostreams have the rights of their sensor; everyone may view them if `makeGeostreamsPublicReadable` is on. A public space does not publish them (0032). */
 const readings: ReadonlySet<string> = new Set(['sensor', 'stream', 'datapoint'])
 
-/** The permission without which a resource is as if it were not there. What hangs on a resource has the right of that thing. */
+/** The permission without which a resource is hidden. Attached resources have the permission of their parent. */
 const looking: Readonly<Record<string, string>> = {
   space: 'ViewSpace',
   collection: 'ViewCollection',
@@ -61,7 +61,7 @@ const looking: Readonly<Record<string, string>> = {
   mail: 'ViewUser',
 }
 
-/** A resource, by its kind and where it stands as seen by the caller. */
+/** A resource, by its kind and its state from the caller's point of view. */
 export interface Thing {
   readonly kind: string
   readonly state: string
@@ -77,13 +77,13 @@ const owns = (caller: Column, thing: Thing): boolean => thing.state === 'own' ||
 const isPublic = (mode: Mode, { kind, state }: Thing): boolean =>
   mode === 'public' || (readings.has(kind) ? mode === 'private' : state === 'shown')
 
-/** True where the role that the caller has in a space of the resource contains the permission. */
+/** True if the caller's role in a space of the resource contains the permission. */
 export const holdsByRole = (caller: Column, permission: string, thing: Thing): boolean => {
   const { role, lets = () => true, isElsewhere } = callers[caller]
   return isElsewhere !== true && liesInLab(thing) && lets(permission) && role?.has(permission) === true
 }
 
-/** Accounts: oneself, server admins, and to look at them who shares a space (0021). */
+/** Rights on accounts: the user, server admins, and for viewing also members of a common space (0021). */
 const holdsOnUser = (mode: Mode, caller: Column, permission: string, thing: Thing): boolean => {
   const { role, isServerAdmin } = callers[caller]
   if (thing.state === 'own' || isServerAdmin) return true
@@ -91,12 +91,12 @@ const holdsOnUser = (mode: Mode, caller: Column, permission: string, thing: Thin
 }
 
 /**
- * `owner`: no one but owners and superadmin mode. `author`: no one but the author. `live`: anyone, on what is not in the trash. `reading`: anyone, and it
- * only looks, whatever the method says.
+ * `owner`: only owners and superadmin mode. `author`: only the author. `live`: anybody, if it is not in the trash. `reading`: anybody, and the request
+ * only reads, regardless of its method.
  */
 export type By = 'anybody' | 'owner' | 'author' | 'live' | 'reading'
 
-/** Superadmin and owner: always. Else a role in the resource's spaces, or it is public and the permission READONLY (api-platform §2, resource rules). */
+/** Superadmin and owner: always. Otherwise by a role in a space of the resource, or if it is public and the permission READONLY (api-platform §2). */
 export const holds = (mode: Mode, caller: Column, permission: string, thing: Thing, by: By = 'anybody'): boolean => {
   const { isSuperAdmin, isElsewhere, lets = () => true } = callers[caller]
   if (isElsewhere) return isUser(thing) && thing.state === 'own' && permission === 'ViewUser'
@@ -107,5 +107,5 @@ export const holds = (mode: Mode, caller: Column, permission: string, thing: Thi
   return holdsByRole(caller, permission, thing) || (isPublic(mode, thing) && readOnly.has(permission))
 }
 
-/** False where a resource is answered as one that does not exist. */
+/** False if the resource is hidden from the caller. */
 export const sees = (mode: Mode, caller: Column, thing: Thing): boolean => holds(mode, caller, looking[thing.kind] ?? '', thing)

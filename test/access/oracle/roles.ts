@@ -1,7 +1,7 @@
 const named = (verbs: string, things: string): readonly string[] =>
   verbs.split(' ').flatMap(verb => things.split(' ').map(thing => `${verb}${thing}`))
 
-/** READONLY of Clowder v1 (reference, api-platform §2): the role Viewer, and what everyone holds on what is public. */
+/** READONLY of Clowder v1 (reference, api-platform §2): the role Viewer, and everyone's permissions on public resources. */
 export const readOnly: ReadonlySet<string> = new Set(
   named('View', 'Space Dataset Collection File Section Metadata Tags Comments Sensor GeoStream User Vocabulary VocabularyTerm'),
 )
@@ -38,8 +38,8 @@ export const roles = { viewer, editor, admin }
 export const ofReadOnlyAccounts: ReadonlySet<string> = new Set([...readOnly, 'DownloadFiles'])
 
 /**
- * What extractors do (architecture §6.4): the permissions of the routes that pyclowder and extractors call (extraction §5.2, §8, §9;
- * api-data, the routes marked C); of those that delete, what pyclowder's remove_metadata takes.
+ * Permissions of extractors (architecture §6.4): those of the routes that pyclowder and extractors call (extraction §5.2, §8, §9; api-data, the routes
+ * marked C). Of permissions to delete, only that of pyclowder's remove_metadata.
  */
 export const ofExtractionKeys: ReadonlySet<string> = new Set([
   ...readOnly,
@@ -49,5 +49,5 @@ export const ofExtractionKeys: ReadonlySet<string> = new Set([
   'AddGeoStream',
 ])
 
-/** What only looks (decision 0022, the verb `read`). */
+/** Whether a permission only reads (decision 0022, the verb `read`). */
 export const looks = (permission: string): boolean => permission.startsWith('View') || permission === 'DownloadFiles'

@@ -2,19 +2,19 @@ import type { Column } from '../callers.ts'
 import { callers, holdsByRole, type Thing } from './rights.ts'
 
 /**
- * What lies in the trash is frozen: a trashed dataset or collection, and what hangs on nothing else. `trashed`: the author of the dataset made all of it.
- * `trashedShared`: the editor made what hangs on the dataset. `halfTrashed` is live: the file lies in a live dataset too.
+ * The trash is frozen: a trashed dataset or collection, and what belongs to nothing else. `trashed`: everything was created by the dataset's author.
+ * `trashedShared`: the contents were created by the editor. `halfTrashed` is live: the file is also in a live dataset.
  */
 export const isTrashed = ({ state }: Thing): boolean => state === 'trashed' || state === 'trashedShared'
 
-/** Kinds that someone is the author of, or that have the rights of such a resource: not the folder, which has those of its dataset. */
+/** Kinds that have an author, or the rights of a resource with an author: not folders, which have the rights of their dataset. */
 const ofEditor: ReadonlySet<string> = new Set(['file', 'section', 'preview', 'thumbnail', 'metadata', 'comment'])
 
-/** Superadmin mode, the author of the trashed dataset or collection, and that of the resource itself. No role. */
+/** Visible in superadmin mode, and to the authors of the trashed dataset or collection and of the resource itself. Roles do not count. */
 export const seesInTrash = (caller: Column, { kind, state }: Thing): boolean =>
   callers[caller].isSuperAdmin === true || caller === 'author' || (caller === 'editor' && state === 'trashedShared' && ofEditor.has(kind))
 
-/** To restore a resource or delete it for good: what a role gives too, on the trashed thing itself (api-data §0: "if trashed: only DeleteDataset"). */
+/** Permissions to restore or purge, which roles also grant, on the trashed resource itself (api-data §0: "if trashed: only DeleteDataset"). */
 const clearing: Readonly<Record<string, string>> = { dataset: 'DeleteDataset', collection: 'DeleteCollection' }
 
 export const mayClear = (caller: Column, permission: string, thing: Thing): boolean =>

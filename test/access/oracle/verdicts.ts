@@ -4,16 +4,16 @@ import { type By, callers, holds, sees, type Thing } from './rights.ts'
 import { readOnly } from './roles.ts'
 import { isTrashed, mayClear, seesInTrash } from './trash.ts'
 
-/** What there is not, whatever id it has. */
+/** Whether no such resource exists. */
 export const isAbsent = (state: string): boolean => ['deleted', 'unknown', 'other', 'malformed'].includes(state)
 
-/** 404 for what the caller may not view, 403 for what one may; 401 for anyone who has not said who they are (promises, Authorisation). */
+/** 404 for hidden resources, 403 for visible ones; 401 for anonymous callers (promises, Authorisation). */
 const refusal = (caller: Column, isSeen: boolean): Letter => {
   if (callers[caller].isAnonymous) return isSeen ? 'a' : 'v'
   return isSeen ? 'n' : 'u'
 }
 
-/** An upload in pieces is there for anyone who began it, by a key that is not held to spaces (0022). */
+/** A resumable upload is visible to the user who started it, with a key that is not limited to spaces (0022). */
 const onUpload = (caller: Column, thing: Thing): Letter => {
   const isOwn = thing.state === 'own' || (caller === 'author' && thing.state === 'lab')
   return isOwn && !callers[caller].isElsewhere ? 'y' : refusal(caller, false)
@@ -25,7 +25,7 @@ const onTrashed = (caller: Column, permission: string, by: By, thing: Thing, isR
   return isReading ? 'y' : 'f'
 }
 
-/** A right on a resource; `isReading`: the request only looks. */
+/** A permission on a resource; `isReading`: the request only reads. */
 export const onThing = (mode: Mode, caller: Column, permission: string, by: By, thing: Thing, isReading: boolean): Letter => {
   if (isAbsent(thing.state)) return refusal(caller, false)
   if (permission === 'begun') return onUpload(caller, thing)
@@ -33,41 +33,41 @@ export const onThing = (mode: Mode, caller: Column, permission: string, by: By, 
   return holds(mode, caller, permission, thing, by) ? 'y' : refusal(caller, sees(mode, caller, thing))
 }
 
-/** A permission that is checked on nothing in particular passes for every user; for anonymous callers what is READONLY, where it is public. */
+/** A permission without a resource: granted to every user; to anonymous callers if it is READONLY and the server public. */
 const permissionAlone = (mode: Mode, caller: Column, permission: string): boolean => {
   const { isAnonymous, lets = () => true } = callers[caller]
   if (!isAnonymous) return lets(permission)
   return readOnly.has(permission) && (mode === 'public' || (permission === 'ViewGeoStream' && mode === 'private'))
 }
 
-/** Words of the perm codes of the reference, and of decision 0022 for limited keys. */
+/** Words for the perm codes of the reference, and of decision 0022 for limited keys. */
 const words: Readonly<Record<string, (mode: Mode, caller: Column, isReading: boolean) => boolean>> = {
   anyone: () => true,
-  /** `priv`: on a private server a user is needed. */
+  /** `priv`: a private server requires a user. */
   reader: (mode, caller) => mode === 'public' || !callers[caller].isAnonymous,
-  /** `auth`. A key that is held to verbs takes the verb, one that is held to spaces does not do. */
+  /** `auth`. A key limited to verbs needs the verb; a key limited to spaces is refused. */
   signedIn: (_mode, caller, isReading) => {
     const { isAnonymous, isElsewhere } = callers[caller]
     return !isAnonymous && !isElsewhere && (isReading || caller !== 'readKey')
   },
-  /** `auth` where each resource is checked, or nothing is returned that the holder of the key may not see. */
+  /** `auth` where each resource is checked, or the response is filtered by the key's access. */
   anyKey: (_mode, caller) => !callers[caller].isAnonymous,
-  /** Keys, sessions, passwords: for no key that is limited or an extractor's. */
+  /** Keys, sessions, passwords: refused for limited keys and extractor keys. */
   account: (_mode, caller) => !callers[caller].isAnonymous && !['extractor', 'readKey', 'otherSpaceKey'].includes(caller),
   /** `admin`: status Admin, or superadmin mode. */
   serverAdmin: (_mode, caller) => callers[caller].isServerAdmin === true,
-  /** ViewUser, where a key that is held to spaces finds no one. */
+  /** ViewUser; a key limited to spaces finds no users. */
   lookAround: (mode, caller) => permissionAlone(mode, caller, 'ViewUser') && !callers[caller].isElsewhere,
-  /** AddFile, where a key that is held to spaces finds what it began itself. */
+  /** AddFile; a key limited to spaces can access the uploads that it started itself. */
   placed: (mode, caller) => permissionAlone(mode, caller, 'AddFile') || callers[caller].isElsewhere === true,
-  /** Groups: on a private server their members and server admins let them in; the one that is sent has none (docs/security.md). */
+  /** Groups: on a private server they are added by their members and server admins; the requested group has no members (docs/security.md). */
   lettingIn: (mode, caller) => !callers[caller].isAnonymous && (mode === 'public' || callers[caller].isServerAdmin === true),
 }
 
-/** What is said of routes besides permissions. */
+/** The words for requirements other than permissions. */
 export const wordNames: readonly string[] = Object.keys(words)
 
-/** A word, or a permission where no thing is named. */
+/** A word, or a permission without a resource. */
 export const onNothing = (mode: Mode, caller: Column, word: string, isReading: boolean): Letter => {
   const isLetIn = words[word]?.(mode, caller, isReading) ?? permissionAlone(mode, caller, word)
   return isLetIn ? 'y' : refusal(caller, true)

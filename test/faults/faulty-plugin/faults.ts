@@ -16,7 +16,7 @@ export class PoisonedTags {
 }
 wire(PoisonedTags, Installation)
 
-/** Leaves a promise behind that rejects, and a timer that throws. */
+/** Leaves a rejecting promise and a throwing timer behind. */
 export class LeftBehind {
   async handle(): Promise<void> {
     void Promise.reject(new Error('a promise of a handler that nobody waits for'))

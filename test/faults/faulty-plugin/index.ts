@@ -2,7 +2,7 @@ import { definePlugin, on } from 'pounce/sdk'
 import { LeftBehind, PoisonedTags } from './faults.ts'
 import * as routes from './routes.ts'
 
-/** A plugin with a mistake of every kind, for tests. */
+/** A test plugin with faults of every kind. */
 export const plugin = definePlugin({
   id: 'test.faulty-plugin',
   summary: 'Fails wherever it can.',

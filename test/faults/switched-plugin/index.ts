@@ -3,7 +3,7 @@ import { CommitConflict, collection, DocumentStore, definePlugin, on, routesFor,
 
 const seen = collection<{ readonly id: string }>('test.switched-plugin.seen')
 
-/** Writes down every dataset once, however often its event is delivered. */
+/** Records every dataset once, however often its event is delivered. */
 class WriteDown {
   readonly #documents: DocumentStore
 
@@ -23,7 +23,7 @@ wire(WriteDown, DocumentStore)
 
 const route = routesFor('switched', { documents: DocumentStore })
 
-/** Takes a while, so that a switch meets requests that run. */
+/** Takes some time, so that a switch happens during running requests. */
 export const echo = route({
   method: 'GET',
   path: '/api/switched/echo/:number',
@@ -49,7 +49,7 @@ export const isSeen = route({
   },
 })
 
-/** A plugin that is switched on and off while it has work, for tests. */
+/** A test plugin that is switched on and off under load. */
 export const plugin = definePlugin({
   id: 'test.switched-plugin',
   summary: 'Echoes numbers, and writes down datasets.',

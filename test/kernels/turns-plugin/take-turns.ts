@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Clock, collection, DocumentStore, Ids, routesFor, s, wire } from 'pounce/sdk'
 
-/** A step of someone's turn. */
+/** A step of a kernel's turn. */
 export interface Step {
   readonly pid: number
   readonly turn: string
@@ -32,7 +32,7 @@ export class TakeTurns {
 }
 wire(TakeTurns, DocumentStore, Ids, Clock)
 
-/** The last steps in the order in which they were taken. */
+/** The last steps, in order. */
 export const listSteps = routesFor('test', { documents: DocumentStore })({
   method: 'GET',
   path: '/api/test/steps',

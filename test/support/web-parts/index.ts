@@ -12,7 +12,7 @@ const viewer = (name: string, trust: 'page' | 'frame') =>
     viewer: { mediaTypes: [], extensions: [`${name}-${trust}`], maxBytes: 1_000_000, trust, rank: 90 },
   })
 
-/** Viewers that do what no viewer should; each shows files whose names end with its own. */
+/** Misbehaving viewers; each shows files whose names end with its own. */
 export const plugin = definePlugin({
   id: 'test.web-parts',
   summary: 'Parts of the interface that misbehave.',

