@@ -78,13 +78,13 @@ const extracting = (id: string, by: new () => object) => definePlugin({ id, summ
 test('an extractor without a name is refused with its plugin, and of two of one name a warning names both plugins', async t => {
   await t.throwsAsync(makeKernel(t, [extracting('acme.nameless', Nameless)]), {
     name: 'StartRefused',
-    message: 'acme.nameless: Nameless contributes to extractors and has no info.name: give it one, a text that no other one has',
+    message: 'acme.nameless: Nameless contributes to extractors and has no info.name: give it a unique, non-empty string',
   })
   const { log, lines } = keptLog()
   await makeKernel(t, [extracting('acme.one', Words), extracting('acme.other', class extends Words {})], { log })
   t.deepEqual(
     lines.map(({ level, message }) => ({ level, message })),
-    [{ level: 'warn', message: 'acme.one and acme.other both contribute "acme.words" to extractors: that of acme.one is used' }],
+    [{ level: 'warn', message: 'acme.one and acme.other both contribute "acme.words" to extractors: the one of acme.one is used' }],
   )
 })
 

@@ -1,4 +1,4 @@
-/** A bundle of the server: the folder it lies in, and the file of each entry of the SDK. */
+/** A bundle of the server: its folder and the file of each SDK entry point. */
 export interface Bundle {
   readonly id: string
   readonly url: string

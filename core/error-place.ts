@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 let lastLoaded: string | undefined
 
-/** Notes each module before it is compiled: a syntax error does not say where it is. */
+/** Records each module before it is compiled, because a syntax error has no location. */
 export const noteLoadedModules = (): void => {
   registerHooks({
     load: (url, context, next) => {
@@ -15,16 +15,16 @@ export const noteLoadedModules = (): void => {
   })
 }
 
-/** The program or its bundle, Node and packages are in a stack too; what is wanted is the first line that has a file at all. */
+/** The first stack line with a file path. */
 const inStack = /(?:^|\(|at )(?:async )?(?:file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^\n()]*?:\d+)(?=:\d+\)?$|\)?$)/m
 
-/** What Node says of the module when it compiles it alone: its first line is `file:line`. */
+/** The `file:line` that Node prints first when it only compiles the module. */
 const syntaxErrorIn = (file: string): string | undefined => {
   const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: 10_000 })
   return inStack.exec(stderr)?.[1]
 }
 
-/** Where an error comes from, to follow its message: ` (file:line)`, or nothing when that cannot be found out. */
+/** The location of an error as a suffix of its message: ` (file:line)`, or empty if unknown. */
 export const errorPlace = (error: unknown): string => {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const place =

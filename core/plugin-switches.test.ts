@@ -224,7 +224,7 @@ test('what does not start stays off, with its reason, and can be tried again', a
   const kernel = await started(t, [memoryStore, echoing(seen)])
   await set(kernel, 'test.echo', false)
   seen.fault = 'no licence'
-  await t.throwsAsync(set(kernel, 'test.echo', true), { message: 'test.echo did not start: no licence. It stays off', code: 'conflict' })
+  await t.throwsAsync(set(kernel, 'test.echo', true), { message: 'test.echo did not start: no licence. It remains off', code: 'conflict' })
   t.like(await stateOf(kernel, 'test.echo'), { isEnabled: false, isRunning: false })
   t.is((await get(kernel, '/api/echo'))[0], 404)
   seen.fault = undefined
@@ -261,7 +261,7 @@ test('a plugin that is not switchable is switched by the next start, one that ot
   await t.throwsAsync(set(two, 'documents.sqlite', false), {
     code: 'conflict',
     message:
-      'documents.sqlite cannot be switched, as it provides documentStore, which other plugins may need: change "plugins" in the configuration and restart the server',
+      'documents.sqlite cannot be switched because it provides documentStore, which other plugins may need: change "plugins" in the configuration and restart the server',
   })
   t.like(await stateOf(two, 'documents.sqlite'), { isEnabled: true, refusal: 'It provides documentStore, which other plugins may need' })
 })
@@ -270,8 +270,7 @@ test('a plugin that is not configured cannot be switched on', async t => {
   const kernel = await started(t, [memoryStore])
   await t.throwsAsync(set(kernel, 'resources.proxy', true), {
     code: 'conflict',
-    message:
-      'resources.proxy is not in the configuration, which decides which plugins there are: add it to "plugins" and restart the server',
+    message: 'resources.proxy is not in the configuration: add it to "plugins" and restart the server',
   })
   await t.throwsAsync(set(kernel, 'test.nothing', true), { code: 'not-found' })
 })
@@ -284,7 +283,7 @@ test('a plugin that says it is switchable and cannot be stops the start with a r
     const config = await loadConfig({ defaults: {}, plugins: [plugin], settings: { data: await tempFolder(t) } })
     return (await t.throwsAsync(bootKernel(config, { log: keptLog().log })))?.message ?? ''
   }
-  const rest = ': remove "isSwitchable" from its definition, or that'
+  const rest = ': remove "isSwitchable" from its definition, or the cause'
   t.is(
     await refusal({ provides: [provide(Odd, One)] }),
     `test.odd is declared as switchable but provides odd, which other plugins may need${rest}`,
@@ -302,6 +301,6 @@ test('a plugin that says it is switchable and cannot be stops the start with a r
     await refusal({ provides: [provide(BlobOwners, Provider as never)] }),
     /contributes to blobOwners, which answers for records that stay/,
   )
-  t.regex(await refusal({ environment: { ODD: {} } }), /gives variables of the environment their meaning/)
+  t.regex(await refusal({ environment: { ODD: {} } }), /defines environment variables/)
   t.regex(await refusal({ crossOriginHeaders: { request: ['Odd'], response: [] } }), /adds headers for pages of other origins/)
 })

@@ -87,7 +87,7 @@ test('plugins are switched in the server, and without one for the next start', a
   )
   const refused = await run('plugin', 'off', 'documents.sqlite')
   t.is(refused.code, 1)
-  t.regex(refused.err, /documents\.sqlite cannot be switched, as it provides documentStore/)
+  t.regex(refused.err, /documents\.sqlite cannot be switched because it provides documentStore/)
   first.kill('SIGTERM')
   await first.ended
 

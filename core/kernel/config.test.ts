@@ -278,7 +278,7 @@ test('variables that a plugin declares set what they name, or are warned about',
   t.deepEqual(config.kernel.admins, ['a@example.org', 'b@example.org'])
   t.deepEqual(config.warnings, [
     'OTHER_MODE has no effect: modes are no more',
-    'OTHER_KEY has no effect: no plugin that runs has the setting mail.smtp.key',
+    'OTHER_KEY has no effect: no enabled plugin has the setting mail.smtp.key',
   ])
   t.deepEqual((await load({ plugins: [aliases], environment: { OTHER_MODE: 'Plain' } })).warnings, [])
 })
@@ -369,7 +369,7 @@ test('a setting that was renamed is read under its former name, from each source
 
 test('a setting under both of its names in one file is refused', async t => {
   const path = await file(t, { use: ['blobs.s3'], replacePlugins: ['blobs.disk'] })
-  t.regex(await refusal(t, { file: path }), /sets replacePlugins and use, its former name: keep replacePlugins only/)
+  t.regex(await refusal(t, { file: path }), /sets both replacePlugins and its former name use: keep only replacePlugins/)
 })
 
 test('a used plugin that does not exist is refused by name', async t => {

@@ -106,7 +106,7 @@ test('a class is its own token: one instance of it in each copy of the plugin, m
   t.is(first?.instanceOf(Books).ledger, first?.instanceOf(Ledger))
   t.is(copy?.instanceOf(Books).ledger.store.bucket, 'test.archive')
   t.is(container.get(Books), first?.instanceOf(Books) as Books, 'the first copy is the one that others ask')
-  t.throws(() => container.get(Reader), { message: 'No plugin that is loaded has the class Reader' })
+  t.throws(() => container.get(Reader), { message: 'No loaded plugin has the class Reader' })
 })
 
 test('classes that need each other are refused, naming the circle', t => {

@@ -8,36 +8,36 @@ import type { ReadinessReport } from '../system-routes.ts'
 import type { RetryRule } from './consumer-loop.ts'
 import type { BuiltPlugin, Container } from './container.ts'
 
-/** What a kernel's HTTP server is made of besides what the kernel is. */
+/** The parts of a kernel's HTTP server that the kernel provides. */
 export interface HttpParts {
   readonly container: Container
   readiness(): Promise<ReadinessReport>
 }
 
-/** What the kernel is made of besides its plugins. */
+/** The parts of a kernel other than its plugins. */
 export interface KernelParts {
-  /** Ports whose values in `services` stand in the place of what plugins provide: for tests. */
+  /** Ports whose values in `services` replace what plugins provide. For tests. */
   readonly overridden: ReadonlySet<string>
   readonly log: KernelLog
   readonly services: Services
   readonly retry?: RetryRule
-  /** Takes a data folder for this process. */
+  /** Locks a data folder for this process. */
   readonly lockDataFolder: (folder: string) => Promise<{ release(): Promise<void> }>
   readonly createHttp: (parts: HttpParts) => Promise<Http>
   readonly readiness: Readiness
   readonly routes: (built: readonly BuiltPlugin[]) => readonly PluginRoute[]
-  /** Plugins that do not run; asked before more than the store is started. */
+  /** Plugins that are switched off; called when only the store has started. */
   readonly switchedOff: (documents: DocumentStore) => Promise<readonly string[]>
-  /** From now on plugins may be switched, until what it returns is called and has resolved. */
+  /** Allows switching of plugins until the returned function has been called and has resolved. */
   readonly allowSwitching: () => () => Promise<void>
-  /** Records of other modules of the program, declared with those of the plugins. */
+  /** Collections of other modules of the server, declared with those of the plugins. */
   readonly collections: readonly Collection<object>[]
-  /** Refuses a start on records that are not fit for one. */
+  /** Refuses to start with records that the server cannot use. */
   readonly checkRecords: (documents: DocumentStore) => Promise<void>
 }
 
-/** How far a start goes. */
+/** How much of the server is started. */
 export interface StartOptions {
-  /** `store`: the document store and what it needs, without migrations. `plugins`: all plugins, serving nothing. */
+  /** `store`: the document store and what it needs, without migrations. `plugins`: all plugins, without serving. */
   readonly until?: 'store' | 'plugins' | 'serving'
 }

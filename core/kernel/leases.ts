@@ -6,20 +6,20 @@ import { idOfName, type LeaseRecord, leaseRecords } from './kernel-records.ts'
 export interface Lease {
   readonly name: string
   readonly fence: number
-  /** How long it is good for after the start of the call that took or renewed it. */
+  /** Validity from the start of the call that took or renewed it, in milliseconds. */
   readonly forMs: number
-  /** When that call began, on this machine's steady clock. */
+  /** The start of that call, on this machine's monotonic clock. */
   readonly since: number
 }
 
 /** A lease that is renewed until `end`. */
 export interface HeldLease {
-  /** Aborted when another kernel may have it: it was not renewed in time, or is lost. */
+  /** Aborted when another kernel may hold it: it was not renewed in time, or was lost. */
   readonly signal: AbortSignal
   end(): void
 }
 
-/** The result of a commit; undefined where its guard failed, or what it inserts is there. */
+/** The result of a commit; undefined if its guard failed or an inserted record already exists. */
 export const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
     return await work
@@ -29,19 +29,19 @@ export const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined
   }
 }
 
-/** Others wait this much longer than a holder continues, for steady clocks that do not run alike. */
+/** Other kernels wait longer than the holder by this factor, because monotonic clocks drift. */
 const safetyMargin = 1.1
 
 /**
- * Leases in the document store: of all kernels on one store, one holds a name at a time. Kernels do not compare their clocks: a lease that is not
- * released is free for another kernel when that has seen it unchanged for as long as it is good for.
+ * Leases in the document store: at most one of all kernels on a store holds a name at a time. Kernels do not compare their clocks: another kernel
+ * may take an unreleased lease when it has observed it unchanged for its period of validity.
  */
 export class Leases {
   readonly #documents: DocumentStore
   readonly #clock: Clock
   readonly #steadyMs: () => number
   readonly #owner = randomUUID()
-  /** Leases of others as they were seen first. */
+  /** Leases of other kernels when their revision was first observed. */
   readonly #seen = new Map<string, { readonly revision: number; readonly at: number }>()
 
   constructor(documents: DocumentStore, clock: Clock, steadyMs: () => number = () => performance.now()) {
@@ -50,7 +50,7 @@ export class Leases {
     this.#steadyMs = steadyMs
   }
 
-  /** Takes a lease that is good for `forMs`, unless someone holds it or its time has not come; then undefined. */
+  /** Takes a lease for `forMs`; undefined if another kernel holds it or it is not due. */
   async take(name: string, forMs: number): Promise<Lease | undefined> {
     const since = this.#steadyMs()
     const now = this.#clock.now().toISOString()
@@ -68,26 +68,26 @@ export class Leases {
     return taken && { name, fence: taken.fence, forMs, since }
   }
 
-  /** Holds it for as long again; undefined when it was lost meanwhile: stop at once. */
+  /** Renews it for the same period; undefined if it was lost in the meantime: stop immediately. */
   async renew(lease: Lease): Promise<Lease | undefined> {
     const since = this.#steadyMs()
-    // Any change raises the revision, which is what the others watch.
+    // Any change increments the revision, which other kernels watch.
     return (await this.#change(lease, { forMs: lease.forMs })) && { ...lease, since }
   }
 
-  /** Gives it back; no one takes it for the next `restMs`. */
+  /** Releases it; no kernel can take it for the next `restMs`. */
   async giveBack(lease: Lease, restMs = 0): Promise<void> {
     await this.#change(lease, { owner: null, notBefore: new Date(this.#clock.now().getTime() + restMs).toISOString() })
   }
 
-  /** Renews a lease again and again. A renewal that fails is `onTrouble`, and no harm while the next one comes in time. */
+  /** Keeps renewing a lease. A failed renewal calls `onTrouble` and is harmless if the next one succeeds in time. */
   hold(lease: Lease, onTrouble: (error: unknown) => void): HeldLease {
     const lost = new AbortController()
     const giveUp = (why: string): void => lost.abort(new Error(`The lease of ${lease.name} ${why}`))
     let held = lease
     let isAsking = false
     const tick = async (): Promise<void> => {
-      // A paused process detects here, before any other call, that its lease has expired.
+      // A process that was suspended detects here, before any other call, that its lease has expired.
       if (this.#steadyMs() - held.since >= held.forMs) return giveUp('was not renewed in time')
       if (isAsking) return
       isAsking = true
@@ -105,7 +105,7 @@ export class Leases {
     return { signal: lost.signal, end: () => clearInterval(ticking) }
   }
 
-  /** True of one that its holder has not touched for as long as it is good for. */
+  /** True if its holder has not renewed it for its period of validity. */
   #isLeft({ name, revision, forMs }: LeaseRecord & Stored): boolean {
     const seen = this.#seen.get(name)
     const now = this.#steadyMs()

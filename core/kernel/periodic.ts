@@ -2,21 +2,21 @@ import type { Log, Metrics } from 'pounce/sdk'
 import { withTimeLimit } from 'pounce/sdk/kit'
 import type { Leases } from './leases.ts'
 
-/** Work of a plugin that one kernel at a time does now and then. */
+/** A task of a plugin that runs periodically, on one kernel at a time. */
 export interface PeriodicTask {
-  /** With the plugin's name in front: `resources.files/sweep`. */
+  /** Prefixed with the plugin's name: `resources.files/sweep`. */
   readonly name: string
   readonly everyMs: number
   run(signal: AbortSignal): Promise<void>
 }
 
 const leaseMs = 15_000
-/** How often a kernel checks whether a long interval has passed on a store that others use too. */
+/** Maximum wait before a kernel checks again whether a long interval has elapsed, since other kernels may share the store. */
 const longestWaitMs = 60_000
 const firstWaitMs = 5_000
 const stopLimitMs = 10_000
 
-/** Runs each task once per interval, on whichever kernel gets its lease. A failed run is logged and tried at the next turn. */
+/** Runs each task once per interval, on the kernel that gets its lease. A failed run is logged and retried at the next interval. */
 export class PeriodicWork {
   readonly #tasks: readonly PeriodicTask[]
   readonly #leases: Leases
@@ -37,14 +37,14 @@ export class PeriodicWork {
     for (const task of this.#tasks) this.#schedule(task, Math.min(task.everyMs, firstWaitMs))
   }
 
-  /** Runs a task now, whether or not its time has come; rejects with what it throws. For tests and commands. */
+  /** Runs a task now, even if it is not due; rejects with its error. For tests and commands. */
   async runNow(name: string): Promise<void> {
     const task = this.#tasks.find(one => one.name === name)
     if (!task) throw new Error(`Unknown periodic job ${name}; known: ${this.#tasks.map(one => one.name).join(', ') || 'none'}`)
     await task.run(this.#stopped.signal)
   }
 
-  /** Aborts what runs and waits for it, at most 10 s. */
+  /** Aborts running tasks and waits up to 10 s for them. */
   async stop(): Promise<void> {
     this.#stopped.abort()
     for (const timer of this.#timers) clearTimeout(timer)

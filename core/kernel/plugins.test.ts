@@ -57,7 +57,7 @@ test('a folder is found from the configuration file that names it, and a package
   )
 })
 
-test('a list of plus and minus changes the list below', async t => {
+test('a list of plus and minus entries modifies the list below', async t => {
   const environment = { POUNCE_PLUGINS: '-blobs.disk' }
   const config = await loadConfig({ defaults: { plugins: ['blobs.disk', 'auth.local'] }, environment })
   t.deepEqual(
@@ -81,9 +81,9 @@ test('a change adds copies too; what it removes has to be there, and it is not m
   }
   t.deepEqual(await namesOf(['+./mine', { plugin: './mine', as: 'test.yours' }]), ['auth.local', 'blobs.disk', 'test.mine', 'test.yours'])
   t.deepEqual(await namesOf(['-auth.local', '-blobs.s3']), ['blobs.disk'])
-  await t.throwsAsync(namesOf(['-blobs.dsk']), { message: '-blobs.dsk removes no plugin of the list (did you mean -blobs.disk?)' })
+  await t.throwsAsync(namesOf(['-blobs.dsk']), { message: '-blobs.dsk does not match any listed plugin (did you mean -blobs.disk?)' })
   await t.throwsAsync(namesOf(['+./mine', 'blobs.disk']), {
-    message: '"plugins" has +./mine, which changes the list, and blobs.disk, which is of a new list: begin it with + or -',
+    message: '"plugins" mixes +./mine, which modifies the list, with blobs.disk, which replaces it: prefix blobs.disk with + or -',
   })
 })
 

@@ -1,12 +1,12 @@
-/** Why a kernel does not start, in words for the person who starts it. The command line prints the message without a stack. */
+/** A reason for a failed start that the operator can fix. The command line prints the message without a stack trace. */
 export class StartupError extends Error {
   override readonly name = 'StartRefused'
 }
 
-/** The message of whatever was thrown. */
+/** The message of any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Makes any failure of the work a reason not to start, in its own words. */
+/** Rethrows any error of the work as a `StartupError` with the same message. */
 export const refusing = async <T>(work: () => T | Promise<T>): Promise<T> => {
   try {
     return await work()

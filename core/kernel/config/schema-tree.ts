@@ -1,7 +1,7 @@
 import type { s } from 'pounce/sdk'
 import { StartupError } from '../startup-error.ts'
 
-/** A JSON Schema as far as the configuration looks into it. */
+/** The JSON Schema keywords that the configuration uses. */
 export interface Node {
   readonly type?: string
   readonly properties?: Readonly<Record<string, Node>>
@@ -13,7 +13,7 @@ export interface Node {
   readonly const?: unknown
   readonly default?: unknown
   readonly secret?: boolean
-  /** What the setting was called before; still understood. */
+  /** The previous name of the setting; still accepted. */
   readonly formerName?: string
   readonly description?: string
 }
@@ -21,10 +21,10 @@ export interface Node {
 /** A TypeBox schema as a node. */
 export const nodeOf = (schema: s.TSchema | undefined): Node => (schema ?? { type: 'object' }) as Node
 
-/** Settings as they come from a file: a tree of plain objects. */
+/** Settings as read from a file: a tree of plain objects. */
 export type Settings = { readonly [key: string]: unknown }
 
-/** Where one schema sits in the whole: the kernel's at the top, a plugin's under its dotted name. */
+/** The location of a schema in the configuration: the kernel's at the top level, a plugin's under its dotted name. */
 export interface Part {
   readonly name: string
   readonly path: readonly string[]
@@ -34,7 +34,7 @@ export interface Part {
 /** True of an object that is neither null nor an array. */
 export const isSettings = (value: unknown): value is Settings => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The schema of what a record (an object with free keys) holds, if the node is one. */
+/** The schema of the values of a record (an object with arbitrary keys), if the node is one. */
 export const recordOf = (node: Node): Node | undefined =>
   typeof node.additionalProperties === 'object' ? node.additionalProperties : Object.values(node.patternProperties ?? {})[0]
 
@@ -42,7 +42,7 @@ const insert = (node: Node, part: Part, depth: number): Node => {
   const segment = part.path[depth]
   if (segment === undefined) {
     const taken = Object.keys(part.schema.properties ?? {}).find(key => node.properties?.[key])
-    if (taken !== undefined) throw new StartupError(`${part.name}: its setting ${taken} conflicts with another one of the same name`)
+    if (taken !== undefined) throw new StartupError(`${part.name}: its setting ${taken} conflicts with another setting of the same name`)
     return { ...part.schema, properties: { ...node.properties, ...part.schema.properties } }
   }
   const below = node.properties?.[segment] ?? { type: 'object', properties: {} }
@@ -50,18 +50,18 @@ const insert = (node: Node, part: Part, depth: number): Node => {
   return { ...node, properties: { ...node.properties, [segment]: insert(below, part, depth + 1) } }
 }
 
-/** One schema of all parts together. */
+/** Merges all parts into one schema. */
 export const mergeParts = (parts: readonly Part[]): Node =>
   parts.reduce<Node>((whole, part) => insert(whole, part, 0), { type: 'object', properties: {} })
 
-/** Dotted names of every setting, branches included. */
+/** Dotted names of all settings, including branches. */
 export const settingNames = (node: Node, path: readonly string[] = []): string[] =>
   Object.entries(node.properties ?? {}).flatMap(([key, below]) => {
     const here = [...path, key]
     return [here.join('.'), ...settingNames(below, here)]
   })
 
-/** Dotted names that no schema declares. Looks into records and lists of objects, not into alternatives. */
+/** Dotted names that no schema declares. Descends into records and lists of objects, not into alternatives. */
 export const unknownNames = (value: unknown, node: Node, path: readonly string[] = []): string[] => {
   if (Array.isArray(value)) return value.flatMap((item, at) => (node.items ? unknownNames(item, node.items, [...path, `${at}`]) : []))
   if (!isSettings(value) || (!node.properties && node.type !== 'object')) return []
@@ -73,7 +73,7 @@ export const unknownNames = (value: unknown, node: Node, path: readonly string[]
   })
 }
 
-/** A part's own settings with its defaults filled in, also those of each item of a list or record. Members that belong to another part are left out. */
+/** A part's own settings with defaults, including those of each item of a list or record. Members of other parts are omitted. */
 export const withDefaults = (value: unknown, node: Node): unknown => {
   const given = value === undefined ? structuredClone(node.default) : value
   const { items } = node
@@ -90,7 +90,7 @@ export const withDefaults = (value: unknown, node: Node): unknown => {
   return filled
 }
 
-/** True when a required member is missing after the defaults, so that only a check can say what. */
+/** True if a required member is still missing with the defaults applied, so that full validation is needed for the message. */
 export const lacksRequired = (value: unknown, node: Node): boolean =>
   isSettings(value)
     ? (node.required ?? []).some(key => value[key] === undefined) ||
@@ -99,7 +99,7 @@ export const lacksRequired = (value: unknown, node: Node): boolean =>
 
 const masked = '********'
 
-/** The same settings with secrets hidden. */
+/** The same settings with secrets masked. */
 export const maskSecrets = (value: unknown, node: Node): unknown => {
   if (node.secret) return value === undefined || value === '' ? value : masked
   if (Array.isArray(value)) return node.items ? value.map(item => maskSecrets(item, node.items as Node)) : value
@@ -113,11 +113,11 @@ export const maskSecrets = (value: unknown, node: Node): unknown => {
   )
 }
 
-/** What lies under a path. */
+/** The value at a path. */
 export const at = (settings: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((value, key) => (isSettings(value) ? value[key] : undefined), settings)
 
-/** The same settings with one more value. */
+/** The same settings with one value set. */
 export const put = (settings: Settings, path: readonly string[], value: unknown): Settings => {
   const [key, ...rest] = path
   if (key === undefined) return isSettings(value) ? value : settings
@@ -125,7 +125,7 @@ export const put = (settings: Settings, path: readonly string[], value: unknown)
   return { ...settings, [key]: rest.length === 0 ? value : put(isSettings(below) ? below : {}, rest, value) }
 }
 
-/** Lays one layer over another: objects are merged, everything else replaces. */
+/** Merges two layers: objects are merged, other values of the upper layer replace those below. */
 export const overlay = (below: unknown, above: unknown): unknown => {
   if (above === undefined) return below
   if (!isSettings(below) || !isSettings(above)) return above
@@ -134,7 +134,7 @@ export const overlay = (below: unknown, above: unknown): unknown => {
   return merged
 }
 
-/** The same schema, in which each setting that was renamed has its former name as well. */
+/** The same schema with the former names of renamed settings added. */
 export const withFormerNames = (node: Node): Node => {
   if (!node.properties) return node
   const present = Object.entries(node.properties).map(([key, below]) => [key, withFormerNames(below)] as const)
@@ -142,14 +142,14 @@ export const withFormerNames = (node: Node): Node => {
   return { ...node, properties: Object.fromEntries([...present, ...former]) }
 }
 
-/** The same settings under their present names. Throws `StartupError` where one is set under both; `source` is named in it. */
+/** The same settings under their current names. Throws `StartupError`, which names `source`, if one is set under both names. */
 export const toPresentNames = (settings: Settings, node: Node, source: string, path: readonly string[] = []): Settings => {
   const present: Record<string, unknown> = { ...settings }
   for (const [key, below] of Object.entries(node.properties ?? {})) {
     const { formerName } = below
     if (formerName !== undefined && Object.hasOwn(present, formerName)) {
       const [now, before] = [key, formerName].map(name => [...path, name].join('.'))
-      if (Object.hasOwn(present, key)) throw new StartupError(`${source} sets ${now} and ${before}, its former name: keep ${now} only`)
+      if (Object.hasOwn(present, key)) throw new StartupError(`${source} sets both ${now} and its former name ${before}: keep only ${now}`)
       present[key] = present[formerName]
       delete present[formerName]
     }
