@@ -5,14 +5,14 @@ import type { ResponseWriter } from './response-writer.ts'
 /** Not imported: see `server.ts`. */
 const http = process.getBuiltinModule('node:http')
 
-/** 404 of an address at which no route answers. */
+/** 404: no route matches the path. */
 export class NoSuchAddress extends Problem {
   constructor() {
     super(404, 'no-such-address', 'No such route')
   }
 }
 
-/** 405: the address is known, with other methods. */
+/** 405: the path exists with other methods. */
 export class MethodNotAllowed extends Problem {
   readonly allow: string
 
@@ -24,7 +24,7 @@ export class MethodNotAllowed extends Problem {
 
 const unexpected = new Problem(500, 'internal', 'Internal server error. Find the request id in the server log')
 
-/** An answer made of text. */
+/** A text response. */
 interface TextAnswer {
   readonly status: number
   readonly headers: Record<string, string>
@@ -32,8 +32,8 @@ interface TextAnswer {
 }
 
 /**
- * The only place that turns what was thrown into an answer: the shape that existing clients read, or `application/problem+json` when requested.
- * What is no `Problem` is a bug: logged with its cause, and nothing of it is sent.
+ * The only place that converts thrown values to responses: in the shape that existing clients read, or `application/problem+json` on request.
+ * Anything other than a `Problem` is a bug: it is logged with its cause, and no details are sent.
  */
 const problemAnswer = (thrown: unknown, request: RequestContext, log: Log): TextAnswer => {
   const problem =
@@ -42,7 +42,7 @@ const problemAnswer = (thrown: unknown, request: RequestContext, log: Log): Text
     log.error('request failed', { requestId: request.id, method: request.req.method, path: request.target.redactedPath, error: thrown })
   }
   const { status, code, message } = problem
-  // What a 500 has besides its message, such as where damaged bytes lie, is for the log.
+  // The details of a 500, such as the location of damaged bytes, are only logged.
   const details = status === 500 ? undefined : problem.details
   const wantsProblemJson = request.req.headers.accept?.includes('application/problem+json') ?? false
   const body = wantsProblemJson
@@ -68,7 +68,7 @@ const problemAnswer = (thrown: unknown, request: RequestContext, log: Log): Text
   }
 }
 
-/** What `ctx.throw` of Koa throws in the middleware of a plugin, for the client to read. */
+/** An error with a public message, thrown by Koa's `ctx.throw` in plugin middleware. */
 interface ExposedError extends Error {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -85,18 +85,18 @@ const headersOf = (problem: Problem, request: RequestContext): Record<string, st
   ...(problem.status === 401 && request.staleCookie !== undefined ? { 'set-cookie': withoutCookie(request.staleCookie) } : {}),
 })
 
-/** A browser takes a change of a `__Host-` cookie with `Secure` only. */
+/** Browsers accept changes of a `__Host-` cookie only with `Secure`. */
 const withoutCookie = (name: string): string =>
   `${name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax${name.startsWith('__Host-') ? '; Secure' : ''}`
 
-/** Browsers open a password window for `WWW-Authenticate`, also behind a page's own requests. */
+/** Browsers open a password dialog for `WWW-Authenticate`, even for requests by scripts. */
 const isBrowser = ({ req: { headers } }: RequestContext): boolean =>
   headers.cookie !== undefined ||
   headers['sec-fetch-mode'] !== undefined ||
   headers['x-requested-with'] !== undefined ||
   (headers.accept?.includes('text/html') ?? false)
 
-/** Answers with what was thrown below. */
+/** Converts errors of later middleware to responses. */
 export const problems =
   (writer: ResponseWriter, log: Log): Middleware =>
   async (context, next) => {
@@ -105,7 +105,7 @@ export const problems =
     } catch (error) {
       const { request } = context.state
       if (request.res.destroyed || request.isAborted) {
-        // A client that disconnects makes handlers fail in many ways; nobody receives the response.
+        // Handlers fail in many ways when a client disconnects; there is no client left for the response.
         log.debug('client disconnected', { requestId: request.id, path: request.target.redactedPath, error })
         return
       }

@@ -5,10 +5,10 @@ import type { BudgetConfig } from './config.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'
 
-/** Counted in requests: their time is mostly that of the client or of another server. */
+/** Classes budgeted in requests: most of their time is spent by the client or another server. */
 const counted: ReadonlySet<CostClass> = new Set(['import', 'fetch'])
 
-/** What a class of work is called in refusals. */
+/** Names of the classes in messages. */
 const nouns: Readonly<Record<CostClass, string>> = {
   search: 'searches',
   archive: 'downloads of archives',
@@ -19,17 +19,17 @@ const nouns: Readonly<Record<CostClass, string>> = {
   metadata: 'large metadata',
 }
 
-/** A request that may do its work. */
+/** An admitted request. */
 export interface Admission {
-  /** All of the request is here: from now on its time costs. */
+  /** The request has been received: starts charging its time. */
   begin(): void
-  /** The answer begins: ends what the request costs. */
+  /** The response begins: stops charging. */
   worked(): void
-  /** The answer is out, or will never be: ends what the request occupies. */
+  /** The response has been sent or abandoned: releases the concurrency slot. */
   release(): void
 }
 
-/** A request as budgets see it. */
+/** The properties of a request that budgets use. */
 export interface BudgetedRequest {
   readonly cost: CostClass
   readonly caller: Caller
@@ -39,8 +39,8 @@ export interface BudgetedRequest {
 }
 
 /**
- * The time that a class of work keeps the server busy, shared among the requests that run at once: a request is charged how far the clock went
- * meanwhile. So no one pays for waiting behind others, and all together never pay for more time than passed.
+ * The time that a class of work keeps the server busy, divided among its concurrent requests: a request is charged by how far this clock advanced
+ * while it ran. So no request is charged for waiting behind others, and the total never exceeds the elapsed time.
  */
 class SharedClock {
   #running = 0
@@ -65,7 +65,7 @@ class SharedClock {
   }
 }
 
-/** A token bucket that may be overdrawn, with places and a line before them: what one caller does of one class of work. */
+/** A token bucket that may be overdrawn, with concurrency slots and a queue, for one caller and class of work. */
 class TokenBucket {
   running = 0
   readonly waiting: (() => void)[] = []
@@ -74,7 +74,7 @@ class TokenBucket {
   #balance: number
   #atMs: number
 
-  /** `capacity` comes back within a minute. */
+  /** `capacity` is refilled within a minute. */
   constructor(capacity: number, nowMs: number) {
     this.#capacity = capacity
     this.#perMs = capacity / 60_000
@@ -86,13 +86,13 @@ class TokenBucket {
     return this.running === 0 && this.waiting.length === 0
   }
 
-  /** How long it takes until there is so much to spend; 0 when there is. */
+  /** Time until this amount is available; 0 if it already is. */
   waitMs(amount: number, nowMs: number): number {
     this.#refill(nowMs)
     return Math.max(0, (amount - this.#balance) / this.#perMs)
   }
 
-  /** No debt is larger than what comes back within a minute. */
+  /** Limits the debt to what is refilled within a minute. */
   spend(amount: number, nowMs: number): void {
     this.#refill(nowMs)
     this.#balance = Math.max(-this.#capacity, this.#balance - amount)
@@ -111,13 +111,13 @@ class TokenBucket {
 }
 
 /**
- * What each caller may have done of each class of heavy work: so many requests at once, the next ones in line, and so much per minute, which is
- * paid afterwards by what the work took. Callers are accounts, and addresses of those who are not signed in. Each kernel counts for itself.
+ * Limits each class of expensive work per caller: the number of concurrent requests, with a queue, and a budget per minute, which is charged
+ * afterwards by the time that the work took. Callers are accounts, or addresses of anonymous callers. Each kernel counts separately.
  */
 export class CostLimiter {
   readonly #config: BudgetConfig
   readonly #nowMs: () => number
-  /** The longest unseen first. */
+  /** Least recently used first. */
   readonly #buckets = new Map<string, TokenBucket>()
   readonly #clocks = new Map<CostClass, SharedClock>()
 
@@ -126,12 +126,12 @@ export class CostLimiter {
     this.#nowMs = nowMs
   }
 
-  /** True of a body that is too small to count. */
+  /** True if a body is too small to be limited. */
   isSmall(cost: CostClass, bodyBytes: number | undefined): boolean {
     return cost === 'metadata' && bodyBytes !== undefined && bodyBytes <= this.#config.smallMetadataBytes
   }
 
-  /** Resolves when the caller has a place. `TooMany` when its budget is used up, or too many of its requests wait, or for too long. */
+  /** Resolves when the caller has a slot. `TooMany` if its budget is exhausted, or too many of its requests are waiting, or one waits too long. */
   async admit(work: BudgetedRequest): Promise<Admission> {
     const { cost } = work
     const who = accountOf(work.caller)
@@ -223,10 +223,10 @@ export class CostLimiter {
   }
 }
 
-/** Undefined for those who are counted by their address. */
+/** Undefined for callers that are counted by address. */
 const accountOf = ({ user, via }: Caller): string | undefined => (user ? `user ${user.id}` : via === 'service' ? 'service' : undefined)
 
-/** Limits what a caller costs. After the rights, so that no refusal reveals more than they do, and before the body, which is not read while the request waits. */
+/** Enforces budgets. Runs after authorization, so that a refusal reveals nothing, and before the body, which is not read while the request waits. */
 export const limitCost =
   (limiter: CostLimiter): Middleware =>
   (context, next) => {
@@ -250,28 +250,28 @@ const limited = async (limiter: CostLimiter, cost: CostClass, request: RequestCo
     await next()
   } finally {
     isHandled = true
-    // Otherwise the answer is still made, or it is on its way: see `ResponseWriter.head`.
+    // Otherwise the response is still being produced or sent: see `ResponseWriter.head`.
     if (res.closed) admission.worked()
   }
 }
 
-/** Undefined of a body whose length was not announced. */
+/** Undefined for a body of unknown length. */
 const lengthOf = ({ headers }: IncomingMessage): number | undefined =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined
 
-/** Requests that begin in one turn of the event loop. */
+/** Number of requests that begin in one turn of the event loop. */
 const perTurn = 16
 
 /**
- * Begins so many requests per turn of the event loop, the others in the next ones, in their order. A crowd that comes at once is otherwise begun as one piece of
- * work, half a second in which no one else is answered.
+ * Begins a limited number of requests per turn of the event loop, in order, and defers the others to the next turns. Otherwise a burst of requests would block
+ * the event loop for half a second.
  */
 export class RequestPacer {
   #begun = 0
   #isTurnDue = false
   #waiting: (() => void)[] = []
 
-  /** Undefined when the request may begin at once, else resolves when it may. */
+  /** Undefined if the request may begin immediately; otherwise resolves when it may. */
   enter(): Promise<void> | undefined {
     this.#awaitTurn()
     if (this.#begun < perTurn && this.#waiting.length === 0) {
@@ -298,7 +298,7 @@ export class RequestPacer {
   }
 }
 
-/** Requests for this path do not wait for their turn. */
+/** Requests for this path are not deferred. */
 export const pace =
   (pacer: RequestPacer, exempt: string): Middleware =>
   (context, next) => {

@@ -11,55 +11,55 @@ import type { AnyReply } from './respond.ts'
 import type { RegisteredRoute } from './router.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
-/** A query as it was sent. */
+/** An unvalidated query. */
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Checked parameters, by name. */
+/** Validated parameters, by name. */
 export type Values = Readonly<Record<string, unknown>>
 
 const none: Readonly<Record<string, never>> = Object.freeze({})
 
-/** Where each request is published as it begins, for code that observes the server from outside. */
+/** Publishes each request as it begins, for external observers. */
 export const requestChannel = channel('pounce.http.request')
 
-/** Koa's middleware here: all that is known of a request is in its `RequestContext`. */
+/** Koa middleware whose state is a `RequestContext`. */
 export type Middleware = KoaMiddleware<{ request: RequestContext }>
 
-/** One request and its response, from the first line to the last byte; each middleware adds what it finds out. */
+/** The state of one request and its response; each middleware adds its results. */
 export class RequestContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** Names this request in the answer and in the log. */
+  /** Identifies this request in the response and the log. */
   readonly id: string
   readonly target: RequestTarget
   readonly startedMs = performance.now()
-  /** The route that answers, once it is found. */
+  /** The matched route, once found. */
   route: RegisteredRoute | undefined
-  /** The parameters in the path, as text. */
+  /** The path parameters as text. */
   pathParams: Readonly<Record<string, string>> = none
   caller: Caller = anonymous
   params: Values = none
   query: Values = none
-  /** The input of rights: parameters of path and query together. */
+  /** Path and query parameters, which rights are checked on. */
   input: Values = none
-  /** Of a request whose cost is limited. */
+  /** Set for a request with a budget. */
   admission: Admission | undefined
   body: unknown
-  /** What the handler answered. */
+  /** The handler's reply. */
   reply: AnyReply | undefined
-  /** True when the middleware of a plugin answered. */
+  /** True if plugin middleware produced the response. */
   isPluginAnswer = false
-  /** Set while the client waits for `100 Continue` before it sends its body. */
+  /** True while the client waits for `100 Continue` before sending its body. */
   isContinueDue: boolean
-  /** The headers of the answer, once they are sent. */
+  /** The response headers, once sent. */
   head: Readonly<Record<string, string | number>> | undefined
-  /** When they were sent. */
+  /** The time when they were sent. */
   headMs: number | undefined
-  /** Why none of the credentials that came along is right: the answer where no one in particular is refused. */
+  /** Why the credentials are invalid: the response if an anonymous caller would be refused. */
   wrongCredentials: Problem | undefined
-  /** The name of a session cookie that turned out to be wrong: a 401 takes it away. */
+  /** The name of an invalid session cookie, which a 401 response deletes. */
   staleCookie: string | undefined
-  /** Its place among the running requests. */
+  /** Its index among the running requests. */
   runningAt = 0
   readonly #proxies: TrustedProxies
   #address: string | undefined
@@ -74,17 +74,17 @@ export class RequestContext {
     this.#proxies = proxies
     this.isContinueDue = continueDue.delete(req)
     const { path, redactedPath, search, key } = this.target
-    // From here on no one sees a key or token, not even in an error of someone else's code.
+    // From here on keys and tokens are hidden from all code, even from errors of libraries.
     if (key !== undefined || redactedPath !== path) req.url = search ? `${redactedPath}?${search}` : redactedPath
   }
 
-  /** The address of the client, as far as our own proxies vouch for it. */
+  /** The address of the client, according to trusted proxies. */
   get address(): string {
     this.#address ??= this.#proxies.clientOf(this.req.headers, this.req.socket.remoteAddress)
     return this.#address
   }
 
-  /** True when a proxy that the configuration lists sent it on. */
+  /** True if a listed proxy forwarded the request. */
   get isProxied(): boolean {
     return this.#proxies.lists(this.req.socket.remoteAddress)
   }
@@ -93,7 +93,7 @@ export class RequestContext {
     return this.req.method === 'HEAD'
   }
 
-  /** Aborted when the client disconnects before the answer is complete, or when the server stops. Made when first requested. */
+  /** Aborted when the client disconnects before the response is complete, or when the server stops. Created on first use. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()
@@ -102,7 +102,7 @@ export class RequestContext {
     return this.#controller.signal
   }
 
-  /** True once nobody will receive an answer but perhaps the one that refused the connection. */
+  /** True once no response can be sent, except perhaps a refusal that was already written. */
   get isAborted(): boolean {
     return this.#isAborted
   }
@@ -112,7 +112,7 @@ export class RequestContext {
     this.#controller?.abort()
   }
 
-  /** True when the request has a body of which not all bytes came. */
+  /** True if the request body has not been received completely. */
   get isBodyOpen(): boolean {
     const { headers, complete } = this.req
     return !complete && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
@@ -126,9 +126,9 @@ export class RequestContext {
   }
 }
 
-/** What the requests of one server have in common. */
+/** State shared by all requests of a server. */
 export interface RequestContextOptions {
-  /** What a path is to the routes. */
+  /** Maps a request path to a route path. */
   readonly below: (path: string) => string
   readonly proxies: TrustedProxies
 }
@@ -140,24 +140,24 @@ export const markContinueDue = (req: IncomingMessage): void => {
   continueDue.add(req)
 }
 
-/** A request's address, with the key taken out so that nothing that is logged or echoed can show it. */
+/** A parsed request URL, without the key, so that it cannot be logged or echoed. */
 export interface RequestTarget {
   readonly path: string
-  /** The path for logs, without what may be a token. */
+  /** The path for logs, with possible tokens redacted. */
   readonly redactedPath: string
-  /** Without the question mark and without any `key`. */
+  /** The query without the question mark and any `key`. */
   readonly search: string
   readonly query: RawQuery
   readonly key: string | undefined
 }
 
-/** Takes a request's URL apart. A complete address (as sent to proxies) loses its scheme and host; `below` says what the path is to the routes. */
+/** Parses a request's URL. Drops scheme and host of an absolute URL (as sent to proxies); `below` maps the path to a route path. */
 export const requestTarget = (url: string, below = (path: string): string => path): RequestTarget => {
   const target = url.startsWith('/') ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
   const mark = target.indexOf('?')
   if (mark === -1) return { ...pathOf(below(target)), search: '', query: none, key: undefined }
   const sent = target.slice(mark + 1)
-  // Without a limit of its own, which would drop what is beyond it unseen: the line itself has one.
+  // No limit, which would silently drop parameters: the length of the request line is limited already.
   const query = parse(sent, '&', '=', { maxKeys: 0 })
   const given = query['key']
   const paths = pathOf(below(target.slice(0, mark)))
@@ -165,7 +165,7 @@ export const requestTarget = (url: string, below = (path: string): string => pat
   return { ...paths, search: withoutKey(sent), query, key: typeof given === 'string' ? given : oneOf(given) }
 }
 
-/** Ids have 24 characters; tokens and keys of ours have 32 or more, however they are escaped. */
+/** Ids have 24 characters; our tokens and keys have at least 32 in any escaping. */
 const shortestToken = 32
 
 const pathOf = (sent: string): Pick<RequestTarget, 'path' | 'redactedPath'> => {
@@ -175,7 +175,7 @@ const pathOf = (sent: string): Pick<RequestTarget, 'path' | 'redactedPath'> => {
   return { path, redactedPath: segments.join('/') }
 }
 
-/** Two different keys are none: who put the second there, and which counts, cannot be known. */
+/** Joins different keys into an invalid one: it is unknown which of them is meant. */
 const oneOf = (given: readonly string[]): string => [...new Set(given.filter(Boolean))].join(', ')
 
 const withoutKey = (search: string): string =>
@@ -184,7 +184,7 @@ const withoutKey = (search: string): string =>
     .filter(pair => parse(pair)['key'] === undefined)
     .join('&')
 
-/** What the first middleware needs. */
+/** Dependencies of the first middleware. */
 export interface RequestContexts extends RequestContextOptions {
   readonly ids: Ids
   readonly tracker: RequestTracker
@@ -192,7 +192,7 @@ export interface RequestContexts extends RequestContextOptions {
   readonly observers: readonly ((req: IncomingMessage) => void)[]
 }
 
-/** Makes the context of a request, and takes keys and tokens out of its address before anyone sees it. */
+/** Creates the context of a request, and removes keys and tokens from its URL before other code can read it. */
 export const requestContext =
   (options: RequestContexts): Middleware =>
   (context, next) => {
@@ -200,7 +200,7 @@ export const requestContext =
     context.state.request = request
     context.originalUrl = context.req.url ?? '/'
     context.request.originalUrl = context.originalUrl
-    // Responses are written by `ResponseWriter`, which can end a connection early.
+    // `ResponseWriter` writes all responses, because it can end a connection early.
     context.respond = false
     requestChannel.publish(request)
     options.tracker.track(request)
@@ -214,8 +214,8 @@ export class RequestTracker {
   readonly #log: Log
   readonly #metrics: Metrics
   /**
-   * In no order. Each time a `Set` or a `Map` grows or shrinks, V8 leaves a table behind that refers to the next one, so from the first old table on all the
-   * requests that were in one reach the old generation. That took a fifth of the processor time of a small request.
+   * Unordered. Whenever a `Set` or `Map` grows or shrinks, V8 leaves a table behind that references the next one, so that from the first old table on all
+   * requests reach the old generation. This took a fifth of the CPU time of a small request.
    */
   readonly #running: RequestContext[] = []
   #onIdle: (() => void) | undefined
@@ -231,18 +231,18 @@ export class RequestTracker {
     request.res.on('close', () => this.#leave(request))
   }
 
-  /** The requests under way. */
+  /** The running requests. */
   get running(): Iterable<RequestContext> {
     return this.#running
   }
 
-  /** The request that a connection is busy with. */
+  /** The request that a connection is processing. */
   requestOn(socket: Socket): RequestContext | undefined {
     for (const request of this.#running) if (request.req.socket === socket) return request
     return undefined
   }
 
-  /** Resolves when no request is under way. */
+  /** Resolves when no request is running. */
   async idle(): Promise<void> {
     if (this.#running.length === 0) return
     await new Promise<void>(resolve => {
@@ -250,12 +250,12 @@ export class RequestTracker {
     })
   }
 
-  /** Resolves when the requests that are under way now have ended. */
+  /** Resolves when all currently running requests have ended. */
   async runningNow(): Promise<void> {
     await Promise.all(this.#running.map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
   }
 
-  /** Resolves when the requests to these routes have ended; those that have not after `limitMs` are cut off. */
+  /** Resolves when the requests to these routes have ended; after `limitMs` the remaining ones are aborted. */
   async endOf(routes: ReadonlySet<unknown>, limitMs: number): Promise<void> {
     const running = this.#running.filter(({ route }) => routes.has(route))
     const ended = Promise.all(running.map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
@@ -290,7 +290,7 @@ export class RequestTracker {
     if (this.#running.length === 0) this.#onIdle?.()
   }
 
-  /** The path is logged without its query: that is where keys and search words are. */
+  /** The path is logged without the query, which may contain keys and search terms. */
   #fields({ id, req, res, target, route, caller }: RequestContext, ms: number, isComplete: boolean): Readonly<Record<string, unknown>> {
     return {
       requestId: id,
@@ -311,13 +311,13 @@ export class RequestTracker {
   }
 }
 
-/** An upload takes as long as the line to the client does. */
+/** The duration of an upload depends on the client's connection. */
 const isUpload = ({ route }: RequestContext): boolean => {
   const body: unknown = route?.declaration.body
   return typeof body === 'object' && body !== null && ('multipart' in body || 'byteBody' in body)
 }
 
-/** So does a download once it has begun, and streams of events have no end. */
+/** So does that of a download once it has begun, and event streams do not end. */
 const isStreamed = ({ route }: RequestContext): boolean =>
   Object.values(route?.declaration.responses ?? {}).some(schema =>
     ['bytes', 'rows', 'events'].includes((schema as { 'x-body'?: string })['x-body'] ?? ''),

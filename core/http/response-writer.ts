@@ -12,10 +12,10 @@ import type { AnyReply } from './respond.ts'
 
 type Headers = Record<string, string | number>
 
-/** For a year, of this name alone: other servers of the domain are not affected. */
+/** For a year and without subdomains, so that other servers of the domain are not affected. */
 const strictTransport = 'max-age=31536000'
 
-/** Answers that are being compressed; more go out plain, so that many slow readers do not fill the memory. */
+/** Maximum number of responses compressed concurrently; further ones are sent uncompressed, so that slow clients cannot exhaust the memory. */
 const maxGzips = 256
 
 const varies = (headers: Headers): void => {
@@ -23,7 +23,7 @@ const varies = (headers: Headers): void => {
   headers['vary'] = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
 }
 
-/** Writes answers: the headers that all have in common, compression, and a connection that ends when it must. */
+/** Writes responses: common headers, compression, and closing of connections. */
 export class ResponseWriter {
   readonly #config: HttpConfig
   readonly #isEncrypted: boolean
@@ -39,30 +39,30 @@ export class ResponseWriter {
     this.#isEncrypted = isEncrypted
   }
 
-  /** True when each connection is closed after its response. */
+  /** True once connections are closed after their response. */
   get isStopping(): boolean {
     return this.#isStopping
   }
 
-  /** From now on each connection is closed after its response; streams end. */
+  /** Closes each connection after its response, and ends streams. */
   stop(): void {
     this.#isStopping = true
     for (const listener of this.#stopListeners) listener()
   }
 
-  /** Calls back at `stop`, or soon when that was before. Returns how to cancel it. */
+  /** Calls the listener at `stop`, or soon if already stopped. Returns a function that cancels it. */
   onStopping(listener: () => void): () => void {
     if (this.#isStopping) queueMicrotask(listener)
     this.#stopListeners.add(listener)
     return () => this.#stopListeners.delete(listener)
   }
 
-  /** True where pages of any origin may read answers. */
+  /** True if pages of any origin may read responses. */
   get isForAllOrigins(): boolean {
     return this.#config.allowedOrigins.includes('*')
   }
 
-  /** Sends a whole answer of text, compressed when that is worth it. */
+  /** Sends a complete text response, compressed if worthwhile. */
   sendText(request: RequestContext, status: number, headers: Headers, text: string): Promise<void> | undefined {
     if (this.#config.compress && text.length > worthCompressing) {
       varies(headers)
@@ -79,8 +79,8 @@ export class ResponseWriter {
   }
 
   /**
-   * Whether an answer of this type that is written bit by bit goes out in gzip once it is long. Marks the headers of one that would for
-   * another client.
+   * Whether a streamed response of this type is sent as gzip once it is long. Adds `Vary` to the headers if that depends on
+   * the client.
    */
   mayStreamGzip(request: RequestContext, headers: Headers): boolean {
     const isMeant = headers['content-encoding'] === undefined && !String(headers['cache-control'] ?? '').includes('no-transform')
@@ -89,7 +89,7 @@ export class ResponseWriter {
     return this.#gzips < maxGzips && acceptsGzip(request.req.headers['accept-encoding'])
   }
 
-  /** Writes the head of an answer that is written bit by bit, and says where to. */
+  /** Writes the head of a streamed response and returns the stream for its body. */
   begin(request: RequestContext, status: number, headers: Headers, isGzip: boolean): Writable {
     const { res } = request
     if (!isGzip) {
@@ -97,7 +97,7 @@ export class ResponseWriter {
       return res
     }
     const etag = headers['etag']
-    // Other bytes that say the same have a weak tag.
+    // A different encoding of the same content has a weak tag.
     const weak = typeof etag === 'string' && !etag.startsWith('W/') ? { etag: `W/${etag}` } : {}
     this.head(request, status, { ...headers, ...weak, 'content-encoding': 'gzip' })
     if (request.isHead) return res
@@ -108,11 +108,11 @@ export class ResponseWriter {
     return gzipInto(res)
   }
 
-  /** Sends a whole answer; without a body when there is none. */
+  /** Sends a complete response, with an optional body. */
   send(request: RequestContext, status: number, headers: Headers, body: string | Buffer | undefined): void {
     const { res } = request
     if (res.headersSent || res.destroyed) return
-    // How long a compressed body would be, HEAD does not find out.
+    // HEAD does not compress the body, so its length is unknown.
     const isUnknown = request.isHead && headers['content-encoding'] !== undefined
     if (status !== 204 && status !== 304 && !isUnknown) headers['content-length'] = body === undefined ? 0 : Buffer.byteLength(body)
     this.head(request, status, headers)
@@ -125,7 +125,7 @@ export class ResponseWriter {
     endAfterRequest(request)
   }
 
-  /** Writes the head of an answer whose body follows. */
+  /** Writes the head of a response; its body follows. */
   head(request: RequestContext, status: number, headers: Headers): void {
     const { req, res } = request
     headers['x-request-id'] = request.id
@@ -143,16 +143,16 @@ export class ResponseWriter {
   }
 }
 
-/** How much of an unwanted body is taken and thrown away, so that a client which reads only after it has sent sees the answer. */
+/** Maximum part of an unwanted body that is read and discarded, so that a client that sends before it reads gets the response. */
 const lingerBytes = 64 * 1024 * 1024
 const lingerMs = 10_000
 
 /**
- * Ends an answer that was given before the request's body had come. Closing at once would reset the connection and lose the answer on its
- * way, so the rest is read for a while first.
+ * Ends a response sent before the request body was received. Closing immediately would reset the connection and lose the response in
+ * transit, so the rest of the body is read for a while first.
  */
 const endAfterRequest = ({ req, res, isContinueDue }: RequestContext): void => {
-  // Who waits for `100 Continue` sends nothing after a final answer.
+  // A client that waits for `100 Continue` sends nothing after a final response.
   if (isContinueDue || req.destroyed) {
     res.end()
     return
@@ -181,13 +181,13 @@ const toBrotli = promisify(brotliCompress)
 /** Below this many bytes compression costs more than it saves. */
 export const worthCompressing = 1024
 
-/** Which of our codings a client reads best: brotli, where it reads that; undefined when none, or none was requested. */
+/** The best supported coding that the client accepts, preferably brotli; undefined if there is none. */
 export const codingFor = (acceptEncoding: string | undefined): 'br' | 'gzip' | undefined => {
   const accepted = acceptedOf(acceptEncoding, ['br', 'gzip'])
   return accepted.includes('br') ? 'br' : accepted[0]
 }
 
-/** True when a client reads the coding that long answers are streamed in. */
+/** Whether a client accepts gzip, the coding of streamed responses. */
 export const acceptsGzip = (acceptEncoding: string | undefined): boolean => acceptedOf(acceptEncoding, ['gzip']).length > 0
 
 const acceptedOf = <T extends string>(header: string | undefined, ours: T[]): T[] =>
@@ -195,28 +195,28 @@ const acceptedOf = <T extends string>(header: string | undefined, ours: T[]): T[
 
 const compressible = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml|x-ndjson|ndjson|jsonl|javascript)(?=\s*(?:;|$)))/i
 
-/** True of types that are text, whose pieces may wait for one another. */
+/** True for text types, whose chunks may be buffered. */
 export const isCompressible = (contentType: string): boolean => compressible.test(contentType)
 
-/** Compresses off the event loop. */
+/** Compresses outside the event loop. */
 export const compress = (text: string, coding: 'br' | 'gzip'): Promise<Buffer> =>
   coding === 'br'
     ? toBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT } })
     : toGzip(text, { level: 5 })
 
 /**
- * Level 2 makes 1.6 million rows a second of a table 4.5 times smaller on one core; level 6 a third of that, 4.9 times smaller. With this window
- * and memory a stream holds 100 kB instead of 270, at no cost that could be measured.
+ * Level 2 compresses 1.6 million table rows per second and core by a factor of 4.5; level 6 a third of that by a factor of 4.9. With this window
+ * and memory level a stream needs 100 kB instead of 270 kB, at no measurable cost.
  */
 const streamed = { level: 2, windowBits: 13, memLevel: 7, chunkSize: 32 * 1024 }
-/** So much of an answer waits to be compressed, and is then compressed at once, however small its pieces are. */
+/** Data is collected up to this size before it is compressed, regardless of the size of its chunks. */
 const waitingBytes = 128 * 1024
-/** What has come from a source that is slow does not wait longer for the rest. */
+/** Maximum time that data of a slow source is held before it is sent. */
 const flushMs = 100
 
 /**
- * Where to write the pieces of a long answer that goes out in gzip; it has back-pressure, and is destroyed with the response. When the answer is
- * destroyed before the end was written, the client has no end of the gzip stream either.
+ * A stream that compresses a long response with gzip; it has back-pressure, and is destroyed with the response. If it is destroyed
+ * before its end, the client's gzip stream is incomplete, too.
  */
 export const gzipInto = (res: ServerResponse): Writable => {
   const zip = createGzip(streamed)
@@ -250,7 +250,7 @@ export const gzipInto = (res: ServerResponse): Writable => {
   return pieces
 }
 
-/** Resolves when what was written has been taken, or the client is gone. */
+/** Resolves when the written data has been flushed, or the client has disconnected. */
 export const drained = (out: Writable): Promise<void> =>
   new Promise(resolve => {
     const done = (): void => {
@@ -263,7 +263,7 @@ export const drained = (out: Writable): Promise<void> =>
     out.on('close', done)
   })
 
-/** Connects a client to a stream of events. Proxies must neither keep nor gather them. */
+/** Connects a client to an event stream. Proxies must neither cache nor buffer it. */
 export const sendEvents = (
   writer: ResponseWriter,
   request: RequestContext,
@@ -298,12 +298,12 @@ export const sendEvents = (
 /** One chunk of a body in chunked transfer coding (RFC 9112, 7.1). */
 const chunkOf = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 
-/** The last events that were sent as a chunk: one buffer for all connections that receive the same ones. */
+/** The last events sent, as a chunk: connections that receive the same events share one buffer. */
 let last: { readonly events: Uint8Array; readonly chunk: Buffer } | undefined
 
 class ResponseConnection implements EventConnection {
   readonly #res: ServerResponse
-  /** Known once the response has the connection: earlier requests on it are answered first. Looked up once, as an event goes to thousands of connections. */
+  /** Set once the response has the connection, after those to earlier requests. Cached, because an event is sent to thousands of connections. */
   #socket: Socket | undefined
   #isEnded = false
 
@@ -315,7 +315,7 @@ class ResponseConnection implements EventConnection {
     return (this.#socket ?? this.#res).writableLength
   }
 
-  /** Sends a chunk through the socket: `ServerResponse.write` would make three buffers of it for each connection, and a `writev`. */
+  /** Sends a chunk through the socket: `ServerResponse.write` would create three buffers and a `writev` for each connection. */
   write(events: Uint8Array): void {
     if (this.#isEnded || events.length === 0) return
     if (!this.#socket) {

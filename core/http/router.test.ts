@@ -127,17 +127,17 @@ test('a route with an unknown permission is refused, also in a further check', t
   t.regex(refusal(mounted('a.b', 'getX', get('/x', { alsoRequires }))), /unknown permission Fly/)
 })
 
-test('a right on nothing is refused with the remedy, unless the route says why', t => {
+test('a right without a resource is refused with the remedy, unless the route gives a reason', t => {
   const on = ref('file', 'id')
   const withId = (more: object): string => refusal(mounted('a.b', 'getX', get('/x/:id', more)))
   for (const permission of ['ViewFile', { right: 'ViewFile' }, { right: 'ViewFile', unscoped: ' ' }, { right: 'ViewFile', on: 'file' }]) {
     const message = withId({ permission })
-    t.regex(message, /route getX of a\.b requires ViewFile on nothing/)
+    t.regex(message, /route getX of a\.b requires ViewFile without a resource/)
     t.regex(message, /\{ right: 'ViewFile', on: ref\('dataset', 'id'\) \}, or .*\{ right: 'ViewFile', unscoped: /)
   }
   t.regex(withId({ permission: { right: 'ViewFile', on, unscoped: 'x' } }), /requires ViewFile/, 'both at once')
   const alsoRequires = [{ right: 'EditFile', unscoped: 'x' }]
-  t.regex(withId({ alsoRequires }), /requires EditFile on nothing: .* on: ref\('dataset', 'id'\) \}$/)
+  t.regex(withId({ alsoRequires }), /requires EditFile without a resource: .* on: ref\('dataset', 'id'\) \}$/)
   t.is(withId({ permission: { right: 'ViewFile', on } }), '')
   t.is(withId({ permission: { right: 'ViewFile', unscoped: 'The list holds only files that the caller may see.' } }), '')
 })

@@ -7,31 +7,31 @@ import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import { type RouteChecks, routeChecks } from './validate.ts'
 
-/** Its ES build imports node:http in the costly way (see `server.ts`), its CommonJS build does not. */
+/** The ES build imports node:http, which is expensive (see `server.ts`); the CommonJS build does not. */
 const { Router } = createRequire(import.meta.url)('@koa/router') as typeof import('@koa/router')
 
 /** The declaration of any route. */
 export type Declaration = Route['declaration']
 
-/** A route of a plugin, ready to be called. */
+/** A plugin's route with its resolved dependencies. */
 export interface PluginRoute {
   readonly plugin: string
   /** The export's name: OpenAPI's `operationId`. */
   readonly name: string
   readonly route: Route
-  /** The instances behind the route's `needs`, by the name the route uses. */
+  /** The instances of the route's `needs`, by the route's names for them. */
   readonly needs: Readonly<Record<string, unknown>>
-  /** A credential that cannot be checked counts as none: for `/readyz`, which must answer while the store is unavailable. */
+  /** Treats credentials that cannot be verified as absent: for `/readyz`, which must respond while the store is unavailable. */
   readonly isLenient?: boolean
 }
 
-/** A method and a path under which a route answers. */
+/** A method and a path of a route. */
 export interface Address {
   readonly method: Method
   readonly path: string
 }
 
-/** A route of a plugin together with what a request needs of it, computed once. */
+/** A plugin's route with values that are computed once for all requests. */
 export class RegisteredRoute {
   readonly plugin: string
   readonly name: string
@@ -53,14 +53,14 @@ export class RegisteredRoute {
     this.addresses = [{ method, path }, ...aliases.map(alias => ({ method: alias.method ?? method, path: alias.path }))]
   }
 
-  /** The compiled schemas. Compiled at the first request: compiling hundreds of routes at start takes seconds. */
+  /** The compiled schemas. Compiled at the first request, because compiling hundreds of routes at startup takes seconds. */
   get checks(): RouteChecks {
     this.#checks ??= routeChecks(this.declaration)
     return this.#checks
   }
 }
 
-/** A route and the values of its path's parameters, decoded. */
+/** A route and its decoded path parameters. */
 export interface Match {
   readonly route: RegisteredRoute
   readonly params: Readonly<Record<string, string>>
@@ -68,7 +68,7 @@ export interface Match {
 
 type Layer = ReturnType<KoaRouter['match']>['path'][number]
 
-/** A route with its layer of a router, which matches paths. */
+/** A route with the router layer that matches its path. */
 interface LayeredRoute {
   readonly layer: Layer
   readonly route: RegisteredRoute
@@ -82,9 +82,9 @@ interface Entry {
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /**
- * Finds the route of a request without looking at the others: a Map from method, number of segments and the first two literal
- * segments leads to a router of the few routes that share them. Fixed segments win over parameters, and those over a tail.
- * A router is made at the first request that needs it: making all of them is a twentieth of the time of a start.
+ * Finds the route of a request without checking all others: a Map from method, number of segments and the first two literal
+ * segments leads to a router of the few routes that share them. Fixed segments take precedence over parameters, and those over a tail.
+ * Routers are created on first use: creating all of them would take a twentieth of the start time.
  */
 export class PrefixRouter {
   #entries = new Map<string, Entry[]>()
@@ -94,7 +94,7 @@ export class PrefixRouter {
     this.replace(routes)
   }
 
-  /** From now on only these routes answer. */
+  /** Replaces all routes. */
   replace(routes: readonly RegisteredRoute[]): void {
     this.#entries = new Map()
     this.#layers = new Map()
@@ -108,7 +108,7 @@ export class PrefixRouter {
     }
   }
 
-  /** The route that answers, or undefined. */
+  /** The matching route, or undefined. */
   find(method: string, path: string): Match | undefined {
     const segments = path.split('/')
     const count = segments.length - 1
@@ -124,22 +124,22 @@ export class PrefixRouter {
     )
   }
 
-  /** The methods under which a path is known. */
+  /** The methods of a path. */
   methodsOf(path: string): readonly Method[] {
     return methods.filter(method => this.find(method, path))
   }
 
-  /** The same for `Allow`. */
+  /** The methods of a path for the `Allow` header. */
   allowed(path: string): readonly string[] {
     return this.methodsOf(path).flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   }
 
-  /** The headers that the routes at a path send with every answer. */
+  /** The headers that the routes of a path send with every response. */
   headersOf(path: string): Readonly<Record<string, string>> {
     return Object.assign({}, ...methods.map(method => this.find(method, path)?.route.declaration.headers))
   }
 
-  /** `Router.match` would make lists and log lines of each look. */
+  /** `Router.match` would create lists and log lines for each lookup. */
   #in(key: string, path: string): Match | undefined {
     for (const { layer, route } of this.#layersOf(key))
       if (layer.match(path)) return { route, params: layer.params(path, layer.captures(path), {}) }
@@ -182,19 +182,19 @@ const keyOf = ({ method, path }: Address): string => {
   return `${method} ${count} ${first}/${first ? literal(2) : ''}`
 }
 
-/** The paths of requests: below which of them the server is, and what a slash at their end means. */
+/** Maps request paths to route paths: the base path of the server, and trailing slashes. */
 export class Addresses {
   readonly #router: PrefixRouter
   readonly #baseUrl: () => string
   #known = { url: '', base: '' }
 
-  /** `baseUrl` may be known only once the server listens. */
+  /** `baseUrl` may be unknown until the server listens. */
   constructor(router: PrefixRouter, baseUrl: () => string) {
     this.#router = router
     this.#baseUrl = baseUrl
   }
 
-  /** The path of the base URL, without a slash at its end: empty for most. */
+  /** The path of the base URL without a trailing slash; usually empty. */
   get base(): string {
     const url = this.#baseUrl()
     if (url !== this.#known.url) {
@@ -204,7 +204,7 @@ export class Addresses {
     return this.#known.base
   }
 
-  /** What a path is to the routes: one proxy leaves the path of the base URL on, another takes it away. */
+  /** The route path of a request path: some proxies keep the path of the base URL, others remove it. */
   below(path: string): string {
     const { base } = this
     if (base === '' || !path.startsWith(base)) return path
@@ -213,7 +213,7 @@ export class Addresses {
     return rest.startsWith('/') && this.#leadsSomewhere(rest) ? rest : path
   }
 
-  /** The path of a route to which only slashes were added; undefined for any other. */
+  /** The path of a route without added trailing slashes; undefined if there are none or no route matches. */
   withoutSlash(path: string): string | undefined {
     if (!path.endsWith('/') || isOfHost(path)) return undefined
     let end = path.length
@@ -227,10 +227,10 @@ export class Addresses {
   }
 }
 
-/** A browser takes what begins like this for the address of another host. */
+/** Browsers interpret paths with this prefix as the URL of another host. */
 const isOfHost = (path: string): boolean => path[1] === '/' || path[1] === '\\'
 
-/** Finds the route of a request. Throws `NoSuchAddress` and `MethodNotAllowed`; an address with slashes at its end is redirected to that without. */
+/** Finds the route of a request. Throws `NoSuchAddress` and `MethodNotAllowed`; redirects paths with trailing slashes. */
 export const matchRoute =
   (router: PrefixRouter, addresses: Addresses, writer: ResponseWriter): Middleware =>
   (context, next) => {
@@ -248,7 +248,7 @@ export const matchRoute =
     return next()
   }
 
-/** From a path with a slash at its end to that without, as Clowder 1.x does it for GET; 308 lets a client send its body again. */
+/** Redirects to the path without trailing slash, as Clowder 1.x does for GET; 308 makes clients repeat the body. */
 const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addresses, writer: ResponseWriter): void => {
   const { path, search, key } = request.target
   const known = addresses.withoutSlash(path)
@@ -256,22 +256,22 @@ const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addr
     const allowed = router.allowed(path)
     throw allowed.length === 0 ? new NoSuchAddress() : new MethodNotAllowed(allowed)
   }
-  // The key came in the query, and the redirect must keep it.
+  // The key was in the query, and the redirect must preserve it.
   const query = [search, key === undefined ? '' : `key=${encodeURIComponent(key)}`].filter(Boolean).join('&')
   const location = `${addresses.base}${known}${query ? `?${query}` : ''}`
   const status = request.req.method === 'GET' || request.isHead ? 301 : 308
   writer.send(request, status, { location, 'cache-control': 'no-store' }, undefined)
 }
 
-/** Behind a parameter a slash makes an address of its own: Clowder 1.x has both `/proxy/:key` and `/proxy/:key/`. */
+/** A trailing slash after a parameter makes a different path: Clowder 1.x has both `/proxy/:key` and `/proxy/:key/`. */
 const endsInSlash = /(\/:\w+)\/$/
-/** An alias may be the address with a slash: standards write the roots of services so. */
+/** An alias may be the path with a trailing slash, which standards use for service roots. */
 const endsInSlashToo = /(\/[^/:*]+)\/$/
 const words = new Set(['anyone', 'reader', 'signedIn', 'serverAdmin'])
 
 /**
- * Registers the routes of all plugins, or throws one error that names every fault: a missing or unknown permission, a right on nothing, a right without a
- * policy to check it, an odd path, parameters that path and schema do not share, two routes at one address or of one name.
+ * Registers the routes of all plugins, or throws one error with all problems: a missing or unknown permission, a right without a resource, a right without a
+ * policy to check it, an invalid path, parameters that differ between path and schema, two routes with the same path or name.
  */
 export const registerRoutes = (
   given: readonly PluginRoute[],
@@ -299,10 +299,10 @@ export const registerRoutes = (
   return routes
 }
 
-/** What a plugin may have written, whether or not a compiler saw it. */
+/** Possible values in a plugin, including those that fail the type check. */
 type Asked = string | { readonly right?: string; readonly on?: unknown; readonly unscoped?: unknown }
 
-/** What rights are checked by. */
+/** What rights are validated against. */
 interface RightsKnown {
   readonly hasPolicy: boolean
   readonly permissions: PermissionCatalog
@@ -317,34 +317,32 @@ const faultsOfRight = (asked: Asked, { hasPolicy, permissions }: RightsKnown, is
   if (!hasPolicy) return [`needs ${right}, and no plugin provides policy`]
   const hasReason = typeof unscoped === 'string' && unscoped.trim() !== ''
   if (typeof on === 'function' ? unscoped === undefined : hasReason && !isFurther) return []
-  const remedy = `name what it is checked on: { right: '${right}', on: ref('dataset', 'id') }`
-  return [
-    `requires ${right} on nothing: ${remedy}${isFurther ? '' : `, or say why there is nothing: { right: '${right}', unscoped: '…' }`}`,
-  ]
+  const remedy = `specify the resource: { right: '${right}', on: ref('dataset', 'id') }`
+  return [`requires ${right} without a resource: ${remedy}${isFurther ? '' : `, or give a reason: { right: '${right}', unscoped: '…' }`}`]
 }
 
 const faultsOf = (declaration: Declaration, known: RightsKnown): string[] => {
   const { permission, alsoRequires = [], path, aliases = [], responses } = declaration
   const faults: string[] = []
-  if (!permission) faults.push(`declares no permission: ${[...words].join(', ')}, or a right with what it is checked on`)
+  if (!permission) faults.push(`declares no permission: ${[...words].join(', ')}, or a right with the resource that it is checked on`)
   else if (!words.has(permission as string)) faults.push(...faultsOfRight(permission, known))
   for (const right of alsoRequires) faults.push(...faultsOfRight(right, known, true))
   if (Object.keys(responses ?? {}).length === 0) faults.push('declares no response')
   const declared = parameters(declaration.params)
   const withoutSlash = aliases.map(alias => alias.path.replace(endsInSlashToo, '$1'))
   for (const each of [path, ...withoutSlash]) {
-    if (!isPath(each.replace(endsInSlash, '$1'))) faults.push(`has the odd path ${each}`)
+    if (!isPath(each.replace(endsInSlash, '$1'))) faults.push(`has the invalid path ${each}`)
     const named = parameterNames(each).sort().join(', ')
     if (named !== declared) faults.push(`has the parameters ${named || 'none'} in ${each} and ${declared || 'none'} in params`)
   }
   return faults
 }
 
-/** What path-to-regexp gives a meaning, or keeps for one, is refused here: it reads a path only at the first request. */
+/** Excludes the special and reserved characters of path-to-regexp, which parses a path only at the first request. */
 const part = /^(?:[^/:*{}()[\]+?!\\]+|:\w[^/:*{}()[\]+?!\\]*)$/
 const restOfPath = /^:\w+\*$/
 
-/** A slash, then words and parameters with slashes between; the last one may stand for all that follows. */
+/** Segments of words and parameters, each after a slash; the last one may be a tail. */
 const isPath = (path: string): boolean => {
   const [before, ...parts] = path.split('/')
   return (
@@ -362,5 +360,5 @@ const parameters = (schema: { readonly properties?: object } | undefined): strin
 /** The names of a path's parameters, in order: `['id']` of `/api/files/:id`. */
 export const parameterNames = (path: string): string[] => [...path.matchAll(/:([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name ?? '')
 
-/** A path in which parameters have no names, so that paths which would shadow each other look alike. */
+/** A path without parameter names, equal for paths that would shadow each other. */
 export const shapeOf = (path: string): string => path.replaceAll(/:[A-Za-z0-9_]+\*/g, '*').replaceAll(/:[A-Za-z0-9_]+/g, ':')
