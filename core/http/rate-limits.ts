@@ -263,8 +263,8 @@ const lengthOf = ({ headers }: IncomingMessage): number | undefined =>
 const perTurn = 16
 
 /**
- * Begins a limited number of requests per turn of the event loop, in order, and defers the others to the next turns. Otherwise a burst of requests would block
- * the event loop for half a second.
+ * Begins a limited number of requests per turn of the event loop, in order, and defers the others to the next turns. Otherwise a burst of requests would
+ * block the event loop for half a second.
  */
 export class RequestPacer {
   #begun = 0

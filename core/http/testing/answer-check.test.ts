@@ -41,7 +41,7 @@ async function* rows(count: number, last: unknown): AsyncGenerator<unknown> {
 test.serial('a body that is not as declared is named with its route, its status and what is wrong', async t => {
   t.regex(
     (await faultOf(t, answering({ a: 'x' }))) ?? '',
-    /^GET \/api\/x \(getX of resources\.test\) answered 200 differently from what it declares: a must be a number: \{"a":"x"\}$/,
+    /^GET \/api\/x \(getX of resources\.test\) returned 200 in conflict with its declaration: a must be a number: \{"a":"x"\}$/,
   )
   t.regex((await faultOf(t, answering(new RawJson('{"b":1}')))) ?? '', /a is required/)
   t.regex((await faultOf(t, answering(undefined))) ?? '', /media type is missing/)
