@@ -122,7 +122,7 @@ test('parked events and migrations are listed, and what is not there cannot be r
 test('a data folder without an installation is named and stays as it is, except for commands that make one', async t => {
   const data = join(await tempFolder(t), 'mistyped')
   const environment = { POUNCE_PLUGINS: `documents.sqlite,${fixturePlugin('command-plugin')}`, POUNCE_DATA: data }
-  const message = `There is no installation in the data folder ${data}: name another one, or make one with \`pounce start\`\n`
+  const message = `There is no installation in the data folder ${data}: specify another one, or create one with \`pounce start\`\n`
   for (const words of [['doctor'], ['greeting', 'say', 'Ada'], ['events', 'parked'], ['migrate', 'status'], ['plugin', 'off', 'web']]) {
     const { code, out, err } = await pounce(words, environment)
     t.deepEqual([code, out, err], [1, '', message], words.join(' '))

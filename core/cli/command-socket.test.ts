@@ -96,7 +96,7 @@ test('plugins are switched in the server, and without one for the next start', a
     [unavailable.code, unavailable.err],
     [1, 'The plugin of the command greeting say is switched off: see `pounce plugin list`\n'],
   )
-  t.is((await run('plugin', 'on', 'test.commands')).out, 'plugin  test.commands\nstate   on from the next start on\n')
+  t.is((await run('plugin', 'on', 'test.commands')).out, 'plugin  test.commands\nstate   on after the next start\n')
   t.is((await run('greeting', 'say', 'Ada')).code, 0)
   await startServer(t, data, stored)
   t.is((await run('greeting', 'say', 'Ada')).code, 0)

@@ -8,10 +8,10 @@ type Row = Readonly<Record<string, unknown>>
 
 const maxDeadLetters = 1000
 
-/** The kernel's part of `pounce doctor`: how each plugin is, migrations, and events that were dead-lettered. */
+/** The kernel's part of `pounce doctor`: plugin health, migrations and dead letters. */
 const kernelDoctor = (kernel: Kernel): Command => ({
   name: 'doctor',
-  summary: 'Check the installation for problems; changes nothing unless an option says so',
+  summary: 'Check the installation for problems; changes nothing without an option',
   async run(_input, progress) {
     progress('plugins')
     const { plugins } = await kernel.readiness()
@@ -46,7 +46,7 @@ const unique = <T extends { readonly name: string }>(items: readonly T[]): T[] =
   ...new Map(items.map(item => [item.name, item])).values(),
 ]
 
-/** Several plugins may have a part in one command, such as `doctor`: their options are joined and their results follow each other. */
+/** Several plugins may contribute to one command, such as `doctor`: their options are merged and their results concatenated. */
 const merged = (parts: readonly Command[], kernel: Kernel, own: Command): BuiltIn => {
   const [first] = parts as [Command]
   return {
@@ -59,7 +59,7 @@ const merged = (parts: readonly Command[], kernel: Kernel, own: Command): BuiltI
       withKernel(context, kernel, { until: 'plugins', creates: first.createsInstallation }, async () => {
         const input = { arguments: context.arguments, options: context.options }
         const results: (Row | readonly Row[])[] = []
-        // Which plugins are switched off is known only now.
+        // Only now is it known which plugins are switched off.
         const running = parts.filter(part => part === own || kernel.commands.includes(part))
         if (running.length === 0)
           throw new StartupError(`The plugin of the command ${first.name} is switched off: see \`pounce plugin list\``)
@@ -69,7 +69,7 @@ const merged = (parts: readonly Command[], kernel: Kernel, own: Command): BuiltI
   }
 }
 
-/** The commands of the plugins of a kernel that is not started yet. */
+/** The plugin commands of a kernel that has not been started. */
 export const contributedCommands = (kernel: Kernel): BuiltIn[] => {
   const byName = new Map<string, Command[]>()
   const own = kernelDoctor(kernel)

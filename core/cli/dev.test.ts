@@ -71,6 +71,6 @@ test('a plugin is served, restarted on a change, and waited for while it is brok
 
 test('a folder without a plugin is refused', async t => {
   const { prints, ended } = developing(t, await tempFolder(t))
-  await prints(/has no src\/index\.ts: start this in the folder of a plugin, or make one with pounce plugin new/)
+  await prints(/has no src\/index\.ts: run this in the folder of a plugin, or create one with pounce plugin new/)
   t.is((await ended)[0], 1)
 })

@@ -37,7 +37,7 @@ const settle =
       const { consumer } = context.arguments
       const { event } = context.options
       let count = 0
-      // Settled ones leave the list, so each round sees the next ones.
+      // Each iteration removes its events from the list.
       for (;;) {
         const parked = await outbox.deadLetters({ limit: maxDeadLetters })
         const chosen = parked.filter(
@@ -52,7 +52,7 @@ const settle =
       return how === 'retry' ? { retried: count } : { dropped: count }
     })
 
-/** `pounce events retry`: delivered again when the server runs. */
+/** `pounce events retry`: redelivered by the running server. */
 export const retryDeadLetters = settle('retry')
 
 /** `pounce events drop`. */
@@ -64,7 +64,7 @@ export const forgetConsumer: RunCommand = context =>
     const { consumer = '' } = context.arguments
     const absent = await outbox.absent()
     const found = absent.find(one => one.consumer === consumer)
-    // One that is loaded is refused by the outbox itself.
+    // The outbox itself refuses a loaded consumer.
     await outbox.forget(consumer)
     if (!found)
       throw new Invalid(

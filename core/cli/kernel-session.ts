@@ -10,12 +10,12 @@ import { createLog, logDestination } from '../services/log.ts'
 import type { CommandContext } from './built-in.ts'
 import { prettyLine } from './pretty-log.ts'
 
-/** Data folders that are made for one command and go with it. */
+/** Temporary data folders of single commands. */
 const scratchFolders = new WeakMap<Config, string>()
 
 /**
- * Configuration for a command. It takes no part in the work of the servers that run, and where everything is kept on servers it leaves the data
- * folder to them too, so that it works beside them; otherwise the folder's lock keeps it away.
+ * The configuration for a command. The command does not handle events or periodic jobs. If all stores are remote, it uses a temporary data
+ * folder, so that it can run concurrently with servers; otherwise the lock of the data folder prevents that.
  */
 const forCommand = (config: Config): Config => {
   const withoutWork = { ...config, kernel: { ...config.kernel, roles: [] } }
@@ -27,8 +27,8 @@ const forCommand = (config: Config): Config => {
 }
 
 /**
- * The kernel for a command: that of the server it runs in, or a new one, whose log goes to the error stream, warnings and errors only, so that the
- * output is the result alone.
+ * The kernel for a command: that of the server it runs in, or a new one, which logs only warnings and errors, to standard error, so that
+ * standard output contains only the result.
  */
 export const makeKernel = async ({ sources, running }: Pick<CommandContext, 'sources' | 'running'>): Promise<Kernel> => {
   if (running) return running
@@ -38,7 +38,7 @@ export const makeKernel = async ({ sources, running }: Pick<CommandContext, 'sou
   return bootKernel(config, { log: createLog({ level, stream, ...(process.stderr.isTTY ? { pretty: prettyLine } : {}) }) })
 }
 
-/** A start would make an installation where a mistyped folder has none. One that was restored from a backup has the folders of its stores, and no lock yet. */
+/** Prevents creating an installation in a mistyped folder. An installation restored from a backup has its stores' folders, but no lock yet. */
 const requireInstallation = async ({ config }: Kernel): Promise<void> => {
   const { data } = config.kernel
   const stores = config.plugins.filter(({ plugin }) => plugin.isLocal).map(({ plugin }) => plugin.id.split('.')[0])
@@ -51,12 +51,12 @@ const requireInstallation = async ({ config }: Kernel): Promise<void> => {
     )
   })
   if (!entries.some(entry => entry === 'kernel.lock' || stores.includes(entry)))
-    throw new StartupError(`There is no installation in the data folder ${data}: name another one, or make one with \`pounce start\``)
+    throw new StartupError(`There is no installation in the data folder ${data}: specify another one, or create one with \`pounce start\``)
 }
 
 /**
- * Starts a kernel as far as a command needs it, and stops it afterwards whatever happens. That of a server runs already, and goes on. Without an installation in the
- * data folder it is refused, unless the command `creates` one.
+ * Starts a kernel as far as a command needs it, and always stops it afterwards. A server's kernel keeps running. Throws if the data folder
+ * contains no installation, unless the command `creates` one.
  */
 export const withKernel = async <T>(
   { running }: Pick<CommandContext, 'running'>,

@@ -1,16 +1,16 @@
 import { visible } from './pretty-log.ts'
 
-/** Where a command writes. */
+/** The output streams of a command. */
 export interface Output {
   out(text: string): void
   err(text: string): void
-  /** The error stream is a terminal, so a line can be written over. */
+  /** True if standard error is a terminal, so that a line can be overwritten. */
   readonly isTerminal: boolean
-  /** The width of the terminal that shows the results; undefined when a file or a program reads them. */
+  /** The width of the terminal of standard output; undefined for a file or pipe. */
   readonly columns?: number
 }
 
-/** A reader that has seen enough, such as `head`, closes the pipe: the rest is written to no one, and the command ends as it would. */
+/** Ignores the error when a reader such as `head` closes the pipe: the remaining output is discarded, and the command ends normally. */
 export const surviveClosedPipes = (): void => {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -18,7 +18,7 @@ export const surviveClosedPipes = (): void => {
     })
 }
 
-/** The process's own streams. */
+/** The streams of this process. */
 export const standardOutput: Output = {
   out: text => void process.stdout.write(text),
   err: text => void process.stderr.write(text),
@@ -35,7 +35,7 @@ const cell = (value: unknown): string => {
   return visible(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
-/** Cut to the width of the terminal. */
+/** The line truncated to the width of the terminal. */
 const fitting = (line: string, columns: number | undefined): string =>
   columns === undefined || line.length <= columns ? line : `${line.slice(0, Math.max(1, columns - 1))}…`
 
@@ -64,7 +64,7 @@ const facts = (one: Row): string => {
     .join('')
 }
 
-/** A result as text: a table for several, as wide as the terminal if there is one; lines for one; or JSON. */
+/** A result as text: a table for an array, limited to the terminal width; lines for an object; or JSON. */
 export const formatted = (result: unknown, asJson: boolean, columns?: number): string => {
   if (asJson) return `${JSON.stringify(result, null, 2)}\n`
   if (typeof result === 'string') return `${result}\n`
@@ -74,7 +74,7 @@ export const formatted = (result: unknown, asJson: boolean, columns?: number): s
 
 const quietMs = 3_000
 
-/** Shows how far a long command is: one changing line on a terminal, else a line every few seconds. Ends with `end`. */
+/** Shows the progress of a long command: one updated line on a terminal, otherwise a line every few seconds. Ends with `end`. */
 export const progressOn = ({ err, isTerminal }: Output): { readonly report: (message: string) => void; readonly end: () => void } => {
   let last = Number.NEGATIVE_INFINITY
   let isOpen = false

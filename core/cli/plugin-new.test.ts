@@ -95,7 +95,7 @@ test('what is there is never overwritten, and the message says what is wrong', a
   for (const name of ['Tides', 'pounce tides', '../tides', '@acme/', '']) {
     const refused = await pounce('plugin', 'new', 'geo', join(folder, 'new'), '--name', name)
     t.is(refused.code, 1, name)
-    t.regex(refused.err, /is no name for a plugin/, name)
+    t.regex(refused.err, /is not a valid plugin name/, name)
   }
   t.deepEqual(await readdir(folder), ['thesis.txt'])
 })

@@ -4,7 +4,7 @@ const shades: ReadonlyMap<unknown, string> = new Map([
   ['error', '\x1b[31m'],
 ])
 
-/** Makes control characters visible, so that text from outside cannot steer the terminal. */
+/** Makes control characters visible, so that untrusted text cannot control the terminal. */
 export const visible = (text: string): string =>
   text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
@@ -18,7 +18,7 @@ const stackOf = (error: unknown): string => {
   return lines.map(line => `\n    ${visible(line.trim())}`).join('')
 }
 
-/** One line of the log for people: time, plugin, message, fields; an error's stack below it. */
+/** One human-readable log line: time, plugin, message, fields; followed by the stack of an error. */
 export const prettyLine = (line: string): string => {
   const { level, time, message, plugin, error, ...fields } = JSON.parse(line) as Record<string, unknown>
   const reason = typeof error === 'object' && error !== null && 'message' in error ? ` · ${textOf(error.message)}` : ''

@@ -11,19 +11,19 @@ import { serveCommands } from './command-socket.ts'
 import { prettyLine } from './pretty-log.ts'
 
 /**
- * How much the old generation may grow beyond what the last major collection left, in percent, before the next one begins. V8 counts the buffers of streams
- * too, and by itself gives the small heap of an idle server a few MiB: every 20 MiB of an upload then began a major collection (docs/decisions/0003).
+ * Maximum growth of the old generation after a major collection, in percent, before the next one begins. V8 also counts the buffers of streams, and by
+ * default lets the small heap of an idle server grow by only a few MiB: an upload then started a major collection every 20 MiB (docs/decisions/0003).
  */
 const heapGrowingPercent = 200
 
 const lookEveryMs = 1000
 
-/** Of that time; less is a server that no one waits for. */
+/** Event loop utilization in that interval below which the server is idle. */
 const busyShare = 0.1
 
 type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void
 
-/** Only a context that is made after the flag has `gc`. */
+/** Only a context created after setting the flag has `gc`. */
 const exposedCollect = (): Collect => {
   setFlagsFromString('--expose-gc')
   try {
@@ -34,8 +34,8 @@ const exposedCollect = (): Collect => {
 }
 
 /**
- * Returns to the system the memory that a start leaves allocated: a quarter of the heap, which V8 would keep for as long as nothing needs the room. It takes
- * 60 ms, on a busy machine 300, in which nothing is answered, so it is done once, after the first second in which little happens.
+ * Returns the memory that was only needed for the start to the system: a quarter of the heap, which V8 would otherwise keep. It blocks the event loop for
+ * 60 ms, or 300 on a busy machine, so it is done once, after the first idle second.
  */
 const releaseStartupMemory = (): void => {
   let before = performance.eventLoopUtilization()
@@ -52,7 +52,7 @@ const greeting = async (kernel: Kernel): Promise<string> => {
   const { data, http } = kernel.config.kernel
   const url = kernel.address?.url
   const lines = [
-    url === undefined ? `Pounce ${programVersion} works without serving HTTP` : `Pounce ${programVersion} listens on ${url}`,
+    url === undefined ? `Pounce ${programVersion} is running without HTTP` : `Pounce ${programVersion} listens on ${url}`,
     `  data folder  ${data}`,
     ...(url === undefined ? [] : [`  API          ${http.baseUrl ?? url}/docs`]),
   ]
@@ -60,7 +60,7 @@ const greeting = async (kernel: Kernel): Promise<string> => {
   return lines.join('\n')
 }
 
-/** Stops the kernel at SIGTERM or SIGINT; a second signal ends the process at once. */
+/** Stops the kernel on SIGTERM or SIGINT; a second signal ends the process immediately. */
 const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readonly ended: Promise<void> } => {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let isAsked = false
@@ -70,7 +70,7 @@ const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readon
     kernel.log.info('Stopping; waiting for running requests', { signal })
     void kernel.stop().then(resolve)
   }
-  // Node would open its debugger, which can do all that the server can, to every process of the same user, extractors among them.
+  // By default, Node would open its debugger, which has full control of the server, to all processes of the same user, including extractors.
   process.on('SIGUSR1', signal => kernel.log.warn('Signal ignored: use --inspect to open the debugger', { signal }))
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
@@ -81,7 +81,7 @@ const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readon
 export const start: RunCommand = async ({ sources, output, asJson, runLine }) => {
   const config = await loadConfig(sources)
   const level = config.kernel.log.level as LogLevel
-  // With --json standard output holds one object and nothing else.
+  // With --json, standard output contains exactly one object.
   const log = asJson ? { stream: logDestination(2) } : process.stdout.isTTY ? { pretty: prettyLine } : {}
   const kernel = await bootKernel(config, { log: createLog({ level, ...log }) })
   const { isAsked, ended } = stopOnSignal(kernel)
@@ -94,7 +94,7 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
   }
   installCrashHandlers(kernel.log, kernel.get(Metrics))
   const closeCommands = await serveCommands(kernel, runLine)
-  // What was compiled is kept for the next start, also when this one ends with kill -9.
+  // Saves compiled code for the next start, even if this process ends with kill -9.
   flushCompileCache()
   setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`)
   releaseStartupMemory()
@@ -108,12 +108,12 @@ export const start: RunCommand = async ({ sources, output, asJson, runLine }) =>
 const isClosedPipe = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EPIPE'
 
 /**
- * Keeps the process alive when a plugin, listener, timer or promise throws where no one catches (promise P12): logged as an
- * error and counted. Returns how to end that.
+ * Keeps the process alive on uncaught errors of plugins, listeners, timers and promises (promise P12): they are logged as
+ * errors and counted. Returns a function that removes the handlers.
  */
 const installCrashHandlers = (log: Log, metrics: Metrics): (() => void) => {
   const survive = (kind: string) => (error: unknown) => {
-    // Anyone who read the log has gone: writing about it would only fail again.
+    // The reader of the log has closed the pipe: logging would only fail again.
     if (isClosedPipe(error)) return
     metrics.count('uncaught_faults_total', { kind })
     log.error('Uncaught exception; the server continues', { kind, error })

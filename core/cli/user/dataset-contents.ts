@@ -5,7 +5,7 @@ export interface ContentEntry {
   readonly kind: 'folder' | 'file'
   readonly id: string
   readonly name: string
-  /** Names of the folders between what is listed and the entry. */
+  /** Names of the folders between the listed folder and the entry. */
   readonly path: readonly string[]
   readonly size: number | undefined
   readonly created: string
@@ -28,7 +28,7 @@ interface ListedFileOfClowder {
   readonly folders?: { readonly id: string; readonly name: string }
 }
 
-/** Where in a dataset: its root, or a folder with its path from the root. */
+/** A location in a dataset: its root, or a folder with its path from the root. */
 export interface ContentPlace {
   readonly dataset: string
   readonly folder?: { readonly id: string; readonly path: readonly string[] }
@@ -38,7 +38,7 @@ type PageQuery = Parameters<ServerClient['page']>[1]
 
 const pageSize = 1000
 
-/** Dates of Clowder v1 are Java's; those of unknown zones stay as they are. */
+/** Converts Clowder v1 dates, which are in Java's format; dates with an unknown time zone are returned unchanged. */
 export const isoDate = (text: string): string => {
   const time = Date.parse(text)
   return Number.isNaN(time) ? text : new Date(time).toISOString()
@@ -51,7 +51,7 @@ interface PathOfFolder {
   readonly path: readonly string[]
 }
 
-/** Viewers may not list folders in Clowder v1: there the path of one file in each folder says where the folder is. */
+/** Viewers may not list folders in Clowder v1, so folder paths are derived from the path of one file in each. */
 const foldersOf = async (
   client: ServerClient,
   dataset: string,
@@ -74,7 +74,7 @@ const foldersOf = async (
 
 const isBelow = (path: readonly string[], top: readonly string[]): boolean => top.every((name, at) => path[at] === name)
 
-/** All of a dataset by routes of Clowder v1, which has no pages. */
+/** The complete contents of a dataset from Clowder v1, which has no pagination. */
 const contentsByClowder = async (client: ServerClient, { dataset, folder }: ContentPlace): Promise<readonly ContentEntry[]> => {
   const files = await client.json<readonly ListedFileOfClowder[]>('GET', `/api/datasets/${dataset}/files`)
   const folders = await foldersOf(client, dataset, files)
@@ -92,7 +92,7 @@ const contentsByClowder = async (client: ServerClient, { dataset, folder }: Cont
   return entries.filter(({ path }) => isBelow(path, top)).map(entry => ({ ...entry, path: entry.path.slice(top.length) }))
 }
 
-/** Folders and files in a place; with `isDeep` also in all folders below. `name` limits the list to entries of this name. */
+/** Folders and files at a location; with `isDeep` also in all folders below. `name` filters entries by name. */
 export async function* contentsOf(
   client: ServerClient,
   place: ContentPlace,
@@ -120,7 +120,7 @@ export async function* contentsOf(
   }
 }
 
-/** All files below a place by their relative path, and its folders. Of several files of one path it has the newest: the others are its older versions. */
+/** All files below a location by relative path, and its folders. Of several files with one path it contains the newest: the others are older versions. */
 export const treeOf = async (
   client: ServerClient,
   place: ContentPlace,
@@ -144,6 +144,6 @@ export const treeOf = async (
   return { files, folders, older }
 }
 
-/** Ids grow with time, which decides within a second. */
+/** Ids increase with time, which decides between files of the same second. */
 const isNewer = (one: ContentEntry, other: ContentEntry): boolean =>
   one.created === other.created ? one.id > other.id : Date.parse(one.created) > Date.parse(other.created)

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { messageOf, StartupError } from '../../kernel/startup-error.ts'
 import type { Exclusion } from './exclusion.ts'
 
-/** A file of this computer and where it belongs. */
+/** A local file and its path in the dataset. */
 export interface LocalFile {
   readonly file: string
   /** Relative path with `/`, in NFC. */
@@ -18,16 +18,16 @@ export interface LocalFile {
 export interface LocalTree {
   readonly files: readonly LocalFile[]
   readonly folders: readonly string[]
-  /** What is neither a file nor a folder, and so is left out. */
+  /** Entries that are neither files nor folders, which are skipped. */
   readonly skipped: readonly string[]
 }
 
-/** Names of partial downloads, which no transfer touches. */
+/** Suffix of partial downloads, which all transfers ignore. */
 export const partialSuffix = '.pounce-part'
 
 const joined = (prefix: string, name: string): string => (prefix === '' ? name : `${prefix}/${name}`)
 
-/** Everything below a folder that is not excluded, in the order of names. Links to files are followed; links to folders could lead in a circle. */
+/** All entries below a folder that are not excluded, sorted by name. Follows links to files, but not to folders, which could form a cycle. */
 export const treeOfFolder = async (folder: string, isExcluded: Exclusion, prefix = ''): Promise<LocalTree> => {
   const files: LocalFile[] = []
   const folders: string[] = []
@@ -53,13 +53,13 @@ export const treeOfFolder = async (folder: string, isExcluded: Exclusion, prefix
   return { files, folders, skipped }
 }
 
-/** Folders without anything in them: all others come to exist with what is in them. */
+/** Empty folders: all others are created with their contents. */
 export const emptyFolders = (folders: readonly string[], files: readonly LocalFile[]): readonly string[] => {
   const used = new Set([...folders, ...files.map(({ path }) => path)].map(path => path.split('/').slice(0, -1).join('/')))
   return folders.filter(folder => !used.has(folder))
 }
 
-/** What a source of `put` means: a file, a folder with its name, or with a slash at the end what is in the folder. */
+/** The files of a `put` source: a file, a folder with its name, or, with a trailing slash, the contents of a folder. */
 export const treeOfSource = async (source: string, isExcluded: Exclusion): Promise<LocalTree> => {
   const file = resolve(source)
   const found = await stat(file).catch(error => {
@@ -74,14 +74,14 @@ export const treeOfSource = async (source: string, isExcluded: Exclusion): Promi
   return isContent ? tree : { ...tree, folders: [name, ...tree.folders] }
 }
 
-/** SHA-256 as hex digits. */
+/** SHA-256 in hex. */
 export const sha256Of = async (file: string): Promise<string> => {
   const hash = createHash('sha256')
   await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), hash)
   return hash.digest('hex')
 }
 
-/** Runs work for each item, so many at a time. The first failure ends it. */
+/** Runs work for each item, with at most `jobs` concurrently. Stops at the first failure. */
 export const forEachOf = async <T>(items: Iterable<T>, jobs: number, work: (item: T) => Promise<void>): Promise<void> => {
   const left = items[Symbol.iterator]()
   let hasFailed = false
