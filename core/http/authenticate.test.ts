@@ -49,7 +49,7 @@ test('only a list says which peers are proxies, and what it has must be addresse
   t.false(new TrustedProxies(['10.0.0.1']).lists(undefined))
   t.false(new TrustedProxies(1).lists('10.0.0.1'))
   for (const wrong of ['proxy.example.org', '10.0.0.1/33', '10.0.0.1/', '10.0.0.1/x', '2001:db8::/129', '10.0.0'])
-    t.throws(() => new TrustedProxies([wrong]), { message: /http\.trustedProxies: .* write 10\.0\.0\.5/ }, wrong)
+    t.throws(() => new TrustedProxies([wrong]), { message: /http\.trustedProxies: .* use for instance 10\.0\.0\.5/ }, wrong)
 })
 
 test('two different keys, or two different sessions, are one that nobody has', t => {

@@ -51,7 +51,7 @@ test('a body that drips is answered with 408 and cut, although it is never silen
   drip(t, client, 20)
   const answer = await client.receives(/"code":"too-slow"/)
   t.regex(answer, /^HTTP\/1\.1 408 /)
-  t.regex(answer, /at least 1024 bytes a second/)
+  t.regex(answer, /at least 1024 bytes per second/)
 })
 
 test('a JSON body has a time as a whole, however fast it drips', async t => {

@@ -367,5 +367,5 @@ test('a taken port is said in words', async t => {
 
 test('a host without an address is named', async t => {
   const server = createHttp(httpOptions({}, { config: { host: 'nowhere.invalid' } }))
-  await t.throwsAsync(server.listen(), { message: /http\.host: no address of nowhere\.invalid was found/ })
+  await t.throwsAsync(server.listen(), { message: /http\.host: nowhere\.invalid has no address/ })
 })

@@ -50,12 +50,12 @@ test('a folder that cannot be created is refused with the reason', async t => {
   const lock = await lockDataFolder(folder)
   await lock.release()
   await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock', 'below-a-file')), {
-    message: /is no folder, or is below a file: .*ENOTDIR/,
+    message: /is not a folder, or is inside a file: .*ENOTDIR/,
   })
-  await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock')), { message: /is no folder, or is below a file: .*EEXIST/ })
+  await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock')), { message: /is not a folder, or is inside a file: .*EEXIST/ })
 })
 
-/** Errors of the system cannot be had without mounting file systems: `/dev/full` is a file on a disk that is full. */
+/** Errors of the system cannot be had without mounting file systems: `/dev/full` behaves like a file on a full disk. */
 const pidFileOn = async (t: ExecutionContext, device: string): Promise<string> => {
   const folder = await tempFolder(t)
   await symlink(device, join(folder, 'kernel.pid'))
@@ -64,7 +64,7 @@ const pidFileOn = async (t: ExecutionContext, device: string): Promise<string> =
 
 test('a folder on a full disk, or on one that cannot be written, is refused with what to do', async t => {
   const full = await pidFileOn(t, '/dev/full')
-  await t.throwsAsync(lockDataFolder(full), { name: 'StartRefused', message: /is on a disk that is full: make room on it.*ENOSPC/ })
+  await t.throwsAsync(lockDataFolder(full), { name: 'StartRefused', message: /is on a full disk: free some space.*ENOSPC/ })
   const readOnly = await pidFileOn(t, '/sys/kernel/uevent_seqnum')
   await t.throwsAsync(lockDataFolder(readOnly), {
     name: 'StartRefused',
