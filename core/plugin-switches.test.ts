@@ -31,7 +31,7 @@ const owner = definePlugin({ id: 'test.things', summary: 's', collections: [thin
 const Words = contributions<{ readonly word: string }>('words')
 const route = routesFor('echo', {})
 
-/** What a plugin has done, and what holds it up. */
+/** What a plugin has done, and what blocks it. */
 class Seen {
   readonly handled: string[] = []
   readonly life: string[] = []
@@ -41,7 +41,7 @@ class Seen {
   fault: string | undefined
 }
 
-/** A plugin with a part of each kind. */
+/** A plugin with one of each kind of contribution. */
 const echoing = (seen: Seen): Plugin => {
   let made = 0
   class Word {
@@ -128,7 +128,7 @@ const update = (kernel: Kernel, id: string) =>
   kernel.get(DocumentStore).commit({ insert: { id }, into: things }, [event('file.updated', { kind: 'file', id }, { fields: [] })])
 const words = (kernel: Kernel) => kernel.get(Reader as Class<Reader>).words.all().length
 
-test('what is switched off answers as if it were absent, and all of it comes back', async t => {
+test('a plugin that is switched off behaves as if it were absent, and is completely restored', async t => {
   const seen = new Seen()
   const kernel = await started(t, [memoryStore, owner, reader, echoing(seen)])
   const before = await get(kernel, '/openapi.json')
@@ -153,7 +153,7 @@ test('what is switched off answers as if it were absent, and all of it comes bac
   t.is(seen.periodicRuns, 1)
 })
 
-test('a request that runs is answered before the plugin ends, and new ones are not', async t => {
+test('a running request is completed before the plugin stops, and new ones are refused', async t => {
   const seen = new Seen()
   const kernel = await started(t, [memoryStore, echoing(seen)])
   const slow = get(kernel, '/api/echo/slow')
@@ -167,7 +167,7 @@ test('a request that runs is answered before the plugin ends, and new ones are n
   t.deepEqual(seen.life, ['start 1', 'dispose 1'])
 })
 
-test('events are kept for the consumers of what is switched off', async t => {
+test('events are kept for the consumers of a plugin that is switched off', async t => {
   const seen = new Seen()
   const kernel = await started(t, [memoryStore, owner, echoing(seen)])
   await update(kernel, 'a')
@@ -188,7 +188,7 @@ test('events are kept for the consumers of what is switched off', async t => {
   t.deepEqual(await kernel.absentConsumers(), [])
 })
 
-test('what was chosen holds after a restart, and events of the time between are kept', async t => {
+test('choices persist after a restart, and events in between are kept', async t => {
   const folder = await tempFolder(t)
   const [first, second, third] = [new Seen(), new Seen(), new Seen()]
   const plugins = (seen: Seen) => ['documents.sqlite', owner, echoing(seen)]
@@ -219,7 +219,7 @@ test('another kernel on the same store follows', async t => {
   t.like(await stateOf(one, 'test.echo'), { isEnabled: true, isRunning: true })
 })
 
-test('what does not start stays off, with its reason, and can be tried again', async t => {
+test('a plugin that fails to start stays off, with its reason, and can be retried', async t => {
   const seen = new Seen()
   const kernel = await started(t, [memoryStore, echoing(seen)])
   await set(kernel, 'test.echo', false)
@@ -232,7 +232,7 @@ test('what does not start stays off, with its reason, and can be tried again', a
   t.is((await get(kernel, '/api/echo'))[0], 200)
 })
 
-test('a plugin that is not switchable is switched by the next start, one that others may need not at all', async t => {
+test('a plugin that is not switchable is switched at the next start, and one that others may need cannot be switched', async t => {
   const folder = await tempFolder(t)
   const calls: string[] = []
   const stamping = definePlugin({
@@ -275,7 +275,7 @@ test('a plugin that is not configured cannot be switched on', async t => {
   await t.throwsAsync(set(kernel, 'test.nothing', true), { code: 'not-found' })
 })
 
-test('a plugin that says it is switchable and cannot be stops the start with a reason', async t => {
+test('a plugin that is declared as switchable but cannot be fails the start with a reason', async t => {
   const Odd = port<object>('odd')
   class One {}
   const refusal = async (parts: Partial<Plugin>): Promise<string> => {
