@@ -65,7 +65,7 @@ test('without a registry, a plugin only needs the Pounce package file', async t 
   const packed = join(folder, 'pounce-0.1.0.tgz')
   const missing = await pounce('plugin', 'new', 'routes', join(folder, 'pounce-tides'), '--from', packed)
   t.is(missing.code, 1)
-  t.regex(missing.err, /There is no .*pounce-0\.1\.0\.tgz: npm pack/)
+  t.regex(missing.err, /pounce-0\.1\.0\.tgz does not exist: create it with npm pack/)
 
   await writeFile(packed, '')
   for (const kind of kinds) {
@@ -90,7 +90,7 @@ test('existing files are never overwritten, and the message gives the reason', a
   t.is(unknown.code, 1)
   t.regex(
     unknown.err,
-    /no kind of plugin called "route" \(did you mean routes\?\): the kinds are routes, blobs, search, auth, extractor, viewer, transport, geo/,
+    /Unknown kind of plugin "route" \(did you mean routes\?\): the kinds are routes, blobs, search, auth, extractor, viewer, transport, geo/,
   )
   for (const name of ['Tides', 'pounce tides', '../tides', '@acme/', '']) {
     const refused = await pounce('plugin', 'new', 'geo', join(folder, 'new'), '--name', name)
