@@ -89,7 +89,7 @@ const compilerOptions = {
 const commands = `
 | | |
 | --- | --- |
-| \`npm test\` | runs the tests, in a server of their own |
+| \`npm test\` | runs the tests, in a server started for them |
 | \`npm run dev\` | runs Pounce with the plugin and the settings in \`pounce.json\`, and restarts it on each change |
 | \`npm publish\` | builds the package and publishes it |
 `

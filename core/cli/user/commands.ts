@@ -17,10 +17,10 @@ interface UserCommand {
 
 const addresses = `
 Addresses of resources:
-  /Space/Collection/Dataset/folder/file    by names; the first is a space, or else a collection or dataset
+  /Space/Collection/Dataset/folder/file    by name; the first is a space, otherwise a collection or dataset
   dataset:5f4d…/folder/file                by id: space:, collection:, dataset: or file:
-  https://data.example.org/datasets/5f4d…  the address of a page; also says which server
-If a name means several resources, the error lists their ids. A name with a slash in it needs an id.`
+  https://data.example.org/datasets/5f4d…  the address of a page; also selects the server
+If a name means several resources, the error lists their ids. Use the id if a name contains a slash.`
 
 const transfers = [
   ['--jobs <number>', 'number of concurrent transfers (default: 4)'],
@@ -80,8 +80,8 @@ const userCommands: readonly UserCommand[] = [
     arguments: [['<sources...>', 'files and folders, followed by the target dataset or folder']],
     options: [['--create', 'create the dataset if it does not exist'], exclude, ...transfers, server],
     help: `
-photos uploads the folder, photos/ what is in it. Missing folders are created. Files that the dataset has already are left out; a file
-that differs becomes its newest version. An interrupted upload continues where it stopped, also when the command is repeated.
+photos uploads the folder, photos/ its contents. Missing folders are created. Files that already exist in the dataset are skipped; a file
+that differs becomes the newest version. Repeat the command to resume an interrupted upload.
 ${addresses}`,
     load: async () => (await import('./put-command.ts')).put,
   },
@@ -94,7 +94,7 @@ ${addresses}`,
     ],
     options: [['--overwrite', 'replace files that differ'], exclude, ...transfers, server],
     help: `
-Each file is verified against its SHA-256. An interrupted download continues where it stopped, also when the command is repeated.
+Each file is verified against its SHA-256. Repeat the command to resume an interrupted download.
 ${addresses}`,
     load: async () => (await import('./get-command.ts')).get,
   },
@@ -151,7 +151,7 @@ ${addresses}`,
     ],
     options: [server],
     help: `
-add stores another document; set changes these keys in your own and keeps the others. Values are JSON where they can be (17, true), else text.
+add stores another document; set changes these keys in your own metadata and keeps the others. Values are parsed as JSON (17, true) if possible.
 ${addresses}`,
     load: async () => (await loadResources()).metadata,
   },
