@@ -83,7 +83,7 @@ test('a modification may add copies, must remove listed plugins, and cannot be m
   t.deepEqual(await namesOf(['-auth.local', '-blobs.s3']), ['blobs.disk'])
   await t.throwsAsync(namesOf(['-blobs.dsk']), { message: '-blobs.dsk does not match any listed plugin (did you mean -blobs.disk?)' })
   await t.throwsAsync(namesOf(['+./mine', 'blobs.disk']), {
-    message: '"plugins" mixes +./mine, which modifies the list, with blobs.disk, which replaces it: prefix blobs.disk with + or -',
+    message: '"plugins" mixes +./mine, which modifies the list, with blobs.disk, which replaces it: prefix it with + or -',
   })
 })
 

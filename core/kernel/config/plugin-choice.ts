@@ -28,9 +28,7 @@ const nextPlugins = (below: readonly PluginRequest[], { settings, folder, typed 
   const [change, plain] = [texts.find(text => /^[+-]/.test(text)), texts.find(text => !/^[+-]/.test(text))]
   if (change === undefined) return entries.map(entry => requestOf(entry, folder))
   if (plain !== undefined)
-    throw new StartupError(
-      `"plugins" mixes ${change}, which modifies the list, with ${plain}, which replaces it: prefix ${plain} with + or -`,
-    )
+    throw new StartupError(`"plugins" mixes ${change}, which modifies the list, with ${plain}, which replaces it: prefix it with + or -`)
   return entries.reduce<readonly PluginRequest[]>((list, entry) => {
     const changed = requestOf(typeof entry === 'string' ? entry.slice(1) : entry, folder)
     const without = list.filter(one => nameOf(one) !== nameOf(changed))
